@@ -1,0 +1,33 @@
+//! What a program may ask of a message-passing machine, and the record that a run leaves.
+//!
+//! A benchmark is written once against [`Rank`], with blocking calls, and runs unchanged on real processes over
+//! shared memory, on any MPI, and as a coroutine of a simulated machine in virtual time. The crate therefore names no
+//! fabric, reads no clock and starts no process; it holds
+//!
+//! * the contract itself: [`Rank`], its vocabulary ([`Tag`], [`Source`], [`Time`], [`Buffer`] ...) and its errors;
+//! * [`collective`]: every collective as ordinary code over point-to-point calls, which a fabric may replace;
+//! * [`record`]: the lines of a results file;
+//! * [`conformance`]: the suite that each fabric must pass, and [`reference`](mod@reference), the slow obvious fabric
+//!   that shows that the suite can be passed.
+#![forbid(unsafe_code)]
+
+mod buffer;
+mod error;
+mod message;
+mod rank;
+mod reduction;
+mod time;
+mod work;
+
+pub mod collective;
+pub mod conformance;
+pub mod record;
+pub mod reference;
+
+pub use buffer::Buffer;
+pub use error::{Error, Result};
+pub use message::{Source, Status, Tag, TagSelector};
+pub use rank::{Completed, EAGER_BYTES, Posted, Progress, Rank, SharedLine, check_rank};
+pub use reduction::{Element, Operation, Reduction};
+pub use time::{ClockQuality, Time, TimeSpan};
+pub use work::{Work, WorkKind};

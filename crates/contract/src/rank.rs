@@ -1,0 +1,256 @@
+//! The contract: what a rank of a parallel program sees of its machine.
+
+use std::sync::atomic::AtomicU64;
+
+use crate::record::FabricDescription;
+use crate::{
+    Buffer, ClockQuality, Error, Reduction, Result, Source, Status, Tag, TagSelector, Time, Work,
+    collective,
+};
+
+/// An operation that was posted and not yet completed. Completing it gives back its buffer.
+///
+/// Dropping it gives the buffer up for lost; the operation itself still takes place.
+#[must_use = "a posted operation holds its buffer until it is waited for"]
+#[derive(Debug, PartialEq, Eq)]
+pub struct Posted(u64);
+
+/// A posted operation that has ended.
+#[derive(Debug)]
+pub struct Completed {
+    /// The buffer that was posted, at its posted length; a received message fills its first `status.bytes` bytes.
+    pub buffer: Buffer,
+    /// The message: for a send, this rank's own number, the tag and the length.
+    pub status: Status,
+}
+
+/// What a test of a posted operation found.
+#[derive(Debug)]
+pub enum Progress {
+    /// Not yet ended.
+    Pending(Posted),
+    /// Ended.
+    Done(Completed),
+}
+
+/// A machine's memory that all ranks see directly, for measuring what the hardware itself allows.
+///
+/// Eight words, which share one cache line.
+pub trait SharedLine {
+    /// Word `index`, 0 to 7, of the line.
+    fn word(&self, index: usize) -> &AtomicU64;
+    /// Sleeps in the kernel while the low 32 bits of word `index` equal those of `value`; may return early.
+    fn sleep_while(&self, index: usize, value: u64);
+    /// Wakes every rank that sleeps on word `index`.
+    fn wake(&self, index: usize);
+}
+
+/// One of the P processes of a parallel program, and all that it may ask of the machine.
+///
+/// Object safe on purpose: a benchmark is compiled once for all fabrics, and one indirect call costs about a
+/// nanosecond. On a simulated machine every call may suspend the caller and let virtual time pass; rank code reads time
+/// nowhere else.
+///
+/// # Matching
+/// Messages between two ranks are matched in the order in which they were sent and received, among those whose tags
+/// agree. A receive posted first matches first. A rank may send to itself; a blocking send to itself must find its
+/// receive posted, or be short enough to be buffered (every fabric buffers at least [`EAGER_BYTES`]).
+///
+/// # Errors
+/// Every call returns [`Error::RankDied`] or [`Error::Aborted`] when the run cannot go on. A rank that meets an
+/// error returns it from its program; the fabric then ends the run.
+///
+/// # Collectives
+/// All ranks must call the same collectives in the same order with the same root, reduction and lengths. Lengths that
+/// contradict each other within a call are refused at once; lengths, roots or operations that differ between ranks
+/// give an error on at least one rank, which ends the run, so nobody hangs. The provided methods are the
+/// algorithms of [`collective`] over point-to-point calls; a fabric replaces one where it has something better.
+pub trait Rank {
+    /// This rank's number, 0 to `size() - 1`.
+    fn rank(&self) -> usize;
+
+    /// How many ranks the program has.
+    fn size(&self) -> usize;
+
+    /// The time on the clock that all ranks share, as well as the machine allows.
+    fn now(&self) -> Time;
+
+    /// How far that clock can be trusted.
+    fn clock(&self) -> ClockQuality;
+
+    /// Waits until `now() >= time`; on a real machine as exactly as it can.
+    fn wait_until(&mut self, time: Time);
+
+    /// Does `body`, which is as much computing as `work` says.
+    ///
+    /// A real machine runs `body`. A simulated one lets the time pass that it takes for `work`, and runs `body` only when
+    /// results are checked.
+    fn compute(&mut self, work: Work, body: &mut dyn FnMut());
+
+    /// Whether every rank can run at the same time. Where not, no rank should spin for another.
+    fn every_rank_has_a_processor(&self) -> bool;
+
+    /// The processor that this rank is bound to, if it is bound to one.
+    fn processor(&self) -> Option<usize>;
+
+    /// What carries the messages, for the record of the run.
+    fn describe(&self) -> FabricDescription;
+
+    /// Memory that all ranks share, where the machine has it.
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        None
+    }
+
+    /// Sends `data` to rank `to`; returns when `data` may be changed again.
+    fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()>;
+
+    /// Receives a matching message into the beginning of `buffer`.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] where the message is longer than `buffer`.
+    fn receive(&mut self, from: Source, tag: TagSelector, buffer: &mut [u8]) -> Result<Status>;
+
+    /// Sends and receives at once: neither waits for the other.
+    fn send_receive(
+        &mut self,
+        to: usize,
+        send_tag: Tag,
+        data: &[u8],
+        from: Source,
+        receive_tag: TagSelector,
+        buffer: &mut [u8],
+    ) -> Result<Status>;
+
+    /// Starts to send the whole of `buffer` to rank `to`.
+    fn post_send(&mut self, to: usize, tag: Tag, buffer: Buffer) -> Result<Posted>;
+
+    /// Starts to receive a matching message into `buffer`.
+    fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted>;
+
+    /// Waits for a posted operation to end. If it ends with an error, its buffer is lost.
+    fn wait(&mut self, posted: Posted) -> Result<Completed>;
+
+    /// Asks whether a posted operation has ended, without waiting. On a simulated machine asking takes time.
+    fn test(&mut self, posted: Posted) -> Result<Progress>;
+
+    /// Waits until one of `posted` ends; takes it out and gives the place it stood at, with its completion.
+    ///
+    /// # Panics
+    /// If `posted` is empty.
+    fn wait_any(&mut self, posted: &mut Vec<Posted>) -> Result<(usize, Completed)> {
+        assert!(!posted.is_empty(), "wait_any needs something to wait for");
+        loop {
+            for index in 0..posted.len() {
+                let candidate = std::mem::replace(&mut posted[index], Posted(u64::MAX));
+                match self.test(candidate)? {
+                    Progress::Done(completed) => {
+                        let _placeholder = posted.remove(index);
+                        return Ok((index, completed));
+                    }
+                    Progress::Pending(same) => posted[index] = same,
+                }
+            }
+        }
+    }
+
+    /// Asks whether a matching message has arrived, without receiving it. On a simulated machine asking takes time.
+    fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>>;
+
+    /// Sends `data` `count` times to rank `to`, as many at once as the fabric can have under way.
+    fn send_window(&mut self, to: usize, tag: Tag, data: &[u8], count: usize) -> Result<()> {
+        for _ in 0..count {
+            self.send(to, tag, data)?;
+        }
+        Ok(())
+    }
+
+    /// Receives `count` messages into the same `buffer`, each over the one before, with all receives posted at the
+    /// beginning where the fabric gains by it. What `buffer` holds at the end is one of the messages.
+    fn receive_window(
+        &mut self,
+        from: Source,
+        tag: TagSelector,
+        buffer: &mut [u8],
+        count: usize,
+    ) -> Result<()> {
+        for _ in 0..count {
+            self.receive(from, tag, buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until every rank has come here.
+    fn barrier(&mut self) -> Result<()> {
+        collective::barrier(self)
+    }
+
+    /// Copies `buffer` of rank `root` into `buffer` of every rank.
+    fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
+        collective::broadcast(self, root, buffer)
+    }
+
+    /// Gives block r of `send` at rank `root` to rank r's `receive`. `send` holds `size()` blocks of the length of
+    /// `receive` at the root, and is ignored (so may be empty) elsewhere.
+    fn scatter(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        collective::scatter(self, root, send, receive)
+    }
+
+    /// Puts `send` of rank r into block r of `receive` at rank `root`. `receive` holds `size()` blocks of the length of
+    /// `send` at the root, and is ignored (so may be empty) elsewhere.
+    fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        collective::gather(self, root, send, receive)
+    }
+
+    /// Puts `send` of rank r into block r of `receive` of every rank; `receive` holds `size()` blocks.
+    fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        collective::allgather(self, send, receive)
+    }
+
+    /// Copies block r of rank r's `buffer` into block r of every rank's; `buffer` holds `size()` blocks.
+    fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
+        collective::allgather_in_place(self, buffer)
+    }
+
+    /// Combines `send` of all ranks into `receive` at rank `root`, where it has the length of `send`; elsewhere
+    /// `receive` is ignored (so may be empty).
+    fn reduce(
+        &mut self,
+        root: usize,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        collective::reduce(self, root, reduction, send, receive)
+    }
+
+    /// Combines `send` of all ranks into `receive` of all ranks: the same bits on each.
+    fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        collective::allreduce(self, reduction, send, receive)
+    }
+
+    /// Gives block r of `send` of rank s to rank r, as block s of its `receive`. Both hold `size()` blocks.
+    fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        collective::all_to_all(self, send, receive)
+    }
+}
+
+/// Messages up to this many bytes are buffered by every fabric: a blocking send of one returns even if no receive is
+/// posted yet (as long as not too many are under way). Longer ones may wait for their receive.
+pub const EAGER_BYTES: usize = 1024;
+
+impl Posted {
+    /// The handle with this number; a fabric counts its posted operations from zero up.
+    pub const fn new(number: u64) -> Self {
+        Posted(number)
+    }
+
+    /// The number the fabric gave.
+    pub const fn number(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Refuses a rank that the run does not have.
+pub fn check_rank(rank: usize, size: usize) -> Result<()> {
+    if rank < size { Ok(()) } else { Err(Error::InvalidRank { rank, size }) }
+}

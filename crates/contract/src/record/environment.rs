@@ -1,0 +1,79 @@
+//! Where and how a run was made.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What carries the messages of a run, and with which choices.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FabricDescription {
+    /// `local`, `mpi` or `sim:MACHINE`.
+    pub name: String,
+    /// The version of the library or machine file.
+    pub version: String,
+    /// Choices made at set-up that a reader of the numbers wants to know (thresholds, waiting, copying), by name.
+    pub details: BTreeMap<String, String>,
+}
+
+/// The machine and the state it was in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// The host's name.
+    pub host: String,
+    /// The processor's model name.
+    pub processor: String,
+    /// How many processors the run may use.
+    pub processors_available: usize,
+    /// Caches, one entry a level: name and size.
+    pub caches: Vec<String>,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// The operating system's name and release.
+    pub kernel: String,
+    /// The kernel's clock source.
+    pub clock_source: String,
+    /// The frequency governor, or why it is not known.
+    pub governor: String,
+    /// The hypervisor or container, if one shows.
+    pub virtualisation: String,
+    /// The load average over a minute before the run.
+    pub load_before: Option<f64>,
+    /// Anything else worth keeping, by name.
+    pub other: BTreeMap<String, String>,
+}
+
+/// The first line of a results file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// The version of the schema of this file.
+    pub schema_version: u32,
+    /// The version of Cornerstone that wrote it.
+    pub cornerstone_version: String,
+    /// The revision it was built from, with `-dirty` if the tree was changed; `unknown` outside a checkout.
+    pub revision: String,
+    /// The command as typed.
+    pub command: Vec<String>,
+    /// When the run began: UTC, as 2026-01-31T12:00:00Z.
+    pub started: String,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The wanted relative half-width of the intervals, such as 0.05.
+    pub precision: f64,
+    /// The confidence of the intervals, such as 0.95.
+    pub confidence: f64,
+    /// The time limit of each measurement in seconds.
+    pub time_limit_s: f64,
+    /// What carried the messages.
+    pub fabric: FabricDescription,
+    /// The machine.
+    pub environment: Environment,
+}
+
+/// The last line of a results file of a run that ended in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunEnd {
+    /// How many measurements this run added.
+    pub measurements: u64,
+    /// How long it took in seconds.
+    pub seconds: f64,
+}

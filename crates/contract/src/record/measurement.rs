@@ -1,0 +1,203 @@
+//! One measurement.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What else identifies a measurement besides its size, such as `packet_bytes` or `acknowledgement`.
+pub type Parameters = BTreeMap<String, ParameterValue>;
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ParameterValue {
+    /// Yes or no.
+    Flag(bool),
+    /// A count or a size.
+    Number(u64),
+    /// A choice.
+    Text(String),
+}
+
+/// Which direction is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// Times.
+    Lower,
+    /// Rates.
+    Higher,
+}
+
+/// Why sampling stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// The interval of the median became as narrow as wanted.
+    Precision,
+    /// The time limit came first: the number did not converge.
+    TimeLimit,
+    /// The sample limit came first: the number did not converge.
+    SampleLimit,
+}
+
+/// How the events were timed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Events in each sample: 1 where single events are timed, more where the clock's own cost asks for it.
+    pub events_per_sample: u64,
+    /// The clock's cost as a share of a sample's length.
+    pub clock_share: f64,
+    /// How the ranks started together: `none` (one rank times), `time` (an agreed instant) or `barrier`.
+    pub start: String,
+    /// Samples set aside because a rank came late to the agreed start, and made again.
+    pub late_starts: u64,
+    /// Seconds spent on this measurement, warm-up included.
+    pub spent_s: f64,
+}
+
+/// How many samples lie outside Tukey's fences. They are counted, never dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outliers {
+    /// Below the first quartile by more than 3 interquartile ranges.
+    pub low_severe: u64,
+    /// Below it by more than 1.5 interquartile ranges, but not 3.
+    pub low_mild: u64,
+    /// Above the third quartile by more than 1.5 interquartile ranges, but not 3.
+    pub high_mild: u64,
+    /// Above it by more than 3 interquartile ranges.
+    pub high_severe: u64,
+}
+
+/// What the samples say, in the measurement's unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The median.
+    pub median: f64,
+    /// The lower end of the median's nonparametric confidence interval.
+    pub ci_low: f64,
+    /// Its upper end.
+    pub ci_high: f64,
+    /// The confidence that the interval reaches (at least the wanted one, if there are samples enough; else less).
+    pub ci_confidence: f64,
+    /// The mean, for comparison with publications that give means.
+    pub mean: f64,
+    /// The smallest sample.
+    pub min: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The 99.9th percentile.
+    pub p999: f64,
+    /// The largest sample.
+    pub max: f64,
+    /// The number of samples.
+    pub n: u64,
+    /// Samples beyond Tukey's fences.
+    pub outliers: Outliers,
+}
+
+/// One measurement: what was measured, what the samples say, why sampling stopped, and the samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// The benchmark's group.
+    pub group: String,
+    /// The fabric it ran on.
+    pub fabric: String,
+    /// The number of ranks.
+    pub ranks: usize,
+    /// The message size in bytes; 0 where none is sent.
+    pub size_bytes: u64,
+    /// What else tells this measurement from its neighbours.
+    pub parameters: Parameters,
+    /// What was measured: `time`, `rate` ...
+    pub metric: String,
+    /// The unit of `metric` and of every value here: `us`, `MB/s` ...
+    pub unit: String,
+    /// Which direction is good.
+    pub better: Better,
+    /// What the samples say.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// Why sampling stopped.
+    pub stop_reason: StopReason,
+    /// How the events were timed.
+    pub timing: Timing,
+    /// The samples in the order in which they were taken. Empty for a metric that is computed from another one of the
+    /// same measurement (a rate from a time).
+    pub samples: Vec<f64>,
+    /// The samples of the warm-up, kept and set apart.
+    pub warm_up_samples: Vec<f64>,
+}
+
+/// What identifies a measurement: two runs are compared, and a run is resumed, key by key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// The number of ranks.
+    pub ranks: usize,
+    /// What else tells it from its neighbours.
+    pub parameters: Parameters,
+    /// The message size in bytes.
+    pub size_bytes: u64,
+}
+
+impl Measurement {
+    /// What identifies this measurement apart from fabric and metric.
+    pub fn key(&self) -> Key {
+        Key {
+            benchmark: self.benchmark.clone(),
+            ranks: self.ranks,
+            parameters: self.parameters.clone(),
+            size_bytes: self.size_bytes,
+        }
+    }
+}
+
+impl StopReason {
+    /// Whether the interval became as narrow as wanted.
+    pub fn converged(self) -> bool {
+        self == StopReason::Precision
+    }
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            StopReason::Precision => "precision",
+            StopReason::TimeLimit => "time-limit",
+            StopReason::SampleLimit => "sample-limit",
+        })
+    }
+}
+
+impl std::fmt::Display for ParameterValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ParameterValue::Flag(true) => f.write_str("yes"),
+            ParameterValue::Flag(false) => f.write_str("no"),
+            ParameterValue::Number(number) => number.fmt(f),
+            ParameterValue::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+impl From<bool> for ParameterValue {
+    fn from(value: bool) -> Self {
+        ParameterValue::Flag(value)
+    }
+}
+
+impl From<u64> for ParameterValue {
+    fn from(value: u64) -> Self {
+        ParameterValue::Number(value)
+    }
+}
+
+impl From<&str> for ParameterValue {
+    fn from(value: &str) -> Self {
+        ParameterValue::Text(value.into())
+    }
+}

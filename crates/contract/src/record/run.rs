@@ -1,0 +1,162 @@
+//! A whole results file, read back.
+
+use super::{Line, Measurement, RunHeader, SCHEMA_VERSION};
+
+/// A run as its results file tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// A short name to tell runs apart: the file's.
+    pub label: String,
+    /// What was run and where; more than one where the run was resumed. Never empty.
+    pub headers: Vec<RunHeader>,
+    /// The measurements, in the order in which they were made.
+    pub measurements: Vec<Measurement>,
+    /// Whether the last session of the run ended in order.
+    pub ended: bool,
+    /// Whether the file stops in the middle of a line, as a killed run or a full disk leaves it. That line is left out.
+    pub cut_off: bool,
+}
+
+/// Why a results file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// There is nothing in it.
+    #[error("{label} holds no run: it is empty")]
+    Empty {
+        /// The file.
+        label: String,
+    },
+    /// A line that is no record.
+    #[error("{label}, line {line}: {reason}")]
+    BadLine {
+        /// The file.
+        label: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file of another schema.
+    #[error(
+        "{label} has schema version {found}; this build reads version {SCHEMA_VERSION} (measure again, or use the build that wrote it)"
+    )]
+    OtherSchema {
+        /// The file.
+        label: String,
+        /// The version it has.
+        found: u64,
+    },
+}
+
+impl Run {
+    /// Reads the text of a results file. `label` names it in messages.
+    ///
+    /// # Errors
+    /// [`RunError`] names the line; only a last line without an end may be broken.
+    pub fn parse(label: &str, text: &str) -> Result<Run, RunError> {
+        let mut run = Run {
+            label: label.into(),
+            headers: Vec::new(),
+            measurements: Vec::new(),
+            ended: false,
+            cut_off: !text.is_empty() && !text.ends_with('\n'),
+        };
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            run.add(index + 1, line)?;
+        }
+        if run.headers.is_empty() { Err(RunError::Empty { label: label.into() }) } else { Ok(run) }
+    }
+
+    fn add(&mut self, number: usize, line: &str) -> Result<(), RunError> {
+        let bad =
+            |reason: String| RunError::BadLine { label: self.label.clone(), line: number, reason };
+        let value: serde_json::Value =
+            serde_json::from_str(line).map_err(|error| bad(format!("not JSON: {error}")))?;
+        // The version is looked at before the fields, which another version may have renamed.
+        if let Some(found) = value.get("schema_version").and_then(serde_json::Value::as_u64)
+            && found != u64::from(SCHEMA_VERSION)
+        {
+            return Err(RunError::OtherSchema { label: self.label.clone(), found });
+        }
+        match serde_json::from_value(value)
+            .map_err(|error| bad(format!("not a record: {error}")))?
+        {
+            Line::Run(header) => {
+                self.headers.push(header);
+                self.ended = false;
+            }
+            _ if self.headers.is_empty() => {
+                return Err(bad("a record before the run's header".into()));
+            }
+            Line::Measurement(measurement) => self.measurements.push(measurement),
+            Line::End(_) => self.ended = true,
+        }
+        Ok(())
+    }
+
+    /// The header of the latest session.
+    pub fn header(&self) -> &RunHeader {
+        self.headers.last().expect("parse refuses a run without a header")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Environment, FabricDescription, RunEnd};
+
+    fn header() -> RunHeader {
+        RunHeader {
+            schema_version: SCHEMA_VERSION,
+            cornerstone_version: "0".into(),
+            revision: "unknown".into(),
+            command: vec!["cornerstone".into(), "run".into()],
+            started: "2026-01-31T12:00:00Z".into(),
+            seed: 1,
+            precision: 0.05,
+            confidence: 0.95,
+            time_limit_s: 1.0,
+            fabric: FabricDescription::default(),
+            environment: Environment::default(),
+        }
+    }
+
+    fn file() -> String {
+        let end = Line::End(RunEnd { measurements: 0, seconds: 1.5 });
+        format!("{}\n{}\n", Line::Run(header()).to_json(), end.to_json())
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let run = Run::parse("a.jsonl", &file()).unwrap();
+        assert_eq!(run.header(), &header());
+        assert!(run.ended && !run.cut_off);
+    }
+
+    #[test]
+    fn a_last_line_cut_off_is_left_out() {
+        let text = file();
+        let run = Run::parse("a.jsonl", &text[..text.len() - 9]).unwrap();
+        assert!(run.cut_off && !run.ended);
+    }
+
+    #[test]
+    fn a_broken_line_in_the_middle_is_named() {
+        let text = format!("{}{{\"kind\":\n{}", file(), file());
+        let error = Run::parse("a.jsonl", &text).unwrap_err();
+        assert!(error.to_string().starts_with("a.jsonl, line 3: not JSON"), "{error}");
+    }
+
+    #[test]
+    fn another_schema_is_refused_by_its_number() {
+        let text = file().replace("\"schema_version\":1", "\"schema_version\":99");
+        let found = Run::parse("a.jsonl", &text).unwrap_err();
+        assert_eq!(found, RunError::OtherSchema { label: "a.jsonl".into(), found: 99 });
+    }
+
+    #[test]
+    fn an_empty_file_holds_no_run() {
+        assert_eq!(Run::parse("a.jsonl", ""), Err(RunError::Empty { label: "a.jsonl".into() }));
+    }
+}

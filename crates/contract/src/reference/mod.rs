@@ -1,0 +1,1 @@
+//! The slow, obvious fabric: ranks as threads, one lock, one queue.

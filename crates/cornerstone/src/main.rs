@@ -1,0 +1,4 @@
+//! The command line of Cornerstone.
+#![forbid(unsafe_code)]
+
+fn main() {}
