@@ -1,5 +1,7 @@
 //! What selects a message: who sent it, and its tag.
 
+use std::fmt;
+
 use crate::{Error, Result};
 
 /// A label that sender and receiver agree on, from 0 to [`Tag::MAX`].
@@ -92,6 +94,34 @@ impl TagSelector {
         match self {
             TagSelector::Any => !tag.is_reserved(),
             TagSelector::Is(wanted) => wanted == tag,
+        }
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_reserved() {
+            write!(f, "reserved tag {}", self.0 - Tag::MAX - 1)
+        } else {
+            write!(f, "tag {}", self.0)
+        }
+    }
+}
+
+impl fmt::Display for TagSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TagSelector::Any => write!(f, "any tag"),
+            TagSelector::Is(tag) => tag.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Any => write!(f, "any rank"),
+            Source::Rank(rank) => write!(f, "rank {rank}"),
         }
     }
 }

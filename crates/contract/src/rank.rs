@@ -133,7 +133,8 @@ pub trait Rank {
     /// Asks whether a posted operation has ended, without waiting. On a simulated machine asking takes time.
     fn test(&mut self, posted: Posted) -> Result<Progress>;
 
-    /// Waits until one of `posted` ends; takes it out and gives the place it stood at, with its completion.
+    /// Waits until one of `posted` ends; takes it out and gives the place it stood at, with its completion. One that
+    /// ends with an error is taken out too.
     ///
     /// # Panics
     /// If `posted` is empty.
@@ -142,12 +143,16 @@ pub trait Rank {
         loop {
             for index in 0..posted.len() {
                 let candidate = std::mem::replace(&mut posted[index], Posted(u64::MAX));
-                match self.test(candidate)? {
-                    Progress::Done(completed) => {
+                match self.test(candidate) {
+                    Ok(Progress::Pending(same)) => posted[index] = same,
+                    Ok(Progress::Done(completed)) => {
                         let _placeholder = posted.remove(index);
                         return Ok((index, completed));
                     }
-                    Progress::Pending(same) => posted[index] = same,
+                    Err(error) => {
+                        let _placeholder = posted.remove(index);
+                        return Err(error);
+                    }
                 }
             }
         }
