@@ -1,0 +1,91 @@
+//! Seeded random numbers: the same seed gives the same resamples on every machine and with every version of every
+//! library, so that an interval printed twice is the same interval.
+
+/// SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014).
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod distributions {
+    //! What tests draw their samples from.
+    use super::Random;
+
+    impl Random {
+        /// Uniform in (0, 1).
+        pub(crate) fn uniform(&mut self) -> f64 {
+            ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+        }
+
+        /// Standard normal, by Box and Muller.
+        pub(crate) fn normal(&mut self) -> f64 {
+            let radius = (-2.0 * self.uniform().ln()).sqrt();
+            radius * (std::f64::consts::TAU * self.uniform()).cos()
+        }
+    }
+
+    /// A distribution with a median that is known.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) enum Distribution {
+        /// Mean 100, standard deviation 10.
+        Normal,
+        /// exp(normal): the shape of many latencies.
+        Lognormal,
+        /// 7 of 10 around 1 and 3 of 10 around 3, as with two paths through a library.
+        Bimodal,
+        /// Pareto with exponent 1.1: hardly a mean, no variance.
+        HeavyTail,
+        /// Normal cut to whole numbers: a coarse clock, full of ties.
+        Coarse,
+    }
+
+    pub(crate) const DISTRIBUTIONS: [Distribution; 5] = [
+        Distribution::Normal,
+        Distribution::Lognormal,
+        Distribution::Bimodal,
+        Distribution::HeavyTail,
+        Distribution::Coarse,
+    ];
+
+    impl Distribution {
+        pub(crate) fn draw(self, random: &mut Random) -> f64 {
+            match self {
+                Distribution::Normal => 100.0 + 10.0 * random.normal(),
+                Distribution::Lognormal => random.normal().exp(),
+                // The wide slow mode is uniform from 2 to 4, the fast one uniform from 0.5 to 1.5.
+                Distribution::Bimodal if random.uniform() < 0.7 => 0.5 + random.uniform(),
+                Distribution::Bimodal => 2.0 + 2.0 * random.uniform(),
+                Distribution::HeavyTail => random.uniform().powf(-1.0 / 1.1),
+                Distribution::Coarse => (20.0 + random.normal()).round(),
+            }
+        }
+
+        pub(crate) fn median(self) -> f64 {
+            match self {
+                Distribution::Normal => 100.0,
+                Distribution::Lognormal => 1.0,
+                // The median is where 0.7 (x - 0.5) = 0.5.
+                Distribution::Bimodal => 0.5 + 0.5 / 0.7,
+                Distribution::HeavyTail => 2f64.powf(1.0 / 1.1),
+                Distribution::Coarse => 20.0,
+            }
+        }
+
+        pub(crate) fn draws(self, n: usize, random: &mut Random) -> Vec<f64> {
+            (0..n).map(|_| self.draw(random)).collect()
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! What the samples of one measurement say.
+//!
+//! Nothing here assumes a shape of the distribution, as latencies have none: medians, order statistics and ranks, no
+//! variances. The intervals do assume that the samples are independent; samples of one run are not quite
+//! (where two runs are compared, care is taken of it).
+
+mod median_interval;
+mod sample;
+mod stopping;
+mod summary;
+mod warm_up;
+
+pub use median_interval::{MedianInterval, median_interval};
+pub use sample::{Sample, SampleError};
+pub use stopping::{SAMPLES_MIN, next_check, precision_reached};
+pub use summary::{outliers, summarise};
+pub use warm_up::{WarmUp, warm_up};
