@@ -26,6 +26,9 @@ pub enum TagSelector {
     Any,
     /// This tag only.
     Is(Tag),
+    /// Every tag kept for collectives; never a user's. A collective receives with it, and so sees a message of another
+    /// collective instead of waiting for ever. Programs have no use for it.
+    AnyReserved,
 }
 
 /// What is known of a message that has arrived.
@@ -57,7 +60,8 @@ impl Tag {
         if value <= Tag::MAX { Ok(Tag(value)) } else { Err(Error::InvalidTag { tag: value }) }
     }
 
-    /// A tag out of reach of user programs, for messages inside a collective.
+    /// A tag out of reach of user programs, for messages inside a collective. `value` is below 2^20, which leaves a
+    /// fabric that maps tags onto a smaller space some room.
     pub(crate) const fn reserved(value: u32) -> Self {
         Tag(value | (Tag::MAX + 1))
     }
@@ -94,6 +98,7 @@ impl TagSelector {
         match self {
             TagSelector::Any => !tag.is_reserved(),
             TagSelector::Is(wanted) => wanted == tag,
+            TagSelector::AnyReserved => tag.is_reserved(),
         }
     }
 }
@@ -113,6 +118,7 @@ impl fmt::Display for TagSelector {
         match self {
             TagSelector::Any => write!(f, "any tag"),
             TagSelector::Is(tag) => tag.fmt(f),
+            TagSelector::AnyReserved => write!(f, "any reserved tag"),
         }
     }
 }
@@ -147,6 +153,12 @@ mod tests {
         assert!(TagSelector::Any.accepts(Tag::new(Tag::MAX)));
         assert!(!TagSelector::Any.accepts(Tag::reserved(0)));
         assert!(TagSelector::Is(Tag::reserved(7)).accepts(Tag::reserved(7)));
+    }
+
+    #[test]
+    fn the_wildcard_of_collectives_never_takes_a_users_tag() {
+        assert!(TagSelector::AnyReserved.accepts(Tag::reserved(0)));
+        assert!(!TagSelector::AnyReserved.accepts(Tag::new(Tag::MAX)));
     }
 
     #[test]
