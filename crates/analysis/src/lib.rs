@@ -1,9 +1,13 @@
 //! From samples to summaries to models: pure functions, with no clock, no files and no fabric.
 //!
-//! * [`statistics`]: what the samples of one measurement say, when to stop sampling, and where the warm-up ends.
+//! * [`statistics`]: what the samples of one measurement say, when to stop sampling, and where the warm-up ends;
+//! * [`model`]: formulas that explain measurements, with fitted parameters and their uncertainty.
 #![forbid(unsafe_code)]
 
+pub mod model;
 pub mod statistics;
 
 #[cfg(test)]
 mod random;
+#[cfg(test)]
+mod records;

@@ -1,0 +1,212 @@
+//! A straight line of time over message size, by weighted least squares, with intervals.
+
+use serde::Serialize;
+
+use super::student;
+
+/// A measured time at one message size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The message size in bytes.
+    pub size_bytes: u64,
+    /// The median time in microseconds, above 0.
+    pub median_us: f64,
+    /// The lower end of its interval.
+    pub ci_low_us: f64,
+    /// The upper end of its interval.
+    pub ci_high_us: f64,
+}
+
+/// A fitted value and its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The fitted value.
+    pub value: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end; infinite where the data set no bound.
+    pub high: f64,
+}
+
+/// t = t_l + N t_c with what follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// t_l, the time of an empty message in microseconds. Below 0 where a straight line does not suit the data.
+    pub latency_us: Estimate,
+    /// t_c, the time that each byte adds, in microseconds.
+    pub us_per_byte: Estimate,
+    /// 1 / t_c, the rate that long messages approach, in MB/s. None where t_c is not above 0: size does not matter.
+    pub rate_mb_per_s: Option<Estimate>,
+    /// t_l / t_c, the message size that runs at half that rate, in bytes (Hockney's n_1/2). None where t_l or t_c is
+    /// not above 0.
+    pub half_performance_bytes: Option<Estimate>,
+}
+
+/// Below this share of the median an interval says more about a coarse clock than about the measurement.
+const STANDARD_ERROR_SHARE_MIN: f64 = 0.01;
+
+impl Point {
+    /// The weight in a fit: 1 / (standard error)^2, the standard error being a quarter of the interval's width (as it
+    /// nearly is for 95 %), and at least 1 % of the median. Intervals of measurements that stop at a relative
+    /// precision are about proportional to the median, so the points at 8 bytes and at 4 MiB count alike, where plain
+    /// least squares would fit the largest sizes only.
+    fn weight(&self) -> f64 {
+        let error = (self.ci_high_us - self.ci_low_us) / 4.0;
+        error.max(STANDARD_ERROR_SHARE_MIN * self.median_us).powi(-2)
+    }
+}
+
+/// The sums of a weighted least-squares fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fit {
+    n: usize,
+    weight: f64,
+    mean_size: f64,
+    mean_time: f64,
+    /// Sum of w (N - mean)^2.
+    size_spread: f64,
+    time_spread: f64,
+    intercept: f64,
+    slope: f64,
+}
+
+impl Fit {
+    /// `points` have two different sizes or more.
+    pub(super) fn new(points: &[Point]) -> Self {
+        let sum = |term: &dyn Fn(&Point) -> f64| {
+            points.iter().map(|point| point.weight() * term(point)).sum::<f64>()
+        };
+        let weight = sum(&|_| 1.0);
+        let mean_size = sum(&|point| point.size_bytes as f64) / weight;
+        let mean_time = sum(&|point| point.median_us) / weight;
+        let size_spread = sum(&|point| (point.size_bytes as f64 - mean_size).powi(2));
+        let time_spread = sum(&|point| (point.median_us - mean_time).powi(2));
+        let slope =
+            sum(&|point| (point.size_bytes as f64 - mean_size) * (point.median_us - mean_time))
+                / size_spread;
+        let intercept = mean_time - slope * mean_size;
+        Fit {
+            n: points.len(),
+            weight,
+            mean_size,
+            mean_time,
+            size_spread,
+            time_spread,
+            intercept,
+            slope,
+        }
+    }
+
+    pub(super) fn at(&self, size_bytes: u64) -> f64 {
+        // From the mean, not from the intercept, which may have lost digits to a long extrapolation.
+        self.mean_time + self.slope * (size_bytes as f64 - self.mean_size)
+    }
+
+    /// The sum of the squared residuals, in standard errors of the points.
+    pub(super) fn residual_sum(&self, points: &[Point]) -> f64 {
+        points
+            .iter()
+            .map(|point| point.weight() * (point.median_us - self.at(point.size_bytes)).powi(2))
+            .sum()
+    }
+
+    /// The share of the weighted variance of the times that the line explains.
+    pub(super) fn r_squared(&self, points: &[Point]) -> f64 {
+        if self.time_spread == 0.0 {
+            1.0
+        } else {
+            1.0 - self.residual_sum(points) / self.time_spread
+        }
+    }
+
+    /// The line with intervals at `confidence`, from three points or more. The weights count as known up to a common
+    /// factor, which the residuals supply: a line that fits badly gets wide intervals, however precise its points.
+    pub(super) fn line(&self, points: &[Point], confidence: f64) -> Line {
+        let freedom = self.n - 2;
+        let t = student::two_sided(confidence, freedom);
+        let variance = self.residual_sum(points) / freedom as f64;
+        let slope_variance = variance / self.size_spread;
+        let intercept_variance = variance / self.weight + self.mean_size.powi(2) * slope_variance;
+        let covariance = -self.mean_size * slope_variance;
+        let us_per_byte = Estimate::around(self.slope, t * slope_variance.sqrt());
+        Line {
+            latency_us: Estimate::around(self.intercept, t * intercept_variance.sqrt()),
+            us_per_byte,
+            rate_mb_per_s: us_per_byte.reciprocal(),
+            half_performance_bytes: (self.slope > 0.0 && self.intercept > 0.0).then(|| {
+                let square = |variance: f64| t * t * variance;
+                fieller(
+                    [self.intercept, self.slope],
+                    [square(intercept_variance), square(covariance), square(slope_variance)],
+                )
+            }),
+        }
+    }
+}
+
+impl Estimate {
+    fn around(value: f64, half_width: f64) -> Self {
+        Estimate { value, low: value - half_width, high: value + half_width }
+    }
+
+    /// 1 / x where x is above 0; its interval is unbounded where that of x reaches 0.
+    fn reciprocal(self) -> Option<Estimate> {
+        (self.value > 0.0).then(|| Estimate {
+            value: 1.0 / self.value,
+            low: 1.0 / self.high,
+            high: if self.low > 0.0 { 1.0 / self.low } else { f64::INFINITY },
+        })
+    }
+}
+
+/// The interval of a ratio a / b of two positive estimates with `[var a, cov, var b]` times t^2, by Fieller's theorem
+/// (*Some problems in interval estimation*, J. R. Statist. Soc. B 16, 1954): all r for which a - r b may be 0. A ratio
+/// of sizes is not below 0; it has no upper bound where b may be 0.
+fn fieller([a, b]: [f64; 2], [var_a, covariance, var_b]: [f64; 3]) -> Estimate {
+    let value = a / b;
+    // (a - r b)^2 = var_a - 2 r cov + r^2 var_b, as p r^2 - 2 q r + c = 0.
+    let (p, q, c) = (b * b - var_b, a * b - covariance, a * a - var_a);
+    let root = (q * q - p * c).max(0.0).sqrt();
+    if p > 0.0 {
+        let low = ((q - root) / p).max(0.0);
+        Estimate { value, low: low.min(value), high: ((q + root) / p).max(value) }
+    } else {
+        // With b possibly 0 the ratio is bounded below at most: by the root below the estimate, if a cannot be 0.
+        let low = if c > 0.0 { c / (q + root) } else { 0.0 };
+        Estimate { value, low: low.clamp(0.0, value), high: f64::INFINITY }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_count_standard_errors_and_never_below_one_percent() {
+        let point = Point { size_bytes: 8, median_us: 10.0, ci_low_us: 9.0, ci_high_us: 11.0 };
+        assert_eq!(point.weight(), 4.0);
+        let exact = Point { ci_low_us: 10.0, ci_high_us: 10.0, ..point };
+        assert!((exact.weight() - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_interval_of_a_ratio_by_hand() {
+        // a = 10 +- 1, b = 2 +- 0.2, independent: (4 - 0.04) r^2 - 40 r + (100 - 1) = 0, so
+        // r = (20 +- sqrt(400 - 3.96 * 99)) / 3.96 = (20 +- 2.821) / 3.96.
+        let ratio = fieller([10.0, 2.0], [1.0, 0.0, 0.04]);
+        let root = (400.0f64 - 3.96 * 99.0).sqrt();
+        assert_eq!(ratio.value, 5.0);
+        assert!((ratio.low - (20.0 - root) / 3.96).abs() < 1e-12);
+        assert!((ratio.high - (20.0 + root) / 3.96).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_divisor_that_may_be_zero_leaves_the_ratio_unbounded() {
+        // b = 2 +- 4, a = 10 +- 1: (4 - 16) r^2 - 40 r + 99 = 0; 12 r^2 + 40 r - 99 = 0: r = 1.654 (and -4.99).
+        let ratio = fieller([10.0, 2.0], [1.0, 0.0, 16.0]);
+        assert!((ratio.low - (-20.0 + (400.0f64 + 12.0 * 99.0).sqrt()) / 12.0).abs() < 1e-12);
+        assert_eq!(ratio.high, f64::INFINITY);
+        // With a = 10 +- 11 nothing bounds it.
+        assert_eq!(fieller([10.0, 2.0], [121.0, 0.0, 16.0]).low, 0.0);
+    }
+}

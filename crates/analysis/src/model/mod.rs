@@ -1,0 +1,11 @@
+//! Formulas that explain the measurements, with fitted parameters and their uncertainty.
+
+pub mod hockney;
+
+mod line;
+mod segments;
+mod series;
+mod student;
+
+pub use line::{Estimate, Line, Point};
+pub use series::{Series, time_series};
