@@ -106,7 +106,7 @@ impl TagSelector {
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_reserved() {
-            write!(f, "reserved tag {}", self.0 - Tag::MAX - 1)
+            write!(f, "the tag of {}", crate::collective::describe(*self))
         } else {
             write!(f, "tag {}", self.0)
         }
@@ -118,7 +118,7 @@ impl fmt::Display for TagSelector {
         match self {
             TagSelector::Any => write!(f, "any tag"),
             TagSelector::Is(tag) => tag.fmt(f),
-            TagSelector::AnyReserved => write!(f, "any reserved tag"),
+            TagSelector::AnyReserved => write!(f, "a collective's message"),
         }
     }
 }

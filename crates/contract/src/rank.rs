@@ -62,9 +62,10 @@ pub trait SharedLine {
 ///
 /// # Collectives
 /// All ranks must call the same collectives in the same order with the same root, reduction and lengths. Lengths that
-/// contradict each other within a call are refused at once; lengths, roots or operations that differ between ranks
-/// give an error on at least one rank, which ends the run, so nobody hangs. The provided methods are the
-/// algorithms of [`collective`] over point-to-point calls; a fabric replaces one where it has something better.
+/// contradict each other within a call are refused at once; lengths that differ between ranks give an error on at least
+/// one rank, at the latest in the next barrier, which ends the run, so nobody hangs. Other collectives, roots and
+/// reductions do so wherever the ranks meet at all; [`collective`] says what cannot be found from messages alone. The
+/// provided methods are its algorithms over point-to-point calls; a fabric replaces one where it has something better.
 pub trait Rank {
     /// This rank's number, 0 to `size() - 1`.
     fn rank(&self) -> usize;
