@@ -1,11 +1,15 @@
 //! From samples to summaries to models: pure functions, with no clock, no files and no fabric.
 //!
 //! * [`statistics`]: what the samples of one measurement say, when to stop sampling, and where the warm-up ends;
-//! * [`model`]: formulas that explain measurements, with fitted parameters and their uncertainty.
+//! * [`model`]: formulas that explain measurements, with fitted parameters and their uncertainty;
+//! * [`compare`](mod@compare): two runs, measurement by measurement: faster, slower, same, or cannot tell.
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod model;
 pub mod statistics;
+
+mod student;
 
 #[cfg(test)]
 mod random;

@@ -35,6 +35,17 @@ pub(crate) mod distributions {
             let radius = (-2.0 * self.uniform().ln()).sqrt();
             radius * (std::f64::consts::TAU * self.uniform()).cos()
         }
+
+        /// `n` values of a standard normal series in which each depends on the one before by `dependence`: AR(1).
+        pub(crate) fn autoregressive(&mut self, dependence: f64, n: usize) -> Vec<f64> {
+            let fresh = (1.0 - dependence * dependence).sqrt();
+            let first = self.normal();
+            std::iter::successors(Some(first), |last| {
+                Some(dependence * last + fresh * self.normal())
+            })
+            .take(n)
+            .collect()
+        }
     }
 
     /// A distribution with a median that is known.

@@ -253,7 +253,7 @@ mod tests {
     fn three_regimes_are_recovered_through_noise() {
         let time = |size: u64| match size {
             ..=1024 => 0.5 + size as f64 / 2000.0,
-            ..=65536 => 2.0 + size as f64 / 8000.0,
+            1025..=65536 => 2.0 + size as f64 / 8000.0,
             _ => 30.0 + size as f64 / 16000.0,
         };
         let mut random = Random::new(3);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::student;
+use crate::student;
 
 /// A measured time at one message size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

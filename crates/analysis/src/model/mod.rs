@@ -5,7 +5,6 @@ pub mod hockney;
 mod line;
 mod segments;
 mod series;
-mod student;
 
 pub use line::{Estimate, Line, Point};
 pub use series::{Series, time_series};

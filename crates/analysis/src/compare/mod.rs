@@ -1,0 +1,292 @@
+//! Two runs, measurement by measurement: faster, slower, same, or cannot tell.
+//!
+//! The effect is the ratio of the medians. Its interval comes from the raw samples: the nonparametric interval of each
+//! median, widened by what the samples depend on their neighbours, and combined on the logarithmic scale. It tells
+//! what the two runs say; it cannot know how far a third run of the same machine would stray (another placement in
+//! memory, another day), as one run on each side does not show it. The equivalence margin is there to be set above it.
+
+mod correlation;
+mod effect;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use contract::record::{Better, Key, Measurement, Run};
+use serde::Serialize;
+
+pub use effect::Effect;
+
+use crate::student;
+use correlation::FREEDOM;
+
+/// What a comparison says of the second run, seen from the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Better: a time that fell, or a rate that rose.
+    Faster,
+    /// Worse.
+    Slower,
+    /// The whole interval lies within the equivalence margin.
+    Same,
+    /// None of these: the samples are too few or too far apart.
+    CannotTell,
+}
+
+/// How to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// The confidence of the intervals and, over all comparisons together, of the verdicts faster and slower.
+    pub confidence: f64,
+    /// Ratios from 1 / (1 + margin) to 1 + margin count as the same.
+    pub margin: f64,
+}
+
+/// One measurement in both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// What was measured in both.
+    pub name: Name,
+    /// Which direction is good.
+    pub better: Better,
+    /// The first run's median.
+    pub first: f64,
+    /// The second run's median.
+    pub second: f64,
+    /// Second over first, with its own interval; none where a median is not above 0.
+    pub effect: Option<Effect>,
+    /// What it comes to.
+    pub verdict: Verdict,
+}
+
+/// What tells a measurement of a run from all others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Name {
+    /// Benchmark, ranks, parameters and size.
+    pub key: Key,
+    /// The metric.
+    pub metric: String,
+    /// Its unit: values in different units are never compared.
+    pub unit: String,
+    /// The fabric, if a run has more than one. Else the fabrics may differ: that is what is compared.
+    pub fabric: Option<String>,
+}
+
+/// All that two runs have to say to each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedRuns {
+    /// How they were compared.
+    pub settings: Settings,
+    /// What both measured, in the order of the first run.
+    pub comparisons: Vec<Comparison>,
+    /// What only the first measured.
+    pub only_first: Vec<Name>,
+    /// What only the second measured.
+    pub only_second: Vec<Name>,
+}
+
+impl Default for Settings {
+    /// 95 % confidence, and 5 % either way is the same.
+    fn default() -> Self {
+        Settings { confidence: 0.95, margin: 0.05 }
+    }
+}
+
+/// Compares the second run with the first.
+///
+/// *Same* needs an interval within the margin. *Faster* and *slower* need an effect that is not chance, and as hundreds
+/// of measurements are compared at once, of which 5 % would seem to differ when nothing has changed, Holm's step-down
+/// correction (Scandinavian Journal of Statistics 6, 1979) is applied: the chance that any of these verdicts is false
+/// stays at 1 - confidence. So an interval may exclude 1 and the verdict still be *cannot tell*. Intervals are each on
+/// its own. A measurement with too few samples for the wanted confidence, in either run, always ends with *cannot tell*.
+///
+/// # Panics
+/// If the confidence is not between 0 and 1, or the margin below 0.
+pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
+    let Settings { confidence, margin } = settings;
+    assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
+    assert!(margin >= 0.0, "an equivalence margin is 0 or more, not {margin}");
+    let with_fabric = fabrics(first) > 1 || fabrics(second) > 1;
+    let [in_first, in_second] =
+        [first, second].map(|run| Named::new(run, with_fabric, settings.confidence));
+    let mut comparisons = Vec::new();
+    let mut only_first = Vec::new();
+    for name in in_first.order() {
+        if in_second.measurements.contains_key(name) {
+            comparisons.push(in_first.against(&in_second, name));
+        } else {
+            only_first.push(name.clone());
+        }
+    }
+    judge(&mut comparisons, settings);
+    let only_second = in_second
+        .order()
+        .into_iter()
+        .filter(|name| !in_first.measurements.contains_key(name))
+        .cloned()
+        .collect();
+    ComparedRuns { settings, comparisons, only_first, only_second }
+}
+
+fn fabrics(run: &Run) -> usize {
+    run.measurements.iter().map(|measurement| &measurement.fabric).collect::<BTreeSet<_>>().len()
+}
+
+/// The measurements of a run by name, with their positions. Of two with one name the later counts.
+struct Named<'a> {
+    measurements: BTreeMap<Name, (usize, &'a Measurement)>,
+    confidence: f64,
+}
+
+impl<'a> Named<'a> {
+    fn new(run: &'a Run, with_fabric: bool, confidence: f64) -> Self {
+        let measurements = run
+            .measurements
+            .iter()
+            .enumerate()
+            .map(|(index, measurement)| {
+                let name = Name {
+                    key: measurement.key(),
+                    metric: measurement.metric.clone(),
+                    unit: measurement.unit.clone(),
+                    fabric: with_fabric.then(|| measurement.fabric.clone()),
+                };
+                (name, (index, measurement))
+            })
+            .collect();
+        Named { measurements, confidence }
+    }
+
+    fn order(&self) -> Vec<&Name> {
+        let mut names: Vec<_> = self.measurements.iter().collect();
+        names.sort_by_key(|(_, (index, _))| *index);
+        names.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The comparison of what both hold under `name`, still without a verdict.
+    fn against(&self, other: &Named, name: &Name) -> Comparison {
+        let [first, second] = [self, other].map(|named| named.measurements[name].1);
+        let widened = [self.widening(name), other.widening(name)];
+        Comparison {
+            name: name.clone(),
+            better: first.better,
+            first: first.summary.median,
+            second: second.summary.median,
+            effect: effect::effect([first, second], widened, self.confidence),
+            verdict: Verdict::CannotTell,
+        }
+    }
+
+    /// How far the samples depend on each other; for a metric without samples, as for the one that it was computed
+    /// from, which is another metric of the same key.
+    fn widening(&self, name: &Name) -> f64 {
+        effect::widening_of(self.measurements[name].1, self.confidence)
+            .or_else(|| {
+                self.measurements
+                    .iter()
+                    .filter(|(other, _)| other.key == name.key && other.fabric == name.fabric)
+                    .filter_map(|(_, (_, measurement))| {
+                        effect::widening_of(measurement, self.confidence)
+                    })
+                    .reduce(f64::max)
+            })
+            .unwrap_or(1.0)
+    }
+}
+
+/// Gives each comparison its verdict.
+fn judge(comparisons: &mut [Comparison], settings: Settings) {
+    // Candidates for a difference: the farther from 1 in units of the interval, the surer.
+    let mut candidates = Vec::new();
+    for (index, comparison) in comparisons.iter_mut().enumerate() {
+        let Some(effect) = comparison.effect.filter(|e| e.suffices(settings.confidence)) else {
+            continue;
+        };
+        if effect.within(settings.margin) {
+            comparison.verdict = Verdict::Same;
+        }
+        candidates.push((effect.distance(), index));
+    }
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let alpha = 1.0 - settings.confidence;
+    // The widths of the intervals are estimates, from a few blocks of each run: so t, not the normal quantile.
+    let quantile = |alpha: f64| student::two_sided(1.0 - alpha, 2 * FREEDOM);
+    for (rank, &(distance, index)) in candidates.iter().enumerate() {
+        // Holm: the surest must hold at alpha / K, the next at alpha / (K - 1) ..., and the first that does not ends it.
+        if distance <= quantile(alpha / (candidates.len() - rank) as f64) / quantile(alpha) {
+            break;
+        }
+        let comparison = &mut comparisons[index];
+        if comparison.verdict != Verdict::Same {
+            comparison.verdict = comparison.direction();
+        }
+    }
+}
+
+impl Effect {
+    /// Whether there were samples enough for an interval of `confidence`.
+    fn suffices(&self, confidence: f64) -> bool {
+        self.confidence >= confidence - 1e-9
+    }
+
+    fn within(&self, margin: f64) -> bool {
+        1.0 / (1.0 + margin) <= self.low && self.high <= 1.0 + margin
+    }
+
+    /// How far 1 lies from the ratio, in units of the interval on that side: above 1 if the interval excludes it.
+    fn distance(&self) -> f64 {
+        let log = self.ratio.ln();
+        let reach = if log < 0.0 { self.high.ln() - log } else { log - self.low.ln() };
+        if log == 0.0 { 0.0 } else { log.abs() / reach }
+    }
+}
+
+impl Comparison {
+    fn direction(&self) -> Verdict {
+        let up = self.effect.is_some_and(|effect| effect.ratio > 1.0);
+        if up == (self.better == Better::Higher) { Verdict::Faster } else { Verdict::Slower }
+    }
+
+    /// How much worse the second run is, as a ratio above 1 for worse, with its interval: of times as they are, of
+    /// rates their inverse, so that the time and the rate of one measurement say the same.
+    fn worsening(&self) -> Option<Effect> {
+        self.effect.map(|effect| match self.better {
+            Better::Lower => effect,
+            Better::Higher => Effect {
+                ratio: 1.0 / effect.ratio,
+                low: 1.0 / effect.high,
+                high: 1.0 / effect.low,
+                ..effect
+            },
+        })
+    }
+}
+
+impl ComparedRuns {
+    /// The measurements that became worse by more than `threshold` (0.1: a time longer by more than 10 %, or a rate
+    /// below 1/1.1), of which the whole interval says so, and which the verdict calls slower.
+    pub fn regressions(&self, threshold: f64) -> impl Iterator<Item = &Comparison> {
+        self.comparisons.iter().filter(move |comparison| {
+            comparison.verdict == Verdict::Slower
+                && comparison.worsening().is_some_and(|worse| worse.low > 1.0 + threshold)
+        })
+    }
+
+    /// How many comparisons have this verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.comparisons.iter().filter(|comparison| comparison.verdict == verdict).count()
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Same => "same",
+            Verdict::CannotTell => "cannot tell",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
