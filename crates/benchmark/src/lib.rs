@@ -1,2 +1,25 @@
 //! Every program that we time, and the one loop that times it. Names no fabric.
+//!
+//! * [`catalogue`] holds the benchmarks, [`select`] finds them by name or group;
+//! * [`plan`] turns a selection into [`Launch`]es, each a number of ranks and a [`Job`] for them;
+//! * [`execute`] is what each rank of a launch runs: step by step, the timed loop, the check of the data, the record.
+//!
+//! A benchmark is a file of `programs`: one event as ordinary calls of the contract, where its data come from, and what
+//! it counts as time and rate. Everything else (start, warm-up, stopping, check, summary) is in one place, here.
 #![forbid(unsafe_code)]
+
+mod catalogue;
+mod data;
+mod execute;
+mod plan;
+mod programs;
+mod record;
+mod settings;
+mod sizes;
+mod timed_loop;
+
+pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};
+pub use execute::{Event, execute};
+pub use plan::{Job, Launch, PlanError, Step, plan};
+pub use settings::Settings;
+pub use sizes::{SizeError, Sizes, parse_size};

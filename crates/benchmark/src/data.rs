@@ -1,0 +1,236 @@
+//! The buffers of a benchmark, what is sent from them, and whether it arrived.
+
+use std::collections::VecDeque;
+
+use contract::record::{ParameterValue, Parameters};
+use contract::{Buffer, Error, Posted, Result};
+
+/// What a rank is to a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The first rank of the pair; rank 0 unless the measurement names another.
+    First,
+    /// The second rank of the pair; rank 1 unless the measurement names another.
+    Second,
+    /// Every other rank.
+    Other,
+}
+
+/// A measurement as one rank sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shape {
+    /// The number of ranks.
+    pub(crate) ranks: usize,
+    /// This rank.
+    pub(crate) me: usize,
+    /// The ranks that communicate, where only two do.
+    pub(crate) pair: (usize, usize),
+    /// The message size in bytes.
+    pub(crate) size: usize,
+    /// The largest packet that a message is cut into; the message size where it is not cut.
+    pub(crate) packet_bytes: usize,
+    /// Whether each message is answered by an empty one.
+    pub(crate) acknowledgement: bool,
+}
+
+/// How many blocks of the message size a rank has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Blocks {
+    /// To send from.
+    pub(crate) send: usize,
+    /// To receive into.
+    pub(crate) receive: usize,
+    /// How many further buffers of one block each, for posted operations.
+    pub(crate) spare: usize,
+}
+
+/// What the blocks of the receive buffer hold after an event.
+#[derive(Clone, Copy)]
+pub(crate) enum Received {
+    /// Nothing that could be checked.
+    Nothing,
+    /// For each block the rank whose block it is, and which one of its send buffer.
+    Blocks(fn(&Shape, usize) -> (usize, usize)),
+    /// As `Blocks`, but ranks send from the receive buffer itself: the blocks that are this rank's own are given.
+    InPlace(fn(&Shape, usize) -> (usize, usize)),
+    /// The sum of the first block of every rank, as double-precision numbers.
+    Sum,
+}
+
+/// Everything an event works on.
+pub(crate) struct Data {
+    /// The measurement as this rank sees it.
+    pub(crate) shape: Shape,
+    /// This rank's role in it.
+    pub(crate) role: Role,
+    /// The other rank of the pair, where this rank belongs to it.
+    pub(crate) peer: usize,
+    /// To send from; events leave it as it is.
+    pub(crate) send: Buffer,
+    /// To receive into.
+    pub(crate) receive: Buffer,
+    /// Buffers for posted operations; every event takes and returns them.
+    pub(crate) spare: VecDeque<Buffer>,
+    /// Room for the handles of posted operations; empty between events.
+    pub(crate) posted: VecDeque<Posted>,
+    /// A count that an event may keep.
+    pub(crate) turn: u64,
+}
+
+/// What stands in a receive buffer before anything was received.
+const POISON: u8 = 0xA5;
+
+impl Shape {
+    pub(crate) fn new(ranks: usize, me: usize, size: usize, parameters: &Parameters) -> Self {
+        let number = |name: &str| match parameters.get(name) {
+            Some(ParameterValue::Number(number)) => Some(*number as usize),
+            _ => None,
+        };
+        Shape {
+            ranks,
+            me,
+            pair: (number("from").unwrap_or(0), number("to").unwrap_or(1)),
+            size,
+            packet_bytes: number("packet_bytes").unwrap_or(size),
+            acknowledgement: parameters.get("acknowledgement") == Some(&ParameterValue::Flag(true)),
+        }
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        match self.me {
+            me if me == self.pair.0 => Role::First,
+            me if me == self.pair.1 => Role::Second,
+            _ => Role::Other,
+        }
+    }
+
+    /// The other rank of the pair.
+    pub(crate) fn peer(&self) -> usize {
+        if self.role() == Role::First { self.pair.1 } else { self.pair.0 }
+    }
+}
+
+impl Blocks {
+    pub(crate) const NONE: Blocks = Blocks { send: 0, receive: 0, spare: 0 };
+
+    /// Their bytes.
+    pub(crate) fn bytes(self, size: u64) -> u64 {
+        let count = self.send.saturating_add(self.receive).saturating_add(self.spare);
+        size.saturating_mul(count as u64)
+    }
+}
+
+impl Data {
+    /// Buffers of the right length, with what is to be sent, and poison where something is to arrive.
+    pub(crate) fn new(shape: Shape, blocks: Blocks, received: Received, seed: u64) -> Result<Self> {
+        let room = |count: usize| {
+            let bytes = shape.size.checked_mul(count).ok_or_else(|| Error::OutOfMemory {
+                what: "a message buffer".into(),
+                bytes: u64::MAX,
+            })?;
+            Buffer::try_zeroed(bytes)
+        };
+        let mut send = room(blocks.send)?;
+        let mut receive = room(blocks.receive)?;
+        match received {
+            Received::Sum => send.elements_mut::<f64>().copy_from_slice(&addends(&shape, shape.me)),
+            _ => fill(&mut send, seed, shape.me, 0),
+        }
+        receive.fill(POISON);
+        if let Received::InPlace(origin) = received {
+            own_blocks(&mut receive, &shape, origin, seed);
+        }
+        let spare = (0..blocks.spare).map(|_| room(1)).collect::<Result<_>>()?;
+        let (role, peer) = (shape.role(), shape.peer());
+        let posted = VecDeque::with_capacity(blocks.spare);
+        Ok(Data { shape, role, peer, send, receive, spare, posted, turn: 0 })
+    }
+
+    /// Checks what has arrived.
+    ///
+    /// # Errors
+    /// [`Error::Program`] names the first wrong byte.
+    pub(crate) fn check(&self, received: Received, seed: u64) -> Result<()> {
+        match received {
+            Received::Nothing => Ok(()),
+            Received::Sum => self.check_sum(),
+            Received::Blocks(origin) | Received::InPlace(origin) => self.check_blocks(origin, seed),
+        }
+    }
+
+    fn check_blocks(&self, origin: fn(&Shape, usize) -> (usize, usize), seed: u64) -> Result<()> {
+        let Shape { me, size, .. } = self.shape;
+        let mut expected = vec![0; size];
+        for (block, found) in self.receive.chunks_exact(size.max(1)).enumerate() {
+            let (from, theirs) = origin(&self.shape, block);
+            fill(&mut expected, seed, from, theirs);
+            // Comparing whole blocks first is fast; the search is for the message only.
+            if found == expected {
+                continue;
+            }
+            if let Some(byte) = (0..size).find(|&byte| found[byte] != expected[byte]) {
+                return Err(Error::Program(format!(
+                    "wrong data: byte {byte} of block {block} at rank {me} is {:#04x} where rank {from} sent {:#04x}",
+                    found[byte], expected[byte]
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_sum(&self) -> Result<()> {
+        let mut expected = vec![0.0; self.shape.size / size_of::<f64>()];
+        for rank in 0..self.shape.ranks {
+            let addends = addends(&self.shape, rank);
+            expected.iter_mut().zip(addends).for_each(|(sum, addend)| *sum += addend);
+        }
+        let found = self.receive.elements::<f64>();
+        match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
+            None => Ok(()),
+            Some(index) => Err(Error::Program(format!(
+                "wrong data: element {index} at rank {} is {} where the sum is {}",
+                self.shape.me, found[index], expected[index]
+            ))),
+        }
+    }
+}
+
+fn own_blocks(
+    buffer: &mut Buffer,
+    shape: &Shape,
+    origin: fn(&Shape, usize) -> (usize, usize),
+    seed: u64,
+) {
+    for (index, block) in buffer.chunks_exact_mut(shape.size.max(1)).enumerate() {
+        let (from, theirs) = origin(shape, index);
+        if from == shape.me {
+            fill(block, seed, from, theirs);
+        }
+    }
+}
+
+/// Small whole numbers, so that their sum is exact in whatever order it is made.
+fn addends(shape: &Shape, rank: usize) -> Vec<f64> {
+    (0..shape.size / size_of::<f64>()).map(|index| ((rank + 1) * (index % 97 + 1)) as f64).collect()
+}
+
+/// Fills `bytes` with what block `block` of rank `rank` holds: a stretch of one pseudorandom sequence, so that a block
+/// from elsewhere, or shifted, is seen at once.
+fn fill(bytes: &mut [u8], seed: u64, rank: usize, block: usize) {
+    let begin = mix(mix(mix(seed) ^ rank as u64) ^ block as u64);
+    let (words, rest) = bytes.as_chunks_mut::<8>();
+    let count = words.len() as u64;
+    for (word, index) in words.iter_mut().zip(0..) {
+        *word = mix(begin.wrapping_add(index)).to_le_bytes();
+    }
+    rest.copy_from_slice(&mix(begin.wrapping_add(count)).to_le_bytes()[..rest.len()]);
+}
+
+/// A bijection that spreads every bit of its argument over the result: the finaliser of SplitMix64 (Steele, Lea and
+/// Flood, *Fast splittable pseudorandom number generators*, 2014).
+const fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}

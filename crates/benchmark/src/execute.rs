@@ -1,0 +1,299 @@
+//! What each rank of a launch runs.
+
+use contract::record::{Measurement, Parameters};
+use contract::{Error, Rank, Result, SharedLine, TimeSpan};
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Kind, Program, Timing, find};
+use crate::data::{Data, Shape};
+use crate::record::Subject;
+use crate::timed_loop::{self, Outcome, Overheads, Plan, Progress};
+use crate::{Benchmark, Job, Placement, Settings, Step};
+
+/// What rank 0 tells while it executes a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// A measurement begins.
+    Started {
+        /// The step's place in the job, from 0.
+        index: usize,
+        /// How many steps the job has.
+        of: usize,
+        /// The benchmark with its parameters and size.
+        label: String,
+    },
+    /// A measurement goes on; told a few times a second.
+    Progress {
+        /// The step's place in the job, from 0.
+        index: usize,
+        /// Samples so far, without the warm-up.
+        samples: u64,
+        /// The half-width of the median's interval as a share of the median, once there are samples.
+        half_width: Option<f64>,
+        /// Seconds since the measurement began.
+        spent_s: f64,
+    },
+    /// A measurement is made: its metrics, the time first.
+    Measured(Vec<Measurement>),
+    /// A measurement cannot be made here.
+    Skipped {
+        /// The step's place in the job, from 0.
+        index: usize,
+        /// The benchmark with its parameters and size.
+        label: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Where rank 0's events go.
+type Sink<'a> = &'a mut dyn FnMut(Event) -> Result<()>;
+
+/// Executes `job`. All ranks of a launch call it with the same job; the `sink` of rank 0 gets the events, those of the
+/// other ranks nothing.
+///
+/// # Errors
+/// Any error of the contract or of the sink ends the job at once, on every rank; so do data that arrive wrong.
+pub fn execute(rank: &mut dyn Rank, job: &Job, sink: Sink<'_>) -> Result<()> {
+    let overheads = Overheads::measure(rank)?;
+    let fabric = rank.describe().name;
+    let begin = rank.now();
+    for (index, step) in job.steps.iter().enumerate() {
+        let benchmark = find(&step.benchmark).ok_or_else(|| {
+            Error::Program(format!("there is no benchmark `{}` in this build", step.benchmark))
+        })?;
+        check_ranks(benchmark, rank.size())?;
+        let left = job.steps.len() - index;
+        let limit = limit(job, rank.now().since(begin), left);
+        let shape =
+            Shape::new(rank.size(), rank.rank(), step.size_bytes as usize, &step.parameters);
+        let of = job.steps.len();
+        let settings = &job.settings;
+        let fabric = fabric.clone();
+        Bench { rank, benchmark, step, shape, settings, overheads, limit, fabric, index, of, sink }
+            .run()?;
+    }
+    Ok(())
+}
+
+fn check_ranks(benchmark: &Benchmark, ranks: usize) -> Result<()> {
+    if benchmark.ranks.allows(ranks) {
+        return Ok(());
+    }
+    Err(Error::Program(format!(
+        "`{}` runs with {}, not with {ranks}",
+        benchmark.name, benchmark.ranks
+    )))
+}
+
+/// Even when the time for all is used up, a measurement gets this long.
+const LIMIT_MIN_S: f64 = 0.02;
+/// Most measurements need less than their share of the time left, so one that needs more may take this many shares.
+const SHARES: f64 = 4.0;
+
+/// The time limit of the next measurement, where `left` are left to make.
+fn limit(job: &Job, spent: TimeSpan, left: usize) -> TimeSpan {
+    let own_s = job.settings.time_limit_s;
+    let limit_s = match job.limit_s {
+        Some(all_s) => {
+            let share_s = (all_s - spent.as_s()) / left as f64;
+            own_s.min((SHARES * share_s).max(LIMIT_MIN_S))
+        }
+        None => own_s,
+    };
+    TimeSpan::from_s(limit_s)
+}
+
+/// A measurement being made, as one rank sees it.
+pub(crate) struct Bench<'a> {
+    pub(crate) rank: &'a mut dyn Rank,
+    pub(crate) benchmark: &'static Benchmark,
+    pub(crate) step: &'a Step,
+    pub(crate) shape: Shape,
+    pub(crate) settings: &'a Settings,
+    pub(crate) overheads: Overheads,
+    limit: TimeSpan,
+    fabric: String,
+    index: usize,
+    of: usize,
+    sink: &'a mut dyn FnMut(Event) -> Result<()>,
+}
+
+impl Bench<'_> {
+    fn run(mut self) -> Result<()> {
+        let (index, of, label) = (self.index, self.of, self.step.label());
+        self.tell(Event::Started { index, of, label })?;
+        if let Some(reason) = self.misplaced()? {
+            return self.skip(reason);
+        }
+        let made = match &self.benchmark.kind {
+            Kind::Timed(program) => self.timed(program),
+            Kind::Own(own) => own(&mut self),
+        };
+        made.map_err(|error| match error {
+            Error::Program(what) => Error::Program(format!("{}: {what}", self.step.label())),
+            other => other,
+        })
+    }
+
+    /// Why this cannot run where the ranks are, if it cannot. The same on every rank.
+    fn misplaced(&mut self) -> Result<Option<String>> {
+        if self.benchmark.placement == Placement::Spread {
+            return Ok(None);
+        }
+        let mine = self.rank.processor().map_or(u64::MAX, |processor| processor as u64);
+        let mut all = vec![0; self.shape.ranks * size_of::<u64>()];
+        self.rank.allgather(&mine.to_le_bytes(), &mut all)?;
+        let together =
+            mine != u64::MAX && all.chunks_exact(8).all(|other| other == mine.to_le_bytes());
+        let apart = "its ranks are not bound to one processor, and it measures what happens on one";
+        Ok((!together).then(|| apart.into()))
+    }
+
+    /// Makes the measurement by the timed loop and tells its metrics.
+    pub(crate) fn timed(&mut self, program: &Program) -> Result<()> {
+        if program.needs_shared_line && self.rank.shared_line().is_none() {
+            return self.skip("there is no memory here that all ranks see".into());
+        }
+        match self.sampled(program)? {
+            Some(outcome) => self.report(program, &outcome, Parameters::new()),
+            None => Ok(()),
+        }
+    }
+
+    /// Times the program and checks its data; rank 0 gets the outcome.
+    pub(crate) fn sampled(&mut self, program: &Program) -> Result<Option<Outcome>> {
+        let blocks = (program.blocks)(&self.shape);
+        let seed = self.settings.seed;
+        let mut data = Data::new(self.shape.clone(), blocks, program.received, seed)?;
+        if self.shape.me == 0
+            && let Some(line) = self.rank.shared_line()
+        {
+            clear(line);
+        }
+        // Nobody sends before everybody has its buffers, or the first samples would wait for page faults; and nobody
+        // looks at the shared line before it is cleared.
+        self.rank.barrier()?;
+        let event = |rank: &mut dyn Rank| (program.event)(rank, &mut data);
+        let outcome = self.measure(program.timing, event)?;
+        data.check(program.received, seed)?;
+        Ok(outcome)
+    }
+
+    /// Times `event`; rank 0 gets the outcome.
+    pub(crate) fn measure<E>(&mut self, timing: Timing, event: E) -> Result<Option<Outcome>>
+    where
+        E: FnMut(&mut dyn Rank) -> Result<()>,
+    {
+        let Bench { limit, settings, overheads, index, .. } = *self;
+        let plan = Plan { timing, pair: self.shape.pair, settings, limit, overheads };
+        let sink = &mut *self.sink;
+        let mut progress = |Progress { samples, half_width, spent }: Progress| {
+            sink(Event::Progress { index, samples, half_width, spent_s: spent.as_s() })
+        };
+        timed_loop::measure(self.rank, &plan, event, &mut progress)
+    }
+
+    /// Tells the metrics of an outcome; `more` says how it had to be made, where that is not as planned.
+    pub(crate) fn report(
+        &mut self,
+        program: &Program,
+        outcome: &Outcome,
+        more: Parameters,
+    ) -> Result<()> {
+        let measurements = self.subject(more).measurements(program, outcome)?;
+        self.tell(Event::Measured(measurements))
+    }
+
+    pub(crate) fn subject(&self, more: Parameters) -> Subject<'_> {
+        let mut parameters = self.step.parameters.clone();
+        parameters.extend(more);
+        Subject {
+            benchmark: self.benchmark,
+            fabric: self.fabric.clone(),
+            parameters,
+            shape: &self.shape,
+            settings: self.settings,
+        }
+    }
+
+    fn skip(&mut self, reason: String) -> Result<()> {
+        let (index, label) = (self.index, self.step.label());
+        self.tell(Event::Skipped { index, label, reason })
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) -> Result<()> {
+        if self.shape.me == 0 { (self.sink)(event) } else { Ok(()) }
+    }
+}
+
+fn clear(line: &dyn SharedLine) {
+    for index in 0..8 {
+        // Relaxed: the barrier that follows orders it before every use by another rank.
+        line.word(index).store(0, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Mutex;
+
+    use contract::reference;
+
+    use super::*;
+    use crate::{Sizes, plan, select};
+
+    /// Runs what `names` select on reference ranks; the events of rank 0, launch by launch.
+    fn events(names: &[&str], ranks: usize, settings: &Settings) -> Vec<Event> {
+        let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+        let launches =
+            plan(&select(&names).unwrap(), Some(&[ranks]), 2, settings, &BTreeSet::new()).unwrap();
+        let events = Mutex::new(Vec::new());
+        for launch in launches {
+            let program = |rank: &mut dyn Rank| {
+                execute(rank, &launch.job, &mut |event| {
+                    events.lock().unwrap().push(event);
+                    Ok(())
+                })
+            };
+            reference::run(launch.ranks, program).unwrap();
+        }
+        events.into_inner().unwrap()
+    }
+
+    /// The settings of a test: a few samples of each.
+    fn brief(sizes: &str) -> Settings {
+        let sizes: Option<Sizes> = Some(sizes.parse().unwrap());
+        Settings {
+            sizes,
+            samples_max: 5,
+            time_min_s: 0.0,
+            time_limit_s: 0.2,
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
+        let events = events(&["ping-pong"], 2, &brief("0,8"));
+        let measured: Vec<_> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Measured(measurements) => Some(measurements),
+                _ => None,
+            })
+            .collect();
+        let metrics = |index: usize| -> Vec<&str> {
+            measured[index].iter().map(|measurement| measurement.metric.as_str()).collect()
+        };
+        assert_eq!(metrics(0), ["time"]);
+        assert_eq!(metrics(1), ["time", "rate"]);
+        let [time, rate] = &measured[1][..] else { unreachable!() };
+        assert_eq!((time.ranks, time.size_bytes, time.fabric.as_str()), (2, 8, "reference"));
+        assert_eq!(time.samples.len() as u64, time.summary.n);
+        assert_eq!(rate.summary.max, 8.0 / time.summary.min);
+        assert!(rate.samples.is_empty());
+    }
+}

@@ -1,0 +1,281 @@
+//! From a selection of benchmarks to launches: which ranks run what, in which order.
+
+use std::collections::BTreeSet;
+
+use contract::record::{Key, Parameters};
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Kind, Program};
+use crate::data::Shape;
+use crate::{Benchmark, Placement, Settings, Sizes};
+
+/// One measurement to make.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// What else identifies the measurement.
+    pub parameters: Parameters,
+    /// The message size in bytes.
+    pub size_bytes: u64,
+    /// How long it will take, as far as one can tell before measuring, in seconds.
+    pub estimate_s: f64,
+}
+
+/// What the ranks of one launch execute.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The measurements, in this order.
+    pub steps: Vec<Step>,
+    /// How to make them.
+    pub settings: Settings,
+    /// How long all of them together should take, in seconds.
+    pub limit_s: Option<f64>,
+}
+
+/// One launch of a number of ranks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// How many ranks.
+    pub ranks: usize,
+    /// Where they must be.
+    pub placement: Placement,
+    /// What they execute.
+    pub job: Job,
+}
+
+/// Why a selection cannot be planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// None of the wanted numbers of ranks will do.
+    #[error("`{benchmark}` runs with {needs}, not with {}", list(.wanted))]
+    Ranks {
+        /// The benchmark.
+        benchmark: &'static str,
+        /// What it runs with.
+        needs: String,
+        /// What was wanted.
+        wanted: Vec<usize>,
+    },
+}
+
+fn list(counts: &[usize]) -> String {
+    counts.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What a benchmark may look at to say which measurements it makes.
+pub(crate) struct Scope<'a> {
+    /// The number of ranks.
+    pub(crate) ranks: usize,
+    /// The sizes that the user wants, if any.
+    pub(crate) sizes: Option<&'a Sizes>,
+}
+
+/// A measurement of a benchmark.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Case {
+    /// What identifies it besides its size.
+    pub(crate) parameters: Parameters,
+    /// The message size.
+    pub(crate) size_bytes: u64,
+}
+
+/// Plans the `selection` for the wanted numbers of `ranks` (or the benchmarks' own) on a machine with so many
+/// `processors`, leaving out what is `done`.
+///
+/// Steps that need the same number of ranks in the same places share a launch; launches stand in the order in which the
+/// selection first asks for them. The same arguments give the same plan.
+///
+/// # Errors
+/// [`PlanError::Ranks`] for a benchmark that runs with none of the wanted numbers.
+pub fn plan(
+    selection: &[&'static Benchmark],
+    ranks: Option<&[usize]>,
+    processors: usize,
+    settings: &Settings,
+    done: &BTreeSet<Key>,
+) -> Result<Vec<Launch>, PlanError> {
+    let mut launches: Vec<Launch> = Vec::new();
+    for benchmark in selection {
+        for count in counts(benchmark, ranks, processors)? {
+            let steps = steps(benchmark, count, settings, done);
+            if steps.is_empty() {
+                continue;
+            }
+            match launches
+                .iter_mut()
+                .find(|launch| launch.ranks == count && launch.placement == benchmark.placement)
+            {
+                Some(launch) => launch.job.steps.extend(steps),
+                None => launches.push(Launch {
+                    ranks: count,
+                    placement: benchmark.placement,
+                    job: Job { steps, settings: settings.clone(), limit_s: None },
+                }),
+            }
+        }
+    }
+    share_limit(&mut launches, settings.suite_limit_s);
+    Ok(launches)
+}
+
+fn counts(
+    benchmark: &Benchmark,
+    wanted: Option<&[usize]>,
+    processors: usize,
+) -> Result<Vec<usize>, PlanError> {
+    let counts = benchmark.ranks.counts(wanted, processors);
+    if counts.is_empty() {
+        return Err(PlanError::Ranks {
+            benchmark: benchmark.name,
+            needs: benchmark.ranks.to_string(),
+            wanted: wanted.unwrap_or_default().to_vec(),
+        });
+    }
+    Ok(counts)
+}
+
+fn steps(
+    benchmark: &Benchmark,
+    ranks: usize,
+    settings: &Settings,
+    done: &BTreeSet<Key>,
+) -> Vec<Step> {
+    let scope = Scope { ranks, sizes: settings.sizes.as_ref() };
+    (benchmark.cases)(&scope)
+        .into_iter()
+        .filter(|case| !done.iter().any(|key| has_done(key, benchmark, ranks, case)))
+        .map(|Case { parameters, size_bytes }| Step {
+            estimate_s: estimate_s(benchmark, ranks, size_bytes, &parameters, settings),
+            benchmark: benchmark.name.into(),
+            parameters,
+            size_bytes,
+        })
+        .collect()
+}
+
+/// Whether `key` is the measurement that `case` asks for. A measurement may have more parameters than were planned,
+/// where it says how it had to be made.
+fn has_done(key: &Key, benchmark: &Benchmark, ranks: usize, case: &Case) -> bool {
+    key.benchmark == benchmark.name
+        && key.ranks == ranks
+        && key.size_bytes == case.size_bytes
+        && case.parameters.iter().all(|(name, value)| key.parameters.get(name) == Some(value))
+}
+
+/// Gives each launch a part of the time for all, by its estimate.
+fn share_limit(launches: &mut [Launch], limit_s: Option<f64>) {
+    let total_s: f64 = launches.iter().map(Launch::estimate_s).sum();
+    for launch in launches {
+        let share = launch.estimate_s() / total_s;
+        launch.job.limit_s = limit_s.map(|limit_s| limit_s * share);
+    }
+}
+
+impl Launch {
+    /// How long it will take, as far as one can tell before measuring, in seconds.
+    pub fn estimate_s(&self) -> f64 {
+        self.job.steps.iter().map(|step| step.estimate_s).sum()
+    }
+
+    /// The memory for messages that the ranks together need at once, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let needs = |step| {
+            (0..self.ranks)
+                .fold(0, |sum: u64, me| sum.saturating_add(memory_bytes(step, self.ranks, me)))
+        };
+        self.job.steps.iter().map(needs).max().unwrap_or(0)
+    }
+
+    /// The memory for messages that the neediest rank needs at once, in bytes.
+    pub fn memory_per_rank_bytes(&self) -> u64 {
+        let needs =
+            |step| (0..self.ranks).map(|me| memory_bytes(step, self.ranks, me)).max().unwrap_or(0);
+        self.job.steps.iter().map(needs).max().unwrap_or(0)
+    }
+}
+
+fn memory_bytes(step: &Step, ranks: usize, me: usize) -> u64 {
+    match crate::catalogue::find(&step.benchmark).map(|benchmark| &benchmark.kind) {
+        Some(Kind::Timed(program)) => {
+            let shape = Shape::new(ranks, me, step.size_bytes as usize, &step.parameters);
+            (program.blocks)(&shape).bytes(step.size_bytes)
+        }
+        _ => 0,
+    }
+}
+
+impl Step {
+    /// A short description: the benchmark with its parameters and size.
+    pub fn label(&self) -> String {
+        let mut label = self.benchmark.clone();
+        for (name, value) in &self.parameters {
+            label += &format!(" {}={value}", name.replace('_', " "));
+        }
+        if self.size_bytes > 0 {
+            label += &format!(" {}", in_bytes(self.size_bytes));
+        }
+        label
+    }
+}
+
+/// A size with the largest binary unit that leaves it whole.
+fn in_bytes(size: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| size >= *unit && size % unit == 0) {
+        Some((unit, name)) => format!("{} {name}", size / unit),
+        None => format!("{size} B"),
+    }
+}
+
+/// A middling machine: what an event costs however short, and how fast it moves bytes. Only for the time left.
+const EVENT_S: f64 = 3e-6;
+const BYTES_PER_S: f64 = 4e9;
+/// A measurement of a middling spread, with its warm-up.
+const EVENTS: f64 = 120.0;
+
+fn estimate_s(
+    benchmark: &Benchmark,
+    ranks: usize,
+    size_bytes: u64,
+    parameters: &Parameters,
+    settings: &Settings,
+) -> f64 {
+    let bytes = match &benchmark.kind {
+        Kind::Timed(Program { moved, parts, .. }) => {
+            let shape = Shape::new(ranks, 0, size_bytes as usize, parameters);
+            moved(&shape).saturating_mul(parts(&shape)) as f64
+        }
+        Kind::Own(_) => 0.0,
+    };
+    let event_s = EVENT_S * ranks as f64 + bytes / BYTES_PER_S;
+    let all_s = (EVENTS * event_s).max(settings.time_min_s) + 2.0 * bytes / BYTES_PER_S;
+    all_s.min(settings.time_limit_s.max(event_s))
+}
+
+/// No sizes and no parameters: one measurement.
+pub(crate) fn once(_: &Scope) -> Vec<Case> {
+    vec![Case::default()]
+}
+
+/// Sparse but telling: empty, short, around the usual changes of protocol, and up to what leaves the caches.
+pub(crate) const MESSAGE_SIZES: [u64; 12] =
+    [0, 1, 8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
+
+/// A measurement for each message size.
+pub(crate) fn each_size(scope: &Scope) -> Vec<Case> {
+    sized(scope, &MESSAGE_SIZES)
+}
+
+/// A measurement for each message size; unasked, none for which the blocks of all ranks fill more than 16 MiB.
+pub(crate) fn each_block_size(scope: &Scope) -> Vec<Case> {
+    let fits = |size: &u64| *size * scope.ranks as u64 <= 16 << 20;
+    let sizes: Vec<u64> = MESSAGE_SIZES.into_iter().filter(fits).collect();
+    sized(scope, &sizes)
+}
+
+/// A measurement for each size that the user wants, or else for each of `sizes`.
+pub(crate) fn sized(scope: &Scope, sizes: &[u64]) -> Vec<Case> {
+    let sizes = scope.sizes.map_or(sizes, Sizes::bytes);
+    sizes.iter().map(|&size_bytes| Case { size_bytes, ..Case::default() }).collect()
+}

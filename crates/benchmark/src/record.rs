@@ -1,0 +1,87 @@
+//! From what the timed loop brings home to the record.
+
+use analysis::statistics::{Sample, summarise};
+use contract::record::{Better, Measurement, Parameters, Summary};
+use contract::{Error, Result};
+
+use crate::Settings;
+use crate::catalogue::{Benchmark, Program};
+use crate::data::Shape;
+use crate::timed_loop::Outcome;
+
+const PS_PER_US: f64 = 1e6;
+
+/// Everything about a measurement but its numbers.
+pub(crate) struct Subject<'a> {
+    pub(crate) benchmark: &'a Benchmark,
+    pub(crate) fabric: String,
+    pub(crate) parameters: Parameters,
+    pub(crate) shape: &'a Shape,
+    pub(crate) settings: &'a Settings,
+}
+
+impl Subject<'_> {
+    /// The time of an event's parts, and the rate that follows from it.
+    pub(crate) fn measurements(
+        &self,
+        program: &Program,
+        outcome: &Outcome,
+    ) -> Result<Vec<Measurement>> {
+        let time = self.time((program.parts)(self.shape), outcome)?;
+        let moved = (program.moved)(self.shape);
+        let rate = (moved > 0 && time.samples.iter().all(|&us| us > 0.0))
+            .then(|| self.derived(&time, "rate", "MB/s", |us| moved as f64 / us))
+            .transpose()?;
+        Ok(std::iter::once(time).chain(rate).collect())
+    }
+
+    /// The metric `time` in microseconds: an event's time divided by `parts`.
+    pub(crate) fn time(&self, parts: u64, outcome: &Outcome) -> Result<Measurement> {
+        let to_us = |&ps: &f64| (ps / parts as f64).round() / PS_PER_US;
+        let samples: Vec<f64> = outcome.samples_ps.iter().map(to_us).collect();
+        Ok(Measurement {
+            benchmark: self.benchmark.name.into(),
+            group: self.benchmark.group.into(),
+            fabric: self.fabric.clone(),
+            ranks: self.shape.ranks,
+            size_bytes: self.shape.size as u64,
+            parameters: self.parameters.clone(),
+            metric: "time".into(),
+            unit: "us".into(),
+            better: Better::Lower,
+            summary: self.summary(&samples)?,
+            stop_reason: outcome.stop_reason,
+            timing: outcome.timing.clone(),
+            samples,
+            warm_up_samples: outcome.warm_up_ps.iter().map(to_us).collect(),
+        })
+    }
+
+    /// A metric that is better the higher it is, computed from each sample of another.
+    pub(crate) fn derived(
+        &self,
+        from: &Measurement,
+        metric: &str,
+        unit: &str,
+        formula: impl Fn(f64) -> f64,
+    ) -> Result<Measurement> {
+        let values: Vec<f64> = from.samples.iter().map(|&sample| formula(sample)).collect();
+        Ok(Measurement {
+            metric: metric.into(),
+            unit: unit.into(),
+            better: Better::Higher,
+            summary: self.summary(&values)?,
+            samples: Vec::new(),
+            warm_up_samples: Vec::new(),
+            ..from.clone()
+        })
+    }
+
+    /// What `samples` say.
+    pub(crate) fn summary(&self, samples: &[f64]) -> Result<Summary> {
+        let sample = Sample::new(samples).map_err(|error| {
+            Error::Program(format!("{} gave samples that are none: {error}", self.benchmark.name))
+        })?;
+        Ok(summarise(&sample, self.settings.confidence))
+    }
+}

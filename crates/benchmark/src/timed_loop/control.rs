@@ -1,0 +1,268 @@
+//! Rank 0's decisions: how many samples, of how many events, from which start, and when to stop. No clock, no rank:
+//! it is told what was measured and how long it took.
+
+use analysis::statistics::{
+    Sample, WarmUp, median_interval, next_check, precision_reached, warm_up,
+};
+use contract::record::{StopReason, Timing as TimingRecord};
+use contract::{Rank, Result, TimeSpan};
+
+use super::start::{LATE, Start};
+use super::{Outcome, Plan, Progress};
+use crate::Settings;
+use crate::catalogue::Timing;
+
+/// The most samples of a chunk. A rank keeps their times; at the shortest events a chunk still takes a millisecond,
+/// against a microsecond or two for deciding about the next.
+pub(super) const CHUNK_MAX: usize = 4096;
+/// A chunk takes at most this share of the time limit, so that a slow measurement still shows progress and stops
+/// near its limit.
+const CHUNK_SHARE: u64 = 4;
+/// Samples of single events, from which the number of events of a sample is chosen.
+const CALIBRATION: usize = 8;
+/// The clock's cost may be this share of a sample; above it, events are batched.
+const CLOCK_SHARE_MAX: f64 = 0.05;
+const EVENTS_MAX: f64 = 65_536.0;
+/// A warm-up that has not ended after this share of the time limit, or this many samples, is cut there.
+const WARM_UP_SHARE: u64 = 4;
+const WARM_UP_SAMPLES_MAX: usize = 1000;
+/// Below this many samples nothing can be said about a warm-up, so nothing is cut.
+const WARM_UP_SAMPLES_MIN: usize = 20;
+/// More late starts than this share of a chunk ask for more slack; more than half of several chunks for a barrier.
+const LATE_SHARE_MAX: f64 = 0.05;
+const LATE_CHUNKS_MAX: u32 = 5;
+
+/// What all ranks do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) samples: usize,
+    pub(super) events: u64,
+    pub(super) start: Start,
+}
+
+impl Order {
+    const BYTES: usize = 4 * size_of::<u64>();
+
+    pub(super) fn spread(self, rank: &mut dyn Rank) -> Result<()> {
+        let (start, slack_ps) = self.start.to_wire();
+        Self::broadcast(rank, [self.samples as u64, self.events, start, slack_ps]).map(drop)
+    }
+
+    pub(super) fn spread_end(rank: &mut dyn Rank) -> Result<()> {
+        Self::broadcast(rank, [0; 4]).map(drop)
+    }
+
+    /// Rank 0's next order; `None` when the measurement is over.
+    pub(super) fn receive(rank: &mut dyn Rank) -> Result<Option<Order>> {
+        let [samples, events, start, slack_ps] = Self::broadcast(rank, [0; 4])?;
+        let start = Start::from_wire(start, slack_ps);
+        Ok((samples > 0).then_some(Order { samples: samples as usize, events, start }))
+    }
+
+    fn broadcast(rank: &mut dyn Rank, words: [u64; 4]) -> Result<[u64; 4]> {
+        let mut bytes = [0; Self::BYTES];
+        let (chunks, _) = bytes.as_chunks_mut::<8>();
+        chunks.iter_mut().zip(words).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
+        rank.broadcast(0, &mut bytes)?;
+        let (chunks, _) = bytes.as_chunks::<8>();
+        Ok(std::array::from_fn(|index| u64::from_le_bytes(chunks[index])))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Calibrating,
+    WarmingUp,
+    Measuring,
+}
+
+pub(super) struct Controller<'a> {
+    settings: &'a Settings,
+    limit: TimeSpan,
+    clock_cost_ps: f64,
+    may_batch: bool,
+    phase: Phase,
+    events: u64,
+    start: Start,
+    late_chunks: u32,
+    late_starts: u64,
+    warm_up: Vec<f64>,
+    samples: Vec<f64>,
+    spent: TimeSpan,
+    /// What a sample takes, with all that lies around it.
+    sample_cost: TimeSpan,
+    half_width: Option<f64>,
+    stop_reason: StopReason,
+}
+
+impl<'a> Controller<'a> {
+    pub(super) fn new(plan: &Plan<'a>, every_rank_has_a_processor: bool) -> Self {
+        let start = match plan.timing {
+            Timing::First => Start::None,
+            Timing::OneWay => Start::Ready,
+            Timing::Slowest if every_rank_has_a_processor => {
+                Start::Time { slack: plan.overheads.agreement.times(2) }
+            }
+            Timing::Slowest => Start::Barrier,
+        };
+        Controller {
+            settings: plan.settings,
+            limit: plan.limit,
+            clock_cost_ps: plan.overheads.clock_cost_ps,
+            // One-way events in a row would overlap: the first rank does not wait for the second.
+            may_batch: plan.timing != Timing::OneWay,
+            phase: Phase::Calibrating,
+            events: 1,
+            start,
+            late_chunks: 0,
+            late_starts: 0,
+            warm_up: Vec::new(),
+            samples: Vec::new(),
+            spent: TimeSpan::ZERO,
+            sample_cost: TimeSpan::ZERO,
+            half_width: None,
+            stop_reason: StopReason::TimeLimit,
+        }
+    }
+
+    /// The next chunk, `spent` after the beginning; `None` if it is enough.
+    pub(super) fn next(&mut self, spent: TimeSpan) -> Option<Order> {
+        if let Some(stop_reason) = self.enough(spent) {
+            self.stop_reason = stop_reason;
+            return None;
+        }
+        let samples = match self.phase {
+            Phase::Calibrating if self.warm_up.is_empty() => 1,
+            Phase::Calibrating => self.affordable(spent, CALIBRATION - self.warm_up.len()),
+            Phase::WarmingUp | Phase::Measuring => {
+                let n = self.samples.len();
+                let most = (self.settings.samples_max.max(1) as usize).saturating_sub(n).max(1);
+                self.affordable(spent, (next_check(n) - n).min(most))
+            }
+        };
+        Some(Order { samples, events: self.events, start: self.start })
+    }
+
+    /// At most `wanted` samples, at most what the time left has room for, and at least one.
+    fn affordable(&self, spent: TimeSpan, wanted: usize) -> usize {
+        let left = (self.limit - spent).as_ps().min(self.limit.as_ps() / CHUNK_SHARE);
+        let room = left.checked_div(self.sample_cost.as_ps()).unwrap_or(u64::MAX);
+        wanted.min(CHUNK_MAX).min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// Takes the durations of a chunk, in picoseconds, which ended `spent` after the beginning.
+    pub(super) fn take(&mut self, durations_ps: &[u64], spent: TimeSpan) {
+        let chunk = durations_ps.len() as u64;
+        self.sample_cost = TimeSpan::from_ps((spent - self.spent).as_ps() / chunk.max(1));
+        self.spent = spent;
+        let in_time = durations_ps.iter().filter(|&&ps| ps != LATE);
+        let events = self.events as f64;
+        let values = in_time.map(|&ps| ps as f64 / events);
+        match self.phase {
+            Phase::Calibrating => self.warm_up.extend(values),
+            Phase::WarmingUp | Phase::Measuring => self.samples.extend(values),
+        }
+        self.count_late(durations_ps);
+        match self.phase {
+            Phase::Calibrating => self.calibrate(),
+            Phase::WarmingUp => self.end_warm_up(),
+            Phase::Measuring => {}
+        }
+    }
+
+    fn count_late(&mut self, durations_ps: &[u64]) {
+        let late = durations_ps.iter().filter(|&&ps| ps == LATE).count();
+        self.late_starts += late as u64;
+        let share = late as f64 / durations_ps.len().max(1) as f64;
+        self.late_chunks = if share > 0.5 { self.late_chunks + 1 } else { 0 };
+        if let Start::Time { slack } = self.start
+            && share > LATE_SHARE_MAX
+        {
+            let hopeless = self.late_chunks >= LATE_CHUNKS_MAX || self.spent >= self.limit;
+            self.start =
+                if hopeless { Start::Barrier } else { Start::Time { slack: slack.times(2) } };
+        }
+    }
+
+    fn calibrate(&mut self) {
+        let slow = self.sample_cost.times(CALIBRATION as u64).as_ps() > self.limit.as_ps() / 8;
+        let enough = self.warm_up.len() >= CALIBRATION || slow;
+        let Ok(sample) = Sample::new(self.warm_up.clone()) else { return };
+        if !enough {
+            return;
+        }
+        let median_ps = sample.median();
+        if self.may_batch && self.clock_cost_ps > CLOCK_SHARE_MAX * median_ps {
+            let event_ps = (median_ps - self.clock_cost_ps).max(1.0);
+            let events = (self.clock_cost_ps / (CLOCK_SHARE_MAX * event_ps)).ceil();
+            self.events = events.clamp(1.0, EVENTS_MAX) as u64;
+            self.sample_cost = self.sample_cost.times(self.events);
+        }
+        self.phase = Phase::WarmingUp;
+    }
+
+    fn end_warm_up(&mut self) {
+        let n = self.samples.len();
+        let cut = match warm_up(&self.samples) {
+            WarmUp::Ended { samples } => samples,
+            WarmUp::NotEnded => {
+                let over = self.spent.as_ps() >= self.limit.as_ps() / WARM_UP_SHARE
+                    || n >= WARM_UP_SAMPLES_MAX;
+                match over {
+                    true if n >= WARM_UP_SAMPLES_MIN => n,
+                    true if self.spent >= self.limit => 0,
+                    _ => return,
+                }
+            }
+        };
+        self.warm_up.extend(self.samples.drain(..cut));
+        self.phase = Phase::Measuring;
+    }
+
+    /// Whether, and why, to stop.
+    fn enough(&mut self, spent: TimeSpan) -> Option<StopReason> {
+        let sample = Sample::new(self.samples.clone()).ok()?;
+        let Settings { confidence, precision, .. } = *self.settings;
+        let interval = median_interval(&sample, confidence);
+        self.half_width = Some(interval.relative_half_width(sample.median()));
+        let n = sample.len() as u64;
+        let all = n >= self.settings.samples_max;
+        let late = spent >= self.limit;
+        let precise = self.phase == Phase::Measuring
+            && n >= self.settings.samples_min.min(self.settings.samples_max)
+            && precision_reached(&sample, confidence, precision);
+        let settled = sample.min() == sample.max() || spent.as_s() >= self.settings.time_min_s;
+        match precise {
+            true if settled || all || late => Some(StopReason::Precision),
+            false if all => Some(StopReason::SampleLimit),
+            false if late => Some(StopReason::TimeLimit),
+            _ => None,
+        }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        Progress {
+            samples: self.samples.len() as u64,
+            half_width: self.half_width,
+            spent: self.spent,
+        }
+    }
+
+    pub(super) fn finish(self) -> Outcome {
+        let sample = Sample::new(self.samples.clone()).expect("no stop before the first sample");
+        let sample_ps = sample.median() * self.events as f64;
+        let timing = TimingRecord {
+            events_per_sample: self.events,
+            clock_share: if sample_ps > 0.0 { self.clock_cost_ps / sample_ps } else { 0.0 },
+            start: self.start.name().into(),
+            late_starts: self.late_starts,
+            spent_s: self.spent.as_s(),
+        };
+        Outcome {
+            samples_ps: self.samples,
+            warm_up_ps: self.warm_up,
+            stop_reason: self.stop_reason,
+            timing,
+        }
+    }
+}

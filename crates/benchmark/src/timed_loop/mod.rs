@@ -1,0 +1,94 @@
+//! The one timed loop.
+//!
+//! Rank 0 decides, chunk by chunk, how many samples to take and how ([`Controller`]), and spreads the [`Order`] by
+//! broadcast. Every rank then takes the chunk ([`sample`]); the times are brought to rank 0 ([`collect`]), which looks
+//! whether the wanted precision is reached. Chunks grow by half, so that the traffic of deciding stays a small share.
+//! Nothing between the two clock readings of a sample allocates, formats or computes with floating point.
+
+mod collect;
+mod control;
+mod overheads;
+mod sample;
+mod start;
+#[cfg(test)]
+mod tests;
+
+use contract::record::{StopReason, Timing as TimingRecord};
+use contract::{Buffer, Rank, Result, Time, TimeSpan};
+
+pub(crate) use overheads::Overheads;
+
+use crate::Settings;
+use crate::catalogue::Timing;
+use control::{CHUNK_MAX, Controller, Order};
+
+/// What to time, and how.
+pub(crate) struct Plan<'a> {
+    pub(crate) timing: Timing,
+    /// The ranks that communicate, where only two do.
+    pub(crate) pair: (usize, usize),
+    pub(crate) settings: &'a Settings,
+    /// The time limit of this measurement.
+    pub(crate) limit: TimeSpan,
+    pub(crate) overheads: Overheads,
+}
+
+/// What the loop brings home.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    /// The time of each event in picoseconds (of a sample's mean event, where samples hold several), in order.
+    pub(crate) samples_ps: Vec<f64>,
+    /// The same for the warm-up.
+    pub(crate) warm_up_ps: Vec<f64>,
+    pub(crate) stop_reason: StopReason,
+    pub(crate) timing: TimingRecord,
+}
+
+/// How far a measurement is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Progress {
+    pub(crate) samples: u64,
+    /// The half-width of the median's interval as a share of the median, once there are samples.
+    pub(crate) half_width: Option<f64>,
+    pub(crate) spent: TimeSpan,
+}
+
+/// Reports no more often than this.
+const PROGRESS_EVERY: TimeSpan = TimeSpan::from_us(100_000);
+
+/// Times `event` until the settings are met. All ranks call it alike; rank 0 gets the outcome.
+pub(crate) fn measure<E>(
+    rank: &mut dyn Rank,
+    plan: &Plan<'_>,
+    mut event: E,
+    progress: &mut dyn FnMut(Progress) -> Result<()>,
+) -> Result<Option<Outcome>>
+where
+    E: FnMut(&mut dyn Rank) -> Result<()>,
+{
+    let mut times = Buffer::try_zeroed(CHUNK_MAX * size_of::<u64>())?;
+    let mut collected = collect::Collected::new(CHUNK_MAX)?;
+    if rank.rank() != 0 {
+        while let Some(order) = Order::receive(rank)? {
+            sample::take(rank, plan, &order, &mut times, &mut event)?;
+            collected.bring(rank, plan, &order, &mut times)?;
+        }
+        return Ok(None);
+    }
+    let begin = rank.now();
+    let mut controller = Controller::new(plan, rank.every_rank_has_a_processor());
+    let mut reported = Time::ZERO;
+    while let Some(order) = controller.next(rank.now().since(begin)) {
+        order.spread(rank)?;
+        sample::take(rank, plan, &order, &mut times, &mut event)?;
+        let durations = collected.bring(rank, plan, &order, &mut times)?;
+        let now = rank.now();
+        controller.take(durations, now.since(begin));
+        if now.since(reported) >= PROGRESS_EVERY {
+            reported = now;
+            progress(controller.progress())?;
+        }
+    }
+    Order::spread_end(rank)?;
+    Ok(Some(controller.finish()))
+}

@@ -1,0 +1,51 @@
+//! What measuring itself costs.
+
+use contract::{Rank, Result, TimeSpan};
+
+use super::start::latest_arrival;
+
+/// Known once a job, before the first measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Overheads {
+    /// What a call of `now()` takes, in picoseconds; 0 on a virtual clock.
+    pub(crate) clock_cost_ps: f64,
+    /// How long the ranks take to agree on an instant, once all of them have come.
+    pub(crate) agreement: TimeSpan,
+}
+
+const CLOCK_ROUNDS: usize = 31;
+const CLOCK_READINGS: usize = 64;
+const AGREEMENT_ROUNDS: usize = 9;
+
+impl Overheads {
+    /// Measures them. All ranks call it alike; what rank 0 finds counts.
+    pub(crate) fn measure(rank: &mut dyn Rank) -> Result<Self> {
+        Ok(Overheads { clock_cost_ps: clock_cost_ps(rank), agreement: agreement(rank)? })
+    }
+}
+
+/// The median over rounds of readings in a row; a round that was interrupted does not count for more than one.
+fn clock_cost_ps(rank: &dyn Rank) -> f64 {
+    let mut rounds: Vec<u64> = (0..CLOCK_ROUNDS)
+        .map(|_| {
+            let begin = rank.now();
+            let mut end = begin;
+            for _ in 0..CLOCK_READINGS {
+                end = rank.now();
+            }
+            end.since(begin).as_ps()
+        })
+        .collect();
+    rounds.sort_unstable();
+    rounds[CLOCK_ROUNDS / 2] as f64 / CLOCK_READINGS as f64
+}
+
+fn agreement(rank: &mut dyn Rank) -> Result<TimeSpan> {
+    let mut rounds = Vec::with_capacity(AGREEMENT_ROUNDS);
+    for _ in 0..AGREEMENT_ROUNDS {
+        let latest = latest_arrival(rank)?;
+        rounds.push(rank.now().since(latest));
+    }
+    rounds.sort_unstable();
+    Ok(rounds[AGREEMENT_ROUNDS / 2])
+}

@@ -1,0 +1,114 @@
+//! How the ranks that time begin a sample.
+
+use contract::{
+    Element, Operation, Rank, Reduction, Result, Source, Tag, TagSelector, Time, TimeSpan,
+};
+
+use crate::catalogue::Timing;
+
+/// How a sample begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// With the call of the rank that times: the events themselves keep the ranks in step.
+    None,
+    /// When the second rank has told the first that it is ready.
+    Ready,
+    /// At an instant that all ranks agree on, `slack` after the last of them arrived.
+    Time { slack: TimeSpan },
+    /// At each rank's return from a barrier.
+    Barrier,
+}
+
+/// The duration of a sample that began late.
+pub(super) const LATE: u64 = u64::MAX;
+
+/// For messages of the loop itself; programs use the small tags.
+pub(super) const TAG: Tag = Tag::new(Tag::MAX);
+
+const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
+
+impl Start {
+    pub(super) fn to_wire(self) -> (u64, u64) {
+        match self {
+            Start::None => (0, 0),
+            Start::Ready => (1, 0),
+            Start::Time { slack } => (2, slack.as_ps()),
+            Start::Barrier => (3, 0),
+        }
+    }
+
+    pub(super) fn from_wire(start: u64, slack_ps: u64) -> Self {
+        match start {
+            0 => Start::None,
+            1 => Start::Ready,
+            2 => Start::Time { slack: TimeSpan::from_ps(slack_ps) },
+            _ => Start::Barrier,
+        }
+    }
+
+    /// As the record names it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Start::None | Start::Ready => "none",
+            Start::Time { .. } => "time",
+            Start::Barrier => "barrier",
+        }
+    }
+
+    /// Waits for the start; the time at which the sample begins, and whether this rank came late.
+    #[inline]
+    pub(super) fn align(self, rank: &mut dyn Rank, pair: (usize, usize)) -> Result<(Time, bool)> {
+        match self {
+            Start::None => {}
+            Start::Ready if rank.rank() == pair.0 => {
+                rank.receive(Source::Rank(pair.1), TagSelector::Is(TAG), &mut [])?;
+            }
+            Start::Ready => rank.send(pair.0, TAG, &[])?,
+            Start::Time { slack } => {
+                let instant = latest_arrival(rank)? + slack;
+                let late = rank.now() > instant;
+                rank.wait_until(instant);
+                return Ok((instant, late));
+            }
+            Start::Barrier => rank.barrier()?,
+        }
+        Ok((rank.now(), false))
+    }
+}
+
+/// When the last rank arrived here. The maximum of all arrivals is a barrier and an agreement in one: no rank has it
+/// before all have come.
+pub(super) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
+    let mine = rank.now().as_ps().to_ne_bytes();
+    let mut latest = [0; 8];
+    rank.allreduce(LATEST, &mine, &mut latest)?;
+    Ok(Time::from_ps(u64::from_ne_bytes(latest)))
+}
+
+/// What a rank does in the timed loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Times each sample, and keeps how long it took.
+    Times,
+    /// Keeps when each sample began.
+    Begins,
+    /// Keeps when each sample ended.
+    Ends,
+    /// Takes part in the events, and times nothing.
+    Follows,
+    /// Waits for the end of the chunk.
+    Waits,
+}
+
+impl Part {
+    pub(super) fn of(timing: Timing, me: usize, pair: (usize, usize)) -> Part {
+        match timing {
+            Timing::Slowest => Part::Times,
+            Timing::First if me == pair.0 => Part::Times,
+            Timing::First if me == pair.1 => Part::Follows,
+            Timing::OneWay if me == pair.0 => Part::Begins,
+            Timing::OneWay if me == pair.1 => Part::Ends,
+            Timing::First | Timing::OneWay => Part::Waits,
+        }
+    }
+}
