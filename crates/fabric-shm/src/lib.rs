@@ -1,1 +1,27 @@
 //! The `local` fabric: ranks as processes that pass messages through one shared memory segment.
+//!
+//! A program calls [`attach_if_rank`] first of all. In the process that the user started it returns nothing, and the
+//! program calls [`launch`], which starts the same program again once for each rank and waits for them. In those
+//! processes [`attach_if_rank`] returns a [`LocalRank`], which is a [`contract::Rank`].
+//!
+//! The parts, from the memory up:
+//! * `segment`: the memory itself, and where each thing lies in it (`docs/shared-memory.md` draws it);
+//! * `ring`: one sender's way to one receiver, cache-line cells with credits;
+//! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
+//! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
+//! * `rank`: the safe [`contract::Rank`] over the engine;
+//! * `launcher`: processes, their binding, their reports and their deaths.
+
+mod clock;
+mod engine;
+mod launcher;
+mod primitive;
+mod rank;
+mod ring;
+mod segment;
+mod system;
+mod wait;
+
+pub use launcher::{Binding, LaunchError, LaunchOptions, launch};
+pub use rank::{LocalRank, attach_if_rank};
+pub use segment::MAXIMUM_RANKS;

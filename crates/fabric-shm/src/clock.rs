@@ -1,0 +1,179 @@
+//! The clock that all ranks share: the processor's time-stamp counter where the kernel itself trusts it, else the
+//! system's monotonic clock. The launcher measures the counter's rate once, and every rank uses that one figure.
+
+use contract::{ClockQuality, Time, TimeSpan};
+
+use crate::segment::ClockParameters;
+
+const PS_PER_NS: u64 = 1000;
+/// How long the counter is compared with the system's clock. Each end is known to some 30 ns, so the rate comes out
+/// within about 10 parts in a million.
+const CALIBRATION_NS: u64 = 4_000_000;
+
+/// Reads the shared time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    parameters: ClockParameters,
+}
+
+/// A calibration under way: begun before the ranks are started, ended when they are, so that it costs no time.
+pub(crate) struct Calibration {
+    counter: bool,
+    ticks: u64,
+    ns: u64,
+}
+
+impl Clock {
+    pub(crate) fn new(parameters: ClockParameters) -> Self {
+        Clock { parameters }
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Time {
+        let clock = &self.parameters;
+        let reading = if clock.counter { counter::read() } else { monotonic_ns() };
+        let ticks = reading.wrapping_sub(clock.epoch);
+        let scaled = u128::from(ticks) * u128::from(clock.ps_per_tick_scaled);
+        Time::from_ps((scaled >> 32) as u64)
+    }
+
+    /// The ranks read one clock: the kernel checks at its start that the processors' counters agree, and does not use
+    /// them as its clock source otherwise.
+    pub(crate) fn quality(&self) -> ClockQuality {
+        ClockQuality {
+            resolution: TimeSpan::from_ps(self.parameters.resolution_ps),
+            uncertainty: TimeSpan::ZERO,
+        }
+    }
+
+    /// What is read, for the record of a run.
+    pub(crate) fn name(&self) -> &'static str {
+        if self.parameters.counter { "time-stamp counter" } else { "CLOCK_MONOTONIC" }
+    }
+}
+
+impl Calibration {
+    pub(crate) fn begin() -> Self {
+        let counter = counter::is_trusted();
+        let (ticks, ns) = if counter { bracketed() } else { (0, monotonic_ns()) };
+        Calibration { counter, ticks, ns }
+    }
+
+    /// Waits until enough time has passed, and gives the result.
+    pub(crate) fn finish(self) -> ClockParameters {
+        if !self.counter {
+            let mut clock = ClockParameters {
+                counter: false,
+                epoch: self.ns,
+                ps_per_tick_scaled: PS_PER_NS << 32,
+                resolution_ps: 0,
+            };
+            clock.resolution_ps = smallest_step(clock);
+            return clock;
+        }
+        let passed = monotonic_ns() - self.ns;
+        if passed < CALIBRATION_NS {
+            std::thread::sleep(std::time::Duration::from_nanos(CALIBRATION_NS - passed));
+        }
+        let (ticks, ns) = bracketed();
+        let ps = u128::from(ns - self.ns) * u128::from(PS_PER_NS);
+        let mut clock = ClockParameters {
+            counter: true,
+            epoch: self.ticks,
+            ps_per_tick_scaled: ((ps << 32) / u128::from((ticks - self.ticks).max(1))) as u64,
+            resolution_ps: 0,
+        };
+        clock.resolution_ps = smallest_step(clock);
+        clock
+    }
+}
+
+/// The counter and the system's clock at the same moment: the tightest of several readings of one between two of the
+/// other.
+fn bracketed() -> (u64, u64) {
+    let mut best = (u64::MAX, 0, 0);
+    for _ in 0..20 {
+        let before = counter::read();
+        let ns = monotonic_ns();
+        let after = counter::read();
+        let width = after.wrapping_sub(before);
+        if width < best.0 {
+            best = (width, before.wrapping_add(width / 2), ns);
+        }
+    }
+    (best.1, best.2)
+}
+
+fn smallest_step(parameters: ClockParameters) -> u64 {
+    let clock = Clock::new(parameters);
+    let mut smallest = u64::MAX;
+    let mut last = clock.now();
+    for _ in 0..200 {
+        let now = clock.now();
+        if now > last {
+            smallest = smallest.min(now.since(last).as_ps());
+        }
+        last = now;
+    }
+    smallest
+}
+
+/// The system's monotonic clock in nanoseconds.
+pub(crate) fn monotonic_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is live; this clock always exists, so the call cannot fail.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(target_arch = "x86_64")]
+mod counter {
+    use std::arch::x86_64::{_mm_lfence, _rdtsc};
+
+    /// Whether the kernel keeps its own time by this counter, which it does only where the counter runs at one rate,
+    /// never stops, and agrees between processors.
+    pub(super) fn is_trusted() -> bool {
+        let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc")
+    }
+
+    /// Reads the counter after everything before it in the program has been done.
+    #[inline]
+    pub(super) fn read() -> u64 {
+        // SAFETY: both instructions exist on every x86-64 processor.
+        unsafe {
+            _mm_lfence();
+            _rdtsc()
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod counter {
+    pub(super) fn is_trusted() -> bool {
+        false
+    }
+
+    pub(super) fn read() -> u64 {
+        super::monotonic_ns()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_never_runs_backwards_and_keeps_pace_with_the_system() {
+        let clock = Clock::new(Calibration::begin().finish());
+        let (start, start_ns) = (clock.now(), monotonic_ns());
+        let mut last = start;
+        while monotonic_ns() - start_ns < 20_000_000 {
+            let now = clock.now();
+            assert!(now >= last);
+            last = now;
+        }
+        let ratio = clock.now().since(start).as_ns() / (monotonic_ns() - start_ns) as f64;
+        assert!((0.99..1.01).contains(&ratio), "{ratio}");
+    }
+}

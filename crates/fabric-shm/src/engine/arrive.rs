@@ -1,0 +1,202 @@
+//! The receiving side: what to do with each cell that arrives, and with a receive that finds its message waiting.
+
+use contract::Result;
+
+use super::Engine;
+use super::matching::{Contents, Unexpected};
+use super::message::{Envelope, Selector, kind};
+use super::operation::{Operation, Request, Way};
+use super::send::{Outgoing, numbers};
+use crate::ring::Body;
+
+/// The message that a source is in the middle of: where its next bytes go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// Nothing is begun.
+    #[default]
+    None,
+    /// Into a receive.
+    Receive(Request),
+    /// Onto the copy of the newest unexpected message of this source.
+    Unexpected {
+        /// Bytes still to come.
+        left: usize,
+    },
+}
+
+impl Engine {
+    /// Starts to receive.
+    ///
+    /// # Safety
+    /// `room` bytes at `memory` are writable and nobody else's until the request has ended, or a call has failed.
+    pub(crate) unsafe fn start_receive(
+        &mut self,
+        selector: Selector,
+        memory: *mut u8,
+        room: usize,
+    ) -> Result<Request> {
+        self.check_alive()?;
+        let request = self.operations.start(Operation {
+            way: Way::Receive(selector),
+            memory,
+            room,
+            moved: 0,
+            envelope: Envelope::default(),
+            done: false,
+        });
+        match self.unexpected.take(&selector) {
+            Some(message) => self.accept(request, message),
+            None => self.posted.add(selector, request),
+        }
+        Ok(request)
+    }
+
+    /// Takes in all that `source` has sent.
+    pub(super) fn drain(&mut self, source: usize) {
+        while let Some(ring) = &self.inbound[source].ring {
+            let Some(&body) = ring.peek() else { return };
+            match body.kind {
+                kind::SHORT => self.arrive_short(source, &body),
+                kind::EAGER => self.arrive_eager(source, &body),
+                kind::MORE => self.arrive_more(source, body.payload[0] as usize),
+                kind::OFFER => self.arrive_offer(source, &body),
+                kind::TAKE => {
+                    let [mine, theirs, ..] = body.payload;
+                    self.enqueue(source, Outgoing::Data(Request(mine), theirs));
+                }
+                kind::DATA => {
+                    self.inbound[source].stream = Stream::Receive(Request(body.payload[0]));
+                    self.arrive_more(source, body.payload[1] as usize);
+                }
+                unknown => unreachable!("a cell of kind {unknown}"),
+            }
+            let returned = self.inbound[source].ring.as_mut().is_some_and(|ring| ring.pop());
+            if returned {
+                self.wake(source);
+            }
+        }
+    }
+
+    fn envelope(source: usize, body: &Body, bytes: usize) -> Envelope {
+        Envelope { context: body.context, source: source as u32, tag: body.tag, bytes, room: bytes }
+    }
+
+    fn arrive_short(&mut self, source: usize, body: &Body) {
+        let envelope = Engine::envelope(source, body, usize::from(body.inline_bytes));
+        // SAFETY: the payload is longer than `inline_bytes`, which the sender keeps to INLINE_BYTES.
+        let data = unsafe {
+            std::slice::from_raw_parts(body.payload.as_ptr().cast::<u8>(), envelope.bytes)
+        };
+        match self.posted.take(&envelope) {
+            Some(request) => {
+                self.operations[request].begin(envelope);
+                self.operations[request].append(data);
+            }
+            None => {
+                let contents = Contents::Copy(data.to_vec());
+                self.unexpected.add(Unexpected { envelope, contents });
+            }
+        }
+    }
+
+    fn arrive_eager(&mut self, source: usize, body: &Body) {
+        let [low, high, bytes, ..] = body.payload;
+        let envelope = Engine::envelope(source, body, low as usize | (high as usize) << 32);
+        self.inbound[source].stream = match self.posted.take(&envelope) {
+            Some(request) => {
+                self.operations[request].begin(envelope);
+                Stream::Receive(request)
+            }
+            None => {
+                let contents = Contents::Copy(Vec::with_capacity(envelope.bytes));
+                self.unexpected.add(Unexpected { envelope, contents });
+                Stream::Unexpected { left: envelope.bytes }
+            }
+        };
+        self.arrive_more(source, bytes as usize);
+    }
+
+    fn arrive_more(&mut self, source: usize, bytes: usize) {
+        let Inbound { ring: Some(ring), stream } = &mut self.inbound[source] else { return };
+        let (first, second) = ring.data(bytes);
+        match stream {
+            Stream::None => unreachable!("data from rank {source} without a message"),
+            Stream::Receive(request) => {
+                let operation = &mut self.operations[*request];
+                operation.append(first);
+                operation.append(second);
+                if operation.done {
+                    *stream = Stream::None;
+                }
+            }
+            Stream::Unexpected { left } => {
+                if let Some(copy) = self.unexpected.last_from(source as u32) {
+                    copy.extend_from_slice(first);
+                    copy.extend_from_slice(second);
+                }
+                *left -= bytes;
+                if *left == 0 {
+                    *stream = Stream::None;
+                }
+            }
+        }
+    }
+
+    fn arrive_offer(&mut self, source: usize, body: &Body) {
+        let [low, high, theirs, ..] = body.payload;
+        let envelope = Engine::envelope(source, body, low as usize | (high as usize) << 32);
+        match self.posted.take(&envelope) {
+            Some(request) => self.take_offer(request, envelope, theirs),
+            None => {
+                self.unexpected.add(Unexpected { envelope, contents: Contents::Offer(theirs) });
+            }
+        }
+    }
+
+    fn take_offer(&mut self, request: Request, envelope: Envelope, theirs: u32) {
+        self.operations[request].begin(envelope);
+        let taken = numbers(kind::TAKE, [theirs, request.0]);
+        self.enqueue(envelope.source as usize, Outgoing::Control(taken));
+    }
+
+    /// Gives a new receive the message that has waited for it.
+    fn accept(&mut self, request: Request, message: Unexpected) {
+        let envelope = message.envelope;
+        match message.contents {
+            Contents::Own(send) => self.copy_to_self(send, request),
+            Contents::Offer(theirs) => self.take_offer(request, envelope, theirs),
+            Contents::Copy(copy) => {
+                let operation = &mut self.operations[request];
+                operation.begin(envelope);
+                operation.append(&copy);
+                if !operation.done {
+                    // Its end is still under way; it goes straight to the receive.
+                    self.inbound[envelope.source as usize].stream = Stream::Receive(request);
+                }
+            }
+        }
+    }
+}
+
+use super::Inbound;
+
+impl Operation {
+    /// The receive has found its message.
+    fn begin(&mut self, envelope: Envelope) {
+        self.envelope = Envelope { room: self.room, ..envelope };
+        self.moved = 0;
+    }
+
+    /// The next bytes of the message; those beyond the receive's room are dropped.
+    fn append(&mut self, data: &[u8]) {
+        let kept = data.len().min(self.room.saturating_sub(self.moved));
+        if kept > 0 {
+            // SAFETY: the caller of `start_receive` promised `room` bytes, and `moved + kept` is within them.
+            unsafe {
+                std::ptr::copy_nonoverlapping(data.as_ptr(), self.memory.add(self.moved), kept);
+            }
+        }
+        self.moved += data.len();
+        self.done = self.moved == self.envelope.bytes;
+    }
+}

@@ -1,0 +1,198 @@
+//! Calls that wait, and what they look at while they do.
+
+use contract::{Error, Result};
+
+use super::Engine;
+use super::message::{Envelope, Selector};
+use super::operation::{Request, Way};
+use crate::segment::State;
+use crate::wait::{self, Patience, Pause};
+
+impl Engine {
+    /// Sends, and returns when `data` may be changed.
+    #[inline]
+    pub(crate) fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        self.check_alive()?;
+        if to != self.me && self.send_short(to, context, tag, data) {
+            return Ok(());
+        }
+        // SAFETY: `data` is borrowed until this call returns; then the request has ended, or the engine has failed and
+        // touches nothing again.
+        let request = unsafe { self.start_send(to, context, tag, data.as_ptr(), data.len()) }?;
+        if to == self.me && !self.operations[request].done {
+            return Err(self.fail(Error::Deadlock {
+                explanation: format!(
+                    "rank {to} sends {} bytes to itself with tag {tag}, and has posted no receive for them",
+                    data.len()
+                ),
+            }));
+        }
+        self.wait(request).map(drop)
+    }
+
+    /// Receives into `buffer`.
+    pub(crate) fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        // SAFETY: as in `send`.
+        let request = unsafe { self.start_receive(selector, buffer.as_mut_ptr(), buffer.len()) }?;
+        self.wait(request)
+    }
+
+    /// Does both at once.
+    pub(crate) fn send_receive(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: &[u8],
+        selector: Selector,
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        // SAFETY: as in `send`; both requests have ended when this returns without an error.
+        let (receive, send) = unsafe {
+            let receive = self.start_receive(selector, buffer.as_mut_ptr(), buffer.len())?;
+            (receive, self.start_send(to, context, tag, data.as_ptr(), data.len())?)
+        };
+        let received = self.wait(receive)?;
+        self.wait(send)?;
+        Ok(received)
+    }
+
+    /// Waits for a request to end.
+    pub(crate) fn wait(&mut self, request: Request) -> Result<Envelope> {
+        self.wait_any(&[request]).map(|(_, envelope)| envelope)
+    }
+
+    /// Waits for one of several to end, the first in the list if several have.
+    pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<(usize, Envelope)> {
+        self.check_alive()?;
+        let mut patience = Patience::new(self.choices.every_rank_has_a_processor);
+        loop {
+            if let Some(index) = self.first_done(requests) {
+                return Ok((index, self.operations.end(requests[index])));
+            }
+            self.progress();
+            if self.first_done(requests).is_some() {
+                continue;
+            }
+            match patience.pause() {
+                Pause::Again => {}
+                Pause::AgainWithCare => self.check_run(requests)?,
+                Pause::Sleep => self.sleep_for(requests)?,
+            }
+        }
+    }
+
+    /// Whether a request has ended, after a look at what has arrived.
+    pub(crate) fn test(&mut self, request: Request) -> Result<Option<Envelope>> {
+        self.check_alive()?;
+        if !self.operations[request].done {
+            self.progress();
+            if self.segment.header().abort.is_raised() {
+                self.check_run(&[request])?;
+            }
+        }
+        let done = self.operations[request].done;
+        Ok(done.then(|| self.operations.end(request)))
+    }
+
+    /// The oldest message that `selector` would accept and that has arrived.
+    pub(crate) fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.check_alive()?;
+        self.progress();
+        if self.segment.header().abort.is_raised() {
+            self.check_run(&[])?;
+        }
+        Ok(self.unexpected.find(&selector).copied())
+    }
+
+    /// Completes the sends under way, as far as their receivers still run.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.check_alive()?;
+        let pending: Vec<Request> = self.operations.iter_sends().map(|(send, _)| send).collect();
+        for send in pending {
+            let Way::Send { to } = self.operations[send].way else { continue };
+            let mut patience = Patience::new(false);
+            while !self.operations[send].done
+                && self.segment.block(to as usize).state() == State::Alive
+                && to as usize != self.me
+            {
+                self.progress();
+                if patience.pause() == Pause::Sleep {
+                    self.check_run(&[])?;
+                    std::thread::sleep(std::time::Duration::from_micros(100));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn first_done(&self, requests: &[Request]) -> Option<usize> {
+        requests.iter().position(|&request| self.operations[request].done)
+    }
+
+    fn sleep_for(&mut self, requests: &[Request]) -> Result<()> {
+        wait::announce_sleep(self.segment.block(self.me).sleep_word());
+        self.progress();
+        let checked = self.check_run(requests);
+        let word = self.segment.block(self.me).sleep_word();
+        if checked.is_err() || self.first_done(requests).is_some() {
+            wait::stay_awake(word);
+            return checked;
+        }
+        wait::sleep(word);
+        Ok(())
+    }
+
+    /// Fails if the run was given up, or if none of `requests` can ever end because the ranks they need have ended.
+    fn check_run(&mut self, requests: &[Request]) -> Result<()> {
+        if self.segment.header().abort.is_raised() {
+            let error = self.segment.header().abort.error();
+            return Err(self.fail(error));
+        }
+        let Some(&first) = requests.first() else { return Ok(()) };
+        if !requests.iter().all(|&request| self.is_hopeless(request)) {
+            return Ok(());
+        }
+        // What they sent before they ended may have arrived since we looked.
+        self.progress();
+        if self.first_done(requests).is_some() {
+            return Ok(());
+        }
+        let error = self.describe_hopeless(first);
+        Err(self.fail(error))
+    }
+
+    fn has_ended(&self, rank: usize) -> bool {
+        rank != self.me && self.segment.block(rank).state() == State::Finished
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        match self.operations[request].way {
+            Way::Send { to } => self.has_ended(to as usize),
+            Way::Receive(Selector { source: Some(source), .. }) => self.has_ended(source as usize),
+            Way::Receive(Selector { source: None, .. }) => {
+                self.size() > 1
+                    && (0..self.size()).all(|rank| rank == self.me || self.has_ended(rank))
+            }
+        }
+    }
+
+    fn describe_hopeless(&self, request: Request) -> Error {
+        match self.operations[request].way {
+            Way::Send { to } => Error::RankDied {
+                rank: to as usize,
+                how: "its program ended before it received a message that was sent to it".into(),
+            },
+            Way::Receive(Selector { source: Some(source), .. }) => Error::RankDied {
+                rank: source as usize,
+                how: "its program ended before it sent a message that is waited for".into(),
+            },
+            Way::Receive(_) => Error::Deadlock {
+                explanation: format!(
+                    "rank {} waits for a message from any rank, and all others have ended",
+                    self.me
+                ),
+            },
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The two queues that matching is about: receives that wait for a message, and messages that wait for a receive.
+//!
+//! Both keep the order in which things came, and both are searched from the oldest, which is all that the rules of
+//! matching ask for.
+
+use std::collections::VecDeque;
+
+use super::message::{Envelope, Selector};
+use super::operation::Request;
+
+/// Receives without a message.
+#[derive(Default)]
+pub(super) struct PostedQueue {
+    queue: VecDeque<(Selector, Request)>,
+}
+
+impl PostedQueue {
+    pub(super) fn add(&mut self, selector: Selector, request: Request) {
+        self.queue.push_back((selector, request));
+    }
+
+    /// Takes out the oldest receive that accepts `envelope`.
+    pub(super) fn take(&mut self, envelope: &Envelope) -> Option<Request> {
+        let index = self.queue.iter().position(|(selector, _)| selector.accepts(envelope))?;
+        self.queue.remove(index).map(|(_, request)| request)
+    }
+}
+
+/// A message without a receive.
+pub(super) struct Unexpected {
+    pub(super) envelope: Envelope,
+    pub(super) contents: Contents,
+}
+
+/// What there is of an unexpected message.
+pub(super) enum Contents {
+    /// A copy, as much as has arrived.
+    Copy(Vec<u8>),
+    /// An offer of another rank, with the sender's request.
+    Offer(u32),
+    /// A long message from this rank to itself.
+    Own(Request),
+}
+
+/// Messages without a receive.
+#[derive(Default)]
+pub(super) struct UnexpectedQueue {
+    queue: VecDeque<Unexpected>,
+}
+
+impl UnexpectedQueue {
+    pub(super) fn add(&mut self, message: Unexpected) {
+        self.queue.push_back(message);
+    }
+
+    pub(super) fn find(&self, selector: &Selector) -> Option<&Envelope> {
+        self.queue.iter().map(|message| &message.envelope).find(|one| selector.accepts(one))
+    }
+
+    /// Takes out the oldest message that `selector` accepts.
+    pub(super) fn take(&mut self, selector: &Selector) -> Option<Unexpected> {
+        let index = self.queue.iter().position(|one| selector.accepts(&one.envelope))?;
+        self.queue.remove(index)
+    }
+
+    /// The copy of the message that `source` began last, to add to it.
+    pub(super) fn last_from(&mut self, source: u32) -> Option<&mut Vec<u8>> {
+        let newest = self.queue.iter_mut().rev().find(|one| one.envelope.source == source)?;
+        match &mut newest.contents {
+            Contents::Copy(copy) => Some(copy),
+            _ => None,
+        }
+    }
+}

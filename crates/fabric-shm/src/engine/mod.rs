@@ -1,0 +1,182 @@
+//! The message engine: started operations, matching, and the protocols that move the bytes.
+//!
+//! It knows raw memory, ranks, contexts and tags, and no interface: the contract's rank is one layer over it, and an MPI
+//! library is to be another. One engine belongs to one thread; everything it shares lies in the segment.
+//!
+//! How a message travels, by its length:
+//! * up to 48 bytes ([`INLINE_BYTES`](crate::ring::INLINE_BYTES)): in the cell itself;
+//! * up to [`EAGER_LIMIT_BYTES`]: at once, through the byte ring, in fragments if need be; a receiver that has posted
+//!   nothing keeps a copy;
+//! * longer: the sender announces it, and the data moves once the receive is known.
+
+mod arrive;
+mod blocking;
+mod matching;
+mod message;
+mod operation;
+mod send;
+
+use std::collections::BTreeMap;
+
+use contract::Result;
+
+pub(crate) use message::{Envelope, Selector};
+pub(crate) use operation::Request;
+
+use crate::ring::{Consumer, Producer};
+use crate::segment::{Choices, Segment};
+use crate::wait;
+use arrive::Stream;
+use matching::{PostedQueue, UnexpectedQueue};
+use operation::Operations;
+use send::Outgoing;
+
+/// Longer messages are announced first.
+pub(crate) const EAGER_LIMIT_BYTES: usize = 64 << 10;
+
+/// The engine of one rank.
+pub(crate) struct Engine {
+    me: usize,
+    choices: Choices,
+    /// By source; none until that rank has sent something.
+    inbound: Vec<Inbound>,
+    /// By destination.
+    outbound: Vec<Outbound>,
+    /// The sources that have ever sent something, in the order in which they were noticed.
+    active: Vec<usize>,
+    /// The destinations with something queued.
+    queued: Vec<usize>,
+    operations: Operations,
+    posted: PostedQueue,
+    unexpected: UnexpectedQueue,
+    /// Set by the first error that cannot be mended; every later call returns it.
+    failure: Option<contract::Error>,
+    /// Last, because everything above may point into it.
+    segment: Segment,
+}
+
+#[derive(Default)]
+struct Inbound {
+    ring: Option<Consumer>,
+    stream: Stream,
+}
+
+struct Outbound {
+    ring: Producer,
+    /// Whether the receiver has been told to look at this ring.
+    announced: bool,
+    queue: std::collections::VecDeque<Outgoing>,
+}
+
+impl Engine {
+    pub(crate) fn new(segment: Segment, me: usize) -> Self {
+        let outbound = (0..segment.ranks())
+            .map(|receiver| Outbound {
+                // SAFETY: the segment maps the ring, outlives the engine's use of it, and gave it to no other sender.
+                ring: unsafe { Producer::new(segment.ring(me, receiver)) },
+                announced: false,
+                queue: Default::default(),
+            })
+            .collect();
+        Engine {
+            me,
+            choices: segment.header().choices(),
+            inbound: (0..segment.ranks()).map(|_| Inbound::default()).collect(),
+            outbound,
+            active: Vec::new(),
+            queued: Vec::new(),
+            operations: Operations::default(),
+            posted: PostedQueue::default(),
+            unexpected: UnexpectedQueue::default(),
+            failure: None,
+            segment,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn rank(&self) -> usize {
+        self.me
+    }
+
+    #[inline]
+    pub(crate) fn size(&self) -> usize {
+        self.inbound.len()
+    }
+
+    pub(crate) fn segment(&self) -> &Segment {
+        &self.segment
+    }
+
+    /// The choices that a reader of measurements wants to know.
+    pub(crate) fn describe(&self) -> BTreeMap<String, String> {
+        let waiting = if self.choices.every_rank_has_a_processor {
+            "spin; yield now and then after 50 us"
+        } else {
+            "yield, then sleep (more ranks than processors)"
+        };
+        let layout = self.segment.layout();
+        BTreeMap::from([
+            ("waiting".into(), waiting.into()),
+            ("eager limit".into(), format!("{EAGER_LIMIT_BYTES} bytes")),
+            (
+                "ring".into(),
+                format!(
+                    "{} cells and {} bytes for each pair of ranks",
+                    layout.cells_per_ring(),
+                    layout.lines_per_ring() as usize * crate::ring::LINE_BYTES
+                ),
+            ),
+            ("large messages".into(), "in fragments through the segment".into()),
+        ])
+    }
+
+    /// Refuses every call after a failure that cannot be mended: memory of the call that failed may be gone, and must not
+    /// be touched any more.
+    fn check_alive(&self) -> Result<()> {
+        match &self.failure {
+            None => Ok(()),
+            Some(error) => Err(error.clone()),
+        }
+    }
+
+    fn fail(&mut self, error: contract::Error) -> contract::Error {
+        self.failure.get_or_insert(error).clone()
+    }
+
+    /// Wakes `rank` if it may sleep.
+    #[inline]
+    fn wake(&self, rank: usize) {
+        if !self.choices.every_rank_has_a_processor {
+            wait::wake_if_asleep(self.segment.block(rank).sleep_word());
+        }
+    }
+
+    /// Takes in what has arrived and sends on what is queued.
+    fn progress(&mut self) {
+        self.find_senders();
+        for index in 0..self.active.len() {
+            self.drain(self.active[index]);
+        }
+        if !self.queued.is_empty() {
+            self.push_queued();
+        }
+    }
+
+    /// Notices ranks that have begun to send.
+    #[inline]
+    fn find_senders(&mut self) {
+        for word in 0..self.size().div_ceil(64) {
+            let mut senders = self.segment.block(self.me).senders(word);
+            while senders != 0 {
+                let sender = word * 64 + senders.trailing_zeros() as usize;
+                senders &= senders - 1;
+                if self.inbound[sender].ring.is_none() {
+                    let place = self.segment.ring(sender, self.me);
+                    // SAFETY: as for the producers; we are the only receiver.
+                    self.inbound[sender].ring = Some(unsafe { Consumer::new(place) });
+                    self.active.push(sender);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Started operations: what the engine knows of each until it is asked for its end.
+
+use super::message::{Envelope, Selector};
+
+/// A started operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Request(pub(super) u32);
+
+impl Request {
+    /// A small number, unique among the operations under way.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Send { to: u32 },
+    Receive(Selector),
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub(super) way: Way,
+    /// The user's memory: never written for a send.
+    pub(super) memory: *mut u8,
+    /// The length of that memory.
+    pub(super) room: usize,
+    /// Bytes that have arrived or left.
+    pub(super) moved: usize,
+    /// The message, once it is known.
+    pub(super) envelope: Envelope,
+    pub(super) done: bool,
+}
+
+/// The operations under way. Places are used again, so that nothing is allocated once a program has reached its stride.
+#[derive(Default)]
+pub(super) struct Operations {
+    places: Vec<Operation>,
+    free: Vec<u32>,
+}
+
+impl Operations {
+    pub(super) fn start(&mut self, operation: Operation) -> Request {
+        if let Some(index) = self.free.pop() {
+            self.places[index as usize] = operation;
+            return Request(index);
+        }
+        self.places.push(operation);
+        Request((self.places.len() - 1) as u32)
+    }
+
+    /// Forgets an operation that has ended, and returns its message.
+    pub(super) fn end(&mut self, request: Request) -> Envelope {
+        self.free.push(request.0);
+        self[request].envelope
+    }
+
+    /// Whether operations are under way.
+    pub(super) fn iter_sends(&self) -> impl Iterator<Item = (Request, &Operation)> {
+        let sends = self.places.iter().enumerate();
+        sends
+            .filter(|(_, one)| matches!(one.way, Way::Send { .. }) && !one.done)
+            .map(|(index, one)| (Request(index as u32), one))
+    }
+}
+
+impl std::ops::Index<Request> for Operations {
+    type Output = Operation;
+
+    #[inline]
+    fn index(&self, request: Request) -> &Operation {
+        &self.places[request.0 as usize]
+    }
+}
+
+impl std::ops::IndexMut<Request> for Operations {
+    #[inline]
+    fn index_mut(&mut self, request: Request) -> &mut Operation {
+        &mut self.places[request.0 as usize]
+    }
+}

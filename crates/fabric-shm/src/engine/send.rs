@@ -1,0 +1,262 @@
+//! The sending side: what goes into the ring at once, and what waits for room.
+
+use contract::Result;
+
+use super::matching::{Contents, Unexpected};
+use super::message::{Envelope, kind};
+use super::operation::{Operation, Request, Way};
+use super::{EAGER_LIMIT_BYTES, Engine};
+use crate::ring::{Body, INLINE_BYTES, Payload, lines_for};
+
+/// Something for another rank that is not yet in its ring.
+pub(super) enum Outgoing {
+    /// A message of which nothing has gone yet.
+    Begin(Request),
+    /// The rest of a message.
+    Continue(Request),
+    /// The data of an offer that was taken, for the receiver's request.
+    Data(Request, u32),
+    /// A cell of the protocol.
+    Control(Body),
+}
+
+/// A cell's body with numbers for its payload.
+pub(super) fn numbers<const N: usize>(kind: u8, numbers: [u32; N]) -> Body {
+    let mut payload: Payload = [0; INLINE_BYTES / 4];
+    payload[..N].copy_from_slice(&numbers);
+    Body { kind, inline_bytes: 0, lines: 0, tag: 0, context: 0, payload }
+}
+
+/// A length as two words of a payload.
+pub(super) fn halves(bytes: usize) -> [u32; 2] {
+    [bytes as u32, (bytes as u64 >> 32) as u32]
+}
+
+impl Engine {
+    /// Starts to send.
+    ///
+    /// # Safety
+    /// `bytes` bytes at `memory` stay readable and unchanged until the request has ended, or a call has failed.
+    pub(crate) unsafe fn start_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        memory: *const u8,
+        bytes: usize,
+    ) -> Result<Request> {
+        self.check_alive()?;
+        let envelope = Envelope { context, source: self.me as u32, tag, bytes, room: bytes };
+        let request = self.operations.start(Operation {
+            way: Way::Send { to: to as u32 },
+            memory: memory.cast_mut(),
+            room: bytes,
+            moved: 0,
+            envelope,
+            done: false,
+        });
+        if to == self.me {
+            self.send_to_self(request);
+        } else {
+            self.enqueue(to, Outgoing::Begin(request));
+        }
+        Ok(request)
+    }
+
+    /// Tries the fastest way: a short message straight into the ring.
+    #[inline]
+    pub(super) fn send_short(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
+        let outbound = &mut self.outbound[to];
+        if data.len() > INLINE_BYTES || !outbound.queue.is_empty() || !outbound.ring.has_room(0) {
+            return false;
+        }
+        outbound.ring.publish(|cell| {
+            cell.kind = kind::SHORT;
+            cell.inline_bytes = data.len() as u8;
+            cell.lines = 0;
+            cell.tag = tag;
+            cell.context = context;
+            // SAFETY: the payload has room for INLINE_BYTES, and `data` is no longer than that.
+            unsafe {
+                let payload = cell.payload.as_mut_ptr().cast::<u8>();
+                std::ptr::copy_nonoverlapping(data.as_ptr(), payload, data.len());
+            }
+        });
+        self.after_push(to);
+        true
+    }
+
+    /// Queues something for `to`, and sends as much as there is room for.
+    pub(super) fn enqueue(&mut self, to: usize, outgoing: Outgoing) {
+        if self.outbound[to].queue.is_empty() {
+            self.queued.push(to);
+        }
+        self.outbound[to].queue.push_back(outgoing);
+        self.push_to(to);
+    }
+
+    pub(super) fn push_queued(&mut self) {
+        let mut index = 0;
+        while index < self.queued.len() {
+            let to = self.queued[index];
+            self.push_to(to);
+            // `push_to` takes `to` out of the list once its queue is empty, and the last moves to its place.
+            index += usize::from(self.queued.get(index) == Some(&to));
+        }
+    }
+
+    /// Sends to `to` what there is room for.
+    fn push_to(&mut self, to: usize) {
+        while let Some(outgoing) = self.outbound[to].queue.pop_front() {
+            if let Some(rest) = self.push_one(to, outgoing) {
+                self.outbound[to].queue.push_front(rest);
+                return;
+            }
+        }
+        self.queued.retain(|&queued| queued != to);
+    }
+
+    /// Sends one thing, and returns what is left of it if the ring is full.
+    fn push_one(&mut self, to: usize, outgoing: Outgoing) -> Option<Outgoing> {
+        match outgoing {
+            Outgoing::Control(body) => {
+                if !self.outbound[to].ring.has_room(0) {
+                    return Some(outgoing);
+                }
+                self.push_cell(to, body, &[]);
+                None
+            }
+            Outgoing::Begin(request) => self.begin(to, request),
+            Outgoing::Data(request, theirs) => {
+                self.push_fragment(to, request, |bytes| numbers(kind::DATA, [theirs, bytes]))
+            }
+            Outgoing::Continue(request) => {
+                self.push_fragment(to, request, |bytes| numbers(kind::MORE, [bytes]))
+            }
+        }
+    }
+
+    /// The first cell of a message.
+    fn begin(&mut self, to: usize, request: Request) -> Option<Outgoing> {
+        let Operation { envelope, memory, room, .. } = self.operations[request];
+        // SAFETY: the caller of `start_send` promised it.
+        let data = unsafe { std::slice::from_raw_parts(memory, room) };
+        if room <= INLINE_BYTES {
+            if !self.outbound[to].ring.has_room(0) {
+                return Some(Outgoing::Begin(request));
+            }
+            let mut body = numbers(kind::SHORT, []);
+            (body.tag, body.context) = (envelope.tag, envelope.context);
+            body.inline_bytes = room as u8;
+            for (word, bytes) in body.payload.iter_mut().zip(data.chunks(4)) {
+                let mut padded = [0; 4];
+                padded[..bytes.len()].copy_from_slice(bytes);
+                *word = u32::from_ne_bytes(padded);
+            }
+            self.push_cell(to, body, &[]);
+            self.operations[request].done = true;
+            return None;
+        }
+        let [low, high] = halves(room);
+        if room <= EAGER_LIMIT_BYTES {
+            return self.push_fragment(to, request, |bytes| Body {
+                tag: envelope.tag,
+                context: envelope.context,
+                ..numbers(kind::EAGER, [low, high, bytes])
+            });
+        }
+        if !self.outbound[to].ring.has_room(0) {
+            return Some(Outgoing::Begin(request));
+        }
+        let (tag, context) = (envelope.tag, envelope.context);
+        self.push_cell(
+            to,
+            Body { tag, context, ..numbers(kind::OFFER, [low, high, request.0]) },
+            &[],
+        );
+        None
+    }
+
+    /// As much of a message's data as there is room for. The first cell is `first`'s, given its bytes.
+    fn push_fragment(
+        &mut self,
+        to: usize,
+        request: Request,
+        first: impl Fn(u32) -> Body,
+    ) -> Option<Outgoing> {
+        let Operation { memory, room, moved: before, .. } = self.operations[request];
+        let mut moved = before;
+        let fragment = self.outbound[to].ring.fragment_bytes();
+        while moved < room {
+            let bytes = fragment.min(room - moved);
+            if !self.outbound[to].ring.has_room(lines_for(bytes)) {
+                break;
+            }
+            // SAFETY: the caller of `start_send` promised `room` readable bytes.
+            let data = unsafe { std::slice::from_raw_parts(memory.add(moved), bytes) };
+            let body = if moved == before {
+                first(bytes as u32)
+            } else {
+                numbers(kind::MORE, [bytes as u32])
+            };
+            self.push_cell(to, body, data);
+            moved += bytes;
+        }
+        let operation = &mut self.operations[request];
+        operation.moved = moved;
+        operation.done = moved == room;
+        if operation.done {
+            None
+        } else if moved > before {
+            Some(Outgoing::Continue(request))
+        } else if let kind::MORE = first(0).kind {
+            Some(Outgoing::Continue(request))
+        } else if let Body { kind: kind::DATA, payload, .. } = first(0) {
+            Some(Outgoing::Data(request, payload[0]))
+        } else {
+            Some(Outgoing::Begin(request))
+        }
+    }
+
+    fn push_cell(&mut self, to: usize, body: Body, data: &[u8]) {
+        self.outbound[to].ring.push(body, data);
+        self.after_push(to);
+    }
+
+    #[inline]
+    fn after_push(&mut self, to: usize) {
+        if !self.outbound[to].announced {
+            self.outbound[to].announced = true;
+            self.segment.block(to).add_sender(self.me);
+        }
+        self.wake(to);
+    }
+
+    fn send_to_self(&mut self, request: Request) {
+        let Operation { envelope, memory, room, .. } = self.operations[request];
+        if let Some(receive) = self.posted.take(&envelope) {
+            self.copy_to_self(request, receive);
+            return;
+        }
+        let contents = if room <= EAGER_LIMIT_BYTES {
+            self.operations[request].done = true;
+            // SAFETY: the caller of `start_send` promised it.
+            Contents::Copy(unsafe { std::slice::from_raw_parts(memory, room) }.to_vec())
+        } else {
+            Contents::Own(request)
+        };
+        self.unexpected.add(Unexpected { envelope, contents });
+    }
+
+    /// Completes a send of this rank to itself and its receive.
+    pub(super) fn copy_to_self(&mut self, send: Request, receive: Request) {
+        let source = self.operations[send];
+        let target = &mut self.operations[receive];
+        let bytes = source.room.min(target.room);
+        // SAFETY: both callers promised their memory, and a receive's is nobody else's.
+        unsafe { std::ptr::copy(source.memory, target.memory, bytes) };
+        target.envelope = Envelope { room: target.room, ..source.envelope };
+        target.done = true;
+        self.operations[send].done = true;
+    }
+}

@@ -1,0 +1,63 @@
+//! Starting a run and seeing it through: processes, their reports, their deaths, and the user's signals.
+
+mod error;
+mod options;
+mod process;
+mod reports;
+mod signals;
+mod supervise;
+
+pub use error::LaunchError;
+pub use options::{Binding, LaunchOptions};
+
+use crate::clock::Calibration;
+use crate::segment::{Choices, Segment};
+use process::Process;
+use signals::Signals;
+use supervise::Supervisor;
+
+/// The environment variable in which a rank finds its place.
+pub(crate) const PLACE_VARIABLE: &str = "CORNERSTONE_LOCAL_RANK";
+
+/// Runs a program as `options.ranks` ranks, and returns when every one of them has ended.
+///
+/// `on_report` gets what ranks hand over with [`LocalRank::report`](crate::LocalRank::report): each report whole, those
+/// of one rank in their order. It is called on this thread, between looks at the ranks, so it should be quick.
+///
+/// While it runs, SIGINT, SIGTERM and SIGHUP end the run instead of this process, except those that the process
+/// ignores. No rank outlives this call, nor this process, however it ends.
+///
+/// # Errors
+/// The first thing that went wrong; by then all ranks have ended.
+pub fn launch(
+    options: &LaunchOptions,
+    on_report: &mut dyn FnMut(&[u8]),
+) -> Result<(), LaunchError> {
+    let plan = options.plan()?;
+    let calibration = Calibration::begin();
+    let choices = Choices {
+        every_rank_has_a_processor: plan.every_rank_has_a_processor,
+        cross_memory_attach: options.cross_memory_attach,
+    };
+    let segment = Segment::create(options.ranks, &options.job, choices).map_err(|error| {
+        LaunchError::System { what: "making the shared memory".into(), reason: error.to_string() }
+    })?;
+    let signals = Signals::catch().map_err(|error| LaunchError::System {
+        what: "preparing for signals".into(),
+        reason: error.to_string(),
+    })?;
+    let mut supervisor = Supervisor::new(&segment, &signals);
+    for rank in 0..options.ranks {
+        match Process::start(options, &segment, rank, plan.processors[rank]) {
+            Ok(process) => supervisor.add(process),
+            Err(error) => {
+                supervisor.give_up(None, "a rank could not be started");
+                supervisor.run(&mut |_| {});
+                return Err(error);
+            }
+        }
+    }
+    segment.header().set_clock(calibration.finish());
+    supervisor.run(on_report);
+    supervisor.outcome()
+}

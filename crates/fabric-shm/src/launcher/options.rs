@@ -1,0 +1,147 @@
+//! What a run is asked to be, checked before anything is started.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::LaunchError;
+use crate::segment::MAXIMUM_RANKS;
+use crate::system;
+
+/// What to run, and how.
+#[derive(Clone, Debug)]
+pub struct LaunchOptions {
+    /// How many ranks, 1 to [`MAXIMUM_RANKS`].
+    pub ranks: usize,
+    /// Which rank runs on which processor.
+    pub binding: Binding,
+    /// Bytes that every rank can read with [`LocalRank::job`](crate::LocalRank::job).
+    pub job: Vec<u8>,
+    /// The program that each rank runs; it must call [`attach_if_rank`](crate::attach_if_rank) first.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Whether ranks may copy straight from each other's memory (process_vm_readv) where the system lets them; where
+    /// not, long messages go through the segment.
+    pub cross_memory_attach: bool,
+}
+
+/// Which rank runs on which processor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Binding {
+    /// The system decides, and may move ranks.
+    None,
+    /// Rank r on the r-th processor that this process may use; if there are more ranks than processors, they take turns
+    /// through the list.
+    #[default]
+    OneCoreEach,
+    /// Rank r on the r-th processor of the list, from its start again at its end.
+    Cores(Vec<usize>),
+}
+
+/// Options that were checked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The processor of each rank, if it is to be bound.
+    pub(super) processors: Vec<Option<usize>>,
+    pub(super) every_rank_has_a_processor: bool,
+}
+
+impl LaunchOptions {
+    /// This same program as `ranks` ranks with `job`, no arguments, each rank bound, everything allowed.
+    pub fn new(ranks: usize, job: Vec<u8>) -> Self {
+        LaunchOptions {
+            ranks,
+            binding: Binding::default(),
+            job,
+            // The link, not the path behind it: that one is gone if the program was built anew since it was started.
+            program: PathBuf::from("/proc/self/exe"),
+            arguments: Vec::new(),
+            cross_memory_attach: true,
+        }
+    }
+
+    pub(super) fn plan(&self) -> Result<Plan, LaunchError> {
+        if self.ranks == 0 {
+            return Err(LaunchError::no_ranks());
+        }
+        if self.ranks > MAXIMUM_RANKS {
+            return Err(LaunchError::too_many_ranks(self.ranks));
+        }
+        let allowed = system::allowed_processors().map_err(|error| LaunchError::System {
+            what: "asking which processors may be used".into(),
+            reason: error.to_string(),
+        })?;
+        self.plan_on(&allowed)
+    }
+
+    fn plan_on(&self, allowed: &[usize]) -> Result<Plan, LaunchError> {
+        let list = match &self.binding {
+            Binding::None => {
+                return Ok(Plan {
+                    processors: vec![None; self.ranks],
+                    every_rank_has_a_processor: self.ranks <= allowed.len(),
+                });
+            }
+            Binding::OneCoreEach => allowed,
+            Binding::Cores(cores) => cores,
+        };
+        if let Some(core) = list.iter().find(|core| !allowed.contains(core)) {
+            return Err(LaunchError::BadOptions(format!(
+                "this process may not use processor {core}; it may use {allowed:?}"
+            )));
+        }
+        if list.is_empty() {
+            return Err(LaunchError::BadOptions("an empty list of processors to bind to".into()));
+        }
+        let processors: Vec<_> = list.iter().copied().cycle().take(self.ranks).collect();
+        let mut distinct = processors.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        Ok(Plan {
+            every_rank_has_a_processor: distinct.len() == self.ranks,
+            processors: processors.into_iter().map(Some).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(ranks: usize, binding: Binding) -> Result<Plan, LaunchError> {
+        LaunchOptions { binding, ..LaunchOptions::new(ranks, Vec::new()) }.plan_on(&[2, 5])
+    }
+
+    #[test]
+    fn ranks_take_the_allowed_processors_in_turn() {
+        let few = plan(2, Binding::OneCoreEach).unwrap();
+        assert_eq!(few.processors, [Some(2), Some(5)]);
+        assert!(few.every_rank_has_a_processor);
+        let many = plan(3, Binding::OneCoreEach).unwrap();
+        assert_eq!(many.processors, [Some(2), Some(5), Some(2)]);
+        assert!(!many.every_rank_has_a_processor);
+    }
+
+    #[test]
+    fn unbound_ranks_have_a_processor_each_if_there_are_enough() {
+        assert!(plan(2, Binding::None).unwrap().every_rank_has_a_processor);
+        assert!(!plan(3, Binding::None).unwrap().every_rank_has_a_processor);
+    }
+
+    #[test]
+    fn a_list_that_names_a_processor_twice_means_sharing() {
+        assert!(!plan(2, Binding::Cores(vec![5, 5])).unwrap().every_rank_has_a_processor);
+        assert!(plan(1, Binding::Cores(vec![5, 5])).unwrap().every_rank_has_a_processor);
+    }
+
+    #[test]
+    fn impossible_options_are_refused_before_anything_starts() {
+        let refused = |options: &LaunchOptions| options.plan().unwrap_err().to_string();
+        assert!(refused(&LaunchOptions::new(0, vec![])).contains("at least 1"));
+        assert!(refused(&LaunchOptions::new(100_000, vec![])).contains("up to 1024"));
+        assert!(
+            plan(2, Binding::Cores(vec![2, 3])).unwrap_err().to_string().contains("processor 3")
+        );
+        assert!(plan(2, Binding::Cores(vec![])).is_err());
+    }
+}

@@ -1,0 +1,131 @@
+//! One rank's process: how it is started and how its end is known.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use super::reports::Reports;
+use super::{LaunchError, LaunchOptions, PLACE_VARIABLE};
+use crate::segment::Segment;
+use crate::system::{self, check, signal_name};
+
+/// A rank's process.
+pub(super) struct Process {
+    pub(super) rank: usize,
+    child: Child,
+    /// Readable once the process has ended.
+    pub(super) end: OwnedFd,
+    pub(super) reports: Reports,
+}
+
+impl Process {
+    /// Starts rank `rank` of a run.
+    pub(super) fn start(
+        options: &LaunchOptions,
+        segment: &Segment,
+        rank: usize,
+        processor: Option<usize>,
+    ) -> Result<Self, LaunchError> {
+        let failed = |what: &str, error: io::Error| LaunchError::System {
+            what: format!("{what} rank {rank} of {}", options.ranks),
+            reason: explain(&error),
+        };
+        let (reports, reports_in) =
+            io::pipe().map_err(|error| failed("making a pipe for", error))?;
+        let mut command = Command::new(&options.program);
+        command.args(&options.arguments).stdin(Stdio::null());
+        let memory = segment.memory().as_raw_fd();
+        command.env(
+            PLACE_VARIABLE,
+            format!("rank={rank} memory={memory} reports={}", reports_in.as_raw_fd()),
+        );
+        // SAFETY: the descriptor stays open in the child until exec, and in the parent until after `spawn`.
+        let memory = unsafe { std::os::fd::BorrowedFd::borrow_raw(memory) };
+        let kept = reports_in.as_raw_fd();
+        // SAFETY: as above.
+        let kept = unsafe { std::os::fd::BorrowedFd::borrow_raw(kept) };
+        let launcher = std::process::id();
+        // SAFETY: the closure makes system calls only; it allocates nothing and takes no lock.
+        unsafe {
+            command.pre_exec(move || {
+                die_with(launcher)?;
+                // A Ctrl-C reaches the whole group; the launcher alone decides what it means.
+                libc::signal(libc::SIGINT, libc::SIG_IGN);
+                system::close_on_exec(memory, false)?;
+                system::close_on_exec(kept, false)?;
+                if let Some(processor) = processor {
+                    // Not being allowed to bind is no reason to fail; the rank says where it runs.
+                    let _ = system::bind_to_processor(processor);
+                }
+                Ok(())
+            });
+        }
+        let child = command.spawn().map_err(|error| {
+            failed(&format!("starting {} as", options.program.display()), error)
+        })?;
+        let end = process_descriptor(child.id()).map_err(|error| failed("watching", error))?;
+        Ok(Process { rank, child, end, reports: Reports::new(File::from(OwnedFd::from(reports))) })
+    }
+
+    /// Ends it at once, if it still runs.
+    pub(super) fn kill(&mut self) {
+        // An error here means that it has ended.
+        let _ = self.child.kill();
+    }
+
+    /// Collects the status of a process that has ended.
+    pub(super) fn collect(&mut self) -> io::Result<ExitStatus> {
+        self.child.wait()
+    }
+}
+
+/// A status in words.
+pub(super) fn describe(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("was killed by {}", signal_name(signal)),
+        (None, Some(code)) => format!("ended with status {code} without finishing its part"),
+        (None, None) => format!("ended in an unknown way ({status})"),
+    }
+}
+
+/// Makes the calling process die when its parent does, between fork and exec.
+fn die_with(launcher: u32) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    unsafe {
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        // It may have died before the call above.
+        if libc::getppid() as u32 != launcher {
+            libc::_exit(1);
+        }
+    }
+    Ok(())
+}
+
+fn process_descriptor(process: u32) -> io::Result<OwnedFd> {
+    // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, process as libc::pid_t, 0);
+        Ok(OwnedFd::from_raw_fd(check(fd as libc::c_int)?))
+    }
+}
+
+fn explain(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EAGAIN) => {
+            format!("{error}: the limit of processes is reached (see `ulimit -u`); use fewer ranks")
+        }
+        Some(libc::EMFILE) => {
+            format!("{error}: see `ulimit -n`; a run needs two descriptors for each rank")
+        }
+        Some(libc::ENOMEM) => format!("{error}: use fewer ranks"),
+        _ => error.to_string(),
+    }
+}
+
+impl AsFd for Process {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.end.as_fd()
+    }
+}

@@ -1,0 +1,89 @@
+//! The user's signals: while a run is under way they end the run, not the launcher's process.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::mem::{self, MaybeUninit};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use crate::system::check;
+
+const CAUGHT: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// Where the handler writes; -1 while no run is under way.
+static WAKE: AtomicI32 = AtomicI32::new(-1);
+/// The signal that came first; 0 for none.
+static FIRST: AtomicI32 = AtomicI32::new(0);
+
+/// Catches signals until it is dropped.
+pub(super) struct Signals {
+    /// Readable once a signal has come.
+    pub(super) event: File,
+    before: Vec<(i32, libc::sigaction)>,
+}
+
+impl Signals {
+    /// Begins to catch. A signal that this process ignores (under `nohup`, say) stays ignored.
+    pub(super) fn catch() -> io::Result<Self> {
+        // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
+        let event = unsafe {
+            let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?;
+            File::from(OwnedFd::from_raw_fd(fd))
+        };
+        if WAKE.compare_exchange(-1, event.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).is_err()
+        {
+            return Err(io::Error::other("another run is under way in this process"));
+        }
+        FIRST.store(0, Ordering::SeqCst);
+        let mut signals = Signals { event, before: Vec::new() };
+        for signal in CAUGHT {
+            // SAFETY: an action of zeros is the default action; `handler` only does what a handler may.
+            unsafe {
+                let mut before = MaybeUninit::<libc::sigaction>::uninit();
+                check(libc::sigaction(signal, std::ptr::null(), before.as_mut_ptr()))?;
+                let before = before.assume_init();
+                if before.sa_sigaction == libc::SIG_IGN {
+                    continue;
+                }
+                let mut action: libc::sigaction = mem::zeroed();
+                action.sa_sigaction = handler as *const () as usize;
+                action.sa_flags = libc::SA_RESTART;
+                check(libc::sigaction(signal, &action, std::ptr::null_mut()))?;
+                signals.before.push((signal, before));
+            }
+        }
+        Ok(signals)
+    }
+
+    /// The signal that came first, if one came.
+    pub(super) fn first(&self) -> Option<i32> {
+        // Empties the event, so that it is readable again only after another signal; an error means it was empty.
+        let _ = (&self.event).read(&mut [0; 8]);
+        let signal = FIRST.load(Ordering::SeqCst);
+        (signal != 0).then_some(signal)
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for (signal, before) in &self.before {
+            // SAFETY: `before` is what the system gave us.
+            unsafe { libc::sigaction(*signal, before, std::ptr::null_mut()) };
+        }
+        WAKE.store(-1, Ordering::SeqCst);
+    }
+}
+
+/// Notes the signal and wakes the supervisor: an atomic and a write, both allowed in a handler.
+extern "C" fn handler(signal: libc::c_int) {
+    let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+    let one = 1u64;
+    let event = WAKE.load(Ordering::SeqCst);
+    // SAFETY: writes eight live bytes; errno is put back for the code that was interrupted.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        libc::write(event, (&raw const one).cast(), 8);
+        *errno = before;
+    }
+}

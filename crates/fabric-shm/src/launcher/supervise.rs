@@ -1,0 +1,153 @@
+//! Watching the ranks of a run until the last has ended.
+
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use super::LaunchError;
+use super::process::{Process, describe};
+use super::signals::Signals;
+use crate::segment::{Segment, State};
+
+/// How long ranks may take to end by themselves once the run is given up, before they are killed.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Watches ranks, hands their reports on, and ends the run when something goes wrong.
+pub(super) struct Supervisor<'a> {
+    segment: &'a Segment,
+    signals: &'a Signals,
+    running: Vec<Process>,
+    signal: Option<i32>,
+    /// The first failure, and when the rest is to be killed.
+    failure: Option<LaunchError>,
+    kill_at: Option<Instant>,
+}
+
+impl<'a> Supervisor<'a> {
+    pub(super) fn new(segment: &'a Segment, signals: &'a Signals) -> Self {
+        Supervisor {
+            segment,
+            signals,
+            running: Vec::new(),
+            signal: None,
+            failure: None,
+            kill_at: None,
+        }
+    }
+
+    pub(super) fn add(&mut self, process: Process) {
+        self.running.push(process);
+    }
+
+    /// Gives the run up: ranks that wait return with an error, and those that do not end soon are killed.
+    pub(super) fn give_up(&mut self, rank: Option<usize>, why: &str) {
+        let abort = &self.segment.header().abort;
+        match rank {
+            Some(rank) => abort.raise_death(rank, why),
+            None => abort.raise(None, why),
+        };
+        self.segment.wake_all();
+        self.kill_at.get_or_insert_with(|| Instant::now() + GRACE);
+    }
+
+    /// Returns when every rank has ended.
+    pub(super) fn run(&mut self, on_report: &mut dyn FnMut(&[u8])) {
+        while !self.running.is_empty() {
+            let ready = self.poll();
+            self.look_for_signals();
+            let mut index = 0;
+            for (reports_ready, ended) in ready {
+                if reports_ready {
+                    self.running[index].reports.read(on_report);
+                }
+                if ended {
+                    self.collect(index, on_report);
+                } else {
+                    index += 1;
+                }
+            }
+            self.look_for_failures();
+            self.kill_if_overdue();
+        }
+    }
+
+    /// How the run ended.
+    pub(super) fn outcome(self) -> Result<(), LaunchError> {
+        match (self.signal, self.failure) {
+            (Some(signal), _) => Err(LaunchError::Interrupted { signal }),
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Sleeps until something happens; says of each running rank whether it has reports and whether it has ended.
+    fn poll(&mut self) -> Vec<(bool, bool)> {
+        let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut entries = vec![entry(self.signals.event.as_raw_fd())];
+        for process in &self.running {
+            entries.push(entry(process.reports.descriptor()));
+            entries.push(entry(process.end.as_raw_fd()));
+        }
+        let limit = match self.kill_at {
+            None => -1,
+            Some(at) => at.saturating_duration_since(Instant::now()).as_millis() as i32 + 1,
+        };
+        // SAFETY: the entries are live, and their number is right. A signal that interrupts leaves no entry ready.
+        unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit) };
+        let readable = |entry: &libc::pollfd| entry.revents & (libc::POLLIN | libc::POLLHUP) != 0;
+        entries[1..].chunks(2).map(|pair| (readable(&pair[0]), readable(&pair[1]))).collect()
+    }
+
+    fn look_for_signals(&mut self) {
+        if let Some(signal) = self.signals.first()
+            && self.signal.is_none()
+        {
+            self.signal = Some(signal);
+            self.give_up(None, &format!("interrupted by {}", crate::system::signal_name(signal)));
+        }
+    }
+
+    /// Takes leave of a rank that has ended.
+    fn collect(&mut self, index: usize, on_report: &mut dyn FnMut(&[u8])) {
+        let mut process = self.running.remove(index);
+        while process.reports.read(on_report) {}
+        let rank = process.rank;
+        let how = match process.collect() {
+            Ok(status) if status.success() => "ended without finishing its part".into(),
+            Ok(status) => describe(status),
+            Err(error) => format!("ended, but its status cannot be had: {error}"),
+        };
+        match self.segment.block(rank).state() {
+            State::Finished => self.segment.wake_all(),
+            State::Failed => {}
+            State::Starting | State::Alive => {
+                self.segment.block(rank).set_state(State::Failed);
+                let first = self.segment.header().abort.raise_death(rank, &how);
+                self.give_up(Some(rank), &how);
+                if first && self.failure.is_none() {
+                    self.failure = Some(LaunchError::RankFailed { rank, reason: how });
+                }
+            }
+        }
+    }
+
+    /// Notes a failure that a rank has reported itself.
+    fn look_for_failures(&mut self) {
+        if self.kill_at.is_some() && self.failure.is_some() {
+            return;
+        }
+        let Some((Some(rank), why)) = self.segment.header().abort.reason() else { return };
+        self.failure
+            .get_or_insert(LaunchError::RankFailed { rank, reason: format!("failed: {why}") });
+        self.give_up(Some(rank), &why);
+    }
+
+    fn kill_if_overdue(&mut self) {
+        if self.kill_at.is_some_and(|at| Instant::now() >= at) {
+            for process in &mut self.running {
+                process.kill();
+            }
+            // Should one of them take long to die, look again, but not without pause.
+            self.kill_at = Some(Instant::now() + GRACE);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! A rank of the `local` fabric: the safe contract over the engine, and its life from attaching to finishing.
+
+mod attach;
+mod collectives;
+mod requests;
+mod shared_line;
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+
+use contract::record::FabricDescription;
+use contract::{
+    Buffer, ClockQuality, Completed, Error, Posted, Progress, Rank, Result, SharedLine, Source,
+    Status, Tag, TagSelector, Time, Work, check_rank,
+};
+
+pub use attach::attach_if_rank;
+
+use crate::clock::Clock;
+use crate::engine::{Engine, Selector};
+use crate::segment::State;
+use requests::Held;
+
+/// Below this distance a wait for a point in time spins; the system's timers are no more exact than this.
+const SPIN_PS: u64 = 200_000_000;
+
+/// A process that is one rank of a run.
+pub struct LocalRank {
+    engine: Engine,
+    clock: Clock,
+    processor: Option<usize>,
+    reports: File,
+    held: Held,
+    finished: bool,
+}
+
+impl LocalRank {
+    fn new(engine: Engine, clock: Clock, processor: Option<usize>, reports: OwnedFd) -> Self {
+        LocalRank {
+            engine,
+            clock,
+            processor,
+            reports: File::from(reports),
+            held: Held::default(),
+            finished: false,
+        }
+    }
+
+    /// The bytes that the launcher gave to every rank.
+    pub fn job(&self) -> &[u8] {
+        self.engine.segment().job()
+    }
+
+    /// Hands `bytes` to the launcher, whole, and in the order of this rank's calls.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the launcher no longer reads.
+    pub fn report(&mut self, bytes: &[u8]) -> Result<()> {
+        let length = (bytes.len() as u64).to_le_bytes();
+        let sent = self.reports.write_all(&length).and_then(|()| self.reports.write_all(bytes));
+        sent.map_err(|error| Error::System {
+            what: "handing a report to the launcher".into(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Ends this rank's part of the run: completes what is still under way, tells the others and the launcher of a
+    /// failure, and gives the status that the process should exit with.
+    pub fn finish(mut self, outcome: Result<()>) -> i32 {
+        let outcome = outcome.and_then(|()| self.engine.flush());
+        self.finished = true;
+        let segment = self.engine.segment();
+        let block = segment.block(self.rank());
+        let status = match outcome {
+            Ok(()) => {
+                block.set_state(State::Finished);
+                0
+            }
+            Err(error) => {
+                segment.header().abort.raise(Some(self.rank()), &error.to_string());
+                block.set_state(State::Failed);
+                1
+            }
+        };
+        segment.wake_all();
+        status
+    }
+}
+
+impl Drop for LocalRank {
+    fn drop(&mut self) {
+        if self.finished {
+            return;
+        }
+        let how = if std::thread::panicking() {
+            "its program panicked"
+        } else {
+            "its program ended without finish()"
+        };
+        let segment = self.engine.segment();
+        segment.header().abort.raise_death(self.engine.rank(), how);
+        segment.block(self.engine.rank()).set_state(State::Failed);
+        segment.wake_all();
+    }
+}
+
+/// How a contract's tag travels: the tags kept for collectives are the same numbers in another context, where no
+/// wildcard of a program reaches them.
+fn wire_tag(tag: Tag) -> (u32, u32) {
+    (u32::from(tag.is_reserved()), tag.value())
+}
+
+impl LocalRank {
+    fn selector(&self, from: Source, tag: TagSelector) -> Result<Selector> {
+        let source = match from {
+            Source::Any => None,
+            Source::Rank(rank) => {
+                check_rank(rank, self.size())?;
+                Some(rank as u32)
+            }
+        };
+        let (context, tag) = match tag {
+            TagSelector::Any => (0, None),
+            TagSelector::Is(tag) => (wire_tag(tag).0, Some(tag.value())),
+        };
+        Ok(Selector { context, source, tag })
+    }
+}
+
+impl Rank for LocalRank {
+    #[inline]
+    fn rank(&self) -> usize {
+        self.engine.rank()
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.engine.size()
+    }
+
+    #[inline]
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        self.clock.quality()
+    }
+
+    fn wait_until(&mut self, time: Time) {
+        loop {
+            let left = time.signed_ps_since(self.now());
+            if left <= 0 {
+                return;
+            }
+            if left as u64 > SPIN_PS {
+                let ns = (left as u64 - SPIN_PS) / 1000;
+                std::thread::sleep(std::time::Duration::from_nanos(ns));
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {
+        body();
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.engine.segment().header().choices().every_rank_has_a_processor
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.processor
+    }
+
+    fn describe(&self) -> FabricDescription {
+        let mut details = self.engine.describe();
+        details.insert("clock".into(), self.clock.name().into());
+        let binding = match self.processor {
+            Some(processor) => format!("rank {} on processor {processor}", self.rank()),
+            None => "not bound".into(),
+        };
+        details.insert("binding".into(), binding);
+        FabricDescription {
+            name: "local".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            details,
+        }
+    }
+
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        Some(&self.engine.segment().header().shared_line)
+    }
+
+    fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {
+        check_rank(to, self.size())?;
+        let (context, tag) = wire_tag(tag);
+        self.engine.send(to, context, tag, data)
+    }
+
+    fn receive(&mut self, from: Source, tag: TagSelector, buffer: &mut [u8]) -> Result<Status> {
+        let selector = self.selector(from, tag)?;
+        self.engine.receive(selector, buffer)?.into_status()
+    }
+
+    fn send_receive(
+        &mut self,
+        to: usize,
+        send_tag: Tag,
+        data: &[u8],
+        from: Source,
+        receive_tag: TagSelector,
+        buffer: &mut [u8],
+    ) -> Result<Status> {
+        check_rank(to, self.size())?;
+        let selector = self.selector(from, receive_tag)?;
+        let (context, tag) = wire_tag(send_tag);
+        self.engine.send_receive(to, context, tag, data, selector, buffer)?.into_status()
+    }
+
+    fn post_send(&mut self, to: usize, tag: Tag, buffer: Buffer) -> Result<Posted> {
+        check_rank(to, self.size())?;
+        let (context, tag) = wire_tag(tag);
+        // SAFETY: `held` keeps the buffer, whose pages do not move with it, until the request has ended.
+        let request =
+            unsafe { self.engine.start_send(to, context, tag, buffer.as_ptr(), buffer.len()) }?;
+        Ok(self.held.keep(request, buffer))
+    }
+
+    fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted> {
+        let selector = self.selector(from, tag)?;
+        let mut buffer = buffer;
+        // SAFETY: as in `post_send`.
+        let request =
+            unsafe { self.engine.start_receive(selector, buffer.as_mut_ptr(), buffer.len()) }?;
+        Ok(self.held.keep(request, buffer))
+    }
+
+    fn wait(&mut self, posted: Posted) -> Result<Completed> {
+        let request = self.held.request(&posted)?;
+        let ended = self.engine.wait(request);
+        self.held.give_back(posted, ended)
+    }
+
+    fn test(&mut self, posted: Posted) -> Result<Progress> {
+        let request = self.held.request(&posted)?;
+        match self.engine.test(request) {
+            Ok(None) => Ok(Progress::Pending(posted)),
+            Ok(Some(ended)) => self.held.give_back(posted, Ok(ended)).map(Progress::Done),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn wait_any(&mut self, posted: &mut Vec<Posted>) -> Result<(usize, Completed)> {
+        assert!(!posted.is_empty(), "wait_any needs something to wait for");
+        let requests =
+            posted.iter().map(|one| self.held.request(one)).collect::<Result<Vec<_>>>()?;
+        let (index, ended) = self.engine.wait_any(&requests)?;
+        let completed = self.held.give_back(posted.remove(index), Ok(ended))?;
+        Ok((index, completed))
+    }
+
+    fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>> {
+        let selector = self.selector(from, tag)?;
+        self.engine.probe(selector)?.map(|envelope| envelope.into_status()).transpose()
+    }
+}

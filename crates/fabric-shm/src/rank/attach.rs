@@ -1,0 +1,99 @@
+//! How a process finds that it is a rank, and joins the run.
+
+use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
+
+use contract::{Error, Result};
+
+use super::LocalRank;
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::launcher::PLACE_VARIABLE;
+use crate::segment::{Segment, State};
+use crate::system;
+
+/// What the launcher says to a rank in its environment: `rank=R memory=FD reports=FD`.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    rank: usize,
+    memory: RawFd,
+    reports: RawFd,
+}
+
+/// Joins the run if this process was started by [`launch`](crate::launch); `None` otherwise.
+///
+/// Call it first in `main`, before other threads exist: it takes the launcher's words out of the environment, so that
+/// programs which a rank starts do not take themselves for ranks.
+pub fn attach_if_rank() -> Option<Result<LocalRank>> {
+    let words = std::env::var(PLACE_VARIABLE).ok()?;
+    // SAFETY: the documentation above asks for a process with one thread.
+    unsafe { std::env::remove_var(PLACE_VARIABLE) };
+    let attached = parse(&words).and_then(attach);
+    Some(attached.map_err(|reason| Error::System { what: "joining the run".into(), reason }))
+}
+
+fn parse(words: &str) -> std::result::Result<Place, String> {
+    let mut place = [None; 3];
+    for word in words.split(' ') {
+        let (name, number) = word.split_once('=').unwrap_or((word, ""));
+        let slot = ["rank", "memory", "reports"].iter().position(|&known| known == name);
+        if let (Some(slot), Ok(number)) = (slot, number.parse::<i32>()) {
+            place[slot] = Some(number);
+        }
+    }
+    match place {
+        [Some(rank), Some(memory), Some(reports)] if rank >= 0 && memory > 2 && reports > 2 => {
+            Ok(Place { rank: rank as usize, memory, reports })
+        }
+        _ => Err(format!(
+            "{PLACE_VARIABLE} holds {words:?}, which no launcher of this version wrote; unset it"
+        )),
+    }
+}
+
+fn attach(place: Place) -> std::result::Result<LocalRank, String> {
+    let memory = take(place.memory)?;
+    let reports = take(place.reports)?;
+    let segment = Segment::open(memory)?;
+    if place.rank >= segment.ranks() {
+        return Err(format!("rank {} of {}", place.rank, segment.ranks()));
+    }
+    let block = segment.block(place.rank);
+    block.set_process(std::process::id());
+    block.set_state(State::Alive);
+    segment.header().count_attached();
+    segment.header().wait_for_all(segment.ranks());
+    let clock = segment.header().clock().map(Clock::new);
+    let clock = clock.ok_or_else(|| segment.header().abort.error().to_string())?;
+    let processor = match system::allowed_processors() {
+        Ok(processors) if processors.len() == 1 => Some(processors[0]),
+        _ => None,
+    };
+    Ok(LocalRank::new(Engine::new(segment, place.rank), clock, processor, reports))
+}
+
+/// Takes a descriptor over that the launcher handed down, and keeps it from programs that this rank starts.
+fn take(fd: RawFd) -> std::result::Result<OwnedFd, String> {
+    // SAFETY: the launcher opened this descriptor for us alone, and nothing else in this process knows its number.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    match system::close_on_exec(fd.as_fd(), true) {
+        Ok(()) => Ok(fd),
+        Err(error) => {
+            let number = std::os::fd::IntoRawFd::into_raw_fd(fd);
+            Err(format!("descriptor {number} from the launcher is not open: {error}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_launchers_words_are_read_and_others_refused() {
+        let place = parse("rank=3 memory=5 reports=9").unwrap();
+        assert_eq!(place, Place { rank: 3, memory: 5, reports: 9 });
+        for words in ["", "rank=3", "rank=-1 memory=5 reports=9", "rank=1 memory=x reports=9"] {
+            assert!(parse(words).is_err_and(|why| why.contains("unset it")), "{words:?}");
+        }
+    }
+}

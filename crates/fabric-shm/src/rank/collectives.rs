@@ -1,0 +1,1 @@
+//! The collectives of this fabric. Those that are not here are the contract's own algorithms.

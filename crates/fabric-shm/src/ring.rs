@@ -1,0 +1,228 @@
+//! One sender's way to one receiver: a ring of cache-line cells, and a ring of bytes for what does not fit a cell.
+//!
+//! A cell holds its sequence number, an envelope and up to [`INLINE_BYTES`] of payload in one cache line, so that a
+//! short message moves one line. The cell at position p (counted from zero, never wrapped) is ready when its sequence
+//! number is p + 1; the ring starts as zeros, which is no position's number in its first lap. Longer payloads lie in the
+//! byte ring, whose space is used and freed in the order of the cells, so that the cell need not say where.
+//!
+//! The receiver returns credits for both in one word of another line, and only once a quarter of the ring is owing:
+//! the line then moves once in many messages, not once in each.
+
+use crate::primitive::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
+
+/// The size of a cache line, of a cell and of a unit of the byte ring.
+pub(crate) const LINE_BYTES: usize = 64;
+/// The payload that fits the cell itself.
+pub(crate) const INLINE_BYTES: usize = 48;
+
+/// One cell, one cache line.
+#[repr(C, align(64))]
+pub(crate) struct Cell {
+    /// Position + 1 of the message it holds. The sender's release here is the partner of the receiver's acquire; without
+    /// it the receiver could read an envelope of the lap before.
+    sequence: AtomicU32,
+    body: UnsafeCell<Body>,
+}
+
+/// What a cell carries.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Body {
+    /// What kind of message it is; the engine's business.
+    pub(crate) kind: u8,
+    /// How many bytes of `payload` are used, where the kind wants to know.
+    pub(crate) inline_bytes: u8,
+    /// How many lines of the byte ring belong to this cell.
+    pub(crate) lines: u16,
+    pub(crate) tag: u32,
+    pub(crate) context: u32,
+    pub(crate) payload: Payload,
+}
+
+/// The payload of a cell: user's bytes, or numbers of the protocol.
+pub(crate) type Payload = [u32; INLINE_BYTES / 4];
+
+/// The line on which the receiver returns credits: positions up to which it has consumed cells (low half) and lines of
+/// the byte ring (high half).
+#[repr(C, align(64))]
+pub(crate) struct Credit(AtomicU64);
+
+const _: () = assert!(size_of::<Cell>() == LINE_BYTES && size_of::<Credit>() == LINE_BYTES);
+
+/// Where a ring lies. Counts are powers of two.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) credit: *const Credit,
+    pub(crate) cells: *const Cell,
+    pub(crate) cell_count: u32,
+    pub(crate) bytes: *mut u8,
+    pub(crate) line_count: u32,
+}
+
+/// The sender's end.
+pub(crate) struct Producer {
+    place: Place,
+    next_cell: u32,
+    next_line: u32,
+    /// The credits last read; reading them again moves the receiver's line.
+    returned_cells: u32,
+    returned_lines: u32,
+}
+
+/// The receiver's end.
+pub(crate) struct Consumer {
+    place: Place,
+    next_cell: u32,
+    next_line: u32,
+    returned_cells: u32,
+    returned_lines: u32,
+}
+
+/// How many lines of the byte ring `bytes` take.
+pub(crate) fn lines_for(bytes: usize) -> u32 {
+    bytes.div_ceil(LINE_BYTES) as u32
+}
+
+impl Producer {
+    /// # Safety
+    /// `place` points to a ring in mapped memory that outlives this, was zero at first, and has no other producer.
+    pub(crate) unsafe fn new(place: Place) -> Self {
+        Producer { place, next_cell: 0, next_line: 0, returned_cells: 0, returned_lines: 0 }
+    }
+
+    /// Whether a cell and `lines` lines are free now.
+    #[inline]
+    pub(crate) fn has_room(&mut self, lines: u32) -> bool {
+        self.fits(lines) || {
+            self.read_credit();
+            self.fits(lines)
+        }
+    }
+
+    /// The largest part of the byte ring that one cell may use: a quarter, so that the next can be filled while the
+    /// receiver empties one.
+    pub(crate) fn fragment_bytes(&self) -> usize {
+        self.place.line_count as usize / 4 * LINE_BYTES
+    }
+
+    #[inline]
+    fn fits(&self, lines: u32) -> bool {
+        self.next_cell.wrapping_sub(self.returned_cells) < self.place.cell_count
+            && self.next_line.wrapping_sub(self.returned_lines) + lines <= self.place.line_count
+    }
+
+    fn read_credit(&mut self) {
+        // SAFETY: `new` was promised a mapped ring.
+        let credit = unsafe { &*self.place.credit };
+        // Acquire, partner of the release in `Consumer::return_credit`: the receiver's reads of the cells that it
+        // returns come before our writes over them.
+        let word = credit.0.load(Ordering::Acquire);
+        self.returned_cells = word as u32;
+        self.returned_lines = (word >> 32) as u32;
+    }
+
+    /// Puts a message into the ring, `data` into its byte ring. The caller has seen [`Producer::has_room`] for
+    /// `lines_for(data.len())`.
+    #[inline]
+    pub(crate) fn push(&mut self, mut body: Body, data: &[u8]) {
+        if !data.is_empty() {
+            body.lines = lines_for(data.len()) as u16;
+            self.copy_in(data);
+        }
+        self.publish(|room| *room = body);
+    }
+
+    /// Lets `fill` write the next cell and makes it visible.
+    #[inline]
+    pub(crate) fn publish(&mut self, fill: impl FnOnce(&mut Body)) {
+        debug_assert!(self.fits(0), "the caller looks for room first");
+        // SAFETY: the index is masked into the ring, which `new` was promised is mapped.
+        let cell = unsafe {
+            &*self.place.cells.add((self.next_cell & (self.place.cell_count - 1)) as usize)
+        };
+        // SAFETY: `has_room` saw this cell's credit, so the receiver is done with it, and will not look until the store
+        // below; there is no other producer.
+        fill(unsafe { &mut *cell.body.get() });
+        self.next_cell = self.next_cell.wrapping_add(1);
+        cell.sequence.store(self.next_cell, Ordering::Release);
+    }
+
+    fn copy_in(&mut self, data: &[u8]) {
+        let start = (self.next_line & (self.place.line_count - 1)) as usize * LINE_BYTES;
+        let first = data.len().min(self.place.line_count as usize * LINE_BYTES - start);
+        // SAFETY: `has_room` saw credit for these lines; both parts lie inside the byte ring.
+        unsafe {
+            std::ptr::copy_nonoverlapping(data.as_ptr(), self.place.bytes.add(start), first);
+            std::ptr::copy_nonoverlapping(
+                data[first..].as_ptr(),
+                self.place.bytes,
+                data.len() - first,
+            );
+        }
+        self.next_line = self.next_line.wrapping_add(lines_for(data.len()));
+    }
+}
+
+impl Consumer {
+    /// # Safety
+    /// As [`Producer::new`], with no other consumer.
+    pub(crate) unsafe fn new(place: Place) -> Self {
+        Consumer { place, next_cell: 0, next_line: 0, returned_cells: 0, returned_lines: 0 }
+    }
+
+    /// The oldest message, if one is there.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<&Body> {
+        // SAFETY: the index is masked into the ring, which `new` was promised is mapped.
+        let cell = unsafe {
+            &*self.place.cells.add((self.next_cell & (self.place.cell_count - 1)) as usize)
+        };
+        // Acquire, partner of the release in `Producer::publish`.
+        if cell.sequence.load(Ordering::Acquire) != self.next_cell.wrapping_add(1) {
+            return None;
+        }
+        // SAFETY: the sequence says that the sender has published this cell; it writes it again only after our credit.
+        Some(unsafe { &*cell.body.get() })
+    }
+
+    /// The first `bytes` bytes that belong to the oldest message, in two parts where they wrap round the ring's end.
+    pub(crate) fn data(&self, bytes: usize) -> (&[u8], &[u8]) {
+        let size = self.place.line_count as usize * LINE_BYTES;
+        let start = (self.next_line & (self.place.line_count - 1)) as usize * LINE_BYTES;
+        let bytes = bytes.min(size);
+        let first = bytes.min(size - start);
+        // SAFETY: both parts lie inside the byte ring; the sender wrote them before it published the cell that `peek`
+        // returned, and leaves them alone until our credit.
+        unsafe {
+            (
+                std::slice::from_raw_parts(self.place.bytes.add(start), first),
+                std::slice::from_raw_parts(self.place.bytes, bytes - first),
+            )
+        }
+    }
+
+    /// Gives up the oldest message, and says whether credits went back, for which a sender may be waiting.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> bool {
+        let lines = self.peek().map_or(0, |body| body.lines);
+        self.next_cell = self.next_cell.wrapping_add(1);
+        self.next_line = self.next_line.wrapping_add(u32::from(lines));
+        let owing_cells = self.next_cell.wrapping_sub(self.returned_cells);
+        let owing_lines = self.next_line.wrapping_sub(self.returned_lines);
+        if owing_cells < self.place.cell_count / 4 && owing_lines < self.place.line_count / 4 {
+            return false;
+        }
+        self.return_credit();
+        true
+    }
+
+    fn return_credit(&mut self) {
+        self.returned_cells = self.next_cell;
+        self.returned_lines = self.next_line;
+        let word = u64::from(self.next_cell) | u64::from(self.next_line) << 32;
+        // SAFETY: `new` was promised a mapped ring.
+        let credit = unsafe { &*self.place.credit };
+        // Release, partner of the acquire in `Producer::read_credit`.
+        credit.0.store(word, Ordering::Release);
+    }
+}

@@ -1,0 +1,219 @@
+//! The first page of the segment, and the page of each rank. All of it is atomics: several processes see it at once.
+
+use std::time::Duration;
+
+use super::abort::Abort;
+use super::layout::MAXIMUM_RANKS;
+use super::{Choices, Layout};
+use crate::primitive::{AtomicU32, AtomicU64, Ordering};
+use crate::system;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
+/// Changes with anything that two builds would have to agree on.
+const VERSION: u32 = 1;
+
+const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
+const CROSS_MEMORY_ATTACH: u32 = 2;
+
+/// The first page.
+#[repr(C, align(4096))]
+pub(crate) struct Header {
+    magic: AtomicU64,
+    version: AtomicU32,
+    ranks: AtomicU32,
+    job_bytes: AtomicU64,
+    choices: AtomicU32,
+    /// How many ranks have mapped the segment; those who wait for all of them sleep on it.
+    attached: AtomicU32,
+    clock: ClockWords,
+    pub(crate) abort: Abort,
+    /// Eight words in one line, for measuring the hardware.
+    pub(crate) shared_line: SharedWords,
+}
+
+/// One cache line that belongs to nobody.
+#[repr(C, align(64))]
+pub(crate) struct SharedWords(pub(crate) [AtomicU64; 8]);
+
+#[repr(C, align(64))]
+struct ClockWords {
+    /// 0 until the other words are written.
+    ready: AtomicU32,
+    counter: AtomicU32,
+    epoch: AtomicU64,
+    ps_per_tick_scaled: AtomicU64,
+    resolution_ps: AtomicU64,
+}
+
+/// How ranks read the time, the same for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockParameters {
+    /// Whether to read the processor's counter; else the system's monotonic clock, in nanoseconds.
+    pub(crate) counter: bool,
+    /// The reading at time zero.
+    pub(crate) epoch: u64,
+    /// Picoseconds in a tick, times 2^32.
+    pub(crate) ps_per_tick_scaled: u64,
+    /// The smallest step seen between two readings.
+    pub(crate) resolution_ps: u64,
+}
+
+/// How far a rank has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum State {
+    /// Not yet attached.
+    Starting = 0,
+    /// Running its program.
+    Alive = 1,
+    /// Its program ended in order, and it has nothing under way.
+    Finished = 2,
+    /// Its program failed, or it died.
+    Failed = 3,
+}
+
+/// What the others see of a rank: a page, so that two ranks never write to one line.
+#[repr(C, align(4096))]
+pub(crate) struct RankBlock {
+    state: AtomicU32,
+    process: AtomicU32,
+    sleep: SleepWord,
+    senders: Senders,
+}
+
+/// 1 while the rank sleeps or is about to. Written by its owner and by those who wake it.
+#[repr(C, align(64))]
+pub(crate) struct SleepWord(pub(crate) AtomicU32);
+
+/// A bit for each rank that ever sent something, set once: the receiver looks at no other ring, so that the pages of
+/// unused rings are never touched.
+#[repr(C, align(64))]
+struct Senders([AtomicU64; MAXIMUM_RANKS / 64]);
+
+impl Header {
+    pub(super) fn initialise(&self, layout: &Layout, choices: Choices) {
+        let choices = EVERY_RANK_HAS_A_PROCESSOR * u32::from(choices.every_rank_has_a_processor)
+            + CROSS_MEMORY_ATTACH * u32::from(choices.cross_memory_attach);
+        // No rank has been started, so nobody reads yet: the order does not matter.
+        self.choices.store(choices, Ordering::Relaxed);
+        self.ranks.store(layout.ranks() as u32, Ordering::Relaxed);
+        self.job_bytes.store(layout.job_bytes() as u64, Ordering::Relaxed);
+        self.version.store(VERSION, Ordering::Relaxed);
+        self.magic.store(MAGIC, Ordering::Release);
+    }
+
+    pub(super) fn check(&self) -> Result<Layout, String> {
+        if self.magic.load(Ordering::Acquire) != MAGIC {
+            return Err("the memory handed down is not a segment of this fabric".into());
+        }
+        let version = self.version.load(Ordering::Relaxed);
+        if version != VERSION {
+            return Err(format!(
+                "the launcher is of another version (segment {version}, not {VERSION})"
+            ));
+        }
+        let ranks = self.ranks.load(Ordering::Relaxed) as usize;
+        Ok(Layout::new(ranks, self.job_bytes.load(Ordering::Relaxed) as usize))
+    }
+
+    pub(crate) fn choices(&self) -> Choices {
+        let bits = self.choices.load(Ordering::Relaxed);
+        Choices {
+            every_rank_has_a_processor: bits & EVERY_RANK_HAS_A_PROCESSOR != 0,
+            cross_memory_attach: bits & CROSS_MEMORY_ATTACH != 0,
+        }
+    }
+
+    /// Counts one rank more, and wakes those who wait for the last.
+    pub(crate) fn count_attached(&self) {
+        self.attached.fetch_add(1, Ordering::AcqRel);
+        system::futex_wake(&self.attached, i32::MAX);
+    }
+
+    /// Sleeps until all `ranks` ranks have attached or the run is given up.
+    pub(crate) fn wait_for_all(&self, ranks: usize) {
+        loop {
+            // Acquire, partner of `count_attached`: what each rank wrote before it counted itself is seen after.
+            let attached = self.attached.load(Ordering::Acquire);
+            if attached as usize >= ranks || self.abort.is_raised() {
+                return;
+            }
+            system::futex_wait(&self.attached, attached, Duration::from_millis(50));
+        }
+    }
+
+    pub(crate) fn set_clock(&self, clock: ClockParameters) {
+        let words = &self.clock;
+        words.counter.store(u32::from(clock.counter), Ordering::Relaxed);
+        words.epoch.store(clock.epoch, Ordering::Relaxed);
+        words.ps_per_tick_scaled.store(clock.ps_per_tick_scaled, Ordering::Relaxed);
+        words.resolution_ps.store(clock.resolution_ps, Ordering::Relaxed);
+        // Release, partner of the acquire in `clock`.
+        words.ready.store(1, Ordering::Release);
+        system::futex_wake(&words.ready, i32::MAX);
+    }
+
+    /// How to read the time; sleeps until the launcher has measured it. Nothing if the run is given up before.
+    pub(crate) fn clock(&self) -> Option<ClockParameters> {
+        let words = &self.clock;
+        while words.ready.load(Ordering::Acquire) == 0 {
+            if self.abort.is_raised() {
+                return None;
+            }
+            system::futex_wait(&words.ready, 0, Duration::from_millis(50));
+        }
+        Some(ClockParameters {
+            counter: words.counter.load(Ordering::Relaxed) != 0,
+            epoch: words.epoch.load(Ordering::Relaxed),
+            ps_per_tick_scaled: words.ps_per_tick_scaled.load(Ordering::Relaxed),
+            resolution_ps: words.resolution_ps.load(Ordering::Relaxed),
+        })
+    }
+}
+
+impl RankBlock {
+    pub(crate) fn state(&self) -> State {
+        // Acquire, partner of `set_state`: whatever the rank sent before it finished is in its rings.
+        match self.state.load(Ordering::Acquire) {
+            0 => State::Starting,
+            1 => State::Alive,
+            2 => State::Finished,
+            _ => State::Failed,
+        }
+    }
+
+    pub(crate) fn set_state(&self, state: State) {
+        self.state.store(state as u32, Ordering::Release);
+    }
+
+    pub(crate) fn process(&self) -> libc::pid_t {
+        self.process.load(Ordering::Relaxed) as libc::pid_t
+    }
+
+    pub(crate) fn set_process(&self, process: u32) {
+        self.process.store(process, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sleep_word(&self) -> &AtomicU32 {
+        &self.sleep.0
+    }
+
+    /// Wakes this rank if it sleeps.
+    pub(crate) fn wake(&self) {
+        if self.sleep.0.swap(0, Ordering::SeqCst) != 0 {
+            system::futex_wake(&self.sleep.0, 1);
+        }
+    }
+
+    /// Says that `sender` has begun to send to this rank.
+    pub(crate) fn add_sender(&self, sender: usize) {
+        // Release: the receiver's acquire in `senders` comes before it first looks at the ring.
+        self.senders.0[sender / 64].fetch_or(1 << (sender % 64), Ordering::Release);
+    }
+
+    /// The ranks that ever sent to this one, 64 to a word.
+    #[inline]
+    pub(crate) fn senders(&self, word: usize) -> u64 {
+        self.senders.0[word].load(Ordering::Acquire)
+    }
+}

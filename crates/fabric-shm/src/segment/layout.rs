@@ -1,0 +1,128 @@
+//! Where each thing lies in the segment. Every other part asks here.
+
+use crate::ring::LINE_BYTES;
+
+/// The most ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with the square
+/// (1024 ranks: under 2 GiB of addresses, of which only the rings in use take memory).
+pub const MAXIMUM_RANKS: usize = 1024;
+
+pub(crate) const PAGE_BYTES: usize = 4096;
+
+/// What the rings that lead to one rank may take together, so that memory grows linearly even where every rank talks to
+/// every other.
+const INBOUND_BYTES_PER_RANK: usize = 1 << 20;
+
+/// The sizes and places of a segment, a function of the number of ranks and the length of the job alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    ranks: usize,
+    job_bytes: usize,
+    cells: usize,
+    lines: usize,
+}
+
+/// The offsets of one ring's parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RingOffsets {
+    pub(crate) credit: usize,
+    pub(crate) cells: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Layout {
+    /// # Panics
+    /// If `ranks` is zero or above [`MAXIMUM_RANKS`], which the launcher has refused by then.
+    pub(crate) fn new(ranks: usize, job_bytes: usize) -> Self {
+        assert!((1..=MAXIMUM_RANKS).contains(&ranks));
+        let share = INBOUND_BYTES_PER_RANK / ranks.next_power_of_two();
+        // A quarter of a small share for cells, the rest for bytes; more than 256 cells or 64 KiB gains nothing.
+        let cells = (share / 4 / LINE_BYTES).clamp(8, 256);
+        let lines = (share / 2 / LINE_BYTES).clamp(8, 1024);
+        Layout { ranks, job_bytes, cells, lines }
+    }
+
+    pub(crate) fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    pub(crate) fn job_bytes(&self) -> usize {
+        self.job_bytes
+    }
+
+    pub(crate) fn cells_per_ring(&self) -> u32 {
+        self.cells as u32
+    }
+
+    pub(crate) fn lines_per_ring(&self) -> u32 {
+        self.lines as u32
+    }
+
+    /// Page 0 is the header; then a page for each rank.
+    pub(crate) fn block_offset(&self, rank: usize) -> usize {
+        assert!(rank < self.ranks);
+        PAGE_BYTES * (1 + rank)
+    }
+
+    pub(crate) fn job_offset(&self) -> usize {
+        PAGE_BYTES * (1 + self.ranks)
+    }
+
+    fn rings_offset(&self) -> usize {
+        self.job_offset() + self.job_bytes.next_multiple_of(PAGE_BYTES)
+    }
+
+    fn ring_bytes(&self) -> usize {
+        LINE_BYTES * (1 + self.cells + self.lines)
+    }
+
+    /// The rings to one receiver lie together: it is the one that reads them all.
+    pub(crate) fn ring(&self, sender: usize, receiver: usize) -> RingOffsets {
+        assert!(sender < self.ranks && receiver < self.ranks);
+        let start = self.rings_offset() + (receiver * self.ranks + sender) * self.ring_bytes();
+        let cells = start + LINE_BYTES;
+        RingOffsets { credit: start, cells, bytes: cells + LINE_BYTES * self.cells }
+    }
+
+    pub(crate) fn segment_bytes(&self) -> usize {
+        (self.rings_offset() + self.ranks * self.ranks * self.ring_bytes())
+            .next_multiple_of(PAGE_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_overlaps_and_nothing_lies_outside() {
+        for ranks in [1, 2, 3, 9, 64, 100] {
+            let layout = Layout::new(ranks, 5000);
+            let mut places = vec![(0, PAGE_BYTES), (layout.job_offset(), 5000)];
+            for receiver in 0..ranks {
+                places.push((layout.block_offset(receiver), PAGE_BYTES));
+                for sender in 0..ranks {
+                    let ring = layout.ring(sender, receiver);
+                    places.push((ring.credit, LINE_BYTES));
+                    places.push((ring.cells, LINE_BYTES * layout.cells));
+                    places.push((ring.bytes, LINE_BYTES * layout.lines));
+                    assert_eq!(ring.cells % LINE_BYTES, 0);
+                }
+            }
+            places.sort_unstable();
+            for pair in places.windows(2) {
+                assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{ranks} ranks: {pair:?}");
+            }
+            let (offset, bytes) = places.pop().unwrap();
+            assert!(offset + bytes <= layout.segment_bytes());
+        }
+    }
+
+    #[test]
+    fn a_rank_s_share_of_the_rings_does_not_grow_with_the_ranks() {
+        for ranks in [2, 8, 64, 512, MAXIMUM_RANKS] {
+            let layout = Layout::new(ranks, 0);
+            assert!(layout.segment_bytes() / ranks <= (2 << 20), "{ranks} ranks");
+            assert!(layout.cells.is_power_of_two() && layout.lines.is_power_of_two());
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The shared memory of a run: what lies in it, how it is made, and how a rank maps it.
+
+mod abort;
+mod header;
+mod layout;
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+
+pub(crate) use header::{ClockParameters, Header, RankBlock, SharedWords, State};
+pub(crate) use layout::Layout;
+pub use layout::MAXIMUM_RANKS;
+
+use crate::ring::Place;
+use crate::system;
+
+/// What the launcher decides for a whole run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choices {
+    /// Every rank has a processor to itself, so ranks may spin.
+    pub(crate) every_rank_has_a_processor: bool,
+    /// Ranks may copy straight from each other's memory where the system lets them.
+    pub(crate) cross_memory_attach: bool,
+}
+
+/// The mapped segment. It stays mapped until the process ends or the value is dropped.
+pub(crate) struct Segment {
+    base: NonNull<u8>,
+    layout: Layout,
+    memory: OwnedFd,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread; everything in it is reached through atomics, or through the
+// ring's ends, which are themselves not shared.
+unsafe impl Send for Segment {}
+// SAFETY: as above.
+unsafe impl Sync for Segment {}
+
+impl Segment {
+    /// Makes a segment for `ranks` ranks with `job` in it.
+    pub(crate) fn create(ranks: usize, job: &[u8], choices: Choices) -> io::Result<Self> {
+        let layout = Layout::new(ranks, job.len());
+        let memory = system::memory_file(layout.segment_bytes())?;
+        let base = map(memory.as_fd(), layout.segment_bytes())?;
+        let segment = Segment { base, layout, memory };
+        // SAFETY: the layout reserves `job.len()` bytes there, and no rank has been started yet.
+        unsafe {
+            let place = base.as_ptr().add(segment.layout.job_offset());
+            std::ptr::copy_nonoverlapping(job.as_ptr(), place, job.len());
+        }
+        segment.header().initialise(&segment.layout, choices);
+        Ok(segment)
+    }
+
+    /// Maps the segment behind `memory`, which the launcher handed down.
+    pub(crate) fn open(memory: OwnedFd) -> Result<Self, String> {
+        let failed = |error: io::Error| format!("the shared memory cannot be mapped: {error}");
+        let page = map(memory.as_fd(), layout::PAGE_BYTES).map_err(failed)?;
+        // SAFETY: the page was just mapped, and a header is plain atomics, for which any bits are values.
+        let checked = unsafe { page.cast::<Header>().as_ref() }.check();
+        // SAFETY: nothing refers to the page any more.
+        unsafe { libc::munmap(page.as_ptr().cast(), layout::PAGE_BYTES) };
+        let layout = checked?;
+        let base = map(memory.as_fd(), layout.segment_bytes()).map_err(failed)?;
+        Ok(Segment { base, layout, memory })
+    }
+
+    pub(crate) fn ranks(&self) -> usize {
+        self.layout.ranks()
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn memory(&self) -> BorrowedFd<'_> {
+        self.memory.as_fd()
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: the header is the first thing in the mapping, page-aligned, and all atomics.
+        unsafe { self.base.cast::<Header>().as_ref() }
+    }
+
+    /// The block of one rank.
+    pub(crate) fn block(&self, rank: usize) -> &RankBlock {
+        let offset = self.layout.block_offset(rank);
+        // SAFETY: `block_offset` checks the rank and gives a page-aligned place inside the mapping; blocks are all atomics.
+        unsafe { self.base.add(offset).cast::<RankBlock>().as_ref() }
+    }
+
+    /// The bytes that the launcher left for every rank.
+    pub(crate) fn job(&self) -> &[u8] {
+        // SAFETY: written before any rank was started and never again.
+        unsafe {
+            std::slice::from_raw_parts(
+                self.base.as_ptr().add(self.layout.job_offset()),
+                self.layout.job_bytes(),
+            )
+        }
+    }
+
+    /// The ring from `sender` to `receiver`.
+    pub(crate) fn ring(&self, sender: usize, receiver: usize) -> Place {
+        let ring = self.layout.ring(sender, receiver);
+        // SAFETY: `Layout::ring` checks both ranks and gives line-aligned offsets inside the mapping.
+        unsafe {
+            let base = self.base.as_ptr();
+            Place {
+                credit: base.add(ring.credit).cast(),
+                cells: base.add(ring.cells).cast(),
+                cell_count: self.layout.cells_per_ring(),
+                bytes: base.add(ring.bytes),
+                line_count: self.layout.lines_per_ring(),
+            }
+        }
+    }
+
+    /// Wakes every rank that sleeps, so that it looks at the state of the run.
+    pub(crate) fn wake_all(&self) {
+        for rank in 0..self.ranks() {
+            self.block(rank).wake();
+        }
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        // SAFETY: everything that points into the mapping borrows the segment or lives beside it in the engine, which
+        // drops it last.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.layout.segment_bytes()) };
+    }
+}
+
+fn map(memory: BorrowedFd<'_>, bytes: usize) -> io::Result<NonNull<u8>> {
+    // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
+    let address = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED,
+            memory.as_raw_fd(),
+            0,
+        )
+    };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHOICES: Choices =
+        Choices { every_rank_has_a_processor: true, cross_memory_attach: false };
+
+    #[test]
+    fn a_second_mapping_sees_the_job_and_the_choices() {
+        let segment = Segment::create(3, b"seven", CHOICES).unwrap();
+        let again = Segment::open(segment.memory().try_clone_to_owned().unwrap()).unwrap();
+        assert_eq!(again.ranks(), 3);
+        assert_eq!(again.job(), b"seven");
+        assert!(again.header().choices().every_rank_has_a_processor);
+    }
+
+    #[test]
+    fn memory_that_is_no_segment_is_refused() {
+        let memory = system::memory_file(8192).unwrap();
+        assert!(Segment::open(memory).is_err_and(|why| why.contains("not a segment")));
+    }
+}

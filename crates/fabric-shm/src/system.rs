@@ -1,0 +1,104 @@
+//! The calls to Linux that the standard library does not offer, each as a function that returns its error.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr;
+use std::time::Duration;
+
+use crate::primitive::AtomicU32;
+
+/// Turns the C convention of -1 and `errno` into a result.
+pub(crate) fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
+    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(returned) }
+}
+
+/// Anonymous memory behind a descriptor, zero-filled, `bytes` long, closed on exec.
+pub(crate) fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
+    // SAFETY: the name is a C string, and a descriptor that was just returned has no other owner.
+    let fd = unsafe {
+        let fd = check(libc::memfd_create(c"cornerstone".as_ptr(), libc::MFD_CLOEXEC))?;
+        OwnedFd::from_raw_fd(fd)
+    };
+    let bytes = libc::off_t::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) })?;
+    Ok(fd)
+}
+
+/// Sleeps while `word` holds `value`, at most for `limit`; may return early.
+#[cfg(not(loom))]
+pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
+    let limit = libc::timespec {
+        tv_sec: limit.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(limit.subsec_nanos()),
+    };
+    // SAFETY: `word` is live and aligned, and `limit` outlives the call. Not FUTEX_PRIVATE: the word is shared between
+    // processes. Errors (interrupted, timed out, changed) all mean "look again", which callers do.
+    unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAIT, value, &limit) };
+}
+
+/// Wakes up to `count` sleepers on `word`.
+#[cfg(not(loom))]
+pub(crate) fn futex_wake(word: &AtomicU32, count: i32) {
+    // SAFETY: `word` is live and aligned; the kernel only uses its address.
+    unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAKE, count) };
+}
+
+/// Lets another process have the processor.
+pub(crate) fn yield_processor() {
+    // SAFETY: no arguments, and it cannot fail on Linux.
+    unsafe { libc::sched_yield() };
+}
+
+/// The processors that the calling thread may run on, in rising order.
+pub(crate) fn allowed_processors() -> io::Result<Vec<usize>> {
+    // SAFETY: a `cpu_set_t` is plain bits, for which zero is a value, and the size passed is its own.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        check(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set))?;
+        Ok((0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &set)).collect())
+    }
+}
+
+/// Binds the calling thread to one processor. Safe to call between fork and exec: it allocates nothing.
+pub(crate) fn bind_to_processor(processor: usize) -> io::Result<()> {
+    if processor >= libc::CPU_SETSIZE as usize {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    // SAFETY: as above, and `processor` is within the set.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(processor, &mut set);
+        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)).map(drop)
+    }
+}
+
+/// Sets or clears close-on-exec. Safe to call between fork and exec.
+pub(crate) fn close_on_exec(fd: BorrowedFd<'_>, close: bool) -> io::Result<()> {
+    let flags = if close { libc::FD_CLOEXEC } else { 0 };
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)
+}
+
+/// The name of a signal, as `kill -l` has it.
+pub(crate) fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGSYS => "SIGSYS",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal}, {name}")
+}

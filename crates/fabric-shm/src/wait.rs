@@ -1,0 +1,106 @@
+//! How a rank waits, and how it is woken.
+//!
+//! While every rank has a processor, a waiting rank spins, and after a while lets other processes have a turn. Otherwise
+//! it looks a few times, yields a few times, and then sleeps on its word in the segment. Whoever makes something visible
+//! to a rank looks at that word, and makes the system call only if the rank sleeps.
+//!
+//! The sleeper writes its word and then looks once more for work; the waker writes the work and then looks at the word.
+//! A full fence between the two steps on each side makes sure that at least one sees the other.
+
+use std::time::Duration;
+
+use crate::primitive::{AtomicU32, Ordering, fence, spin_loop};
+use crate::system;
+
+/// Fruitless looks before a rank that has its own processor begins to yield now and then: some 50 microseconds.
+const SPINS_BEFORE_YIELD: u32 = 2_000;
+/// Looks between two yields from then on.
+const SPINS_BETWEEN_YIELDS: u32 = 200;
+/// Fruitless looks before a rank that shares its processor yields: what it waits for may be one line away.
+const LOOKS_BEFORE_YIELD: u32 = 20;
+/// Yields before it sleeps.
+const YIELDS_BEFORE_SLEEP: u32 = 20;
+/// The longest sleep, after which a rank looks again whether the run still stands.
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+
+/// What to do after another fruitless look.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// Look again.
+    Again,
+    /// Look again, and at the state of the run too: the wait has become long.
+    AgainWithCare,
+    /// Prepare to sleep: call [`announce_sleep`], look once more, then [`sleep`].
+    Sleep,
+}
+
+/// One wait. Counts fruitless looks.
+pub(crate) struct Patience {
+    own_processor: bool,
+    looks: u32,
+}
+
+impl Patience {
+    pub(crate) fn new(own_processor: bool) -> Self {
+        Patience { own_processor, looks: 0 }
+    }
+
+    /// Passes a little time after a fruitless look.
+    #[inline]
+    pub(crate) fn pause(&mut self) -> Pause {
+        self.looks = self.looks.saturating_add(1);
+        if self.own_processor { self.spin() } else { self.give_way() }
+    }
+
+    #[inline]
+    fn spin(&mut self) -> Pause {
+        spin_loop();
+        if self.looks < SPINS_BEFORE_YIELD {
+            return if self.looks.is_multiple_of(64) { Pause::AgainWithCare } else { Pause::Again };
+        }
+        self.looks -= SPINS_BETWEEN_YIELDS;
+        system::yield_processor();
+        Pause::AgainWithCare
+    }
+
+    fn give_way(&mut self) -> Pause {
+        if self.looks < LOOKS_BEFORE_YIELD {
+            spin_loop();
+            Pause::Again
+        } else if self.looks < LOOKS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP {
+            system::yield_processor();
+            Pause::AgainWithCare
+        } else {
+            Pause::Sleep
+        }
+    }
+}
+
+/// Says that the owner of `word` is about to sleep. It then looks for work once more.
+pub(crate) fn announce_sleep(word: &AtomicU32) {
+    word.store(1, Ordering::Relaxed);
+    // Partner of the fence in `wake_if_asleep`.
+    fence(Ordering::SeqCst);
+}
+
+/// Sleeps, unless somebody has called [`wake_if_asleep`] since [`announce_sleep`].
+pub(crate) fn sleep(word: &AtomicU32) {
+    system::futex_wait(word, 1, LONGEST_SLEEP);
+    stay_awake(word);
+}
+
+/// Takes the announcement back.
+pub(crate) fn stay_awake(word: &AtomicU32) {
+    word.store(0, Ordering::Relaxed);
+}
+
+/// Wakes the owner of `word` if it sleeps or is about to. The caller has just made visible what the owner waits for.
+#[inline]
+pub(crate) fn wake_if_asleep(word: &AtomicU32) {
+    // Partner of the fence in `announce_sleep`: without it our store could be seen only after our load, the sleeper
+    // would miss the work and we the sleeper.
+    fence(Ordering::SeqCst);
+    if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Relaxed) != 0 {
+        system::futex_wake(word, 1);
+    }
+}
