@@ -122,6 +122,7 @@ impl LocalRank {
         };
         let (context, tag) = match tag {
             TagSelector::Any => (0, None),
+            TagSelector::AnyReserved => (1, None),
             TagSelector::Is(tag) => (wire_tag(tag).0, Some(tag.value())),
         };
         Ok(Selector { context, source, tag })
