@@ -2,10 +2,12 @@
 //!
 //! * [`statistics`]: what the samples of one measurement say, when to stop sampling, and where the warm-up ends;
 //! * [`model`]: formulas that explain measurements, with fitted parameters and their uncertainty;
-//! * [`compare`](mod@compare): two runs, measurement by measurement: faster, slower, same, or cannot tell.
+//! * [`compare`](mod@compare): two runs, measurement by measurement: faster, slower, same, or cannot tell;
+//! * [`limits`]: how near a number comes to what the machine allows.
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod limits;
 pub mod model;
 pub mod statistics;
 

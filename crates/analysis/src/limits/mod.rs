@@ -1,0 +1,311 @@
+//! How near a number comes to what the machine allows.
+//!
+//! A run measures its machine's own limits: what it takes to hand one cache line from a core to another, and how fast
+//! one core copies. A message cannot be in another core's hands before a line has been handed over, nor can its bytes
+//! be in another buffer before a core has copied them. The floor of a benchmark's time is therefore
+//!
+//! > hand-overs x (one hand-over) + copies x (size beyond the first line) / (copy rate at that size)
+//!
+//! with the hand-overs that must follow one another and the copies that one core must make at least
+//! ([`critical_path`]), and the share of the limit is floor / measured. The fastest pair of cores counts, as a record
+//! does not say where its ranks were. The copy is a yardstick rather than a law: where both sides copy halves of a
+//! message at the same time, or nobody copies, a share exceeds 1.
+
+mod critical_path;
+
+use std::fmt;
+
+use contract::record::{Measurement, ParameterValue, Run};
+use serde::Serialize;
+
+pub use critical_path::{CriticalPath, critical_path};
+
+/// The group of the benchmarks that measure the limits.
+pub const GROUP: &str = "limits";
+/// The benchmark of handing one cache line over, one way: `time` in us, for cores `core_a` and `core_b`.
+pub const HAND_OVER: &str = "hand-over";
+/// The benchmark of one core's copying: `rate` in MB/s by size.
+pub const COPY: &str = "copy";
+/// The benchmark of reading the clock: `time` in us.
+pub const CLOCK_COST: &str = "clock-cost";
+
+/// What travels with the line that is handed over.
+const LINE_BYTES: u64 = 64;
+
+/// The limits of the machine that a run was made on, as that run measured them. What it did not measure is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Limits {
+    /// Each measured pair of cores, in the order of measuring.
+    pub hand_overs: Vec<HandOver>,
+    /// One core's copying, by ascending size.
+    pub copies: Vec<Copy>,
+    /// Reading the clock once, in microseconds.
+    pub clock_cost_us: Option<f64>,
+    /// How many cores the run could use; 0 where the run does not say.
+    pub cores: usize,
+}
+
+/// Handing a cache line from one core to another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HandOver {
+    /// One core.
+    pub core_a: u64,
+    /// The other.
+    pub core_b: u64,
+    /// One way, in microseconds.
+    pub time_us: f64,
+}
+
+/// One core's copying at one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Copy {
+    /// How much is copied at once.
+    pub size_bytes: u64,
+    /// How fast, in MB/s.
+    pub rate_mb_per_s: f64,
+}
+
+/// A measurement against its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// What bounds it.
+    pub path: CriticalPath,
+    /// Where the bound lies, in the measurement's unit.
+    pub limit: f64,
+    /// Floor over measured for times, measured over ceiling for rates: 1 is as good as the limit, 0.5 half as good.
+    pub share: f64,
+}
+
+impl Limits {
+    /// Finds the limits among the measurements of a run; of two of one kind the later counts.
+    pub fn of(run: &Run) -> Self {
+        let mut limits =
+            Limits { cores: run.header().environment.processors_available, ..Limits::default() };
+        for measurement in run.measurements.iter().filter(|m| m.group == GROUP) {
+            limits.add(measurement);
+        }
+        limits
+    }
+
+    fn add(&mut self, measurement: &Measurement) {
+        let median = measurement.summary.median;
+        if !(median > 0.0 && median.is_finite()) {
+            return;
+        }
+        match (measurement.benchmark.as_str(), measurement.unit.as_str()) {
+            (HAND_OVER, "us") => {
+                let [Some(core_a), Some(core_b)] =
+                    ["core_a", "core_b"].map(|name| number(measurement, name))
+                else {
+                    return;
+                };
+                self.hand_overs.retain(|pair| (pair.core_a, pair.core_b) != (core_a, core_b));
+                self.hand_overs.push(HandOver { core_a, core_b, time_us: median });
+            }
+            (COPY, "MB/s") if measurement.size_bytes > 0 => {
+                let copy = Copy { size_bytes: measurement.size_bytes, rate_mb_per_s: median };
+                match self.copies.binary_search_by_key(&copy.size_bytes, |copy| copy.size_bytes) {
+                    Ok(index) => self.copies[index] = copy,
+                    Err(index) => self.copies.insert(index, copy),
+                }
+            }
+            (CLOCK_COST, "us") => self.clock_cost_us = Some(median),
+            _ => {}
+        }
+    }
+
+    /// The shortest hand-over of all pairs, in microseconds.
+    pub fn fastest_hand_over_us(&self) -> Option<f64> {
+        self.hand_overs.iter().map(|pair| pair.time_us).min_by(f64::total_cmp)
+    }
+
+    /// One core's copy rate at a size in MB/s: on a straight line between the logarithms of the neighbouring measured
+    /// sizes, and beyond them that of the last.
+    pub fn copy_mb_per_s(&self, size_bytes: u64) -> Option<f64> {
+        let above = self.copies.partition_point(|copy| copy.size_bytes < size_bytes);
+        match (above.checked_sub(1).map(|below| self.copies[below]), self.copies.get(above)) {
+            (None, None) => None,
+            (Some(only), None) => Some(only.rate_mb_per_s),
+            (None, Some(only)) => Some(only.rate_mb_per_s),
+            (Some(below), Some(above)) => {
+                let log = |size: u64| (size as f64).ln();
+                let share = (log(size_bytes) - log(below.size_bytes))
+                    / (log(above.size_bytes) - log(below.size_bytes));
+                Some(below.rate_mb_per_s.powf(1.0 - share) * above.rate_mb_per_s.powf(share))
+            }
+        }
+    }
+
+    /// The least time for a path with messages of this size, in microseconds; none where a limit that it needs was not
+    /// measured.
+    pub fn floor_us(&self, path: CriticalPath, size_bytes: u64) -> Option<f64> {
+        let hand_overs = match path.hand_overs {
+            0 => 0.0,
+            count => count as f64 * self.fastest_hand_over_us()?,
+        };
+        // Without a hand-over to ride on (a stream), the first line has to be copied like the rest.
+        let rides = if path.hand_overs > 0 { LINE_BYTES } else { 0 };
+        let copies = match size_bytes.saturating_sub(rides) {
+            0 => 0.0,
+            bytes => path.copies * bytes as f64 / self.copy_mb_per_s(size_bytes)?,
+        };
+        Some(hand_overs + copies)
+    }
+
+    /// A measurement of `run`, which these are the limits of, against the limit that bounds it. None for the limits
+    /// themselves, for benchmarks and metrics of which no bound is known, and where the bound is 0.
+    ///
+    /// A rate has the share of the time that it was computed from: the bytes that both stand for are the same.
+    pub fn share(&self, run: &Run, measurement: &Measurement) -> Option<Share> {
+        if measurement.group == GROUP {
+            return None;
+        }
+        let time_us = match measurement.unit.as_str() {
+            "us" => measurement.summary.median,
+            "MB/s" => time_of(run, measurement)?.summary.median,
+            _ => return None,
+        };
+        let path = critical_path(
+            &measurement.benchmark,
+            measurement.ranks,
+            &measurement.parameters,
+            self.cores,
+        )?;
+        let floor = self.floor_us(path, measurement.size_bytes)?;
+        if !(floor > 0.0 && time_us > 0.0) {
+            return None;
+        }
+        let share = floor / time_us;
+        let limit = match measurement.unit.as_str() {
+            "us" => floor,
+            _ => measurement.summary.median / share,
+        };
+        Some(Share { path, limit, share })
+    }
+}
+
+/// The latest time with the key of a rate.
+fn time_of<'a>(run: &'a Run, rate: &Measurement) -> Option<&'a Measurement> {
+    let key = rate.key();
+    run.measurements.iter().rev().find(|measurement| {
+        measurement.metric == "time"
+            && measurement.unit == "us"
+            && measurement.fabric == rate.fabric
+            && measurement.key() == key
+    })
+}
+
+fn number(measurement: &Measurement, name: &str) -> Option<u64> {
+    match measurement.parameters.get(name) {
+        Some(ParameterValue::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Share {
+    /// Such as `63 % of 1 hand-over + 1 copy`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} % of {}", 100.0 * self.share, self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{measurement, run};
+
+    fn limit(benchmark: &str, size_bytes: u64, unit: &str, value: f64) -> Measurement {
+        let mut limit = measurement(benchmark, size_bytes, &[value]);
+        (limit.group, limit.unit) = (GROUP.into(), unit.into());
+        if unit == "MB/s" {
+            limit.metric = "rate".into();
+        }
+        limit
+    }
+
+    fn hand_over(core_a: u64, core_b: u64, time_us: f64) -> Measurement {
+        let mut limit = limit(HAND_OVER, 64, "us", time_us);
+        limit.parameters.insert("core_a".into(), core_a.into());
+        limit.parameters.insert("core_b".into(), core_b.into());
+        limit
+    }
+
+    /// 0.1 us a hand-over; copies of 1 KiB at 8000 and of 64 KiB at 32000 MB/s; two cores; and `others`.
+    fn machine(others: Vec<Measurement>) -> Run {
+        let mut measurements = vec![
+            hand_over(0, 1, 0.3),
+            hand_over(0, 2, 0.1),
+            limit(COPY, 65536, "MB/s", 32000.0),
+            limit(COPY, 1024, "MB/s", 8000.0),
+            limit(CLOCK_COST, 0, "us", 0.02),
+        ];
+        measurements.extend(others);
+        let mut run = run(measurements);
+        run.headers[0].environment.processors_available = 2;
+        run
+    }
+
+    fn share(measured: Measurement) -> Option<Share> {
+        let run = machine(vec![measured.clone()]);
+        Limits::of(&run).share(&run, &measured)
+    }
+
+    #[test]
+    fn limits_are_found_among_the_measurements() {
+        let limits = Limits::of(&machine(vec![hand_over(0, 1, 0.2)]));
+        assert_eq!(limits.hand_overs.len(), 2);
+        assert_eq!(limits.hand_overs[1], HandOver { core_a: 0, core_b: 1, time_us: 0.2 });
+        assert_eq!(limits.fastest_hand_over_us(), Some(0.1));
+        assert_eq!((limits.clock_cost_us, limits.cores), (Some(0.02), 2));
+        assert_eq!(Limits::of(&run(Vec::new())), Limits::default());
+    }
+
+    #[test]
+    fn copy_rates_lie_between_their_neighbours_and_keep_the_last() {
+        let limits = Limits::of(&machine(Vec::new()));
+        assert_eq!(limits.copy_mb_per_s(1024), Some(8000.0));
+        assert_eq!(limits.copy_mb_per_s(8), Some(8000.0));
+        assert_eq!(limits.copy_mb_per_s(1 << 30), Some(32000.0));
+        // 8 KiB is halfway between 1 and 64 KiB: the geometric mean of 8000 and 32000.
+        assert!((limits.copy_mb_per_s(8192).unwrap() - 16000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_small_message_is_held_against_a_hand_over() {
+        let found = share(measurement("ping-pong", 8, &[0.16])).unwrap();
+        assert!((found.share - 0.1 / 0.16).abs() < 1e-12);
+        assert_eq!(found.limit, 0.1);
+        assert_eq!(found.to_string(), "62 % of 1 hand-over + 1 copy");
+    }
+
+    #[test]
+    fn a_long_message_is_held_against_a_copy_too() {
+        // 64 KiB: 0.1 + (65536 - 64) / 32000 = 2.146 us.
+        let found = share(measurement("ping-pong", 65536, &[4.292])).unwrap();
+        assert!((found.limit - 2.146).abs() < 1e-9);
+        assert!((found.share - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_rate_has_the_share_of_its_time() {
+        let time = measurement("bandwidth", 65536, &[2.56]);
+        let mut rate = measurement("bandwidth", 65536, &[25600.0]);
+        (rate.metric, rate.unit) = ("rate".into(), "MB/s".into());
+        let run = machine(vec![time, rate.clone()]);
+        let found = Limits::of(&run).share(&run, &rate).unwrap();
+        // 65536 / 32000 = 2.048 of 2.56 us; 25600 of 32000 MB/s.
+        assert!((found.share - 0.8).abs() < 1e-9);
+        assert!((found.limit - 32000.0).abs() < 1e-6);
+        assert_eq!(share(rate), None);
+    }
+
+    #[test]
+    fn what_has_no_bound_has_no_share() {
+        assert_eq!(share(hand_over(0, 1, 0.2)), None);
+        assert_eq!(share(measurement("no-such-benchmark", 8, &[1.0])), None);
+        // An empty message in a stream costs nothing that is a limit.
+        assert_eq!(share(measurement("bandwidth", 0, &[1.0])), None);
+        let without = run(vec![measurement("ping-pong", 8, &[1.0])]);
+        assert_eq!(Limits::of(&without).share(&without, &without.measurements[0]), None);
+    }
+}
