@@ -23,5 +23,5 @@ mod system;
 mod wait;
 
 pub use launcher::{Binding, LaunchError, LaunchOptions, launch};
-pub use rank::{LocalRank, attach_if_rank};
+pub use rank::{LocalRank, Reporter, attach_if_rank};
 pub use segment::MAXIMUM_RANKS;

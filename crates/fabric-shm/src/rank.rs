@@ -8,6 +8,7 @@ mod shared_line;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
@@ -30,10 +31,16 @@ pub struct LocalRank {
     engine: Engine,
     clock: Clock,
     processor: Option<usize>,
-    reports: File,
+    reporter: Reporter,
     held: Held,
     finished: bool,
 }
+
+/// A rank's way to the launcher, apart from the rank itself.
+///
+/// It cannot be sent to another thread: two of them would cut each other's reports in pieces.
+#[derive(Clone)]
+pub struct Reporter(Rc<File>);
 
 impl LocalRank {
     fn new(engine: Engine, clock: Clock, processor: Option<usize>, reports: OwnedFd) -> Self {
@@ -41,7 +48,7 @@ impl LocalRank {
             engine,
             clock,
             processor,
-            reports: File::from(reports),
+            reporter: Reporter(Rc::new(File::from(reports))),
             held: Held::default(),
             finished: false,
         }
@@ -57,12 +64,12 @@ impl LocalRank {
     /// # Errors
     /// [`Error::System`] if the launcher no longer reads.
     pub fn report(&mut self, bytes: &[u8]) -> Result<()> {
-        let length = (bytes.len() as u64).to_le_bytes();
-        let sent = self.reports.write_all(&length).and_then(|()| self.reports.write_all(bytes));
-        sent.map_err(|error| Error::System {
-            what: "handing a report to the launcher".into(),
-            reason: error.to_string(),
-        })
+        self.reporter.report(bytes)
+    }
+
+    /// What hands reports to the launcher while a program holds this rank.
+    pub fn reporter(&self) -> Reporter {
+        self.reporter.clone()
     }
 
     /// Ends this rank's part of the run: completes what is still under way, tells the others and the launcher of a
@@ -85,6 +92,22 @@ impl LocalRank {
         };
         segment.wake_all();
         status
+    }
+}
+
+impl Reporter {
+    /// Hands `bytes` to the launcher, whole, and in the order of this rank's calls.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the launcher no longer reads.
+    pub fn report(&self, bytes: &[u8]) -> Result<()> {
+        let length = (bytes.len() as u64).to_le_bytes();
+        let mut pipe = &*self.0;
+        let sent = pipe.write_all(&length).and_then(|()| pipe.write_all(bytes));
+        sent.map_err(|error| Error::System {
+            what: "handing a report to the launcher".into(),
+            reason: error.to_string(),
+        })
     }
 }
 

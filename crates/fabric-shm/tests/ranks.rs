@@ -15,6 +15,7 @@ fn main() {
         let out = launch(&LaunchOptions::new(ranks, b"ring".to_vec()), &mut |r| {
             println!("{}", String::from_utf8_lossy(r));
             reports += 1;
+            std::ops::ControlFlow::Continue(())
         });
         println!("{ranks}: {out:?} {:?} {reports}", start.elapsed());
     }

@@ -24,6 +24,9 @@ pub enum LaunchError {
         /// Its number.
         signal: i32,
     },
+    /// The receiver of the reports asked for it; all ranks were ended.
+    #[error("stopped by the receiver of the reports; all ranks were ended")]
+    Stopped,
     /// The operating system refused something.
     #[error("{what} failed: {reason}")]
     System {

@@ -10,6 +10,8 @@ mod supervise;
 pub use error::LaunchError;
 pub use options::{Binding, LaunchOptions};
 
+use std::ops::ControlFlow;
+
 use crate::clock::Calibration;
 use crate::segment::{Choices, Segment};
 use process::Process;
@@ -22,7 +24,8 @@ pub(crate) const PLACE_VARIABLE: &str = "CORNERSTONE_LOCAL_RANK";
 /// Runs a program as `options.ranks` ranks, and returns when every one of them has ended.
 ///
 /// `on_report` gets what ranks hand over with [`LocalRank::report`](crate::LocalRank::report): each report whole, those
-/// of one rank in their order. It is called on this thread, between looks at the ranks, so it should be quick.
+/// of one rank in their order. It is called on this thread, between looks at the ranks, so it should be quick. Once it
+/// breaks off, it is not called again, and the ranks are ended.
 ///
 /// While it runs, SIGINT, SIGTERM and SIGHUP end the run instead of this process, except those that the process
 /// ignores. No rank outlives this call, nor this process, however it ends.
@@ -31,7 +34,7 @@ pub(crate) const PLACE_VARIABLE: &str = "CORNERSTONE_LOCAL_RANK";
 /// The first thing that went wrong; by then all ranks have ended.
 pub fn launch(
     options: &LaunchOptions,
-    on_report: &mut dyn FnMut(&[u8]),
+    on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<(), LaunchError> {
     let plan = options.plan()?;
     let calibration = Calibration::begin();
@@ -52,7 +55,7 @@ pub fn launch(
             Ok(process) => supervisor.add(process),
             Err(error) => {
                 supervisor.give_up(None, "a rank could not be started");
-                supervisor.run(&mut |_| {});
+                supervisor.run(&mut |_| ControlFlow::Continue(()));
                 return Err(error);
             }
         }

@@ -34,6 +34,8 @@ pub enum Binding {
     /// through the list.
     #[default]
     OneCoreEach,
+    /// All ranks on the first processor that this process may use.
+    OneForAll,
     /// Rank r on the r-th processor of the list, from its start again at its end.
     Cores(Vec<usize>),
 }
@@ -83,6 +85,7 @@ impl LaunchOptions {
                 });
             }
             Binding::OneCoreEach => allowed,
+            Binding::OneForAll => allowed.get(..1).unwrap_or_default(),
             Binding::Cores(cores) => cores,
         };
         if let Some(core) = list.iter().find(|core| !allowed.contains(core)) {
@@ -132,6 +135,13 @@ mod tests {
     fn a_list_that_names_a_processor_twice_means_sharing() {
         assert!(!plan(2, Binding::Cores(vec![5, 5])).unwrap().every_rank_has_a_processor);
         assert!(plan(1, Binding::Cores(vec![5, 5])).unwrap().every_rank_has_a_processor);
+    }
+
+    #[test]
+    fn ranks_can_share_one_processor() {
+        let together = plan(3, Binding::OneForAll).unwrap();
+        assert_eq!(together.processors, [Some(2), Some(2), Some(2)]);
+        assert!(!together.every_rank_has_a_processor);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Watching the ranks of a run until the last has ended.
 
+use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ pub(super) struct Supervisor<'a> {
     signals: &'a Signals,
     running: Vec<Process>,
     signal: Option<i32>,
+    /// Whether the receiver of the reports has broken off.
+    stopped: bool,
     /// The first failure, and when the rest is to be killed.
     failure: Option<LaunchError>,
     kill_at: Option<Instant>,
@@ -29,6 +32,7 @@ impl<'a> Supervisor<'a> {
             signals,
             running: Vec::new(),
             signal: None,
+            stopped: false,
             failure: None,
             kill_at: None,
         }
@@ -50,10 +54,15 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Returns when every rank has ended.
-    pub(super) fn run(&mut self, on_report: &mut dyn FnMut(&[u8])) {
+    pub(super) fn run(&mut self, on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) {
+        let mut stopped = false;
         while !self.running.is_empty() {
             let ready = self.poll();
             self.look_for_signals();
+            // What comes after the receiver broke off is read, so that no rank blocks on a full pipe, and dropped.
+            let on_report = &mut |report: &[u8]| {
+                stopped = stopped || on_report(report).is_break();
+            };
             let mut index = 0;
             for (reports_ready, ended) in ready {
                 if reports_ready {
@@ -65,6 +74,10 @@ impl<'a> Supervisor<'a> {
                     index += 1;
                 }
             }
+            if stopped && !self.stopped {
+                self.stopped = true;
+                self.give_up(None, "stopped by the receiver of the reports");
+            }
             self.look_for_failures();
             self.kill_if_overdue();
         }
@@ -74,6 +87,7 @@ impl<'a> Supervisor<'a> {
     pub(super) fn outcome(self) -> Result<(), LaunchError> {
         match (self.signal, self.failure) {
             (Some(signal), _) => Err(LaunchError::Interrupted { signal }),
+            (None, _) if self.stopped => Err(LaunchError::Stopped),
             (None, Some(failure)) => Err(failure),
             (None, None) => Ok(()),
         }
