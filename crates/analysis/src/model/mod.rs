@@ -1,6 +1,7 @@
 //! Formulas that explain the measurements, with fitted parameters and their uncertainty.
 
 pub mod hockney;
+pub mod loggp;
 
 mod line;
 mod segments;

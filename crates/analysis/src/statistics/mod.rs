@@ -4,12 +4,14 @@
 //! variances. The intervals do assume that the samples are independent; samples of one run are not quite
 //! (where two runs are compared, care is taken of it).
 
+mod fairness;
 mod median_interval;
 mod sample;
 mod stopping;
 mod summary;
 mod warm_up;
 
+pub use fairness::fairness;
 pub use median_interval::{MedianInterval, median_interval};
 pub use sample::{Sample, SampleError};
 pub use stopping::{SAMPLES_MIN, next_check, precision_reached};
