@@ -1,0 +1,44 @@
+// Numbers for people: three significant digits and a unit that fits. The same rules as src/report/format.rs.
+
+const TIME_UNITS_NS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+const TIME_STEPS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"], [1e-3, "ps"]];
+const RATE_STEPS = [[1e6, "TB/s"], [1e3, "GB/s"], [1, "MB/s"], [1e-3, "kB/s"]];
+const SIZE_STEPS = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
+
+function significant(value, digits = 3) {
+  if (value === 0 || !Number.isFinite(value)) return String(value);
+  const scientific = value.toExponential(digits - 1);
+  const magnitude = Number(scientific.split("e")[1]);
+  if (magnitude < -3 || magnitude > 6) return scientific;
+  if (digits - 1 >= magnitude) return value.toFixed(digits - 1 - magnitude);
+  const step = 10 ** (magnitude - digits + 1);
+  return String(Math.round(value / step) * step);
+}
+
+function scaled(value, steps, digits) {
+  const [step, name] = steps.find(([s]) => Math.abs(value) >= s * 0.9995) ?? steps.at(-1);
+  return `${significant(value / step, digits)} ${name}`;
+}
+
+function formatValue(value, unit, digits = 3) {
+  if (value == null) return "";
+  if (value === 0) return `0 ${unit === "us" ? "µs" : unit}`;
+  if (unit in TIME_UNITS_NS) return scaled(value * TIME_UNITS_NS[unit], TIME_STEPS, digits);
+  if (unit === "MB/s") return scaled(value, RATE_STEPS, digits);
+  const gap = unit === "×" || unit === "" ? "" : " ";
+  return `${significant(value, digits)}${gap}${unit}`;
+}
+
+/** A label of an axis: as short as its value allows (`10 µs`, not `10.0 µs`). */
+function formatTick(value, unit) {
+  return formatValue(value, unit, 3).replace(/\.0+(?=\D|$)/, "").replace(/(\.\d*?)0+(?=\D|$)/, "$1");
+}
+
+function formatSize(bytes) {
+  const step = SIZE_STEPS.find(([s]) => bytes >= s && bytes % s === 0);
+  return step ? `${bytes / step[0]} ${step[1]}` : `${bytes} B`;
+}
+
+function formatX(x, axis) {
+  return axis.bytes ? formatSize(x) : String(x);
+}

@@ -1,0 +1,203 @@
+//! Charts as data: what the page's script draws.
+
+use contract::record::{Better, Measurement, StopReason};
+use serde::Serialize;
+
+use super::grouping::{Axis, Line, Metric, words};
+use super::samples::rounded;
+
+/// One chart.
+#[derive(Debug, Serialize)]
+pub(super) struct Chart {
+    pub(super) title: String,
+    pub(super) x: XAxis,
+    pub(super) y: YAxis,
+    pub(super) lines: Vec<ChartLine>,
+    /// Lines without samples of their own, such as a limit of the machine.
+    pub(super) references: Vec<Reference>,
+}
+
+/// The horizontal axis. It is logarithmic with a place for zero.
+#[derive(Debug, Serialize)]
+pub(super) struct XAxis {
+    pub(super) title: String,
+    /// Whether its values are bytes.
+    pub(super) bytes: bool,
+}
+
+/// The vertical axis.
+#[derive(Debug, Serialize)]
+pub(super) struct YAxis {
+    pub(super) title: String,
+    pub(super) unit: String,
+    pub(super) logarithmic: bool,
+    /// A value that always shows, with a line across: 1 for ratios, 0 for residuals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) base: Option<f64>,
+}
+
+/// One line: column by column, a value for each `x`.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct ChartLine {
+    pub(super) run: usize,
+    pub(super) label: String,
+    pub(super) x: Vec<u64>,
+    pub(super) median: Vec<f64>,
+    pub(super) low: Vec<f64>,
+    pub(super) high: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) p99: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) max: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) n: Vec<u64>,
+    /// The values of a model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) fit: Vec<f64>,
+    /// Why sampling stopped: 0 precision, 1 time limit, 2 sample limit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) stop: Vec<u8>,
+    /// The value against the machine's limit, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) share: Vec<Option<String>>,
+    /// The index of the samples among the benchmark's details.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) detail: Vec<Option<usize>>,
+}
+
+/// A line to compare with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Reference {
+    pub(super) label: String,
+    pub(super) run: usize,
+    pub(super) x: Vec<u64>,
+    pub(super) y: Vec<f64>,
+}
+
+/// What a chart needs to know about a measurement besides its numbers.
+pub(super) trait Context {
+    /// The value against the machine's limit, in words.
+    fn share(&self, run: usize, measurement: &Measurement) -> Option<String>;
+    /// Where the samples are, among the benchmark's details.
+    fn detail(&self, measurement: &Measurement) -> Option<usize>;
+}
+
+impl Chart {
+    /// The values of a metric, with intervals.
+    pub(super) fn values(
+        metric: &Metric,
+        references: Vec<Reference>,
+        context: &dyn Context,
+    ) -> Chart {
+        let axis = metric.axis();
+        let lines = metric.lines(&axis);
+        let positive = lines.iter().flat_map(|l| &l.points).any(|(_, m)| m.summary.median > 0.0);
+        let quantity = words(metric.name);
+        Chart {
+            title: format!("{} over {}", capitalised(&quantity), axis.title().0),
+            x: XAxis::of(&axis),
+            y: YAxis {
+                title: quantity,
+                unit: metric.unit.into(),
+                logarithmic: positive,
+                base: None,
+            },
+            lines: lines.iter().map(|line| ChartLine::values(line, context)).collect(),
+            references,
+        }
+    }
+
+    /// Each run divided by the first, where both have the same line and `x`; `None` where nothing is shared.
+    pub(super) fn ratios(metric: &Metric, first_label: &str) -> Option<Chart> {
+        let axis = metric.axis();
+        let lines = metric.lines(&axis);
+        let (first, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.run == 0);
+        let ratios: Vec<ChartLine> = others
+            .iter()
+            .filter_map(|line| {
+                let base = first.iter().find(|base| base.label == line.label)?;
+                ChartLine::ratios(base, line)
+            })
+            .collect();
+        let better = match metric.better {
+            Better::Lower => "lower is better",
+            Better::Higher => "higher is better",
+        };
+        (!ratios.is_empty()).then(|| Chart {
+            title: format!("{} relative to {first_label}", capitalised(&words(metric.name))),
+            x: XAxis::of(&axis),
+            y: YAxis {
+                title: format!("ratio, {better}"),
+                unit: "×".into(),
+                logarithmic: true,
+                base: Some(1.0),
+            },
+            lines: ratios,
+            references: Vec::new(),
+        })
+    }
+}
+
+impl XAxis {
+    /// The axis of a chart over `axis`.
+    pub(super) fn of(axis: &Axis) -> XAxis {
+        let (title, bytes) = axis.title();
+        XAxis { title, bytes }
+    }
+}
+
+impl ChartLine {
+    fn values(line: &Line, context: &dyn Context) -> ChartLine {
+        let column = |pick: fn(&Measurement) -> f64| -> Vec<f64> {
+            line.points.iter().map(|(_, m)| rounded(pick(m), 5)).collect()
+        };
+        ChartLine {
+            run: line.run,
+            label: line.label.clone(),
+            x: line.points.iter().map(|&(x, _)| x).collect(),
+            median: column(|m| m.summary.median),
+            low: column(|m| m.summary.ci_low),
+            high: column(|m| m.summary.ci_high),
+            p99: column(|m| m.summary.p99),
+            max: column(|m| m.summary.max),
+            n: line.points.iter().map(|(_, m)| m.summary.n).collect(),
+            fit: Vec::new(),
+            stop: line.points.iter().map(|(_, m)| stop_code(m.stop_reason)).collect(),
+            share: line.points.iter().map(|(_, m)| context.share(line.run, m)).collect(),
+            detail: line.points.iter().map(|(_, m)| context.detail(m)).collect(),
+        }
+    }
+
+    /// The interval of a ratio spans the extremes of the two intervals, which is wider than it need be, never narrower.
+    fn ratios(base: &Line, line: &Line) -> Option<ChartLine> {
+        let mut ratios =
+            ChartLine { run: line.run, label: line.label.clone(), ..Default::default() };
+        for &(x, m) in &line.points {
+            let Some((_, b)) = base.points.iter().find(|&&(base_x, _)| base_x == x) else {
+                continue;
+            };
+            if b.summary.ci_low <= 0.0 || m.summary.ci_low <= 0.0 {
+                continue;
+            }
+            ratios.x.push(x);
+            ratios.median.push(rounded(m.summary.median / b.summary.median, 5));
+            ratios.low.push(rounded(m.summary.ci_low / b.summary.ci_high, 5));
+            ratios.high.push(rounded(m.summary.ci_high / b.summary.ci_low, 5));
+        }
+        (!ratios.x.is_empty()).then_some(ratios)
+    }
+}
+
+/// The first letter in upper case.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn stop_code(reason: StopReason) -> u8 {
+    match reason {
+        StopReason::Precision => 0,
+        StopReason::TimeLimit => 1,
+        StopReason::SampleLimit => 2,
+    }
+}

@@ -1,0 +1,131 @@
+//! Numbers for people: three significant digits and a unit that fits.
+
+/// A value with its unit, scaled so that it reads well: `0.293` in `us` becomes `293 ns`.
+///
+/// Units that it does not know are left as they are.
+pub(super) fn value(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => time_ns(value),
+        "us" => time_ns(value * 1e3),
+        "ms" => time_ns(value * 1e6),
+        "s" => time_ns(value * 1e9),
+        "MB/s" => scaled(value, &[(1e6, "TB/s"), (1e3, "GB/s"), (1.0, "MB/s"), (1e-3, "kB/s")]),
+        _ => format!("{} {}", significant(value), unit_name(unit)),
+    }
+}
+
+/// A message size or a capacity in bytes: `64 KiB`; a size that is no whole number of a larger unit stays in bytes.
+pub(super) fn size(bytes: u64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    for (unit, name) in units {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
+            return format!("{} {name}", bytes / unit);
+        }
+    }
+    format!("{bytes} B")
+}
+
+/// About so many bytes, whatever they divide by: `23.5 GiB`.
+pub(super) fn about_size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    let steps =
+        [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")]
+            .map(|(unit, name)| (unit as f64, name));
+    scaled(bytes, &steps)
+}
+
+/// The name of a unit as print has it.
+pub(super) fn unit_name(unit: &str) -> &str {
+    if unit == "us" { "µs" } else { unit }
+}
+
+/// Three significant digits, without an exponent between 0.001 and a million.
+pub(super) fn significant(value: f64) -> String {
+    digits(value, 3)
+}
+
+/// Five significant digits, for tables that are copied into other programs.
+pub(super) fn precise(value: f64) -> String {
+    digits(value, 5)
+}
+
+/// A share as a percentage: `0.931` becomes `93 %`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", digits(share * 100.0, if share < 0.1 { 1 } else { 2 }))
+}
+
+fn time_ns(ns: f64) -> String {
+    scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"), (1e-3, "ps")])
+}
+
+/// The first step that the value reaches, or the last one.
+fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
+    // 999.6 ns rounds to 1000 ns at three digits; it must go on to read 1.00 µs.
+    let reaches = |step: f64| value.abs() >= step * 0.9995;
+    let last = steps.len() - 1;
+    let (step, name) = steps[steps.iter().position(|&(step, _)| reaches(step)).unwrap_or(last)];
+    format!("{} {name}", significant(value / step))
+}
+
+fn digits(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let scientific = format!("{value:.*e}", (digits - 1) as usize);
+    // The exponent after rounding: 9.996 has one digit before the point, but three digits of it are 10.0.
+    let exponent = scientific.rsplit('e').next().and_then(|exponent| exponent.parse().ok());
+    let magnitude: i32 = exponent.expect("`e` formats end with an exponent");
+    if !(-3..=6).contains(&magnitude) {
+        return scientific;
+    }
+    let decimals = digits - 1 - magnitude;
+    if decimals >= 0 {
+        return format!("{value:.*}", decimals as usize);
+    }
+    let step = 10f64.powi(-decimals);
+    format!("{:.0}", (value / step).round() * step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_take_the_unit_that_fits() {
+        assert_eq!(value(0.2934, "us"), "293 ns");
+        assert_eq!(value(0.9996, "us"), "1.00 µs");
+        assert_eq!(value(12_345.0, "us"), "12.3 ms");
+        assert_eq!(value(2.0, "s"), "2.00 s");
+    }
+
+    #[test]
+    fn rates_take_the_unit_that_fits() {
+        assert_eq!(value(21_340.0, "MB/s"), "21.3 GB/s");
+        assert_eq!(value(0.5, "MB/s"), "500 kB/s");
+    }
+
+    #[test]
+    fn an_unknown_unit_is_kept() {
+        assert_eq!(value(1234.0, "widgets"), "1230 widgets");
+    }
+
+    #[test]
+    fn sizes_are_exact_or_in_bytes() {
+        assert_eq!(size(0), "0 B");
+        assert_eq!(size(1 << 20), "1 MiB");
+        assert_eq!(size(1536), "1536 B");
+        assert_eq!(about_size(25_276_510_208), "23.5 GiB");
+    }
+
+    #[test]
+    fn significant_digits_do_not_grow_with_the_number() {
+        assert_eq!(significant(0.012345), "0.0123");
+        assert_eq!(significant(123_456.0), "123000");
+        assert_eq!(significant(-1.5), "-1.50");
+        assert_eq!(significant(1.5e9), "1.50e9");
+        assert_eq!(significant(0.0), "0");
+        assert_eq!(significant(9.996), "10.0");
+        assert_eq!(percent(0.931), "93 %");
+        assert_eq!(percent(0.034), "3 %");
+    }
+}

@@ -1,0 +1,27 @@
+//! The report: one HTML file that needs no network, made from results files alone.
+//!
+//! What can be said in words or tables is HTML, written here, and reads without a script; charts are data, which the
+//! page's own script draws with uPlot. Everything in a results file is untrusted text: it enters the page through
+//! maud's escaping or through [`page::data_script`], and the page's content policy admits no other script.
+
+mod chart;
+mod environment;
+mod fits;
+mod format;
+mod grouping;
+mod limits;
+mod numbers;
+mod page;
+mod samples;
+mod sections;
+mod standout;
+mod summary;
+
+use contract::record::Run;
+
+/// The report of one run, or of several side by side, as one HTML document.
+///
+/// No runs at all give a page that says so.
+pub fn render(runs: &[Run]) -> String {
+    page::render(runs)
+}

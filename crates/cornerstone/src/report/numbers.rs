@@ -1,0 +1,151 @@
+//! The tables of numbers, for reading and for copying.
+
+use std::collections::BTreeMap;
+
+use contract::record::{Key, Measurement, Run, StopReason};
+use maud::{Markup, html};
+
+use super::chart::capitalised;
+use super::format::{percent, precise, significant, size, unit_name, value};
+use super::grouping::{Benchmark, Metric, cell, heading, words};
+use super::limits::Limits;
+
+/// The table of a benchmark: a row for each key and run, runs of one key side by side.
+pub(super) fn table(benchmark: &Benchmark, runs: &[Run], limits: &Limits) -> Markup {
+    let parameters = parameter_names(benchmark);
+    let several = runs.len() > 1;
+    let rows = rows(benchmark);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(format!("Numbers of {}", words(benchmark.name))) {
+            table.numbers {
+                thead { tr {
+                    @if several { th scope="col" { "run" } }
+                    th scope="col" { "ranks" }
+                    @for name in &parameters { th scope="col" { (heading(name)) } }
+                    th scope="col" data-copy="size in bytes" { "size" }
+                    @for (index, metric) in benchmark.metrics.iter().enumerate() {
+                        (headings(metric, index == 0, several))
+                    }
+                    th scope="col" { "n" }
+                    th scope="col" { "against the limit" }
+                    th scope="col" { "remarks" }
+                } }
+                tbody {
+                    @for ((key, run), metrics) in &rows {
+                        tr {
+                            @if several { th scope="row" { (swatch(*run)) (runs[*run].label) } }
+                            td { (key.ranks) }
+                            @for name in &parameters {
+                                td { @if let Some(v) = key.parameters.get(*name) {
+                                    (cell(name, v))
+                                } }
+                            }
+                            td data-copy=(key.size_bytes) { (size(key.size_bytes)) }
+                            @for (index, _) in benchmark.metrics.iter().enumerate() {
+                                (cells(metrics[index], index == 0, several.then(|| base(&rows, key, index))))
+                            }
+                            @let first = metrics.iter().flatten().next();
+                            td { @if let Some(m) = first { (m.summary.n) } }
+                            td { @if let Some(share) = metrics.iter().flatten().find_map(|m| limits.share(*run, m)) { (share) } }
+                            td { @if let Some(m) = first { (remarks(m, &runs[*run])) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The coloured mark that stands for a run everywhere in the page.
+pub(super) fn swatch(run: usize) -> Markup {
+    html! { span.swatch data-run=(run) aria-hidden="true" {} }
+}
+
+/// What a reader must know before trusting a number; empty where there is nothing to say.
+pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
+    let mut remarks = Vec::new();
+    if !m.stop_reason.converged() {
+        let limit = if m.stop_reason == StopReason::TimeLimit { "time" } else { "sample" };
+        remarks.push(format!("not converged: {limit} limit"));
+    }
+    if let Some(times) = oversubscribed(m, run) {
+        remarks.push(format!("{} ranks a processor", significant(times)));
+    }
+    if m.timing.events_per_sample > 1 {
+        remarks.push(format!("{} events a sample", m.timing.events_per_sample));
+    }
+    if m.timing.clock_share > 0.05 {
+        remarks.push(format!("clock takes {}", percent(m.timing.clock_share)));
+    }
+    if m.timing.late_starts > 0 {
+        remarks.push(format!("{} late starts made again", m.timing.late_starts));
+    }
+    remarks.join("; ")
+}
+
+/// Ranks for each processor, where there are more ranks than processors. Simulated ranks have a processor each.
+pub(super) fn oversubscribed(m: &Measurement, run: &Run) -> Option<f64> {
+    let processors = run.header().environment.processors_available;
+    let real = !m.fabric.starts_with("sim:");
+    (real && processors > 0 && m.ranks > processors).then(|| m.ranks as f64 / processors as f64)
+}
+
+type Rows<'a> = BTreeMap<(Key, usize), Vec<Option<&'a Measurement>>>;
+
+fn rows<'a>(benchmark: &Benchmark<'a>) -> Rows<'a> {
+    let mut rows = Rows::new();
+    for (index, metric) in benchmark.metrics.iter().enumerate() {
+        for point in &metric.points {
+            let row = rows
+                .entry((point.measurement.key(), point.run))
+                .or_insert_with(|| vec![None; benchmark.metrics.len()]);
+            row[index] = Some(point.measurement);
+        }
+    }
+    rows
+}
+
+fn base<'a>(rows: &Rows<'a>, key: &Key, index: usize) -> Option<&'a Measurement> {
+    rows.get(&(key.clone(), 0)).and_then(|metrics| metrics[index])
+}
+
+fn parameter_names<'a>(benchmark: &Benchmark<'a>) -> Vec<&'a str> {
+    let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
+    let mut names: Vec<&str> =
+        points.flat_map(|point| point.measurement.parameters.keys().map(String::as_str)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn headings(metric: &Metric, first: bool, several: bool) -> Markup {
+    let quantity = capitalised(&words(metric.name));
+    let unit = unit_name(metric.unit);
+    html! {
+        th scope="col" { (quantity) ", median (" (unit) ")" }
+        th scope="col" { "interval from" }
+        th scope="col" { "to" }
+        @if first { th scope="col" { "p99" } th scope="col" { "max" } }
+        @if several { th scope="col" { "against the first" } }
+    }
+}
+
+/// `base` is there where runs stand side by side: the same measurement of the first run, if it has it.
+fn cells(m: Option<&Measurement>, first: bool, base: Option<Option<&Measurement>>) -> Markup {
+    let Some(m) = m else {
+        let empty = 3 + usize::from(first) * 2 + usize::from(base.is_some());
+        return html! { @for _ in 0..empty { td {} } };
+    };
+    let s = &m.summary;
+    html! {
+        td.median title=(value(s.median, &m.unit)) { (precise(s.median)) }
+        td { (precise(s.ci_low)) }
+        td { (precise(s.ci_high)) }
+        @if first { td { (precise(s.p99)) } td { (precise(s.max)) } }
+        @if let Some(base) = base {
+            td { @if let Some(base) = base.filter(|base| base.summary.median > 0.0) {
+                (significant(s.median / base.summary.median)) " ×"
+            } }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The page around the sections: head, navigation, data and scripts.
+
+use base64::Engine as _;
+use contract::record::Run;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::grouping::{Benchmark, benchmarks, words};
+use super::limits::Limits;
+use super::sections::{BenchmarkData, Prepared, prepare};
+use super::{chart::capitalised, environment, samples, standout, summary};
+
+const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js");
+const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
+const STYLE: &str = include_str!("../../assets/report.css");
+/// Runs before anything is painted, so that a dark page does not flash white.
+const THEME: &str = include_str!("../../assets/theme.js");
+/// The page's own script; the order of the files is the order in which they need each other.
+const SCRIPT: &str = concat!(
+    "\"use strict\";(() => {\n",
+    include_str!("../../assets/format.js"),
+    include_str!("../../assets/palette.js"),
+    include_str!("../../assets/axes.js"),
+    include_str!("../../assets/chart.js"),
+    include_str!("../../assets/legend.js"),
+    include_str!("../../assets/samples.js"),
+    include_str!("../../assets/tables.js"),
+    include_str!("../../assets/page.js"),
+    "})();\n"
+);
+
+/// Everything that the script draws.
+#[derive(Serialize)]
+struct Data<'a> {
+    runs: Vec<&'a str>,
+    benchmarks: Vec<BenchmarkData>,
+}
+
+/// The whole document.
+pub(super) fn render(runs: &[Run]) -> String {
+    let found = benchmarks(runs);
+    let limits = Limits::of(runs);
+    let measurements = runs.iter().flat_map(|run| &run.measurements);
+    let traces = measurements.filter(|m| !m.samples.is_empty()).count();
+    let numbers = samples::numbers_per_trace(traces);
+    let (data, articles): (Vec<BenchmarkData>, Vec<Markup>) = found
+        .iter()
+        .enumerate()
+        .map(|(index, benchmark)| prepare(index, benchmark, runs, &limits, numbers))
+        .map(|Prepared { data, article }| (data, article))
+        .unzip();
+    let labels = runs.iter().map(|run| run.label.as_str()).collect();
+    let data = Data { runs: labels, benchmarks: data };
+    document(&title(runs), &body(runs, &found, &limits, &articles), &data)
+}
+
+fn document(title: &str, body: &Markup, data: &Data) -> String {
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {} {} {}",
+        fingerprint(THEME),
+        fingerprint(UPLOT_SCRIPT),
+        fingerprint(SCRIPT)
+    );
+    html! {
+        (DOCTYPE)
+        html lang="en-GB" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(UPLOT_STYLE)) (PreEscaped(STYLE)) }
+                script { (PreEscaped(THEME)) }
+            }
+            body {
+                (body)
+                (data_script(data))
+                script { (PreEscaped(UPLOT_SCRIPT)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn body(runs: &[Run], found: &[Benchmark], limits: &Limits, articles: &[Markup]) -> Markup {
+    let groups = groups(found);
+    html! {
+        a.skip href="#main" { "Skip to the report" }
+        header.top {
+            p.brand { "Cornerstone" }
+            div.tools {
+                button type="button" #theme hidden { "Dark" }
+                button type="button" #print hidden { "Print" }
+            }
+        }
+        div.layout {
+            nav aria-label="Contents" { (contents(&groups, found)) }
+            main #main {
+                h1 { (title(runs)) }
+                noscript { p.notice { "Charts need a script; every number stands in the tables." } }
+                @if runs.is_empty() { p.notice { "No run was given, so there is nothing to report." } }
+                @else { (opening(runs, found, limits)) }
+                @for (group, members) in &groups {
+                    section {
+                        h2 { (capitalised(&words(group))) }
+                        @for &member in members { (articles[member]) }
+                    }
+                }
+                @if !runs.is_empty() { (provenance(runs)) (reading()) }
+            }
+        }
+        div #announcement role="status" aria-live="polite" {}
+    }
+}
+
+fn opening(runs: &[Run], found: &[Benchmark], limits: &Limits) -> Markup {
+    let findings = standout::findings(runs, found);
+    html! {
+        section #summary {
+            h2 { "Summary" }
+            (summary::machines(runs))
+            @for run in 0..runs.len() {
+                @if let Some(sentence) = summary::limits_sentence(limits, run) { p { (sentence) } }
+            }
+            (summary::key_figures(runs, found, limits))
+            @if found.is_empty() { p.notice { "The run holds no measurement." } }
+        }
+        @if !found.is_empty() {
+            section #stands-out {
+                h2 { "What stands out" }
+                (standout::list(&findings, runs.len() > 1))
+            }
+        }
+    }
+}
+
+fn contents(groups: &[(&str, Vec<usize>)], found: &[Benchmark]) -> Markup {
+    html! {
+        ul {
+            li { a href="#summary" { "Summary" } }
+            li { a href="#stands-out" { "What stands out" } }
+            @for (group, members) in groups {
+                li {
+                    span { (capitalised(&words(group))) }
+                    ul { @for &member in members {
+                        li { a href={ "#" (standout::anchor(member)) } { (words(found[member].name)) } }
+                    } }
+                }
+            }
+            li { a href="#provenance" { "Environment" } }
+            li { a href="#reading" { "How to read this" } }
+        }
+    }
+}
+
+fn provenance(runs: &[Run]) -> Markup {
+    html! {
+        section #provenance {
+            h2 { "Environment and provenance" }
+            (environment::table("Machine", &environment::machine(runs), runs))
+            (environment::table("Run", &environment::provenance(runs), runs))
+        }
+    }
+}
+
+fn reading() -> Markup {
+    html! {
+        section #reading {
+            h2 { "How to read this" }
+            (PreEscaped(include_str!("../../assets/reading.html")))
+        }
+    }
+}
+
+/// The groups in the order in which they first appear, with the indices of their benchmarks.
+fn groups<'a>(found: &[Benchmark<'a>]) -> Vec<(&'a str, Vec<usize>)> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (index, benchmark) in found.iter().enumerate() {
+        match groups.iter_mut().find(|(group, _)| *group == benchmark.group) {
+            Some((_, members)) => members.push(index),
+            None => groups.push((benchmark.group, vec![index])),
+        }
+    }
+    groups
+}
+
+fn title(runs: &[Run]) -> String {
+    match runs {
+        [] => "Cornerstone report".into(),
+        [run] => format!("Message passing on {}", place(run)),
+        more => {
+            let places: Vec<String> = more.iter().map(|run| run.label.clone()).collect();
+            format!("Message passing side by side: {}", places.join(", "))
+        }
+    }
+}
+
+fn place(run: &Run) -> String {
+    let header = run.header();
+    match header.fabric.name.strip_prefix("sim:") {
+        Some(machine) => format!("{machine}, simulated"),
+        None => header.environment.host.clone(),
+    }
+}
+
+/// Data for the script. `<` cannot end the element early, for it is written as an escape, which JSON allows.
+fn data_script(data: &Data) -> Markup {
+    let json = serde_json::to_string(data).expect("numbers and text are JSON");
+    html! {
+        script type="application/json" #data { (PreEscaped(json.replace('<', "\\u003c"))) }
+    }
+}
+
+/// The source expression by which a content policy admits exactly this script.
+fn fingerprint(script: &str) -> String {
+    let digest = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script));
+    format!("'sha256-{digest}'")
+}

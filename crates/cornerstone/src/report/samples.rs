@@ -1,0 +1,166 @@
+//! The samples of a measurement, made small enough to draw: a histogram, and a trace over time that keeps the extremes.
+
+use contract::record::Measurement;
+use serde::Serialize;
+
+/// Bins of a histogram; fewer where there are fewer samples.
+const BINS_MAX: usize = 40;
+/// Numbers that all traces of a report may hold together, so that a report stays below a megabyte.
+const TRACE_NUMBERS_TOTAL: usize = 60_000;
+/// Numbers of one trace: enough for every pixel column of a chart, and never so few that it says nothing.
+const TRACE_NUMBERS: std::ops::RangeInclusive<usize> = 24..=600;
+
+/// The samples of one measurement, thinned.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Samples {
+    pub(super) histogram: Histogram,
+    pub(super) trace: Trace,
+    pub(super) warm_up: Trace,
+}
+
+/// How many samples lie in each of equally wide bins between `low` and `high`.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Histogram {
+    /// Whether the bins are equally wide in the logarithm.
+    pub(super) logarithmic: bool,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) counts: Vec<u64>,
+}
+
+/// Samples in the order in which they were taken. Each mark stands for `per_mark` neighbours, of which it keeps the
+/// smallest and the largest; with one sample a mark `high` is left out.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(super) struct Trace {
+    pub(super) per_mark: usize,
+    pub(super) low: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) high: Vec<f64>,
+}
+
+/// How many numbers each trace may hold when there are so many of them.
+pub(super) fn numbers_per_trace(traces: usize) -> usize {
+    (TRACE_NUMBERS_TOTAL / traces.max(1)).clamp(*TRACE_NUMBERS.start(), *TRACE_NUMBERS.end())
+}
+
+impl Samples {
+    /// `None` where the measurement has no samples of its own, as a rate computed from a time.
+    pub(super) fn of(measurement: &Measurement, numbers: usize) -> Option<Samples> {
+        let finite = |samples: &[f64]| -> Vec<f64> {
+            samples.iter().copied().filter(|sample| sample.is_finite()).collect()
+        };
+        let samples = finite(&measurement.samples);
+        let warm_up = finite(&measurement.warm_up_samples);
+        (!samples.is_empty()).then(|| Samples {
+            histogram: Histogram::of(&samples),
+            trace: Trace::of(&samples, numbers),
+            warm_up: Trace::of(&warm_up, numbers / 4),
+        })
+    }
+}
+
+impl Histogram {
+    fn of(samples: &[f64]) -> Histogram {
+        let low = samples.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let bins = ((samples.len() as f64).sqrt() * 2.0).ceil() as usize;
+        let bins = if low == high { 1 } else { bins.clamp(2, BINS_MAX) };
+        // A long tail would push everything else into the first bin of a linear scale.
+        let logarithmic = low > 0.0 && high / low > 5.0;
+        let place = |value: f64| if logarithmic { value.ln() } else { value };
+        let width = (place(high) - place(low)) / bins as f64;
+        let mut counts = vec![0; bins];
+        for &sample in samples {
+            let bin = if width > 0.0 { (place(sample) - place(low)) / width } else { 0.0 };
+            counts[(bin as usize).min(bins - 1)] += 1;
+        }
+        Histogram { logarithmic, low: rounded(low, 5), high: rounded(high, 5), counts }
+    }
+}
+
+impl Trace {
+    fn of(samples: &[f64], numbers: usize) -> Trace {
+        if samples.len() <= numbers {
+            let low = samples.iter().map(|&sample| rounded(sample, 4)).collect();
+            return Trace { per_mark: 1, low, high: Vec::new() };
+        }
+        let per_mark = samples.len().div_ceil((numbers / 2).max(1));
+        let extreme = |start: f64, pick: fn(f64, f64) -> f64| -> Vec<f64> {
+            let marks = samples.chunks(per_mark);
+            marks.map(|mark| rounded(mark.iter().copied().fold(start, pick), 4)).collect()
+        };
+        Trace {
+            per_mark,
+            low: extreme(f64::INFINITY, f64::min),
+            high: extreme(f64::NEG_INFINITY, f64::max),
+        }
+    }
+}
+
+/// The value to so many significant digits, so that its text is short.
+pub(super) fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_is_in_some_bin() {
+        let samples: Vec<f64> = (0..1000).map(|i| 1.0 + f64::from(i % 7)).collect();
+        let histogram = Histogram::of(&samples);
+        assert_eq!(histogram.counts.iter().sum::<u64>(), 1000);
+        assert_eq!((histogram.low, histogram.high), (1.0, 7.0));
+        assert_eq!(histogram.counts.len(), BINS_MAX);
+    }
+
+    #[test]
+    fn a_long_tail_makes_the_bins_logarithmic() {
+        let mut samples = vec![1.0; 99];
+        samples.push(1000.0);
+        let histogram = Histogram::of(&samples);
+        assert!(histogram.logarithmic);
+        assert_eq!((histogram.counts[0], *histogram.counts.last().unwrap()), (99, 1));
+    }
+
+    #[test]
+    fn equal_samples_fill_one_bin() {
+        assert_eq!(Histogram::of(&[2.5; 30]).counts, [30]);
+    }
+
+    #[test]
+    fn a_zero_sample_keeps_the_bins_linear() {
+        assert!(!Histogram::of(&[0.0, 1.0, 1000.0]).logarithmic);
+    }
+
+    #[test]
+    fn a_thinned_trace_keeps_the_extremes_of_its_neighbours() {
+        let mut samples = vec![1.0; 1000];
+        samples[513] = 77.0;
+        samples[700] = 0.25;
+        let trace = Trace::of(&samples, 100);
+        assert_eq!((trace.per_mark, trace.low.len(), trace.high.len()), (20, 50, 50));
+        assert_eq!((trace.high[25], trace.low[35]), (77.0, 0.25));
+        assert_eq!(trace.high.iter().filter(|&&high| high > 1.0).count(), 1);
+    }
+
+    #[test]
+    fn a_short_trace_is_kept_whole() {
+        let trace = Trace::of(&[3.0, 1.0, 2.0], 100);
+        assert_eq!(trace, Trace { per_mark: 1, low: vec![3.0, 1.0, 2.0], high: vec![] });
+    }
+
+    #[test]
+    fn traces_share_a_budget() {
+        assert_eq!(numbers_per_trace(0), 600);
+        assert_eq!(numbers_per_trace(500), 120);
+        assert_eq!(numbers_per_trace(100_000), 24);
+    }
+
+    #[test]
+    fn rounding_keeps_significant_digits() {
+        assert_eq!(rounded(12345.678, 4), 12350.0);
+        assert_eq!(rounded(0.000123456, 4), 0.0001235);
+    }
+}
