@@ -10,6 +10,8 @@ use serde::Serialize;
 pub struct CriticalPath {
     /// Hand-overs of a cache line that must follow one another.
     pub hand_overs: u64,
+    /// Switches from a rank to another that one core must make, where ranks share cores.
+    pub switches: u64,
     /// Messages that one core must copy, one after the other. Not always whole: cores share the work of more ranks.
     pub copies: f64,
 }
@@ -17,10 +19,11 @@ pub struct CriticalPath {
 /// The critical path of a benchmark's `time` on so many `ranks` and `cores` (0: a core for each rank); none for a
 /// benchmark that is not known here.
 ///
-/// All of it is a lower bound that any algorithm over shared memory obeys, not the cost of a good one: all ranks may
+/// All of it is a lower bound that any algorithm over shared memory obeys, not the cost of a good one. All ranks may
 /// read one line at once, so a broadcast or a barrier needs one hand-over however many ranks there are. Copies are
 /// bounded in two ways: by the blocks that one rank must receive, and by the blocks that all must receive over the
-/// cores there are.
+/// cores there are. A collective needs every rank, so a core that holds k ranks switches k - 1 times at least: the rank
+/// that ended the last event may begin the next. On a single core each hand-over is a switch.
 pub fn critical_path(
     benchmark: &str,
     ranks: usize,
@@ -52,27 +55,49 @@ pub fn critical_path(
         "adjacent-pair" => (0, 1, 1),
         _ => return None,
     };
-    // With one rank there is nobody to hand anything to.
-    let hand_overs = if others == 0 { 0 } else { hand_overs };
-    let workers = if cores == 0 { p } else { p.min(cores as u64) };
-    Some(CriticalPath { hand_overs, copies: (one as f64).max(all as f64 / workers.max(1) as f64) })
+    let workers = if cores == 0 { p } else { p.min(cores as u64) }.max(1);
+    let (hand_overs, switches) = match (others, workers) {
+        // With one rank there is nobody to hand anything to.
+        (0, _) => (0, 0),
+        (_, 1) if between_two(benchmark) => (0, hand_overs),
+        (_, 1) => (0, others.max(hand_overs)),
+        _ if between_two(benchmark) => (hand_overs, 0),
+        _ => (hand_overs, p.div_ceil(workers) - 1),
+    };
+    let copies = (one as f64).max(all as f64 / workers as f64);
+    Some(CriticalPath { hand_overs, switches, copies })
+}
+
+/// Whether only two ranks work, and the others, if any, sleep.
+fn between_two(benchmark: &str) -> bool {
+    matches!(
+        benchmark,
+        "simple-transfer"
+            | "ping-pong"
+            | "latency"
+            | "send-and-reply"
+            | "exchange"
+            | "bandwidth"
+            | "two-way-bandwidth"
+            | "adjacent-pair"
+    )
 }
 
 impl fmt::Display for CriticalPath {
-    /// Such as `1 hand-over + 3.5 copies`.
+    /// Such as `1 hand-over + 3 switches + 3.5 copies`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = |one: bool| if one { "" } else { "s" };
-        if self.hand_overs > 0 {
-            write!(f, "{} hand-over{}", self.hand_overs, plural(self.hand_overs == 1))?;
-        }
-        if self.hand_overs > 0 && self.copies > 0.0 {
-            f.write_str(" + ")?;
-        }
-        if self.copies > 0.0 {
-            let copies = (self.copies * 10.0).round() / 10.0;
-            write!(f, "{copies} cop{}", if copies == 1.0 { "y" } else { "ies" })?;
-        }
-        Ok(())
+        let copies = (self.copies * 10.0).round() / 10.0;
+        let parts = [
+            (self.hand_overs as f64, "hand-over", "hand-overs"),
+            (self.switches as f64, "switch", "switches"),
+            (copies, "copy", "copies"),
+        ];
+        let words: Vec<String> = parts
+            .into_iter()
+            .filter(|(count, ..)| *count > 0.0)
+            .map(|(count, one, many)| format!("{count} {}", if count == 1.0 { one } else { many }))
+            .collect();
+        f.write_str(&words.join(" + "))
     }
 }
 
@@ -83,6 +108,24 @@ mod tests {
     fn path(benchmark: &str, ranks: usize, cores: usize) -> (u64, f64) {
         let path = critical_path(benchmark, ranks, &Parameters::new(), cores).unwrap();
         (path.hand_overs, path.copies)
+    }
+
+    fn switches(benchmark: &str, ranks: usize, cores: usize) -> (u64, u64) {
+        let path = critical_path(benchmark, ranks, &Parameters::new(), cores).unwrap();
+        (path.hand_overs, path.switches)
+    }
+
+    #[test]
+    fn ranks_that_share_cores_must_be_switched_to() {
+        // Eight ranks on two cores, four each: three switches. Five on two: the fuller core holds three.
+        assert_eq!(switches("barrier", 8, 2), (1, 3));
+        assert_eq!(switches("barrier", 5, 2), (1, 2));
+        assert_eq!(switches("barrier", 2, 2), (1, 0));
+        // Of eight ranks only two play ping-pong; on one core they must be switched, there and back.
+        assert_eq!(switches("ping-pong", 8, 2), (1, 0));
+        assert_eq!(switches("send-and-reply", 2, 1), (0, 2));
+        assert_eq!(switches("barrier", 4, 1), (0, 3));
+        assert_eq!(switches("barrier", 1, 1), (0, 0));
     }
 
     #[test]
@@ -98,8 +141,8 @@ mod tests {
         // Seven receivers on two cores, and four ranks that each receive three blocks.
         assert_eq!(path("broadcast", 8, 2), (1, 3.5));
         assert_eq!(path("all-to-all", 4, 2), (1, 6.0));
-        assert_eq!(path("ping-pong", 2, 1), (1, 1.0));
-        assert_eq!(path("exchange", 2, 1), (1, 2.0));
+        assert_eq!(path("ping-pong", 2, 1), (0, 1.0));
+        assert_eq!(path("exchange", 2, 1), (0, 2.0));
     }
 
     #[test]
@@ -113,9 +156,11 @@ mod tests {
 
     #[test]
     fn paths_read_like_words() {
-        let text = |hand_overs, copies| CriticalPath { hand_overs, copies }.to_string();
-        assert_eq!(text(1, 0.0), "1 hand-over");
-        assert_eq!(text(2, 1.0), "2 hand-overs + 1 copy");
-        assert_eq!(text(0, 3.5), "3.5 copies");
+        let text = |hand_overs, switches, copies| {
+            CriticalPath { hand_overs, switches, copies }.to_string()
+        };
+        assert_eq!(text(1, 0, 0.0), "1 hand-over");
+        assert_eq!(text(2, 1, 1.0), "2 hand-overs + 1 switch + 1 copy");
+        assert_eq!(text(0, 3, 3.5), "3 switches + 3.5 copies");
     }
 }

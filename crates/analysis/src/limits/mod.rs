@@ -1,15 +1,17 @@
 //! How near a number comes to what the machine allows.
 //!
-//! A run measures its machine's own limits: what it takes to hand one cache line from a core to another, and how fast
-//! one core copies. A message cannot be in another core's hands before a line has been handed over, nor can its bytes
-//! be in another buffer before a core has copied them. The floor of a benchmark's time is therefore
+//! A run measures its machine's own limits: what it takes to hand one cache line from a core to another, to hand a core
+//! from a process to another, and how fast one core copies. A message cannot be in another core's hands before a line
+//! has been handed over, nor can its bytes be in another buffer before a core has copied them, nor can ranks that share
+//! a core all run without a switch. The floor of a benchmark's time is therefore
 //!
-//! > hand-overs x (one hand-over) + copies x (size beyond the first line) / (copy rate at that size)
+//! > hand-overs x (one hand-over) + switches x (one switch) + copies x (size beyond the first line) / (copy rate at
+//! > that size)
 //!
-//! with the hand-overs that must follow one another and the copies that one core must make at least
-//! ([`critical_path`]), and the share of the limit is floor / measured. The fastest pair of cores counts, as a record
-//! does not say where its ranks were. The copy is a yardstick rather than a law: where both sides copy halves of a
-//! message at the same time, or nobody copies, a share exceeds 1.
+//! with what must at least happen one after the other ([`critical_path`]), and the share of the limit is floor /
+//! measured. The fastest pair of cores counts, as a record does not say where its ranks were. Switch and copy are
+//! yardsticks rather than laws: where both sides copy halves of a message at the same time, where nobody copies, or
+//! where the kernel switches without being asked to wake somebody, a share may exceed 1.
 
 mod critical_path;
 
@@ -22,8 +24,10 @@ pub use critical_path::{CriticalPath, critical_path};
 
 /// The group of the benchmarks that measure the limits.
 pub const GROUP: &str = "limits";
-/// The benchmark of handing one cache line over, one way: `time` in us, for cores `core_a` and `core_b`.
+/// The benchmark of handing one cache line over, one way: `time` in us, with the processors `from` and `to`.
 pub const HAND_OVER: &str = "hand-over";
+/// The benchmark of handing a processor from one sleeping process to another: `time` in us.
+pub const PROCESS_SWITCH: &str = "process-switch";
 /// The benchmark of one core's copying: `rate` in MB/s by size.
 pub const COPY: &str = "copy";
 /// The benchmark of reading the clock: `time` in us.
@@ -39,6 +43,8 @@ pub struct Limits {
     pub hand_overs: Vec<HandOver>,
     /// One core's copying, by ascending size.
     pub copies: Vec<Copy>,
+    /// Handing a core from one process to another, in microseconds.
+    pub process_switch_us: Option<f64>,
     /// Reading the clock once, in microseconds.
     pub clock_cost_us: Option<f64>,
     /// How many cores the run could use; 0 where the run does not say.
@@ -48,10 +54,10 @@ pub struct Limits {
 /// Handing a cache line from one core to another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HandOver {
-    /// One core.
-    pub core_a: u64,
+    /// One core, as the number of the rank on it.
+    pub from: u64,
     /// The other.
-    pub core_b: u64,
+    pub to: u64,
     /// One way, in microseconds.
     pub time_us: f64,
 }
@@ -92,24 +98,24 @@ impl Limits {
         if !(median > 0.0 && median.is_finite()) {
             return;
         }
-        match (measurement.benchmark.as_str(), measurement.unit.as_str()) {
-            (HAND_OVER, "us") => {
-                let [Some(core_a), Some(core_b)] =
-                    ["core_a", "core_b"].map(|name| number(measurement, name))
+        match (measurement.benchmark.as_str(), measurement.metric.as_str()) {
+            (HAND_OVER, "time") => {
+                let [Some(from), Some(to)] = ["from", "to"].map(|name| number(measurement, name))
                 else {
                     return;
                 };
-                self.hand_overs.retain(|pair| (pair.core_a, pair.core_b) != (core_a, core_b));
-                self.hand_overs.push(HandOver { core_a, core_b, time_us: median });
+                self.hand_overs.retain(|pair| (pair.from, pair.to) != (from, to));
+                self.hand_overs.push(HandOver { from, to, time_us: median });
             }
-            (COPY, "MB/s") if measurement.size_bytes > 0 => {
+            (COPY, "rate") if measurement.size_bytes > 0 => {
                 let copy = Copy { size_bytes: measurement.size_bytes, rate_mb_per_s: median };
                 match self.copies.binary_search_by_key(&copy.size_bytes, |copy| copy.size_bytes) {
                     Ok(index) => self.copies[index] = copy,
                     Err(index) => self.copies.insert(index, copy),
                 }
             }
-            (CLOCK_COST, "us") => self.clock_cost_us = Some(median),
+            (PROCESS_SWITCH, "time") => self.process_switch_us = Some(median),
+            (CLOCK_COST, "time") => self.clock_cost_us = Some(median),
             _ => {}
         }
     }
@@ -139,17 +145,19 @@ impl Limits {
     /// The least time for a path with messages of this size, in microseconds; none where a limit that it needs was not
     /// measured.
     pub fn floor_us(&self, path: CriticalPath, size_bytes: u64) -> Option<f64> {
-        let hand_overs = match path.hand_overs {
-            0 => 0.0,
-            count => count as f64 * self.fastest_hand_over_us()?,
+        let times = |count: u64, limit: Option<f64>| match count {
+            0 => Some(0.0),
+            count => Some(count as f64 * limit?),
         };
-        // Without a hand-over to ride on (a stream), the first line has to be copied like the rest.
-        let rides = if path.hand_overs > 0 { LINE_BYTES } else { 0 };
+        let hand_overs = times(path.hand_overs, self.fastest_hand_over_us())?;
+        let switches = times(path.switches, self.process_switch_us)?;
+        // Where there is no hand-over to ride on (a stream), the first line has to be copied like the rest.
+        let rides = if path.hand_overs + path.switches > 0 { LINE_BYTES } else { 0 };
         let copies = match size_bytes.saturating_sub(rides) {
             0 => 0.0,
             bytes => path.copies * bytes as f64 / self.copy_mb_per_s(size_bytes)?,
         };
-        Some(hand_overs + copies)
+        Some(hand_overs + switches + copies)
     }
 
     /// A measurement of `run`, which these are the limits of, against the limit that bounds it. None for the limits
@@ -223,14 +231,14 @@ mod tests {
         limit
     }
 
-    fn hand_over(core_a: u64, core_b: u64, time_us: f64) -> Measurement {
-        let mut limit = limit(HAND_OVER, 64, "us", time_us);
-        limit.parameters.insert("core_a".into(), core_a.into());
-        limit.parameters.insert("core_b".into(), core_b.into());
+    fn hand_over(from: u64, to: u64, time_us: f64) -> Measurement {
+        let mut limit = limit(HAND_OVER, 0, "us", time_us);
+        limit.parameters.insert("from".into(), from.into());
+        limit.parameters.insert("to".into(), to.into());
         limit
     }
 
-    /// 0.1 us a hand-over; copies of 1 KiB at 8000 and of 64 KiB at 32000 MB/s; two cores; and `others`.
+    /// 0.1 us a hand-over and 2 us a switch; copies of 1 KiB at 8000 and of 64 KiB at 32000 MB/s; two cores; and `others`.
     fn machine(others: Vec<Measurement>) -> Run {
         let mut measurements = vec![
             hand_over(0, 1, 0.3),
@@ -238,6 +246,8 @@ mod tests {
             limit(COPY, 65536, "MB/s", 32000.0),
             limit(COPY, 1024, "MB/s", 8000.0),
             limit(CLOCK_COST, 0, "us", 0.02),
+            Measurement { metric: "resolution".into(), ..limit(CLOCK_COST, 0, "us", 0.04) },
+            limit(PROCESS_SWITCH, 0, "us", 2.0),
         ];
         measurements.extend(others);
         let mut run = run(measurements);
@@ -254,7 +264,7 @@ mod tests {
     fn limits_are_found_among_the_measurements() {
         let limits = Limits::of(&machine(vec![hand_over(0, 1, 0.2)]));
         assert_eq!(limits.hand_overs.len(), 2);
-        assert_eq!(limits.hand_overs[1], HandOver { core_a: 0, core_b: 1, time_us: 0.2 });
+        assert_eq!(limits.hand_overs[1], HandOver { from: 0, to: 1, time_us: 0.2 });
         assert_eq!(limits.fastest_hand_over_us(), Some(0.1));
         assert_eq!((limits.clock_cost_us, limits.cores), (Some(0.02), 2));
         assert_eq!(Limits::of(&run(Vec::new())), Limits::default());
@@ -284,6 +294,15 @@ mod tests {
         let found = share(measurement("ping-pong", 65536, &[4.292])).unwrap();
         assert!((found.limit - 2.146).abs() < 1e-9);
         assert!((found.share - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ranks_that_share_cores_are_held_against_switches() {
+        // Eight ranks on two cores: three switches and a hand-over, 6.1 us.
+        let barrier = Measurement { ranks: 8, ..measurement("barrier", 0, &[12.2]) };
+        let found = share(barrier).unwrap();
+        assert!((found.limit - 6.1).abs() < 1e-12 && (found.share - 0.5).abs() < 1e-12);
+        assert_eq!(found.to_string(), "50 % of 1 hand-over + 3 switches");
     }
 
     #[test]
