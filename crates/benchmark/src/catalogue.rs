@@ -21,8 +21,10 @@ pub struct Benchmark {
     pub placement: Placement,
     /// The measurements that it makes.
     pub(crate) cases: fn(&Scope) -> Vec<Case>,
-    /// How each of them is made.
-    pub(crate) kind: Kind,
+    /// What each of them times.
+    pub(crate) program: Program,
+    /// How each of them is made: [`Bench::timed`] for most.
+    pub(crate) measure: fn(&mut Bench<'_>) -> contract::Result<()>,
 }
 
 /// With how many ranks a benchmark runs.
@@ -47,14 +49,6 @@ pub enum Placement {
     Spread,
     /// All bound to one and the same processor.
     OneProcessor,
-}
-
-/// How a benchmark is made.
-pub(crate) enum Kind {
-    /// By the timed loop, one event after the other.
-    Timed(Program),
-    /// In its own way.
-    Own(fn(&mut Bench<'_>) -> contract::Result<()>),
 }
 
 /// A program for the timed loop: the same functions run on every rank.

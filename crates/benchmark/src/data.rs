@@ -40,8 +40,8 @@ pub(crate) struct Blocks {
     pub(crate) send: usize,
     /// To receive into.
     pub(crate) receive: usize,
-    /// How many further buffers of one block each, for posted operations.
-    pub(crate) spare: usize,
+    /// As many buffers of one block each to post sends from, and as many to post receives into.
+    pub(crate) posted: usize,
 }
 
 /// What the blocks of the receive buffer hold after an event.
@@ -69,10 +69,12 @@ pub(crate) struct Data {
     pub(crate) send: Buffer,
     /// To receive into.
     pub(crate) receive: Buffer,
-    /// Buffers for posted operations; every event takes and returns them.
-    pub(crate) spare: VecDeque<Buffer>,
-    /// Room for the handles of posted operations; empty between events.
-    pub(crate) posted: VecDeque<Posted>,
+    /// Buffers to post sends from, which hold what `send` holds; every event takes and returns them.
+    pub(crate) outgoing: VecDeque<Buffer>,
+    /// Buffers to post receives into; what is to be in `receive` is to be in them.
+    pub(crate) incoming: VecDeque<Buffer>,
+    /// Room for the handles of posted receives and sends; empty between events.
+    pub(crate) posted: VecDeque<(Posted, Posted)>,
     /// A count that an event may keep.
     pub(crate) turn: u64,
 }
@@ -104,6 +106,16 @@ impl Shape {
         }
     }
 
+    /// The bytes that reach other ranks where one rank has a block for each of them, or from each.
+    pub(crate) fn bytes_to_others(&self) -> u64 {
+        (self.size as u64).saturating_mul(self.ranks as u64 - 1)
+    }
+
+    /// The bytes that reach other ranks where every rank has a block for each of them, or from each.
+    pub(crate) fn bytes_all_to_all(&self) -> u64 {
+        self.bytes_to_others().saturating_mul(self.ranks as u64)
+    }
+
     /// The other rank of the pair.
     pub(crate) fn peer(&self) -> usize {
         if self.role() == Role::First { self.pair.1 } else { self.pair.0 }
@@ -111,11 +123,11 @@ impl Shape {
 }
 
 impl Blocks {
-    pub(crate) const NONE: Blocks = Blocks { send: 0, receive: 0, spare: 0 };
+    pub(crate) const NONE: Blocks = Blocks { send: 0, receive: 0, posted: 0 };
 
     /// Their bytes.
     pub(crate) fn bytes(self, size: u64) -> u64 {
-        let count = self.send.saturating_add(self.receive).saturating_add(self.spare);
+        let count = self.send.saturating_add(self.receive).saturating_add(2 * self.posted);
         size.saturating_mul(count as u64)
     }
 }
@@ -134,16 +146,19 @@ impl Data {
         let mut receive = room(blocks.receive)?;
         match received {
             Received::Sum => send.elements_mut::<f64>().copy_from_slice(&addends(&shape, shape.me)),
-            _ => fill(&mut send, seed, shape.me, 0),
+            _ => own_blocks(&mut send, &shape, |shape, block| (shape.me, block), seed),
         }
         receive.fill(POISON);
         if let Received::InPlace(origin) = received {
             own_blocks(&mut receive, &shape, origin, seed);
         }
-        let spare = (0..blocks.spare).map(|_| room(1)).collect::<Result<_>>()?;
+        let mut outgoing = posted_buffers(&shape, blocks.posted)?;
+        outgoing.iter_mut().for_each(|buffer| fill(buffer, seed, shape.me, 0));
+        let mut incoming = posted_buffers(&shape, blocks.posted)?;
+        incoming.iter_mut().for_each(|buffer| buffer.fill(POISON));
         let (role, peer) = (shape.role(), shape.peer());
-        let posted = VecDeque::with_capacity(blocks.spare);
-        Ok(Data { shape, role, peer, send, receive, spare, posted, turn: 0 })
+        let posted = VecDeque::with_capacity(blocks.posted);
+        Ok(Data { shape, role, peer, send, receive, outgoing, incoming, posted, turn: 0 })
     }
 
     /// Checks what has arrived.
@@ -161,7 +176,9 @@ impl Data {
     fn check_blocks(&self, origin: fn(&Shape, usize) -> (usize, usize), seed: u64) -> Result<()> {
         let Shape { me, size, .. } = self.shape;
         let mut expected = vec![0; size];
-        for (block, found) in self.receive.chunks_exact(size.max(1)).enumerate() {
+        let received = self.receive.chunks_exact(size.max(1)).enumerate();
+        let posted = self.incoming.iter().map(|buffer| (0, &buffer[..]));
+        for (block, found) in received.chain(posted) {
             let (from, theirs) = origin(&self.shape, block);
             fill(&mut expected, seed, from, theirs);
             // Comparing whole blocks first is fast; the search is for the message only.
@@ -193,6 +210,10 @@ impl Data {
             ))),
         }
     }
+}
+
+fn posted_buffers(shape: &Shape, count: usize) -> Result<VecDeque<Buffer>> {
+    (0..count).map(|_| Buffer::try_zeroed(shape.size)).collect()
 }
 
 fn own_blocks(

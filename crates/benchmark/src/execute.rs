@@ -4,7 +4,7 @@ use contract::record::{Measurement, Parameters};
 use contract::{Error, Rank, Result, SharedLine, TimeSpan};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Kind, Program, Timing, find};
+use crate::catalogue::{Program, Timing, find};
 use crate::data::{Data, Shape};
 use crate::record::Subject;
 use crate::timed_loop::{self, Outcome, Overheads, Plan, Progress};
@@ -127,18 +127,17 @@ impl Bench<'_> {
         if let Some(reason) = self.misplaced()? {
             return self.skip(reason);
         }
-        let made = match &self.benchmark.kind {
-            Kind::Timed(program) => self.timed(program),
-            Kind::Own(own) => own(&mut self),
-        };
-        made.map_err(|error| match error {
+        (self.benchmark.measure)(&mut self).map_err(|error| match error {
             Error::Program(what) => Error::Program(format!("{}: {what}", self.step.label())),
             other => other,
         })
     }
 
-    /// Why this cannot run where the ranks are, if it cannot. The same on every rank.
+    /// Why this cannot run on this fabric or where the ranks are, if it cannot. The same on every rank.
     fn misplaced(&mut self) -> Result<Option<String>> {
+        if self.benchmark.program.needs_shared_line && self.rank.shared_line().is_none() {
+            return Ok(Some("there is no memory here that all ranks see".into()));
+        }
         if self.benchmark.placement == Placement::Spread {
             return Ok(None);
         }
@@ -152,14 +151,10 @@ impl Bench<'_> {
     }
 
     /// Makes the measurement by the timed loop and tells its metrics.
-    pub(crate) fn timed(&mut self, program: &Program) -> Result<()> {
-        if program.needs_shared_line && self.rank.shared_line().is_none() {
-            return self.skip("there is no memory here that all ranks see".into());
-        }
-        match self.sampled(program)? {
-            Some(outcome) => self.report(program, &outcome, Parameters::new()),
-            None => Ok(()),
-        }
+    pub(crate) fn timed(&mut self) -> Result<()> {
+        let program = &self.benchmark.program;
+        let outcome = self.sampled(program)?;
+        self.report(program, outcome, Parameters::new())
     }
 
     /// Times the program and checks its data; rank 0 gets the outcome.
@@ -195,14 +190,16 @@ impl Bench<'_> {
         timed_loop::measure(self.rank, &plan, event, &mut progress)
     }
 
-    /// Tells the metrics of an outcome; `more` says how it had to be made, where that is not as planned.
+    /// Tells the metrics of an outcome, at the rank that has it; `more` says how it had to be made, where that is not
+    /// as planned.
     pub(crate) fn report(
         &mut self,
         program: &Program,
-        outcome: &Outcome,
+        outcome: Option<Outcome>,
         more: Parameters,
     ) -> Result<()> {
-        let measurements = self.subject(more).measurements(program, outcome)?;
+        let Some(outcome) = outcome else { return Ok(()) };
+        let measurements = self.subject(more).measurements(program, &outcome)?;
         self.tell(Event::Measured(measurements))
     }
 
@@ -236,64 +233,4 @@ fn clear(line: &dyn SharedLine) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-    use std::sync::Mutex;
-
-    use contract::reference;
-
-    use super::*;
-    use crate::{Sizes, plan, select};
-
-    /// Runs what `names` select on reference ranks; the events of rank 0, launch by launch.
-    fn events(names: &[&str], ranks: usize, settings: &Settings) -> Vec<Event> {
-        let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
-        let launches =
-            plan(&select(&names).unwrap(), Some(&[ranks]), 2, settings, &BTreeSet::new()).unwrap();
-        let events = Mutex::new(Vec::new());
-        for launch in launches {
-            let program = |rank: &mut dyn Rank| {
-                execute(rank, &launch.job, &mut |event| {
-                    events.lock().unwrap().push(event);
-                    Ok(())
-                })
-            };
-            reference::run(launch.ranks, program).unwrap();
-        }
-        events.into_inner().unwrap()
-    }
-
-    /// The settings of a test: a few samples of each.
-    fn brief(sizes: &str) -> Settings {
-        let sizes: Option<Sizes> = Some(sizes.parse().unwrap());
-        Settings {
-            sizes,
-            samples_max: 5,
-            time_min_s: 0.0,
-            time_limit_s: 0.2,
-            ..Settings::default()
-        }
-    }
-
-    #[test]
-    fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
-        let events = events(&["ping-pong"], 2, &brief("0,8"));
-        let measured: Vec<_> = events
-            .iter()
-            .filter_map(|event| match event {
-                Event::Measured(measurements) => Some(measurements),
-                _ => None,
-            })
-            .collect();
-        let metrics = |index: usize| -> Vec<&str> {
-            measured[index].iter().map(|measurement| measurement.metric.as_str()).collect()
-        };
-        assert_eq!(metrics(0), ["time"]);
-        assert_eq!(metrics(1), ["time", "rate"]);
-        let [time, rate] = &measured[1][..] else { unreachable!() };
-        assert_eq!((time.ranks, time.size_bytes, time.fabric.as_str()), (2, 8, "reference"));
-        assert_eq!(time.samples.len() as u64, time.summary.n);
-        assert_eq!(rate.summary.max, 8.0 / time.summary.min);
-        assert!(rate.samples.is_empty());
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use contract::record::{Key, Parameters};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Kind, Program};
+use crate::catalogue::find;
 use crate::data::Shape;
 use crate::{Benchmark, Placement, Settings, Sizes};
 
@@ -196,13 +196,8 @@ impl Launch {
 }
 
 fn memory_bytes(step: &Step, ranks: usize, me: usize) -> u64 {
-    match crate::catalogue::find(&step.benchmark).map(|benchmark| &benchmark.kind) {
-        Some(Kind::Timed(program)) => {
-            let shape = Shape::new(ranks, me, step.size_bytes as usize, &step.parameters);
-            (program.blocks)(&shape).bytes(step.size_bytes)
-        }
-        _ => 0,
-    }
+    let shape = Shape::new(ranks, me, step.size_bytes as usize, &step.parameters);
+    find(&step.benchmark).map_or(0, |found| (found.program.blocks)(&shape).bytes(step.size_bytes))
 }
 
 impl Step {
@@ -222,7 +217,7 @@ impl Step {
 /// A size with the largest binary unit that leaves it whole.
 fn in_bytes(size: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match units.into_iter().find(|(unit, _)| size >= *unit && size % unit == 0) {
+    match units.into_iter().find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit)) {
         Some((unit, name)) => format!("{} {name}", size / unit),
         None => format!("{size} B"),
     }
@@ -241,13 +236,9 @@ fn estimate_s(
     parameters: &Parameters,
     settings: &Settings,
 ) -> f64 {
-    let bytes = match &benchmark.kind {
-        Kind::Timed(Program { moved, parts, .. }) => {
-            let shape = Shape::new(ranks, 0, size_bytes as usize, parameters);
-            moved(&shape).saturating_mul(parts(&shape)) as f64
-        }
-        Kind::Own(_) => 0.0,
-    };
+    let shape = Shape::new(ranks, 0, size_bytes as usize, parameters);
+    let program = &benchmark.program;
+    let bytes = (program.moved)(&shape).saturating_mul((program.parts)(&shape)) as f64;
     let event_s = EVENT_S * ranks as f64 + bytes / BYTES_PER_S;
     let all_s = (EVENTS * event_s).max(settings.time_min_s) + 2.0 * bytes / BYTES_PER_S;
     all_s.min(settings.time_limit_s.max(event_s))
@@ -267,7 +258,7 @@ pub(crate) fn each_size(scope: &Scope) -> Vec<Case> {
     sized(scope, &MESSAGE_SIZES)
 }
 
-/// A measurement for each message size; unasked, none for which the blocks of all ranks fill more than 16 MiB.
+/// A measurement for each size of a rank's block; unasked, none for which the blocks of all ranks fill over 16 MiB.
 pub(crate) fn each_block_size(scope: &Scope) -> Vec<Case> {
     let fits = |size: &u64| *size * scope.ranks as u64 <= 16 << 20;
     let sizes: Vec<u64> = MESSAGE_SIZES.into_iter().filter(fits).collect();

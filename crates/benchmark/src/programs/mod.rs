@@ -1,23 +1,67 @@
-//! The programs, a file each.
+//! The programs: a folder for each group, a file for each program.
+//!
+//! A file holds a [`Benchmark`], most of which comes from [`BENCHMARK`], a [`Program`], most of which comes from
+//! [`BETWEEN_TWO`] or [`COLLECTIVE`], and the function that is one event.
 
-mod ping_pong;
+mod collectives;
+mod cube;
+mod limits;
+mod paragon;
+mod sharc;
+mod streams;
 
-use crate::catalogue::{Benchmark, Program, Timing};
-use crate::data::{Blocks, Received};
-use contract::Tag;
+use contract::{Rank, Result, Source, Tag, TagSelector};
+
+use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
+use crate::data::{Blocks, Data, Received, Role, Shape};
+use crate::plan::each_size;
 
 /// All benchmarks, in the catalogue's order.
-pub(crate) static ALL: &[Benchmark] = &[ping_pong::PING_PONG];
+pub(crate) static ALL: &[Benchmark] = &[
+    limits::clock_cost::CLOCK_COST,
+    limits::copy::COPY,
+    limits::hand_over::HAND_OVER,
+    limits::process_switch::PROCESS_SWITCH,
+    cube::simple_transfer::SIMPLE_TRANSFER,
+    cube::send_and_reply::SEND_AND_REPLY,
+    cube::exchange::EXCHANGE,
+    cube::ring_broadcast::RING_BROADCAST,
+    cube::node_broadcast::NODE_BROADCAST,
+    sharc::ping_pong::PING_PONG,
+    sharc::broadcast::BROADCAST,
+    sharc::allgather::ALLGATHER,
+    sharc::allgather_in_place::ALLGATHER_IN_PLACE,
+    collectives::barrier::BARRIER,
+    collectives::reduce::REDUCE,
+    collectives::allreduce::ALLREDUCE,
+    collectives::scatter::SCATTER,
+    collectives::gather::GATHER,
+    collectives::all_to_all::ALL_TO_ALL,
+    streams::latency::LATENCY,
+    streams::bandwidth::BANDWIDTH,
+    streams::two_way_bandwidth::TWO_WAY_BANDWIDTH,
+    paragon::adjacent_pair::ADJACENT_PAIR,
+];
 
-/// For messages of programs.
-const TAG: Tag = Tag::new(0);
+/// What most benchmarks have in common: two ranks or more, a measurement for each message size.
+const BENCHMARK: Benchmark = Benchmark {
+    name: "",
+    group: "",
+    summary: "",
+    explains: "",
+    ranks: RankRule::Pair,
+    placement: Placement::Spread,
+    cases: each_size,
+    program: BETWEEN_TWO,
+    measure: |bench| bench.timed(),
+};
 
-/// Two ranks that send each other their blocks; each program says what its event is.
+/// What programs for two ranks have in common: each sends one block and receives the other's, the first times.
 const BETWEEN_TWO: Program = Program {
     timing: Timing::First,
     blocks: |shape| match shape.role() {
-        crate::data::Role::Other => Blocks::NONE,
-        _ => Blocks { send: 1, receive: 1, spare: 0 },
+        Role::Other => Blocks::NONE,
+        _ => Blocks { send: 1, receive: 1, posted: 0 },
     },
     event: |_, _| Ok(()),
     received: Received::Blocks(|shape, _| (shape.peer(), 0)),
@@ -25,3 +69,37 @@ const BETWEEN_TWO: Program = Program {
     moved: |shape| shape.size as u64,
     needs_shared_line: false,
 };
+
+/// Blocks for a stream one way.
+fn from_first_to_second(shape: &Shape) -> Blocks {
+    match shape.role() {
+        Role::First => Blocks { send: 1, ..Blocks::NONE },
+        Role::Second => Blocks { receive: 1, ..Blocks::NONE },
+        Role::Other => Blocks::NONE,
+    }
+}
+
+/// What collectives have in common: a synchronised start, and the slowest rank counts.
+const COLLECTIVE: Program = Program { timing: Timing::Slowest, ..BETWEEN_TWO };
+
+/// For messages of programs.
+const TAG: Tag = Tag::new(0);
+/// The same, for receives.
+const ITS_TAG: TagSelector = TagSelector::Is(TAG);
+
+/// The first rank sends and waits for the answer; the second answers.
+fn round_trip(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+    let peer = data.peer;
+    match data.role {
+        Role::First => {
+            rank.send(peer, TAG, &data.send)?;
+            rank.receive(Source::Rank(peer), ITS_TAG, &mut data.receive)?;
+        }
+        Role::Second => {
+            rank.receive(Source::Rank(peer), ITS_TAG, &mut data.receive)?;
+            rank.send(peer, TAG, &data.send)?;
+        }
+        Role::Other => {}
+    }
+    Ok(())
+}

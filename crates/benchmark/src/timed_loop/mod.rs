@@ -13,6 +13,7 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+use analysis::statistics::Sample;
 use contract::record::{StopReason, Timing as TimingRecord};
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
 
@@ -42,6 +43,13 @@ pub(crate) struct Outcome {
     pub(crate) warm_up_ps: Vec<f64>,
     pub(crate) stop_reason: StopReason,
     pub(crate) timing: TimingRecord,
+}
+
+impl Outcome {
+    /// The median time of an event in picoseconds.
+    pub(crate) fn median_ps(&self) -> f64 {
+        Sample::new(self.samples_ps.clone()).map_or(0.0, |sample| sample.median())
+    }
 }
 
 /// How far a measurement is.

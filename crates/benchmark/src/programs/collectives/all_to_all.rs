@@ -1,0 +1,24 @@
+//! A block from each rank for each rank: the traffic of a corner turn.
+
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Received, Shape};
+use crate::plan::each_block_size;
+use crate::programs::{BENCHMARK, COLLECTIVE};
+
+pub(in crate::programs) const ALL_TO_ALL: Benchmark = Benchmark {
+    name: "all-to-all",
+    group: "collectives",
+    summary: "a block from each rank to each rank, as in a corner turn",
+    explains: "Each of P ranks gives each rank, itself too, a block of its own. All start together; the time is that of \
+        the slowest; the size is that of one block; the rate is size (P - 1) P / time.",
+    ranks: RankRule::AtLeast(2),
+    cases: each_block_size,
+    program: Program {
+        blocks: |shape| Blocks { send: shape.ranks, receive: shape.ranks, posted: 0 },
+        event: |rank, data| rank.all_to_all(&data.send, &mut data.receive),
+        received: Received::Blocks(|shape, block| (block, shape.me)),
+        moved: Shape::bytes_all_to_all,
+        ..COLLECTIVE
+    },
+    ..BENCHMARK
+};

@@ -1,0 +1,32 @@
+//! The other collectives.
+
+pub(super) mod all_to_all;
+pub(super) mod allreduce;
+pub(super) mod barrier;
+pub(super) mod gather;
+pub(super) mod reduce;
+pub(super) mod scatter;
+
+use crate::plan::{Case, Scope, each_size};
+
+/// A measurement for each message size, rounded up to whole double-precision numbers.
+fn each_size_in_numbers(scope: &Scope) -> Vec<Case> {
+    let mut cases = each_size(scope);
+    for case in &mut cases {
+        case.size_bytes = case.size_bytes.next_multiple_of(size_of::<f64>() as u64);
+    }
+    cases.dedup();
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_reductions_are_whole_numbers_once() {
+        let sizes = Some("0,1,7,8,9".parse().unwrap());
+        let cases = each_size_in_numbers(&Scope { ranks: 2, sizes: sizes.as_ref() });
+        assert_eq!(cases.iter().map(|case| case.size_bytes).collect::<Vec<_>>(), [0, 8, 16]);
+    }
+}

@@ -1,0 +1,25 @@
+//! The sum of all ranks' numbers, for one rank.
+
+use contract::Reduction;
+
+use super::each_size_in_numbers;
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Received};
+use crate::programs::{BENCHMARK, COLLECTIVE};
+
+pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
+    name: "reduce",
+    group: "collectives",
+    summary: "sum of double-precision numbers to rank 0",
+    explains: "Rank 0 gets the sums of the numbers of all ranks, element by element. All start together; the time is that \
+        of the slowest; the size is that of one rank's numbers, rounded up to a multiple of 8; the rate is size / time.",
+    ranks: RankRule::AtLeast(2),
+    cases: each_size_in_numbers,
+    program: Program {
+        blocks: |shape| Blocks { send: 1, receive: (shape.me == 0).into(), posted: 0 },
+        event: |rank, data| rank.reduce(0, Reduction::SUM_F64, &data.send, &mut data.receive),
+        received: Received::Sum,
+        ..COLLECTIVE
+    },
+    ..BENCHMARK
+};

@@ -1,0 +1,27 @@
+//! A block for each rank, from one rank.
+
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Received, Shape};
+use crate::plan::each_block_size;
+use crate::programs::{BENCHMARK, COLLECTIVE};
+
+pub(in crate::programs) const SCATTER: Benchmark = Benchmark {
+    name: "scatter",
+    group: "collectives",
+    summary: "a block from rank 0 to each rank",
+    explains: "Rank 0 gives each of P ranks, itself too, a block of its own. All start together; the time is that of the \
+        slowest; the size is that of one block; the rate is size (P - 1) / time.",
+    ranks: RankRule::AtLeast(2),
+    cases: each_block_size,
+    program: Program {
+        blocks: |shape| {
+            let send = if shape.me == 0 { shape.ranks } else { 0 };
+            Blocks { send, receive: 1, posted: 0 }
+        },
+        event: |rank, data| rank.scatter(0, &data.send, &mut data.receive),
+        received: Received::Blocks(|shape, _| (0, shape.me)),
+        moved: Shape::bytes_to_others,
+        ..COLLECTIVE
+    },
+    ..BENCHMARK
+};

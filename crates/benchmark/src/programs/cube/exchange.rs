@@ -1,0 +1,27 @@
+//! Two ranks swap their data.
+
+use contract::{Rank, Result, Source};
+
+use crate::catalogue::{Benchmark, Program};
+use crate::data::{Data, Role};
+use crate::programs::{BENCHMARK, COLLECTIVE, ITS_TAG, TAG};
+
+pub(in crate::programs) const EXCHANGE: Benchmark = Benchmark {
+    name: "exchange",
+    group: "cube",
+    summary: "two ranks swap messages of one size",
+    explains: "Ranks 0 and 1 start together, each sends to the other and receives at once; the time is that of the \
+        slower one. The rate is 2 size / time; compared with a simple transfer it shows whether both directions work at \
+        once. Source: hypercube benchmarks (1986), simple communication, third test.",
+    program: Program { event: exchange, moved: |shape| 2 * shape.size as u64, ..COLLECTIVE },
+    ..BENCHMARK
+};
+
+fn exchange(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+    if data.role == Role::Other {
+        return Ok(());
+    }
+    let peer = data.peer;
+    rank.send_receive(peer, TAG, &data.send, Source::Rank(peer), ITS_TAG, &mut data.receive)?;
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! Every rank's block travels around the ring to all others.
+
+use contract::{Error, Rank, Result, Source};
+
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Data, Received, Shape};
+use crate::plan::each_block_size;
+use crate::programs::{BENCHMARK, COLLECTIVE, ITS_TAG, TAG};
+
+pub(in crate::programs) const RING_BROADCAST: Benchmark = Benchmark {
+    name: "ring-broadcast",
+    group: "cube",
+    summary: "N-way broadcast around a ring, by messages between neighbours",
+    explains: "Each of P ranks has a message for all others. In P - 1 steps every rank sends to the next one what it \
+        received last and receives from the one before. All start together; the time is that of the slowest; the rate \
+        is size (P - 1) P / time. Source: hypercube benchmarks (1986), simple communication, fourth test (N-way \
+        broadcast).",
+    ranks: RankRule::AtLeast(2),
+    cases: each_block_size,
+    program: Program {
+        blocks: |shape| Blocks { receive: shape.ranks, ..Blocks::NONE },
+        event: around_the_ring,
+        received: Received::InPlace(|_, block| (block, block)),
+        moved: Shape::bytes_all_to_all,
+        ..COLLECTIVE
+    },
+    ..BENCHMARK
+};
+
+fn around_the_ring(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+    let Shape { ranks, me, size, .. } = data.shape;
+    let (next, before) = ((me + 1) % ranks, (me + ranks - 1) % ranks);
+    let range = |block: usize| block * size..(block + 1) * size;
+    for step in 0..ranks - 1 {
+        let sent = (me + ranks - step) % ranks;
+        let received = (sent + ranks - 1) % ranks;
+        let [send, receive] =
+            data.receive.get_disjoint_mut([range(sent), range(received)]).map_err(|error| {
+                Error::Program(format!("blocks {sent} and {received} of {ranks}: {error}"))
+            })?;
+        rank.send_receive(next, TAG, send, Source::Rank(before), ITS_TAG, receive)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! A message and its answer, as in a remote procedure call.
+
+use crate::catalogue::{Benchmark, Program};
+use crate::programs::{BENCHMARK, BETWEEN_TWO, round_trip};
+
+pub(in crate::programs) const SEND_AND_REPLY: Benchmark = Benchmark {
+    name: "send-and-reply",
+    group: "cube",
+    summary: "a message and its answer, as in a remote procedure call",
+    explains: "Rank 0 sends a message, rank 1 answers with one of the same size; rank 0 times from its call to the \
+        answer. The rate is 2 size / time. Source: hypercube benchmarks (1986), simple communication, second test.",
+    program: Program { event: round_trip, moved: |shape| 2 * shape.size as u64, ..BETWEEN_TWO },
+    ..BENCHMARK
+};

@@ -1,0 +1,68 @@
+//! What reading the clock costs, and how fine it is.
+
+use analysis::statistics::{Sample, precision_reached};
+use contract::record::{Measurement, Parameters, StopReason, Timing as TimingRecord};
+use contract::{Rank, Result};
+
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Received};
+use crate::execute::Bench;
+use crate::plan::once;
+use crate::programs::{BENCHMARK, BETWEEN_TWO};
+use crate::timed_loop::Outcome;
+use crate::{Event, Settings};
+
+pub(in crate::programs) const CLOCK_COST: Benchmark = Benchmark {
+    name: "clock-cost",
+    group: "limits",
+    summary: "cost and resolution of the clock that times everything else",
+    explains: "One rank reads the clock in batches; the time is that of one reading. The resolution is the step between \
+        two readings that differ, taken from readings in a row, so it is at least the cost of a reading where the clock \
+        is finer than that.",
+    ranks: RankRule::Exactly(1),
+    cases: once,
+    program: Program {
+        blocks: |_| Blocks::NONE,
+        event: |rank, _| {
+            std::hint::black_box(rank.now());
+            Ok(())
+        },
+        received: Received::Nothing,
+        moved: |_| 0,
+        ..BETWEEN_TWO
+    },
+    measure,
+    ..BENCHMARK
+};
+
+fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let Some(outcome) = bench.sampled(&bench.benchmark.program)? else { return Ok(()) };
+    let time = bench.subject(Parameters::new()).time(1, &outcome)?;
+    let resolution = resolution(bench, &outcome)?;
+    bench.tell(Event::Measured(vec![time, resolution]))
+}
+
+const STEPS: usize = 1000;
+/// A clock that shows the same for so many readings is virtual: it moves only when its machine does something.
+const READINGS_MAX: usize = 1 << 20;
+
+fn resolution(bench: &Bench<'_>, outcome: &Outcome) -> Result<Measurement> {
+    let steps: Option<Vec<f64>> = (0..STEPS).map(|_| step_ps(bench.rank)).collect();
+    let samples_ps = steps.unwrap_or_else(|| vec![bench.rank.clock().resolution.as_ps() as f64]);
+    let Settings { confidence, precision, .. } = *bench.settings;
+    let narrow = Sample::new(samples_ps.clone())
+        .is_ok_and(|sample| precision_reached(&sample, confidence, precision));
+    let stop_reason = if narrow { StopReason::Precision } else { StopReason::SampleLimit };
+    let timing = TimingRecord { events_per_sample: 1, ..outcome.timing.clone() };
+    let outcome = Outcome { samples_ps, warm_up_ps: Vec::new(), stop_reason, timing };
+    let time = bench.subject(Parameters::new()).time(1, &outcome)?;
+    Ok(Measurement { metric: "resolution".into(), ..time })
+}
+
+fn step_ps(rank: &dyn Rank) -> Option<f64> {
+    let begin = rank.now();
+    (0..READINGS_MAX)
+        .map(|_| rank.now().since(begin).as_ps())
+        .find(|&step| step > 0)
+        .map(|step| step as f64)
+}

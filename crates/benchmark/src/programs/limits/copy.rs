@@ -1,0 +1,40 @@
+//! One processor copies memory.
+
+use contract::{Rank, Result, Work, WorkKind};
+
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Data, Received};
+use crate::plan::{Case, Scope, sized};
+use crate::programs::{BENCHMARK, BETWEEN_TWO};
+
+pub(in crate::programs) const COPY: Benchmark = Benchmark {
+    name: "copy",
+    group: "limits",
+    summary: "copy bandwidth of one processor, in and out of its caches",
+    explains: "One rank copies a block of memory to another, again and again; it times each copy. The rate is \
+        size / time: bytes copied, not bytes read and written. Both blocks together fit a cache or do not, which shows \
+        as steps of the rate over the size. What one core can copy is the limit of every transport by a single copy.",
+    ranks: RankRule::Exactly(1),
+    cases: copy_sizes,
+    program: Program {
+        blocks: |_| Blocks { send: 1, receive: 1, posted: 0 },
+        event: copy,
+        // A simulated machine may let the time of a copy pass without copying.
+        received: Received::Nothing,
+        ..BETWEEN_TWO
+    },
+    ..BENCHMARK
+};
+
+const SIZES: [u64; 9] =
+    [1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
+
+fn copy_sizes(scope: &Scope) -> Vec<Case> {
+    sized(scope, &SIZES).into_iter().filter(|case| case.size_bytes > 0).collect()
+}
+
+fn copy(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+    let work = Work::new(WorkKind::CopyBytes, data.send.len() as u64);
+    rank.compute(work, &mut || data.receive.copy_from_slice(&data.send));
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Two processors hand one cache line to each other.
+
+use std::sync::atomic::Ordering;
+
+use contract::{Rank, Result, Source};
+
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Data, Received, Role};
+use crate::plan::{Case, Scope};
+use crate::programs::{BENCHMARK, BETWEEN_TWO, ITS_TAG};
+
+pub(in crate::programs) const HAND_OVER: Benchmark = Benchmark {
+    name: "hand-over",
+    group: "limits",
+    summary: "handing one cache line from processor to processor, for each pair",
+    explains: "With a rank on every processor, two ranks wait in turn for a word of a shared cache line to change and \
+        change it; the others wait out of the way. The first times there and back; the time is half of it. No message \
+        can be faster than this. On machines with very many pairs an even choice of them is measured.",
+    ranks: RankRule::EveryProcessor,
+    cases: pairs,
+    program: Program { event: hand_over, parts: |_| 2, ..SHARED_LINE },
+    ..BENCHMARK
+};
+
+/// What programs on the shared line have in common.
+pub(super) const SHARED_LINE: Program = Program {
+    blocks: |_| Blocks::NONE,
+    received: Received::Nothing,
+    moved: |_| 0,
+    needs_shared_line: true,
+    ..BETWEEN_TWO
+};
+
+const PAIRS_MAX: usize = 64;
+
+fn pairs(scope: &Scope) -> Vec<Case> {
+    let last = scope.ranks;
+    let all: Vec<(usize, usize)> =
+        (0..last).flat_map(|from| (from + 1..last).map(move |to| (from, to))).collect();
+    let stride = all.len().div_ceil(PAIRS_MAX).max(1);
+    all.into_iter()
+        .step_by(stride)
+        .map(|(from, to)| Case {
+            parameters: [("from", from), ("to", to)]
+                .map(|(name, rank)| (name.into(), (rank as u64).into()))
+                .into(),
+            size_bytes: 0,
+        })
+        .collect()
+}
+
+/// The word is odd on its way there and even on its way back.
+fn hand_over(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+    let there = data.turn + 1;
+    let back = data.turn + 2;
+    data.turn = back;
+    match data.role {
+        Role::First => {
+            put(rank, there);
+            wait_for(rank, back)
+        }
+        Role::Second => {
+            wait_for(rank, there)?;
+            put(rank, back);
+            Ok(())
+        }
+        Role::Other => Ok(()),
+    }
+}
+
+/// Between looks whether the run goes on; many hand-overs long, and soon over.
+const LOADS: usize = 1 << 16;
+
+fn put(rank: &dyn Rank, value: u64) {
+    if let Some(line) = rank.shared_line() {
+        // Release, with the Acquire of the other's wait.
+        line.word(0).store(value, Ordering::Release);
+    }
+}
+
+/// Spins without a pause, which on some processors lasts as long as the hand-over itself.
+fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
+    while let Some(line) = rank.shared_line() {
+        let word = line.word(0);
+        // Acquire, with the Release of the other's put.
+        if (0..LOADS).any(|_| word.load(Ordering::Acquire) == value) {
+            break;
+        }
+        // A look for messages fails if the other rank is dead.
+        rank.probe(Source::Any, ITS_TAG)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(ranks: usize) -> usize {
+        pairs(&Scope { ranks, sizes: None }).len()
+    }
+
+    #[test]
+    fn every_pair_once_but_not_too_many() {
+        assert_eq!([1, 2, 4, 11].map(count), [0, 1, 6, 55]);
+        // 96 * 95 / 2 = 4560 pairs; every 72nd makes 63.3, so 64.
+        assert_eq!(count(96), 64);
+    }
+}

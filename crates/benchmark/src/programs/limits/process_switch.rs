@@ -1,0 +1,64 @@
+//! Two processes on one processor wake each other.
+
+use std::sync::atomic::Ordering;
+
+use contract::{Rank, Result, Source};
+
+use super::hand_over::SHARED_LINE;
+use crate::catalogue::{Benchmark, Placement, Program, RankRule};
+use crate::data::{Data, Role};
+use crate::plan::once;
+use crate::programs::{BENCHMARK, ITS_TAG};
+
+pub(in crate::programs) const PROCESS_SWITCH: Benchmark = Benchmark {
+    name: "process-switch",
+    group: "limits",
+    summary: "handing the processor from one sleeping process to another",
+    explains: "Two ranks on one and the same processor change a shared word in turn; each wakes the other and sleeps \
+        in the kernel. The first times there and back; the time is half of it: one wake, one sleep and one switch of \
+        the process. Where ranks share processors, no message can be faster than this.",
+    ranks: RankRule::Exactly(2),
+    placement: Placement::OneProcessor,
+    cases: once,
+    program: Program { event: switch, parts: |_| 2, ..SHARED_LINE },
+    ..BENCHMARK
+};
+
+fn switch(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+    let there = data.turn + 1;
+    let back = data.turn + 2;
+    data.turn = back;
+    match data.role {
+        Role::First => {
+            put(rank, there);
+            sleep_until(rank, back)
+        }
+        Role::Second => {
+            sleep_until(rank, there)?;
+            put(rank, back);
+            Ok(())
+        }
+        Role::Other => Ok(()),
+    }
+}
+
+fn put(rank: &dyn Rank, value: u64) {
+    if let Some(line) = rank.shared_line() {
+        // Release, with the Acquire of the other's wait.
+        line.word(0).store(value, Ordering::Release);
+        line.wake(0);
+    }
+}
+
+fn sleep_until(rank: &mut dyn Rank, value: u64) -> Result<()> {
+    while let Some(line) = rank.shared_line() {
+        line.sleep_while(0, value - 1);
+        // Acquire, with the Release of the other's put.
+        if line.word(0).load(Ordering::Acquire) == value {
+            break;
+        }
+        // Woken for nothing: a look for messages fails if the other rank is dead.
+        rank.probe(Source::Any, ITS_TAG)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! One rank tells all others.
+
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Received, Shape};
+use crate::programs::{BENCHMARK, COLLECTIVE};
+
+pub(in crate::programs) const BROADCAST: Benchmark = Benchmark {
+    name: "broadcast",
+    group: "sharc",
+    summary: "broadcast from rank 0, at the rank that ends last",
+    explains: "Rank 0 broadcasts a message to the P - 1 others. All start together; the time is that of the slowest; the \
+        rate is size (P - 1) / time. Source: MPI-SHARC (2002), section 4.3, equation 1.",
+    ranks: RankRule::AtLeast(2),
+    program: Program {
+        blocks: |_| Blocks { receive: 1, ..Blocks::NONE },
+        event: |rank, data| rank.broadcast(0, &mut data.receive),
+        received: Received::InPlace(|_, _| (0, 0)),
+        moved: Shape::bytes_to_others,
+        ..COLLECTIVE
+    },
+    ..BENCHMARK
+};
