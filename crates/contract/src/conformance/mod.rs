@@ -1,1 +1,41 @@
 //! The suite that every fabric must pass.
+//!
+//! A case is a plain function that every rank runs, addressed by its name: a fabric whose ranks are processes starts
+//! itself again with that name, a simulated machine runs the same function in its coroutines. A fabric's own test is
+//!
+//! ```
+//! use contract::{conformance, reference};
+//!
+//! let launch = |case: &'static conformance::Case, ranks: usize| {
+//!     reference::run(ranks, |machine| case.run(machine))
+//!         .map_err(|(rank, error)| format!("rank {rank}: {error}"))
+//! };
+//! // A fabric's test says 1..=9.
+//! let runs = conformance::run_all(1..=2, launch).unwrap();
+//! assert!(runs > 50);
+//! ```
+//!
+//! A launch must end by itself: a fabric that may hang is launched with a time limit, and running out of it is an
+//! error like any other.
+
+mod case;
+mod check;
+mod clock;
+mod collectives;
+mod mistakes;
+mod order;
+mod posted;
+mod probe;
+mod random;
+mod reductions;
+mod refused;
+mod shared_line;
+mod sizes;
+mod streams;
+mod unexpected;
+mod wildcards;
+
+pub use case::{Case, cases, find, run_all};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Known contents, and checks that say what they expected and found.
+
+use std::fmt::Debug;
+
+use crate::{Completed, Error, Posted, Progress, Rank, Result, Status, Tag};
+
+/// Mixes words into one that looks random: a step of SplitMix64 for each.
+pub(super) fn mix(words: &[u64]) -> u64 {
+    words.iter().fold(0x9e37_79b9_7f4a_7c15, |state, word| {
+        let mut mixed = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    })
+}
+
+/// Fills `buffer` with contents that differ between keys and between places.
+pub(super) fn fill(buffer: &mut [u8], key: u64) {
+    for (index, chunk) in buffer.chunks_mut(8).enumerate() {
+        chunk.copy_from_slice(&word(key, index)[..chunk.len()]);
+    }
+}
+
+fn word(key: u64, index: usize) -> [u8; 8] {
+    let place = index as u64;
+    (key ^ place).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_right(place as u32 % 64).to_le_bytes()
+}
+
+/// The same as a vector.
+pub(super) fn contents(key: u64, bytes: usize) -> Vec<u8> {
+    let mut buffer = vec![0; bytes];
+    fill(&mut buffer, key);
+    buffer
+}
+
+/// Fails unless `found` holds the contents of `key`; names the first byte that differs.
+pub(super) fn expect_contents(what: &str, key: u64, found: &[u8]) -> Result<()> {
+    for (index, chunk) in found.chunks(8).enumerate() {
+        let expected = word(key, index);
+        if let Some(place) = chunk.iter().zip(&expected).position(|(a, b)| a != b) {
+            return Err(Error::Program(format!(
+                "{what}, {} bytes: byte {} is {:#04x} where {:#04x} is expected",
+                found.len(),
+                index * 8 + place,
+                chunk[place],
+                expected[place]
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Fails unless both are equal.
+pub(super) fn expect<T: PartialEq + Debug>(what: &str, expected: T, found: T) -> Result<()> {
+    if expected == found {
+        Ok(())
+    } else {
+        fail(format!("{what}: {found:?} where {expected:?} is expected"))
+    }
+}
+
+/// Fails unless `condition`.
+pub(super) fn ensure(condition: bool, what: impl FnOnce() -> String) -> Result<()> {
+    if condition { Ok(()) } else { fail(what()) }
+}
+
+pub(super) fn fail<T>(words: String) -> Result<T> {
+    Err(Error::Program(words))
+}
+
+/// Fails unless the status is that of a message of `bytes` bytes with `tag` from `source`.
+pub(super) fn expect_status(
+    what: &str,
+    (source, tag, bytes): (usize, Tag, usize),
+    found: Status,
+) -> Result<()> {
+    expect(what, Status { source, tag, bytes }, found)
+}
+
+/// Fails unless `result` is an error that `is_right` knows; returning others that end the run as they are.
+pub(super) fn expect_error<T: Debug>(
+    what: &str,
+    result: Result<T>,
+    is_right: fn(&Error) -> bool,
+) -> Result<()> {
+    match result {
+        Err(error) if is_right(&error) => Ok(()),
+        Err(error @ (Error::RankDied { .. } | Error::Aborted { .. })) => Err(error),
+        Err(error) => fail(format!("{what}: the wrong error: {error}")),
+        Ok(value) => fail(format!("{what}: {value:?} where an error is expected")),
+    }
+}
+
+/// Asks until the operation has ended.
+pub(super) fn test_until_done(machine: &mut dyn Rank, mut posted: Posted) -> Result<Completed> {
+    loop {
+        match machine.test(posted)? {
+            Progress::Done(completed) => return Ok(completed),
+            Progress::Pending(same) => posted = same,
+        }
+    }
+}
+
+/// The roots to try: all of a few ranks, else a few of many.
+pub(super) fn roots(size: usize) -> Vec<usize> {
+    if size <= 16 { (0..size).collect() } else { vec![0, 1, size / 2 + 1, size - 1] }
+}

@@ -1,0 +1,81 @@
+//! Time, work and description.
+
+use super::case::{ANY, Case, TWO_OR_MORE};
+use super::check::{ensure, expect, fail};
+use crate::{Rank, Result, Source, Tag, Time, TimeSpan, Work, WorkKind};
+
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        Case::new("clock/never-goes-back", ANY, never_goes_back),
+        Case::new("clock/wait-until-is-not-early", ANY, wait_until_is_not_early),
+        Case::new("clock/no-message-arrives-before-it-was-sent", TWO_OR_MORE, causality),
+        Case::new("machine/compute-runs-its-body-once", ANY, compute_runs_its_body),
+        Case::new("machine/is-described", ANY, is_described),
+    ]
+}
+
+fn never_goes_back(machine: &mut dyn Rank) -> Result<()> {
+    ensure(machine.clock().resolution > TimeSpan::ZERO, || "the clock has no step".into())?;
+    let mut last = machine.now();
+    for _ in 0..1000 {
+        let now = machine.now();
+        ensure(now >= last, || format!("the clock went from {last:?} back to {now:?}"))?;
+        last = now;
+    }
+    Ok(())
+}
+
+fn wait_until_is_not_early(machine: &mut dyn Rank) -> Result<()> {
+    for us in [0, 1, 30, 400] {
+        let wanted = machine.now() + TimeSpan::from_us(us);
+        machine.wait_until(wanted);
+        let now = machine.now();
+        ensure(now >= wanted, || format!("woke at {now:?}, before {wanted:?}"))?;
+    }
+    // A time that has passed is no reason to wait, nor an error.
+    machine.wait_until(Time::ZERO);
+    Ok(())
+}
+
+/// A time stamp goes around the ring; whoever receives it must not be earlier than its sender by more than the clock's
+/// uncertainty.
+fn causality(machine: &mut dyn Rank) -> Result<()> {
+    let (rank, size) = (machine.rank(), machine.size());
+    let tag = Tag::new(1);
+    let mut stamp = [0; 8];
+    for _ in 0..20 {
+        if rank > 0 {
+            machine.receive(Source::Rank(rank - 1), tag.into(), &mut stamp)?;
+            not_before(machine, stamp)?;
+        }
+        machine.send((rank + 1) % size, tag, &machine.now().as_ps().to_le_bytes())?;
+        if rank == 0 {
+            machine.receive(Source::Rank(size - 1), tag.into(), &mut stamp)?;
+            not_before(machine, stamp)?;
+        }
+    }
+    Ok(())
+}
+
+fn not_before(machine: &dyn Rank, stamp: [u8; 8]) -> Result<()> {
+    let sent = Time::from_ps(u64::from_le_bytes(stamp));
+    let (now, uncertainty) = (machine.now(), machine.clock().uncertainty);
+    ensure(now + uncertainty >= sent, || format!("received at {now:?} what was sent at {sent:?}"))
+}
+
+fn compute_runs_its_body(machine: &mut dyn Rank) -> Result<()> {
+    let mut runs = 0;
+    machine.compute(Work::new(WorkKind::FloatingPoint, 1000), &mut || runs += 1);
+    // A simulated machine may leave out the work and let only its time pass.
+    let simulated = machine.describe().name.starts_with("sim:");
+    if runs == 1 || (runs == 0 && simulated) {
+        Ok(())
+    } else {
+        fail(format!("the body ran {runs} times"))
+    }
+}
+
+fn is_described(machine: &mut dyn Rank) -> Result<()> {
+    ensure(!machine.describe().name.is_empty(), || "the fabric has no name".into())?;
+    expect("this rank is one of the run's", true, machine.rank() < machine.size())
+}

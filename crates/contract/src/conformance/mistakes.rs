@@ -1,0 +1,161 @@
+//! Mistakes between ranks that must end the run with an error, and must not hang.
+//!
+//! Each mistake is followed by a barrier: the latest place at which it must be found. Only those are here that can be
+//! found from messages alone; see [`collective`](crate::collective).
+
+use super::case::{ANY, Case, TWO_OR_MORE};
+use crate::{Error, Rank, Reduction, Result, Source, Tag};
+
+pub(super) fn cases() -> Vec<Case> {
+    let unequal = |name, program| Case::failing(name, TWO_OR_MORE, program, is_mismatch);
+    vec![
+        unequal("mistakes/broadcast-of-unequal-lengths", broadcast_lengths),
+        unequal("mistakes/broadcast-of-lengths-worlds-apart", broadcast_long_and_short),
+        unequal("mistakes/scatter-of-unequal-lengths", scatter_lengths),
+        unequal("mistakes/gather-of-unequal-lengths", gather_lengths),
+        unequal("mistakes/allgather-of-unequal-lengths", allgather_lengths),
+        unequal("mistakes/allgather-in-place-of-unequal-lengths", in_place_lengths),
+        unequal("mistakes/reduce-of-unequal-lengths", reduce_lengths),
+        unequal("mistakes/allreduce-of-unequal-lengths", allreduce_lengths),
+        unequal("mistakes/allreduce-of-lengths-worlds-apart", allreduce_long_and_short),
+        unequal("mistakes/all-to-all-of-unequal-lengths", all_to_all_lengths),
+        unequal("mistakes/broadcast-from-two-roots", broadcast_roots),
+        unequal("mistakes/allreduce-with-two-operations", allreduce_operations),
+        unequal("mistakes/allgather-in-a-barrier", allgather_in_a_barrier),
+        unequal("mistakes/gather-in-a-reduce", gather_in_a_reduce),
+        Case::failing("mistakes/a-program-that-gives-up", ANY, gives_up, is_own_words),
+        Case::failing("mistakes/a-program-that-panics", ANY, panics, |_| true),
+    ]
+}
+
+/// A fabric that finds deadlocks, or ends a run when a rank leaves others waiting, may say it that way.
+fn is_mismatch(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::UnequalCounts { .. } | Error::MismatchedCollective { .. } | Error::Deadlock { .. }
+    )
+}
+
+/// The rank that makes the mistake: not the root, and not the same at all rank counts.
+fn is_odd_one(machine: &dyn Rank) -> bool {
+    machine.rank() == 1 + machine.size() / 3 % (machine.size() - 1)
+}
+
+fn pick<T>(machine: &dyn Rank, usual: T, odd: T) -> T {
+    if is_odd_one(machine) { odd } else { usual }
+}
+
+fn broadcast_lengths(machine: &mut dyn Rank) -> Result<()> {
+    let mut buffer = vec![0; pick(machine, 100, 99)];
+    machine.broadcast(0, &mut buffer)?;
+    machine.barrier()
+}
+
+fn broadcast_long_and_short(machine: &mut dyn Rank) -> Result<()> {
+    let mut buffer = vec![0; pick(machine, 100_000, 8)];
+    machine.broadcast(0, &mut buffer)?;
+    machine.barrier()
+}
+
+fn scatter_lengths(machine: &mut dyn Rank) -> Result<()> {
+    let mut block = vec![0; pick(machine, 100, 200)];
+    let send = vec![0; 100 * machine.size()];
+    machine.scatter(0, &send, &mut block)?;
+    machine.barrier()
+}
+
+fn gather_lengths(machine: &mut dyn Rank) -> Result<()> {
+    let block = vec![0; pick(machine, 100, 92)];
+    let mut all = vec![0; 100 * machine.size()];
+    machine.gather(0, &block, &mut all)?;
+    machine.barrier()
+}
+
+fn allgather_lengths(machine: &mut dyn Rank) -> Result<()> {
+    let bytes = pick(machine, 100, 108);
+    machine.allgather(&vec![0; bytes], &mut vec![0; bytes * machine.size()])?;
+    machine.barrier()
+}
+
+fn in_place_lengths(machine: &mut dyn Rank) -> Result<()> {
+    let bytes = pick(machine, 100, 40_000);
+    machine.allgather_in_place(&mut vec![0; bytes * machine.size()])?;
+    machine.barrier()
+}
+
+fn reduce_lengths(machine: &mut dyn Rank) -> Result<()> {
+    let bytes = pick(machine, 80, 88);
+    machine.reduce(0, Reduction::SUM_F64, &vec![0; bytes], &mut vec![0; bytes])?;
+    machine.barrier()
+}
+
+fn allreduce_lengths(machine: &mut dyn Rank) -> Result<()> {
+    let bytes = pick(machine, 80, 0);
+    machine.allreduce(Reduction::SUM_F64, &vec![0; bytes], &mut vec![0; bytes])?;
+    machine.barrier()
+}
+
+fn allreduce_long_and_short(machine: &mut dyn Rank) -> Result<()> {
+    let bytes = pick(machine, 8, 80_000);
+    machine.allreduce(Reduction::SUM_F64, &vec![0; bytes], &mut vec![0; bytes])?;
+    machine.barrier()
+}
+
+fn all_to_all_lengths(machine: &mut dyn Rank) -> Result<()> {
+    let bytes = pick(machine, 300, 8) * machine.size();
+    machine.all_to_all(&vec![0; bytes], &mut vec![0; bytes])?;
+    machine.barrier()
+}
+
+fn broadcast_roots(machine: &mut dyn Rank) -> Result<()> {
+    let root = pick(machine, 0, machine.rank());
+    machine.broadcast(root, &mut [0; 8])?;
+    machine.barrier()
+}
+
+fn allreduce_operations(machine: &mut dyn Rank) -> Result<()> {
+    let reduction = pick(machine, Reduction::SUM_F64, Reduction::MAXIMUM_F64);
+    machine.allreduce(reduction, &[0; 8], &mut [0; 8])?;
+    machine.barrier()
+}
+
+fn allgather_in_a_barrier(machine: &mut dyn Rank) -> Result<()> {
+    if is_odd_one(machine) {
+        machine.allgather(&[1; 8], &mut vec![0; 8 * machine.size()])?;
+    } else {
+        machine.barrier()?;
+    }
+    machine.barrier()
+}
+
+fn gather_in_a_reduce(machine: &mut dyn Rank) -> Result<()> {
+    if is_odd_one(machine) {
+        machine.gather(0, &[1; 8], &mut [])?;
+    } else {
+        machine.reduce(0, Reduction::SUM_F64, &[0; 8], &mut [0; 8])?;
+    }
+    machine.barrier()
+}
+
+const OWN_WORDS: &str = "this rank gives up on purpose";
+
+fn is_own_words(error: &Error) -> bool {
+    *error == Error::Program(OWN_WORDS.into())
+}
+
+/// One rank returns an error; the others wait for a message that never comes, and must not wait for ever.
+fn gives_up(machine: &mut dyn Rank) -> Result<()> {
+    if machine.rank() == machine.size() / 2 {
+        return Err(Error::Program(OWN_WORDS.into()));
+    }
+    let from = Source::Rank(machine.size() / 2);
+    machine.receive(from, Tag::new(1).into(), &mut []).map(drop)
+}
+
+fn panics(machine: &mut dyn Rank) -> Result<()> {
+    if machine.rank() == machine.size() / 2 {
+        // Without the hook's message: this one is meant.
+        std::panic::resume_unwind(Box::new("this rank panics on purpose"));
+    }
+    machine.barrier()
+}
