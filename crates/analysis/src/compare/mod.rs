@@ -15,6 +15,7 @@ use serde::Serialize;
 
 pub use effect::Effect;
 
+use crate::statistics::reaches;
 use crate::student;
 use correlation::FREEDOM;
 
@@ -198,7 +199,8 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
     // Candidates for a difference: the farther from 1 in units of the interval, the surer.
     let mut candidates = Vec::new();
     for (index, comparison) in comparisons.iter_mut().enumerate() {
-        let Some(effect) = comparison.effect.filter(|e| e.suffices(settings.confidence)) else {
+        let Some(effect) = comparison.effect.filter(|e| reaches(e.confidence, settings.confidence))
+        else {
             continue;
         };
         if effect.within(settings.margin) {
@@ -223,11 +225,6 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
 }
 
 impl Effect {
-    /// Whether there were samples enough for an interval of `confidence`.
-    fn suffices(&self, confidence: f64) -> bool {
-        self.confidence >= confidence - 1e-9
-    }
-
     fn within(&self, margin: f64) -> bool {
         1.0 / (1.0 + margin) <= self.low && self.high <= 1.0 + margin
     }

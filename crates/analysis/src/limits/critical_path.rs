@@ -40,11 +40,11 @@ pub fn critical_path(
         "exchange" => (1, 1, 2),
         // Each block visits every rank in turn.
         "ring-broadcast" => (others, others, p * others),
-        "node-broadcast" | "broadcast" | "scatter" => (1, 1, others),
-        "gather" => (1, 1, others),
-        "allgather-in-place" | "all-to-all" => (1, others, p * others),
-        // Each rank's own block moves too.
-        "allgather" => (1, p, p * p),
+        "node-broadcast" | "broadcast" => (1, 1, others),
+        "allgather-in-place" => (1, others, p * others),
+        // Here a rank's own block moves too.
+        "scatter" | "gather" => (1, 1, p),
+        "allgather" | "all-to-all" => (1, p, p * p),
         "barrier" => (1, 0, 0),
         // The operands must be read once by somebody, whoever combines them.
         "reduce" | "allreduce" => (1, 1, others),
@@ -138,9 +138,10 @@ mod tests {
 
     #[test]
     fn fewer_cores_than_ranks_share_the_copies_of_all() {
-        // Seven receivers on two cores, and four ranks that each receive three blocks.
+        // Seven receivers on two cores; four ranks that each receive three blocks, or four with their own.
         assert_eq!(path("broadcast", 8, 2), (1, 3.5));
-        assert_eq!(path("all-to-all", 4, 2), (1, 6.0));
+        assert_eq!(path("allgather-in-place", 4, 2), (1, 6.0));
+        assert_eq!(path("all-to-all", 4, 2), (1, 8.0));
         assert_eq!(path("ping-pong", 2, 1), (0, 1.0));
         assert_eq!(path("exchange", 2, 1), (0, 2.0));
     }

@@ -35,6 +35,11 @@ pub fn median_interval(sample: &Sample, confidence: f64) -> MedianInterval {
 }
 
 impl MedianInterval {
+    /// Whether there were samples enough for this confidence.
+    pub fn reaches(&self, confidence: f64) -> bool {
+        reaches(self.confidence, confidence)
+    }
+
     /// Half the width as a share of the median: 0 where the interval is a point, infinite around a median of 0.
     pub fn relative_half_width(&self, median: f64) -> f64 {
         let half_width = (self.high - self.low) / 2.0;
@@ -42,11 +47,16 @@ impl MedianInterval {
     }
 }
 
+/// Whether a confidence that was computed is one that was asked for: a decimal such as 0.96875, which six samples reach
+/// exactly, must not lose against the rounding of a sum.
+pub(crate) fn reaches(computed: f64, wanted: f64) -> bool {
+    const ROUNDING: f64 = 1e-12;
+    computed >= wanted - ROUNDING
+}
+
 /// The largest rank k, counted from 1, whose interval of `n` samples reaches `confidence`, and what it reaches.
 /// Rank 1, the whole range, where none does.
 fn interval_rank(n: usize, confidence: f64) -> (usize, f64) {
-    // A confidence written as a decimal must not lose against its own rounding.
-    const ROUNDING: f64 = 1e-12;
     let (m, odd) = (n / 2, n % 2 == 1);
     // We walk from the middle outwards, some z sqrt(n) / 2 steps. `at` is P(B = k - 1), `below` is P(B < k).
     let middle = probability_of_half(m);
@@ -57,7 +67,7 @@ fn interval_rank(n: usize, confidence: f64) -> (usize, f64) {
         // n = 2m: P(B = m - 1) = P(B = m) m / (m + 1), and P(B < m) = (1 - P(B = m)) / 2.
         (m, middle * m as f64 / (m + 1) as f64, (1.0 - middle) / 2.0)
     };
-    while rank > 1 && 1.0 - 2.0 * below < confidence - ROUNDING {
+    while rank > 1 && !reaches(1.0 - 2.0 * below, confidence) {
         below -= at;
         rank -= 1;
         // P(B = j - 1) = P(B = j) j / (n - j + 1), from j = rank.
