@@ -1,4 +1,29 @@
 //! The parts of the command line that a test or another program can call.
 #![forbid(unsafe_code)]
 
+mod arguments;
+mod command;
+mod environment;
+mod fabric;
+mod failure;
+mod interruption;
+mod output;
+mod progress;
+mod rank;
 pub mod report;
+mod results;
+mod utc;
+
+use std::process::ExitCode;
+
+/// The whole command: reads the command line, does what it says, and gives the exit status. A process that was started
+/// as a rank of a run does its part of that run instead.
+pub fn main() -> ExitCode {
+    if let Some(status) = rank::serve() {
+        return status;
+    }
+    match arguments::read() {
+        Ok(arguments) => command::execute(arguments).unwrap_or_else(|failure| failure.report()),
+        Err(status) => status,
+    }
+}

@@ -1,4 +1,6 @@
 //! The command line of Cornerstone.
 #![forbid(unsafe_code)]
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cornerstone::main()
+}

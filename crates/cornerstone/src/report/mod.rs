@@ -19,6 +19,9 @@ mod summary;
 
 use contract::record::Run;
 
+/// What a report's head names as its maker: a file that says so may be replaced by another report.
+pub(crate) const GENERATOR: &str = concat!("Cornerstone ", env!("CARGO_PKG_VERSION"));
+
 /// The report of one run, or of several side by side, as one HTML document.
 ///
 /// No runs at all give a page that says so.

@@ -67,6 +67,7 @@ fn document(title: &str, body: &Markup, data: &Data) -> String {
         html lang="en-GB" {
             head {
                 meta charset="utf-8";
+                meta name="generator" content=(super::GENERATOR);
                 meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";

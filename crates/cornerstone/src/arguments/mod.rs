@@ -1,0 +1,254 @@
+//! The command line as typed: what each subcommand takes, and how it is explained.
+
+mod values;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::failure::STATUS_USAGE;
+pub(crate) use benchmark::Sizes;
+pub(crate) use values::{FabricChoice, RankCounts, Seconds, Share};
+
+/// The version of this build and the revision it was made from.
+pub(crate) const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("CORNERSTONE_REVISION"), ")");
+
+const EXAMPLES: &str = "\
+Examples:
+  cornerstone run                        measure this machine in about a minute
+  cornerstone run ping-pong --ranks 2    one benchmark, at the sizes it comes with
+  cornerstone list                       what can be measured
+  cornerstone report results/RUN.jsonl   make the HTML report again
+  cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
+  cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
+
+Exit status:
+  0    done
+  1    the run failed on the way, or `compare` found a regression beyond the threshold
+  2    the command line, or a file named on it, is wrong
+  130  Ctrl-C; what was measured is kept, and `cornerstone run --resume FILE` goes on";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  cornerstone run                                   the quick suite, about a minute
+  cornerstone run ping-pong barrier --ranks 2,4,8   two benchmarks, at three numbers of ranks
+  cornerstone run collectives --sizes 0..1MiB       a whole group, sizes doubling from 0 to 1 MiB
+  cornerstone run ping-pong --sizes 8,1KiB,3000     just these sizes
+  cornerstone run --precision 1% --time-limit 10s   narrower intervals, and more time to reach them
+  cornerstone run --format json | jq .median        one object a line on standard output
+  cornerstone run --resume results/RUN.jsonl        go on with a run that was ended
+
+Sizes are in bytes, or with a unit: 64KiB is 65536 bytes, 64kB is 64000.
+A range doubles: 0..1KiB is 0, 1, 2, 4 ... 1024. Ranks may be written the same way: 2..16.
+
+A number stops being sampled when the interval of its median is as narrow as --precision asks,
+or at --time-limit; the second case is marked in every output, for that number did not converge.
+
+Standard output carries the results and nothing else; progress goes to standard error. Every
+result is also written to the results file at once, so a run that is ended keeps what it had.";
+
+/// Measures the message passing of this machine, and explains what it found.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cornerstone",
+    version = VERSION,
+    after_help = EXAMPLES,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure: the quick suite, or the benchmarks or groups that are named
+    Run(RunArguments),
+    /// List the benchmarks by group, or explain one
+    List(ListArguments),
+    /// Make the HTML report of one run, or of several side by side
+    Report(ReportArguments),
+    /// Compare two runs number by number: faster, slower, the same, or cannot tell
+    Compare(CompareArguments),
+    /// Print the models fitted to a run: start-up time, rate, half-performance size
+    Fit(FitArguments),
+}
+
+/// How results are written to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people: tables at the end
+    #[default]
+    Table,
+    /// One JSON object a line, as each number is made
+    Json,
+    /// Comma-separated values with a header, as each number is made
+    Csv,
+}
+
+/// What `run` takes. Nearly all is optional: what is not given comes from the run that is resumed, or is the default.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArguments {
+    /// Benchmarks or groups, as `cornerstone list` names them; none means the quick suite
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    /// Numbers of ranks, such as 2 or 2,4,8 or 2..16 [default: what each benchmark comes with]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) ranks: Option<RankCounts>,
+
+    /// Message sizes, such as 0..1MiB (doubling) or 8,1KiB,64KiB [default: what each benchmark comes with]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) sizes: Option<Sizes>,
+
+    /// Stop a measurement when the interval is within this share of the median [default: 5%]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) precision: Option<Share>,
+
+    /// Confidence of the intervals [default: 95%]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) confidence: Option<Share>,
+
+    /// Longest time for one measurement, such as 5s or 500ms [default: 2s; less in the quick suite]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time_limit: Option<Seconds>,
+
+    /// Seed of everything random, such as the data that are sent [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+
+    /// What carries the messages: local (our own shared memory) [default: local]
+    #[arg(long, value_name = "NAME[:ARG]")]
+    pub(crate) fabric: Option<FabricChoice>,
+
+    /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Go on with the run in this results file: measure what it lacks, and append. Options not given here are the file's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// How to write the results to standard output
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArguments {
+    /// A benchmark or group to explain
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportArguments {
+    /// Results files
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+
+    /// HTML file to make [default: beside the first results file]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArguments {
+    /// The results file to compare with
+    #[arg(value_name = "A")]
+    pub(crate) before: PathBuf,
+
+    /// The results file that is judged
+    #[arg(value_name = "B")]
+    pub(crate) after: PathBuf,
+
+    /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub(crate) threshold: Share,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FitArguments {
+    /// The results file
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+}
+
+/// Reads the command line of this process. Help and versions go to standard output; what is wrong with it is said on
+/// standard error, and the exit status is given.
+pub(crate) fn read() -> Result<Arguments, ExitCode> {
+    Arguments::try_parse().map_err(|error| {
+        // A closed output is no reason to panic, and there is nowhere left to complain.
+        if error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && error.use_stderr()
+        {
+            use std::io::Write;
+            let _ = write!(std::io::stderr(), "cornerstone: ");
+        }
+        let _ = error.print();
+        if error.use_stderr() { ExitCode::from(STATUS_USAGE) } else { ExitCode::SUCCESS }
+    })
+}
+
+impl RunArguments {
+    /// These arguments, with those of `earlier` where they say nothing. Where results go is never taken over.
+    pub(crate) fn or(self, earlier: RunArguments) -> RunArguments {
+        RunArguments {
+            names: if self.names.is_empty() { earlier.names } else { self.names },
+            ranks: self.ranks.or(earlier.ranks),
+            sizes: self.sizes.or(earlier.sizes),
+            precision: self.precision.or(earlier.precision),
+            confidence: self.confidence.or(earlier.confidence),
+            time_limit: self.time_limit.or(earlier.time_limit),
+            seed: self.seed.or(earlier.seed),
+            fabric: self.fabric.or(earlier.fabric),
+            ..self
+        }
+    }
+
+    /// The arguments of `run` in a command as a results file keeps it; none if it holds no such command.
+    pub(crate) fn recorded(command: &[String]) -> Option<RunArguments> {
+        match Arguments::try_parse_from(command).ok()?.command {
+            Command::Run(arguments) => Some(arguments),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(typed: &str) -> RunArguments {
+        let command: Vec<String> = typed.split(' ').map(String::from).collect();
+        RunArguments::recorded(&command).expect(typed)
+    }
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_resumed_run_keeps_what_is_not_given_again() {
+        let earlier = run("cornerstone run ping-pong --ranks 2,4 --seed 7 --out x.jsonl");
+        let now = run("cornerstone run --resume x.jsonl --seed 9 --format json").or(earlier);
+        assert_eq!(now.names, ["ping-pong"]);
+        assert_eq!(now.ranks, Some(RankCounts(vec![2, 4])));
+        assert_eq!(now.seed, Some(9));
+        assert_eq!(now.out, None);
+        assert_eq!(now.format, Format::Json);
+    }
+
+    #[test]
+    fn a_new_file_and_a_resumed_one_contradict_each_other() {
+        let typed = ["cornerstone", "run", "--out", "a", "--resume", "b"];
+        assert!(Arguments::try_parse_from(typed).is_err());
+    }
+}

@@ -1,0 +1,183 @@
+//! The values that options take, read and checked.
+
+use std::str::FromStr;
+
+/// Numbers of ranks: sorted, each once, none zero, never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RankCounts(pub(crate) Vec<usize>);
+
+/// A share of a whole, more than none of it and less than all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Share(pub(crate) f64);
+
+/// A length of time in seconds, more than zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seconds(pub(crate) f64);
+
+/// What carries the messages, as typed: `NAME` or `NAME:ARGUMENT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FabricChoice {
+    /// Ranks as processes over shared memory.
+    Local,
+}
+
+/// More lengths of a list than any run needs.
+const COUNTS_MAX: usize = 1000;
+
+impl FromStr for RankCounts {
+    type Err = String;
+
+    /// Counts and ranges between commas; a range doubles, as those of sizes do, and stops at or below its end.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut counts = Vec::new();
+        for piece in text.split(',') {
+            match piece.split_once("..") {
+                None => counts.push(rank_count(piece)?),
+                Some((from, to)) => {
+                    let (from, to) = (rank_count(from)?, rank_count(to)?);
+                    if from > to {
+                        return Err(format!("'{piece}' ends before it begins"));
+                    }
+                    let doubled = |count: &usize| count.checked_mul(2);
+                    let series = std::iter::successors(Some(from), doubled);
+                    counts.extend(series.take_while(|count| *count <= to));
+                }
+            }
+        }
+        counts.sort_unstable();
+        counts.dedup();
+        if counts.len() > COUNTS_MAX {
+            return Err(format!("{} different numbers are too many", counts.len()));
+        }
+        Ok(RankCounts(counts))
+    }
+}
+
+fn rank_count(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(0) => Err("a run needs at least 1 rank".into()),
+        Ok(count) => Ok(count),
+        Err(_) => Err(format!("'{text}' is no number of ranks: write a whole number such as 2")),
+    }
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let not_a_share = || format!("'{text}' is no share: write 5% or 0.05");
+        let (number, scale) = match text.trim().strip_suffix('%') {
+            Some(number) => (number, 0.01),
+            None => (text.trim(), 1.0),
+        };
+        let share = number.trim().parse::<f64>().map_err(|_| not_a_share())? * scale;
+        if share > 0.0 && share < 1.0 {
+            return Ok(Share(share));
+        }
+        let percent = if scale == 1.0 && (1.0..100.0).contains(&share) {
+            format!("; did you mean {text}%?")
+        } else {
+            String::new()
+        };
+        Err(format!("'{text}' does not lie between 0 and 1 (0% and 100%){percent}"))
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(unit_at);
+        let scale = match unit {
+            "" | "s" => 1.0,
+            "ms" => 1e-3,
+            "us" => 1e-6,
+            "m" | "min" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(format!("'{text}' is no time: write 2, 2s, 500ms or 1min")),
+        };
+        let seconds = number
+            .trim()
+            .parse::<f64>()
+            .map_err(|_| format!("'{text}' is no time: write 2, 2s, 500ms or 1min"))?
+            * scale;
+        // 64 bits of picoseconds last 213 days; a day is more than any measurement needs.
+        if seconds > 0.0 && seconds <= 86_400.0 {
+            Ok(Seconds(seconds))
+        } else {
+            Err(format!("'{text}' does not lie between 0 and a day"))
+        }
+    }
+}
+
+impl FromStr for FabricChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, argument) =
+            text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        match (name, argument) {
+            ("local", None) => Ok(FabricChoice::Local),
+            ("local", Some(argument)) => {
+                Err(format!("the fabric 'local' takes no argument, but '{argument}' was given"))
+            }
+            _ => Err(format!("there is no fabric '{name}' in this build; there is: local")),
+        }
+    }
+}
+
+impl std::fmt::Display for FabricChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FabricChoice::Local => "local",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal<T: FromStr<Err = String> + std::fmt::Debug>(text: &str) -> String {
+        text.parse::<T>().unwrap_err()
+    }
+
+    #[test]
+    fn shares_are_written_in_percent_or_plain() {
+        assert_eq!("5%".parse(), Ok(Share(0.05)));
+        assert_eq!("0.95".parse(), Ok(Share(0.95)));
+        for bad in ["0", "1", "-0.1", "100%", "0%", "nan", "inf", "much"] {
+            assert!(refusal::<Share>(bad).contains(bad));
+        }
+        assert!(refusal::<Share>("5").contains("did you mean 5%?"));
+    }
+
+    #[test]
+    fn times_have_units_and_are_positive() {
+        assert_eq!("2".parse(), Ok(Seconds(2.0)));
+        assert_eq!("500ms".parse(), Ok(Seconds(0.5)));
+        assert_eq!("1.5 min".parse(), Ok(Seconds(90.0)));
+        for bad in ["0", "-1s", "2 fortnights", "s", "nan", "2d", "25h", "1e9"] {
+            assert!(refusal::<Seconds>(bad).contains(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn no_run_has_zero_ranks() {
+        assert_eq!("8,2..6,3,2".parse(), Ok(RankCounts(vec![2, 3, 4, 8])));
+        assert!(refusal::<RankCounts>("0").contains("at least 1 rank"));
+        assert!(refusal::<RankCounts>("0..4").contains("at least 1 rank"));
+        assert!(refusal::<RankCounts>("two").contains("'two'"));
+        assert!(refusal::<RankCounts>("2,,4").contains("''"));
+        assert!(refusal::<RankCounts>("8..4").contains("'8..4' ends before"));
+    }
+
+    #[test]
+    fn fabrics_are_named_with_their_argument() {
+        assert_eq!("local".parse(), Ok(FabricChoice::Local));
+        assert!(refusal::<FabricChoice>("local:x").contains("takes no argument"));
+        assert!(refusal::<FabricChoice>("carrier-pigeon:3").contains("'carrier-pigeon'"));
+    }
+}

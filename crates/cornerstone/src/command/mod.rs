@@ -1,0 +1,23 @@
+//! The subcommands, a module each.
+
+mod compare;
+mod fit;
+mod list;
+mod report;
+mod run;
+
+use std::process::ExitCode;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
+
+/// Does what the command line says.
+pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
+    match arguments.command {
+        Command::Run(arguments) => run::execute(arguments),
+        Command::List(arguments) => list::execute(arguments),
+        Command::Report(arguments) => report::execute(arguments),
+        Command::Compare(arguments) => compare::execute(arguments),
+        Command::Fit(arguments) => fit::execute(arguments),
+    }
+}

@@ -1,0 +1,65 @@
+//! `report`: the HTML report of runs.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use contract::record::Run;
+
+use crate::arguments::ReportArguments;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::{report, results};
+
+/// Makes the report of one run, or of several side by side, and prints its path.
+pub(crate) fn execute(arguments: ReportArguments) -> Result<ExitCode, Failure> {
+    let runs = arguments
+        .runs
+        .iter()
+        .map(|path| results::read_noting_gaps(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let output = arguments.output.unwrap_or_else(|| default_path(&arguments.runs, &runs));
+    write(&output, &runs)?;
+    print(&format!("{}\n", output.display())).map(|()| ExitCode::SUCCESS)
+}
+
+fn default_path(paths: &[PathBuf], runs: &[Run]) -> PathBuf {
+    match runs {
+        [_] => results::beside(&paths[0]),
+        _ => {
+            let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+            // File names have an end; a report of many runs is named by the first and their number.
+            let name = match labels.as_slice() {
+                [first, second] => format!("{first}-and-{second}.html"),
+                _ => format!("{}-and-{}-more.html", labels[0], labels.len() - 1),
+            };
+            paths[0].with_file_name(name)
+        }
+    }
+}
+
+/// Writes the report of `runs` to `path`. Replaces an earlier report there, but no other file.
+pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
+    let shown = path.display();
+    if path.exists() && !is_report(path) {
+        return Err(Failure::usage(format!(
+            "'{shown}' is already there and is no report of Cornerstone"
+        ))
+        .hint("choose another name with -o FILE"));
+    }
+    std::fs::write(path, report::render(runs)).map_err(|error| {
+        Failure::failed(format!("cannot write the report '{shown}': {error}")).hint(
+            "the results are safe; `cornerstone report RUN -o FILE` makes the report elsewhere",
+        )
+    })
+}
+
+/// Whether a file names Cornerstone as what made it, as its head does in every report.
+fn is_report(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
+    // An empty file is what a full disk leaves of a report.
+    let name = report::GENERATOR.split(' ').next().unwrap_or_default();
+    let generator = format!("name=\"generator\" content=\"{name} ");
+    read.is_ok() && (head.is_empty() || String::from_utf8_lossy(&head).contains(&generator))
+}

@@ -1,0 +1,47 @@
+//! What can be refused before anything is started.
+
+use benchmark::Launch;
+
+use crate::arguments::FabricChoice;
+use crate::environment::{self, MemoryBound};
+use crate::failure::Failure;
+use crate::output::quantity::{memory as shown, size};
+
+/// Refuses more ranks than the fabric can start.
+pub(super) fn ranks(fabric: &FabricChoice, launches: &[Launch]) -> Result<(), Failure> {
+    let (most, why) = fabric.ranks_max();
+    match launches.iter().map(|launch| launch.ranks).find(|ranks| *ranks > most) {
+        None => Ok(()),
+        Some(ranks) => Err(Failure::usage(format!("{ranks} ranks are too many: {why}"))
+            .hint(format!("use --ranks {most} or fewer"))),
+    }
+}
+
+/// Refuses messages that do not fit memory: a rank that is killed for want of memory tells nobody why.
+pub(super) fn memory(launches: &[Launch]) -> Result<(), Failure> {
+    match environment::memory_bound() {
+        Some(bound) => memory_within(launches, &bound),
+        None => Ok(()),
+    }
+}
+
+fn memory_within(launches: &[Launch], bound: &MemoryBound) -> Result<(), Failure> {
+    let Some(launch) = launches.iter().max_by_key(|launch| launch.memory_bytes()) else {
+        return Ok(());
+    };
+    let needed = launch.memory_bytes();
+    if needed <= bound.bytes {
+        return Ok(());
+    }
+    let largest = launch.job.steps.iter().max_by_key(|step| step.size_bytes);
+    let (name, bytes) = largest.map_or(("", 0), |step| (step.benchmark.as_str(), step.size_bytes));
+    Err(Failure::usage(format!(
+        "messages of {} between {} ranks ({name}) need {} of memory, but {} are {}",
+        size(bytes),
+        launch.ranks,
+        shown(needed),
+        shown(bound.bytes),
+        bound.set_by
+    ))
+    .hint("choose smaller --sizes or fewer --ranks"))
+}

@@ -1,0 +1,163 @@
+//! What a run is asked for, from the command line and from the run that it goes on with.
+
+use benchmark::Settings;
+use contract::record::{Environment, FabricDescription, Run, RunHeader, SCHEMA_VERSION};
+use std::path::PathBuf;
+
+use crate::arguments::{FabricChoice, Format, RunArguments, Seconds, Share};
+use crate::failure::Failure;
+use crate::progress::note;
+use crate::results::ResultsFile;
+use crate::{environment, utc};
+
+/// What to measure, how, and where the results go.
+pub(super) struct Request {
+    pub(super) names: Vec<String>,
+    pub(super) ranks: Option<Vec<usize>>,
+    pub(super) settings: Settings,
+    pub(super) fabric: FabricChoice,
+    pub(super) format: Format,
+    pub(super) environment: Environment,
+    pub(super) target: Target,
+}
+
+/// Where the results go.
+pub(super) enum Target {
+    /// Into a new file: the one that is named, or one named by time and host.
+    New(Option<PathBuf>),
+    /// Behind those of an earlier run.
+    Resumed(ResultsFile, Box<Run>),
+}
+
+impl Request {
+    pub(super) fn new(arguments: RunArguments) -> Result<Self, Failure> {
+        let environment = environment::capture();
+        let (arguments, target) = match arguments.resume.clone() {
+            None => {
+                let out = arguments.out.clone();
+                (arguments, Target::New(out))
+            }
+            Some(path) => {
+                let (file, run) = ResultsFile::reopen(&path)?;
+                let arguments = continued(arguments, &run, &path)?;
+                check_machine(&run, &environment, &path)?;
+                (arguments, Target::Resumed(file, Box::new(run)))
+            }
+        };
+        Ok(Request {
+            settings: settings(&arguments),
+            names: arguments.names,
+            ranks: arguments.ranks.map(|ranks| ranks.0),
+            fabric: arguments.fabric.unwrap_or(FabricChoice::Local),
+            format: arguments.format,
+            environment,
+            target,
+        })
+    }
+
+    /// The run that this one goes on with, if there is one.
+    pub(super) fn earlier(&self) -> Option<&Run> {
+        match &self.target {
+            Target::New(_) => None,
+            Target::Resumed(_, run) => Some(run),
+        }
+    }
+
+    /// The header of the results, once it is known what carries the messages.
+    pub(super) fn header(&self, fabric: FabricDescription) -> RunHeader {
+        RunHeader {
+            schema_version: SCHEMA_VERSION,
+            cornerstone_version: env!("CARGO_PKG_VERSION").into(),
+            revision: env!("CORNERSTONE_REVISION").into(),
+            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            started: utc::now(),
+            seed: self.settings.seed,
+            precision: self.settings.precision,
+            confidence: self.settings.confidence,
+            time_limit_s: self.settings.time_limit_s,
+            fabric,
+            environment: self.environment.clone(),
+        }
+    }
+}
+
+/// The quick suite has to end in about a minute. Whoever names benchmarks or says how well to measure gets the time
+/// that it takes.
+fn settings(arguments: &RunArguments) -> Settings {
+    let quick = arguments.names.is_empty()
+        && arguments.ranks.is_none()
+        && arguments.sizes.is_none()
+        && arguments.precision.is_none()
+        && arguments.time_limit.is_none();
+    let defaults = if quick { Settings::quick() } else { Settings::default() };
+    Settings {
+        sizes: arguments.sizes.clone(),
+        precision: arguments.precision.map_or(defaults.precision, |Share(share)| share),
+        confidence: arguments.confidence.map_or(defaults.confidence, |Share(share)| share),
+        time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
+        seed: arguments.seed.unwrap_or(defaults.seed),
+        ..defaults
+    }
+}
+
+/// The arguments, with those of the run where they say nothing.
+fn continued(
+    arguments: RunArguments,
+    run: &Run,
+    path: &std::path::Path,
+) -> Result<RunArguments, Failure> {
+    let mut all = arguments;
+    for header in run.headers.iter().rev() {
+        let earlier = RunArguments::recorded(&header.command).ok_or_else(|| {
+            Failure::usage(format!(
+                "'{}' was made by a command that this build does not understand: {}",
+                path.display(),
+                header.command.join(" ")
+            ))
+            .hint("go on with the build that made it, or measure again")
+        })?;
+        all = all.or(earlier);
+    }
+    let fabric = all.fabric.clone().unwrap_or(FabricChoice::Local).to_string();
+    let before = &run.header().fabric.name;
+    if fabric != *before {
+        return Err(Failure::usage(format!(
+            "'{}' was measured on the fabric '{before}', not on '{fabric}'",
+            path.display()
+        ))
+        .hint("leave --fabric out to go on with it, or measure into another file"));
+    }
+    Ok(all)
+}
+
+/// Refuses another machine: its numbers would stand in one table with this one's. Says what else has changed.
+fn check_machine(run: &Run, now: &Environment, path: &std::path::Path) -> Result<(), Failure> {
+    let before = &run.header().environment;
+    let hard = [
+        ("processor", before.processor.clone(), now.processor.clone()),
+        (
+            "processors available",
+            before.processors_available.to_string(),
+            now.processors_available.to_string(),
+        ),
+        ("memory in bytes", before.memory_bytes.to_string(), now.memory_bytes.to_string()),
+    ];
+    if let Some((what, before, now)) = hard.iter().find(|(_, before, now)| before != now) {
+        return Err(Failure::usage(format!(
+            "'{}' was measured on another machine: {what} were '{before}', here '{now}'",
+            path.display()
+        ))
+        .hint("go on there, or measure into another file here and use `cornerstone compare`"));
+    }
+    let soft = [
+        ("host", &before.host, &now.host),
+        ("kernel", &before.kernel, &now.kernel),
+        ("clock source", &before.clock_source, &now.clock_source),
+        ("governor", &before.governor, &now.governor),
+        ("revision of Cornerstone", &run.header().revision, &env!("CORNERSTONE_REVISION").into()),
+    ];
+    for (what, before, now) in soft.iter().filter(|(_, before, now)| before != now) {
+        note(&format!("note: the {what} changed since the run began: '{before}', now '{now}'"));
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! A run under way: events come in, results go out.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+
+use benchmark::{Event, Launch};
+use contract::record::{FabricDescription, Measurement, Run};
+
+use super::request::{Request, Target};
+use crate::arguments::Format;
+use crate::command::report;
+use crate::fabric::LaunchEnd;
+use crate::failure::Failure;
+use crate::interruption::Interruption;
+use crate::output::quantity::wait;
+use crate::output::{csv_header, csv_line, findings, json_line, print};
+use crate::progress::{Progress, note};
+use crate::rank::Message;
+use crate::results::{self, ResultsFile};
+
+/// A run under way.
+pub(super) struct Session {
+    request: Request,
+    results: ResultsFile,
+    /// What is known of the run so far, earlier sessions included.
+    run: Run,
+    /// Whether this session's header is in the file.
+    headed: bool,
+    progress: Progress,
+    skipped: Vec<String>,
+    /// Why the ranks were asked to stop.
+    failure: Option<Failure>,
+}
+
+impl Session {
+    /// Opens the results file, says what will happen.
+    pub(super) fn open(mut request: Request, launches: &[Launch]) -> Result<Self, Failure> {
+        let target = std::mem::replace(&mut request.target, Target::New(None));
+        let (results, run) = match target {
+            Target::Resumed(results, run) => (results, *run),
+            Target::New(path) => {
+                let path = match path {
+                    Some(path) => path,
+                    None => results::default_path(&request.header(FabricDescription::default()))?,
+                };
+                let run = Run {
+                    label: path.file_stem().map(|s| s.display().to_string()).unwrap_or_default(),
+                    headers: Vec::new(),
+                    measurements: Vec::new(),
+                    ended: false,
+                    cut_off: false,
+                };
+                (ResultsFile::create(&path)?, run)
+            }
+        };
+        let steps = launches.iter().map(|launch| launch.job.steps.len()).sum();
+        let estimate_s = launches.iter().map(Launch::estimate_s).sum();
+        note(&announcement(steps, estimate_s, &results, &run));
+        if request.format == Format::Csv {
+            print(&csv_header())?;
+        }
+        Ok(Session {
+            request,
+            results,
+            run,
+            headed: false,
+            progress: Progress::new(steps, estimate_s),
+            skipped: Vec::new(),
+            failure: None,
+        })
+    }
+
+    /// Makes the measurements of all launches.
+    pub(super) fn measure(
+        &mut self,
+        launches: &[Launch],
+        interruption: &Interruption,
+    ) -> Result<(), Failure> {
+        for launch in launches {
+            if let Some(signal) = interruption.signal() {
+                return Err(interrupted(signal));
+            }
+            let fabric = self.request.fabric.clone();
+            let ended = fabric.run(launch, &mut |message| {
+                self.take(launch, message).map_or_else(
+                    |failure| {
+                        // The first failure is the cause; what follows from it would only hide it.
+                        self.failure.get_or_insert(failure);
+                        ControlFlow::Break(())
+                    },
+                    ControlFlow::Continue,
+                )
+            });
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            ended.map_err(|end| match end {
+                LaunchEnd::Interrupted(signal) => interrupted(signal),
+                LaunchEnd::Failed(message) => Failure::failed(message),
+                LaunchEnd::Stopped => Failure::failed("the run was stopped"),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes what rank 0 says.
+    fn take(&mut self, launch: &Launch, message: Message) -> Result<(), Failure> {
+        match message {
+            Message::Joined(fabric) => self.head(fabric),
+            Message::Event(Event::Started { label, .. }) => {
+                self.progress.begin(&format!("{label}, {} ranks", launch.ranks));
+                Ok(())
+            }
+            Message::Event(Event::Progress { .. }) => Ok(()),
+            Message::Event(Event::Skipped { index, label, reason }) => {
+                self.progress.end(launch.job.steps[index].estimate_s);
+                self.skipped.push(format!("{label}: {reason}"));
+                Ok(())
+            }
+            Message::Event(Event::Measured(measurements)) => {
+                self.progress.end(0.0);
+                self.keep(measurements)
+            }
+        }
+    }
+
+    /// Writes this session's header, the first time that a rank says what carries the messages.
+    fn head(&mut self, fabric: FabricDescription) -> Result<(), Failure> {
+        if !self.headed {
+            let header = self.request.header(fabric);
+            self.results.append_header(&header)?;
+            self.run.headers.push(header);
+            self.headed = true;
+        }
+        Ok(())
+    }
+
+    /// Keeps the metrics of one measurement: in the file first, for whoever reads standard output may go away.
+    fn keep(&mut self, measurements: Vec<Measurement>) -> Result<(), Failure> {
+        let kept = self.results.append(&measurements);
+        for measurement in &measurements {
+            let line = match self.request.format {
+                Format::Table => continue,
+                Format::Json => json_line(measurement),
+                Format::Csv => csv_line(measurement),
+            };
+            self.progress.aside(|| print(&line))?;
+        }
+        self.run.measurements.extend(measurements);
+        kept
+    }
+
+    /// Ends the file, makes the report, shows what was found; `ended` is how the measuring went.
+    pub(super) fn close(mut self, ended: Result<(), Failure>) -> Result<ExitCode, Failure> {
+        self.progress.clear();
+        for line in &self.skipped {
+            note(&format!("note: not measured here: {line}"));
+        }
+        let path = self.results.path().to_path_buf();
+        let ended = ended.and_then(|()| self.end_file());
+        if self.run.headers.is_empty() {
+            self.results.remove_if_empty();
+            return ended.map(|()| ExitCode::SUCCESS);
+        }
+        if let Err(failure) = ended {
+            return Err(self.ended_early(failure, &path));
+        }
+        let report_path = results::beside(&path);
+        let reported = report::write(&report_path, std::slice::from_ref(&self.run));
+        self.show()?;
+        note(&format!("results  {}", path.display()));
+        reported?;
+        note(&format!("report   {}", report_path.display()));
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn end_file(&mut self) -> Result<(), Failure> {
+        if self.headed { self.results.end() } else { Ok(()) }
+    }
+
+    /// Shows what there is, and adds to the failure how to go on.
+    fn ended_early(&self, failure: Failure, path: &Path) -> Failure {
+        if failure.is_quiet() {
+            return failure;
+        }
+        if !self.run.measurements.is_empty() && self.show().is_err() {
+            note("note: what was measured so far could not be shown");
+        }
+        note(&format!("results so far  {}", path.display()));
+        failure.hint_if_none(format!(
+            "what was measured is kept; go on with `cornerstone run --resume {}`",
+            path.display()
+        ))
+    }
+
+    fn show(&self) -> Result<(), Failure> {
+        match self.request.format {
+            Format::Table => print(&findings(&self.run)),
+            Format::Json | Format::Csv => Ok(()),
+        }
+    }
+}
+
+fn announcement(steps: usize, estimate_s: f64, results: &ResultsFile, run: &Run) -> String {
+    let path = results.path().display();
+    match (steps, run.measurements.len()) {
+        (0, _) => format!("nothing is missing in {path}"),
+        (_, 0) => format!("{steps} measurements, about {}; results go to {path}", wait(estimate_s)),
+        _ => format!("{steps} measurements are missing in {path}, about {}", wait(estimate_s)),
+    }
+}
+
+fn interrupted(signal: i32) -> Failure {
+    let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
+    Failure::signal(format!("interrupted by {name}; all ranks were ended"), signal)
+}

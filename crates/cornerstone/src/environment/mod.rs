@@ -1,0 +1,51 @@
+//! Where a run is made: what the kernel tells about the machine and its state.
+
+mod memory;
+mod processor;
+mod surroundings;
+mod system;
+
+use contract::record::Environment;
+
+pub(crate) use memory::MemoryBound;
+use system::System;
+
+/// This machine, now.
+pub(crate) fn capture() -> Environment {
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
+    read(&System::this(), processors)
+}
+
+/// The tightest bound on the memory that a run may take, as far as the kernel shows one.
+pub(crate) fn memory_bound() -> Option<MemoryBound> {
+    memory::bound(&System::this())
+}
+
+fn read(system: &System, processors_available: usize) -> Environment {
+    let text = |path: &str| system.text(path);
+    let load = text("/proc/loadavg")
+        .and_then(|text| text.split_whitespace().next().and_then(|first| first.parse().ok()));
+    Environment {
+        host: text("/proc/sys/kernel/hostname").unwrap_or_else(|| "unknown".into()),
+        processor: processor::model(system),
+        processors_available,
+        caches: processor::caches(system),
+        memory_bytes: memory::total_bytes(system),
+        kernel: kernel(system),
+        clock_source: processor::clock_source(system),
+        governor: processor::governor(system),
+        virtualisation: surroundings::virtualisation(system),
+        load_before: load,
+        other: surroundings::other(system),
+    }
+}
+
+fn kernel(system: &System) -> String {
+    let part = |name: &str| system.text(&format!("/proc/sys/kernel/{name}"));
+    let name = part("ostype").unwrap_or_else(|| std::env::consts::OS.into());
+    let release = part("osrelease").unwrap_or_else(|| "unknown".into());
+    format!("{name} {release} {}", std::env::consts::ARCH)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! The fabrics that this build can run benchmarks on: the one place that knows more of them than a name.
+
+use std::ops::ControlFlow;
+
+use benchmark::{Launch, Placement};
+use fabric_shm::{Binding, LaunchError, LaunchOptions};
+
+use crate::arguments::FabricChoice;
+use crate::rank::Message;
+
+/// Why a launch did not run to its end.
+#[derive(Debug)]
+pub(crate) enum LaunchEnd {
+    /// Something went wrong; the message names the rank, where it was one.
+    Failed(String),
+    /// A signal asked for it.
+    Interrupted(i32),
+    /// The receiver of the messages asked for it.
+    Stopped,
+}
+
+impl FabricChoice {
+    /// The most ranks that it can start, and why not more.
+    pub(crate) fn ranks_max(&self) -> (usize, &'static str) {
+        match self {
+            FabricChoice::Local => {
+                (fabric_shm::MAXIMUM_RANKS, "the local fabric starts a process for each")
+            }
+        }
+    }
+
+    /// Starts the ranks of `launch`, has them execute its job, and returns when all have ended. `on_message` gets what
+    /// they say, and may stop them.
+    pub(crate) fn run(
+        &self,
+        launch: &Launch,
+        on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    ) -> Result<(), LaunchEnd> {
+        match self {
+            FabricChoice::Local => local(launch, on_message),
+        }
+    }
+}
+
+fn local(
+    launch: &Launch,
+    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+) -> Result<(), LaunchEnd> {
+    let job = serde_json::to_vec(&launch.job).expect("a job is plain data");
+    let mut options = LaunchOptions::new(launch.ranks, job);
+    if launch.placement == Placement::OneProcessor {
+        options.binding = Binding::OneForAll;
+    }
+    let mut misunderstood = None;
+    let on_report = &mut |bytes: &[u8]| match serde_json::from_slice(bytes) {
+        Ok(message) => on_message(message),
+        // Both ends are one program; only one that was replaced while it runs can come here.
+        Err(error) => {
+            misunderstood = Some(format!("a rank said what is not to be understood: {error}"));
+            ControlFlow::Break(())
+        }
+    };
+    let ended = fabric_shm::launch(&options, on_report);
+    if let Some(message) = misunderstood {
+        return Err(LaunchEnd::Failed(message));
+    }
+    ended.map_err(|error| match error {
+        LaunchError::Interrupted { signal } => LaunchEnd::Interrupted(signal),
+        LaunchError::Stopped => LaunchEnd::Stopped,
+        other => LaunchEnd::Failed(other.to_string()),
+    })
+}

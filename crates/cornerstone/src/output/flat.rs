@@ -1,0 +1,189 @@
+//! A measurement as one flat record, for programs: the names of the results file, without the samples.
+
+use contract::record::Measurement;
+use serde_json::{Map, Value};
+
+/// The columns of the CSV, in their order.
+const COLUMNS: [&str; 22] = [
+    "benchmark",
+    "group",
+    "fabric",
+    "ranks",
+    "size_bytes",
+    "parameters",
+    "metric",
+    "unit",
+    "better",
+    "median",
+    "ci_low",
+    "ci_high",
+    "ci_confidence",
+    "mean",
+    "min",
+    "p99",
+    "p999",
+    "max",
+    "n",
+    "stop_reason",
+    "events_per_sample",
+    "spent_s",
+];
+
+/// One JSON object on one line.
+pub(crate) fn json_line(measurement: &Measurement) -> String {
+    format!("{}\n", Value::Object(flat(measurement)))
+}
+
+/// The header of the CSV.
+pub(crate) fn csv_header() -> String {
+    COLUMNS.join(",") + "\n"
+}
+
+/// One line of CSV.
+pub(crate) fn csv_line(measurement: &Measurement) -> String {
+    let flat = flat(measurement);
+    let cell = |column: &&str| match (*column, flat.get(*column)) {
+        ("parameters", _) => parameters(measurement),
+        (_, Some(Value::String(text))) => quoted(text),
+        (_, Some(value)) => value.to_string(),
+        (_, None) => String::new(),
+    };
+    COLUMNS.iter().map(cell).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// The record as it stands in the file, with what is nested there brought to the top. Each parameter and each field of
+/// the timing keeps its name.
+fn flat(measurement: &Measurement) -> Map<String, Value> {
+    let value = serde_json::to_value(measurement).expect("a measurement is plain data");
+    let mut flat = Map::new();
+    for (name, value) in value.as_object().into_iter().flatten() {
+        match (name.as_str(), value) {
+            ("samples" | "warm_up_samples", _) => {}
+            ("outliers", Value::Object(fields)) => {
+                flat.extend(fields.iter().map(|(n, v)| (format!("outliers_{n}"), v.clone())));
+            }
+            (_, Value::Object(fields)) => {
+                flat.extend(fields.iter().map(|(n, v)| (n.clone(), v.clone())));
+            }
+            _ => {
+                flat.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    flat
+}
+
+/// `name=value` pairs with semicolons between them.
+fn parameters(measurement: &Measurement) -> String {
+    let pairs = measurement.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+    quoted(&pairs.collect::<Vec<_>>().join(";"))
+}
+
+/// A CSV field after RFC 4180: in quotes where a comma, a quote or a line's end would mislead.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::record::{Better, Outliers, StopReason, Summary, Timing};
+
+    use super::*;
+
+    fn measurement() -> Measurement {
+        Measurement {
+            benchmark: "adjacent-pair".into(),
+            group: "pairs".into(),
+            fabric: "local".into(),
+            ranks: 2,
+            size_bytes: 1024,
+            parameters: [
+                ("acknowledgement".to_string(), true.into()),
+                ("packet_bytes".to_string(), 64.into()),
+            ]
+            .into(),
+            metric: "time".into(),
+            unit: "us".into(),
+            better: Better::Lower,
+            summary: Summary {
+                median: 1.5,
+                ci_low: 1.25,
+                ci_high: 2.0,
+                ci_confidence: 0.96,
+                mean: 1.75,
+                min: 1.0,
+                p99: 3.0,
+                p999: 4.0,
+                max: 5.0,
+                n: 100,
+                outliers: Outliers { high_mild: 2, ..Outliers::default() },
+            },
+            stop_reason: StopReason::TimeLimit,
+            timing: Timing {
+                events_per_sample: 1,
+                clock_share: 0.01,
+                start: "none".into(),
+                late_starts: 0,
+                spent_s: 0.5,
+            },
+            samples: vec![1.5],
+            warm_up_samples: vec![9.0],
+        }
+    }
+
+    #[test]
+    fn json_is_one_flat_object_with_the_names_of_the_file() {
+        let line = json_line(&measurement());
+        let read: Map<String, Value> = serde_json::from_str(&line).unwrap();
+        assert!(read.values().all(|value| !value.is_object() && !value.is_array()), "{line}");
+        for name in [
+            "benchmark",
+            "fabric",
+            "ranks",
+            "size_bytes",
+            "metric",
+            "unit",
+            "median",
+            "ci_low",
+            "ci_high",
+            "p99",
+            "max",
+            "n",
+            "stop_reason",
+            "packet_bytes",
+            "outliers_high_mild",
+        ] {
+            assert!(read.contains_key(name), "{name} is missing in {line}");
+        }
+        assert_eq!(read["stop_reason"], "time-limit");
+        assert_eq!(read["acknowledgement"], true);
+        // Nothing was overwritten by a nested field of the same name.
+        let nested = serde_json::to_value(measurement()).unwrap();
+        let leaves: usize = nested
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|v| v.as_object().map_or(usize::from(!v.is_array()), |inner| inner.len()))
+            .sum();
+        assert_eq!(read.len(), leaves);
+    }
+
+    #[test]
+    fn csv_has_a_cell_for_every_column() {
+        let line = csv_line(&measurement());
+        assert_eq!(line.split(',').count(), csv_header().split(',').count());
+        assert!(line.contains(",acknowledgement=yes;packet_bytes=64,"), "{line}");
+        assert!(line.starts_with("adjacent-pair,pairs,local,2,1024,"), "{line}");
+        assert!(!line.contains(",,"), "an empty cell: {line}");
+    }
+
+    #[test]
+    fn csv_quotes_what_would_mislead() {
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(quoted("plain text"), "plain text");
+    }
+}

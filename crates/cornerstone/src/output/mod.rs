@@ -1,0 +1,12 @@
+//! What is written to standard output.
+
+mod findings;
+mod flat;
+pub(crate) mod quantity;
+mod stdout;
+mod table;
+
+pub(crate) use findings::findings;
+pub(crate) use flat::{csv_header, csv_line, json_line};
+pub(crate) use stdout::print;
+pub(crate) use table::table;

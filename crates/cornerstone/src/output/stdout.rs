@@ -1,0 +1,17 @@
+//! Standard output, which may be full or closed before we are done.
+
+use std::io::{ErrorKind, Write};
+
+use crate::failure::Failure;
+
+/// Writes `text` to standard output at once.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| {
+        if error.kind() == ErrorKind::BrokenPipe {
+            Failure::closed_pipe()
+        } else {
+            Failure::failed(format!("cannot write to standard output: {error}"))
+        }
+    })
+}

@@ -1,0 +1,16 @@
+//! Tables for the terminal: a header, a rule, rows; no frame.
+
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+
+/// A table whose first `texts` columns are words, to the left, and whose others are numbers, to the right.
+pub(crate) fn table(header: &[String], texts: usize, rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
+        .set_header(header)
+        .add_rows(rows);
+    for column in table.column_iter_mut().skip(texts) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt() + "\n"
+}

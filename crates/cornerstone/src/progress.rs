@@ -1,0 +1,111 @@
+//! How far a run has come, on standard error: a live line on a terminal, a plain line now and then elsewhere.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::quantity::wait;
+
+/// Where nobody watches a terminal, a line this often shows that the run lives.
+const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Progress over steps whose lengths were estimated beforehand.
+pub(crate) struct Progress {
+    display: Display,
+    steps: usize,
+    done: usize,
+    estimate_s: f64,
+    /// The estimates of the steps that are done.
+    done_estimate_s: f64,
+    began: Instant,
+}
+
+enum Display {
+    Live(ProgressBar),
+    Plain { last: Instant },
+}
+
+impl Progress {
+    /// Progress over `steps` steps that will take about `estimate_s` seconds.
+    pub(crate) fn new(steps: usize, estimate_s: f64) -> Self {
+        let display = if std::io::stderr().is_terminal() {
+            Display::Live(bar(steps))
+        } else {
+            Display::Plain { last: Instant::now() }
+        };
+        Progress {
+            display,
+            steps,
+            done: 0,
+            estimate_s,
+            done_estimate_s: 0.0,
+            began: Instant::now(),
+        }
+    }
+
+    /// Work on a step begins.
+    pub(crate) fn begin(&mut self, label: &str) {
+        let left = self.left_s();
+        let (done, steps) = (self.done, self.steps);
+        match &mut self.display {
+            Display::Live(bar) => {
+                bar.set_message(label.to_string());
+                bar.set_prefix(format!("about {} left", wait(left)));
+                bar.tick();
+            }
+            Display::Plain { last } if last.elapsed() >= PLAIN_LINE_EVERY => {
+                *last = Instant::now();
+                note(&format!("{done} of {steps} done, about {} left; now {label}", wait(left)));
+            }
+            Display::Plain { .. } => {}
+        }
+    }
+
+    /// A step that was estimated to take `estimate_s` seconds is done.
+    pub(crate) fn end(&mut self, estimate_s: f64) {
+        self.done += 1;
+        self.done_estimate_s += estimate_s;
+        if let Display::Live(bar) = &self.display {
+            bar.set_position(self.done as u64);
+        }
+    }
+
+    /// Takes the live line away while `write` writes to the terminal.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match &self.display {
+            Display::Live(bar) => bar.suspend(write),
+            Display::Plain { .. } => write(),
+        }
+    }
+
+    /// Takes the live line away for good.
+    pub(crate) fn clear(&self) {
+        if let Display::Live(bar) = &self.display {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Seconds left: by the estimates, corrected by how they have fared so far once that can be judged.
+    fn left_s(&self) -> f64 {
+        let left = (self.estimate_s - self.done_estimate_s).max(0.0);
+        let elapsed = self.began.elapsed().as_secs_f64();
+        if self.done_estimate_s > 0.0 && elapsed > 2.0 {
+            left * elapsed / self.done_estimate_s
+        } else {
+            left
+        }
+    }
+}
+
+fn bar(steps: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {prefix}  {wide_msg}");
+    bar.set_style(style.expect("the template is a constant").progress_chars("━╸─"));
+    bar
+}
+
+/// A line on standard error; that nobody reads it is no reason to end a run.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

@@ -1,0 +1,55 @@
+//! Where results files and reports lie.
+
+use std::path::{Path, PathBuf};
+
+use contract::record::RunHeader;
+
+use crate::failure::Failure;
+use crate::utc;
+
+/// The folder of results files that are given no name.
+const FOLDER: &str = "results";
+
+/// A path for the results of a run that is given none: the time and the host tell runs apart. Makes the folder.
+pub(crate) fn default_path(header: &RunHeader) -> Result<PathBuf, Failure> {
+    std::fs::create_dir_all(FOLDER).map_err(|error| {
+        Failure::usage(format!("cannot make the folder '{FOLDER}' for the results: {error}"))
+            .hint("choose a place that can be written to with --out FILE")
+    })?;
+    let stem = format!("{}-{}", utc::compact(&header.started), file_name(&header.environment.host));
+    let free = (1..)
+        .map(|number| match number {
+            1 => format!("{stem}.jsonl"),
+            _ => format!("{stem}-{number}.jsonl"),
+        })
+        .map(|name| Path::new(FOLDER).join(name))
+        .find(|path| !path.exists());
+    Ok(free.expect("a folder cannot hold every name"))
+}
+
+/// The report that belongs to a results file.
+pub(crate) fn beside(results: &Path) -> PathBuf {
+    results.with_extension("html")
+}
+
+/// `host` with what is awkward in a file name made plain.
+fn file_name(host: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    host.chars().map(plain).take(64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_names_make_safe_file_names() {
+        assert_eq!(file_name("node-17.lab"), "node-17.lab");
+        assert_eq!(file_name("../etc/ö x"), ".._etc___x");
+    }
+
+    #[test]
+    fn a_report_lies_beside_its_results() {
+        assert_eq!(beside(Path::new("results/a.b.jsonl")), Path::new("results/a.b.html"));
+    }
+}

@@ -1,0 +1,106 @@
+//! How a run ends when something ends it: nothing hangs, nobody is left behind, nothing that was measured is lost.
+
+use crate::lab::{Lab, Running, eventually, signal};
+
+/// Measurements that take about a second each, so that there is time to end the run among them.
+const LONG_RUN: [&str; 12] = [
+    "run",
+    "ping-pong",
+    "--sizes",
+    "8,16,32MiB,33MiB,34MiB,35MiB,36MiB,37MiB,38MiB",
+    "--ranks",
+    "2",
+    "--time-limit",
+    "1s",
+    "--precision",
+    "0.01%",
+    "--out",
+    "run.jsonl",
+];
+
+/// Starts the run and waits until it has measured something.
+fn start(lab: &Lab) -> Running<'_> {
+    let running = lab.start(&LONG_RUN);
+    assert!(eventually(|| !lab.measurements("run.jsonl").is_empty()), "nothing was measured");
+    running
+}
+
+/// What every end must leave: no process, a file of whole lines that can be resumed to the full set.
+fn goes_on(lab: &Lab) {
+    assert!(lab.becomes_empty(), "processes are left: {:?}", lab.processes());
+    let before = lab.measurements("run.jsonl");
+    assert!(!before.is_empty());
+    let ended = lab.succeed(&["run", "--resume", "run.jsonl", "--time-limit", "50ms"]);
+    assert!(ended.stderr.contains("run.jsonl"), "{ended:#?}");
+    let records = lab.records("run.jsonl");
+    assert_eq!(records.iter().filter(|record| record["kind"] == "run").count(), 2);
+    assert_eq!(records.last().unwrap()["kind"], "end");
+    let after = lab.measurements("run.jsonl");
+    assert_eq!(after[..before.len()], before, "what was measured before is untouched");
+    let mut times: Vec<u64> = after
+        .iter()
+        .filter(|measurement| measurement["metric"] == "time")
+        .map(|measurement| measurement["size_bytes"].as_u64().unwrap())
+        .collect();
+    times.sort_unstable();
+    let mib = |count: u64| count << 20;
+    let mut sizes = vec![8, 16];
+    sizes.extend((32..=38).map(mib));
+    assert_eq!(times, sizes, "each size once");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
+    let lab = Lab::new();
+    let running = start(&lab);
+    running.signal("INT");
+    let ended = running.wait();
+    ended.refuses(130, &["run.jsonl", "cornerstone run --resume run.jsonl"]);
+    goes_on(&lab);
+}
+
+#[test]
+fn a_request_to_terminate_ends_a_run_in_order() {
+    let lab = Lab::new();
+    let running = start(&lab);
+    running.signal("TERM");
+    running.wait().refuses(143, &["--resume run.jsonl"]);
+    goes_on(&lab);
+}
+
+#[test]
+fn a_killed_rank_is_named_and_ends_the_run() {
+    for rank in [0, 1] {
+        let lab = Lab::new();
+        let running = start(&lab);
+        signal(running.rank(rank).expect("the rank runs"), "KILL");
+        let ended = running.wait();
+        ended.refuses(1, &[&format!("rank {rank}"), "SIGKILL", "--resume run.jsonl"]);
+        goes_on(&lab);
+    }
+}
+
+#[test]
+fn ranks_do_not_outlive_a_killed_launcher() {
+    let lab = Lab::new();
+    let running = start(&lab);
+    assert!(running.rank(1).is_some());
+    running.signal("KILL");
+    assert_eq!(running.wait().status, None);
+    goes_on(&lab);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_quietly() {
+    let lab = Lab::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut words = LONG_RUN.to_vec();
+    words.extend(["--format", "json"]);
+    let mut command = lab.command(&words);
+    let output = command.stdout(writer).stderr(std::process::Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(141), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    goes_on(&lab);
+}

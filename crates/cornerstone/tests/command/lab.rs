@@ -1,0 +1,221 @@
+//! The built command in a folder of its own, and the processes that it starts.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Longer than anything here can take, on a machine under any load; only a hang reaches it.
+pub(crate) const NO_HANG: Duration = Duration::from_secs(120);
+
+/// In the environment of every process that a test starts: ranks inherit it, so that none can hide.
+const MARK: &str = "CORNERSTONE_TEST_MARK";
+
+/// A folder to work in, and a mark for the processes that work there.
+pub(crate) struct Lab {
+    folder: tempfile::TempDir,
+    mark: String,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// The exit status; none if a signal ended it.
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A command under way.
+pub(crate) struct Running<'a> {
+    lab: &'a Lab,
+    child: Child,
+    stdout: JoinHandle<String>,
+    stderr: JoinHandle<String>,
+}
+
+impl Lab {
+    pub(crate) fn new() -> Lab {
+        static LABS: AtomicU32 = AtomicU32::new(0);
+        let number = LABS.fetch_add(1, Ordering::Relaxed);
+        Lab {
+            folder: tempfile::tempdir().unwrap(),
+            mark: format!("{}-{number}", std::process::id()),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The command with these words, to be started in the folder.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cornerstone"));
+        command.args(words).current_dir(self.folder.path()).env(MARK, &self.mark);
+        command
+    }
+
+    /// Runs the command to its end.
+    pub(crate) fn run(&self, words: &[&str]) -> Ended {
+        self.start(words).wait()
+    }
+
+    /// Runs the command and expects success.
+    pub(crate) fn succeed(&self, words: &[&str]) -> Ended {
+        let ended = self.run(words);
+        assert_eq!(ended.status, Some(0), "{words:?}: {ended:#?}");
+        ended
+    }
+
+    pub(crate) fn start(&self, words: &[&str]) -> Running<'_> {
+        self.spawn(self.command(words))
+    }
+
+    pub(crate) fn spawn(&self, mut command: Command) -> Running<'_> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = drain(child.stdout.take().unwrap());
+        let stderr = drain(child.stderr.take().unwrap());
+        Running { lab: self, child, stdout, stderr }
+    }
+
+    /// The processes that carry this lab's mark.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let mark = format!("{MARK}={}", self.mark);
+        std::fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(|pid| environment(*pid).contains(&mark))
+            .collect()
+    }
+
+    /// Waits until no process is left; says whether that came to be.
+    pub(crate) fn becomes_empty(&self) -> bool {
+        eventually(|| self.processes().is_empty())
+    }
+
+    /// The measurements in a results file; the last line may be cut off.
+    pub(crate) fn measurements(&self, name: &str) -> Vec<Value> {
+        self.records(name).into_iter().filter(|record| record["kind"] == "measurement").collect()
+    }
+
+    /// The whole lines of a results file.
+    pub(crate) fn records(&self, name: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.path(name)).unwrap_or_default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        // A test that fails half-way must not leave ranks that burn a processor.
+        for pid in self.processes() {
+            let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
+        }
+    }
+}
+
+impl Running<'_> {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The processes of its ranks, by rank.
+    pub(crate) fn rank(&self, rank: usize) -> Option<u32> {
+        let place = format!("rank={rank} ");
+        let mine = self.lab.processes().into_iter().filter(|pid| *pid != self.id());
+        mine.into_iter()
+            .find(|pid| environment(*pid).iter().any(|variable| variable.contains(&place)))
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.id(), name);
+    }
+
+    /// Waits for the end; kills what hangs, and fails.
+    pub(crate) fn wait(mut self) -> Ended {
+        let limit = Instant::now() + NO_HANG;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if Instant::now() > limit {
+                let _ = self.child.kill();
+                let stderr = self.stderr.join().unwrap();
+                panic!("the command hung; it said: {stderr}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        Ended {
+            status: status.code(),
+            stdout: self.stdout.join().unwrap(),
+            stderr: self.stderr.join().unwrap(),
+        }
+    }
+}
+
+impl Ended {
+    /// Each line of standard output as JSON.
+    pub(crate) fn json(&self) -> Vec<Value> {
+        let read =
+            |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        self.stdout.lines().map(read).collect()
+    }
+
+    /// Expects an error with this status whose message holds each of `words`, and a message that ends well.
+    #[track_caller]
+    pub(crate) fn refuses(&self, status: i32, words: &[&str]) {
+        assert_eq!(self.status, Some(status), "{self:#?}");
+        assert!(self.stderr.contains("cornerstone: error: "), "{self:#?}");
+        for word in words {
+            assert!(self.stderr.contains(word), "'{word}' is missing: {self:#?}");
+        }
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+    }
+}
+
+pub(crate) fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Waits for something that must come about; says whether it did.
+pub(crate) fn eventually(mut done: impl FnMut() -> bool) -> bool {
+    let limit = Instant::now() + NO_HANG;
+    while Instant::now() < limit {
+        if done() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+/// Says that a test was left out, and why, past the test runner's capture of output.
+pub(crate) fn skip(test: &str, reason: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
+}
+
+fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The environment that a process was started with; empty for one that has ended.
+fn environment(pid: u32) -> Vec<String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}

@@ -1,0 +1,5 @@
+//! The built command, end to end, as a user meets it.
+
+mod arguments;
+mod endings;
+mod lab;
