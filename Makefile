@@ -1,0 +1,25 @@
+# What a developer does here. `make help` lists it; DEVELOPERS.md says more.
+.PHONY: help check test bench miri prepare clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+check: ## fast: formatting, lints as errors, unit tests
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- --deny warnings
+	cargo test --workspace --lib --bins --quiet
+
+test: prepare ## everything: all tests, loom included; installs what they need
+	@scripts/test
+
+bench: ## the speed that the project claims, as ratios measured in one run
+	@scripts/bench
+
+miri: ## the unsafe code under Miri, where a nightly with Miri is there
+	@scripts/miri
+
+prepare:
+	@scripts/prepare
+
+clean: ## removes what was built, but no results
+	cargo clean
