@@ -38,4 +38,6 @@ mod wildcards;
 pub use case::{Case, cases, find, run_all};
 
 #[cfg(test)]
+mod broken;
+#[cfg(test)]
 mod tests;

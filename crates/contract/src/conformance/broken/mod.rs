@@ -1,0 +1,128 @@
+//! Fabrics that are wrong on purpose: each has one fault, and the suite must find it.
+
+mod fabric;
+
+use super::{Case, cases, find};
+use crate::reference;
+use fabric::Broken;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    SwapsNeighbours,
+    ShortOvertakesLong,
+    DeliversTwice,
+    LosesEmptyMessages,
+    RefusesOneself,
+    AcceptsAnyDestination,
+    IgnoresTags,
+    CutsTags,
+    NoReservedTags,
+    DamagesLongMessages,
+    LosesTheLastByte,
+    WritesBehindTheMessage,
+    TruncatesInSilence,
+    KeepsTruncatedMessages,
+    WrongSource,
+    ProbeWrongLength,
+    WaitAnyTakesTheFirst,
+    PostsInTheOppositeOrder,
+    ForgetsWhichHandlesEnded,
+    WindowSendsOneMore,
+    ClockGoesBack,
+    WakesEarly,
+    ComputesTwice,
+    PrivateLine,
+    OpenBarrier,
+    BroadcastsFromZero,
+    BroadcastsAnyLength,
+    ScattersRotated,
+    GathersReversed,
+    AllgathersAnyLength,
+    ForgetsInPlace,
+    AllToAllUntransposed,
+    AllreduceWrongAtOne,
+    AllreduceInOwnOrder,
+    ReducesToZero,
+}
+
+/// Which case must find which fault, and on how many ranks.
+const FOUND_BY: [(Fault, usize, &str); 42] = [
+    (Fault::SwapsNeighbours, 2, "order/one-pair"),
+    (Fault::SwapsNeighbours, 3, "random/programs-of-blocking-calls"),
+    (Fault::ShortOvertakesLong, 2, "order/lengths-do-not-overtake"),
+    (Fault::DeliversTwice, 2, "order/one-pair"),
+    (Fault::DeliversTwice, 3, "unexpected/from-all-sides"),
+    (Fault::LosesEmptyMessages, 2, "sizes/blocking"),
+    (Fault::RefusesOneself, 1, "order/messages-to-oneself"),
+    (Fault::AcceptsAnyDestination, 1, "refused/ranks-beyond-the-last"),
+    (Fault::IgnoresTags, 2, "order/tags-are-picked-out-of-order"),
+    (Fault::IgnoresTags, 2, "order/interleaved-tags-keep-their-own-order"),
+    (Fault::IgnoresTags, 3, "wildcards/any-source-with-a-tag"),
+    (Fault::CutsTags, 2, "order/tags-at-the-limits"),
+    (Fault::NoReservedTags, 2, "wildcards/never-take-a-collectives-message"),
+    (Fault::NoReservedTags, 3, "wildcards/collectives-pass-waiting-messages"),
+    (Fault::NoReservedTags, 3, "probe/is-blind-for-collectives"),
+    (Fault::DamagesLongMessages, 2, "sizes/both-ways-at-once"),
+    (Fault::DamagesLongMessages, 5, "collectives/broadcast"),
+    (Fault::LosesTheLastByte, 3, "sizes/blocking"),
+    (Fault::WritesBehindTheMessage, 2, "sizes/a-shorter-message-leaves-the-rest-alone"),
+    (Fault::TruncatesInSilence, 2, "sizes/truncation-loses-one-message-only"),
+    (Fault::KeepsTruncatedMessages, 2, "sizes/truncation-loses-one-message-only"),
+    (Fault::WrongSource, 3, "wildcards/any-source-takes-each-message-once"),
+    (Fault::ProbeWrongLength, 1, "probe/finds-a-message-and-leaves-it"),
+    (Fault::WaitAnyTakesTheFirst, 2, "posted/wait-any-gives-the-one-that-ended"),
+    (Fault::PostsInTheOppositeOrder, 2, "wildcards/the-receive-posted-first-matches-first"),
+    (Fault::ForgetsWhichHandlesEnded, 1, "refused/a-handle-used-twice"),
+    (Fault::WindowSendsOneMore, 2, "streams/a-window-takes-no-message-too-many"),
+    (Fault::ClockGoesBack, 1, "clock/never-goes-back"),
+    (Fault::WakesEarly, 1, "clock/wait-until-is-not-early"),
+    (Fault::ComputesTwice, 1, "machine/compute-runs-its-body-once"),
+    (Fault::PrivateLine, 2, "shared-line/all-ranks-see-the-same-words"),
+    (Fault::OpenBarrier, 3, "collectives/nobody-leaves-a-barrier-before-the-last-enters"),
+    (Fault::BroadcastsFromZero, 2, "collectives/broadcast"),
+    (Fault::BroadcastsAnyLength, 4, "mistakes/broadcast-of-unequal-lengths"),
+    (Fault::ScattersRotated, 3, "collectives/scatter"),
+    (Fault::GathersReversed, 3, "collectives/gather"),
+    (Fault::AllgathersAnyLength, 2, "refused/lengths-that-contradict-each-other"),
+    (Fault::ForgetsInPlace, 2, "collectives/allgather-in-place"),
+    (Fault::AllToAllUntransposed, 2, "collectives/all-to-all"),
+    (Fault::AllreduceWrongAtOne, 5, "reductions/allreduce-of-each-kind"),
+    (Fault::AllreduceInOwnOrder, 4, "reductions/the-same-bits-everywhere"),
+    (Fault::ReducesToZero, 3, "reductions/reduce-to-every-root"),
+];
+
+fn passes(fault: Fault, ranks: usize, case: &'static Case) -> std::result::Result<(), String> {
+    let outcome = reference::run(ranks, |machine| case.run(&mut Broken::new(machine, fault)));
+    case.judge(ranks, outcome.map_err(|(rank, error)| format!("rank {rank}: {error}")))
+}
+
+#[test]
+fn each_fault_is_found_by_its_case() {
+    for (fault, ranks, name) in FOUND_BY {
+        let case = find(name).unwrap_or_else(|| panic!("there is no case {name}"));
+        let passed = passes(fault, ranks, case);
+        assert!(passed.is_err(), "{name} does not find {fault:?} on {ranks} ranks");
+    }
+}
+
+/// Otherwise it would be the wrapping that is found.
+#[test]
+fn without_a_fault_every_case_passes() {
+    for case in cases().iter().filter(|case| case.runs_at(3)) {
+        assert_eq!(passes(Fault::None, 3, case), Ok(()));
+    }
+}
+
+/// Sums in the order of each rank are right, only not the same: just that one case may object.
+#[test]
+fn the_case_of_equal_bits_is_not_a_second_test_of_sums() {
+    let sums = find("reductions/allreduce-of-each-kind").unwrap();
+    assert_eq!(passes(Fault::AllreduceInOwnOrder, 4, sums), Ok(()));
+}
+
+#[test]
+fn a_run_in_which_a_mistake_passes_unnoticed_is_judged_wrong() {
+    let case = find("mistakes/a-program-that-gives-up").unwrap();
+    assert!(case.judge(2, Ok(())).unwrap_err().contains("at least one must find the mistake"));
+}
