@@ -69,7 +69,7 @@ function yRange(values, logarithmic, base) {
   for (const v of usable) [min, max] = [Math.min(min, v), Math.max(max, v)];
   if (logarithmic) {
     const middle = Math.sqrt(min * max);
-    const factor = Math.max(Math.sqrt(max / min) * 1.12, 1.4);
+    const factor = Math.max((max / min) ** 0.54, 1.4);
     return [middle / factor, middle * factor];
   }
   const span = Math.max(max - min, Math.abs(max) * 0.1, 1e-9);
@@ -88,9 +88,10 @@ function axisOptions(xLabels, ySplits, yFormat, yWidth, xTitle) {
     {
       ...common(),
       grid: { stroke: () => css("--grid"), width: 1 },
-      size: xTitle ? 46 : 28,
+      size: 26,
       label: xTitle,
-      labelSize: 18,
+      labelSize: 20,
+      labelGap: 0,
       labelFont: "12px system-ui, sans-serif",
       splits: () => xLabels().map(([at]) => at),
       values: () => xLabels().map(([, text]) => text),

@@ -50,7 +50,7 @@ class LineChart {
     const splits = y.logarithmic ? logSplits : linearSplits;
     return {
       ...this.size,
-      padding: [10, 12, 0, 0],
+      padding: [10, 18, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: false } },
       scales: {
@@ -93,6 +93,7 @@ class LineChart {
       values.push(...line.median, ...line.low, ...line.high);
       if (this.options().tail && line.p99) values.push(...line.p99);
       if (line.fit) values.push(...line.fit);
+      if (this.options().limit && line.limit) values.push(...line.limit.filter((v) => v != null));
     }
     for (const reference of this.chart.references) if (this.shownReference(reference)) values.push(...reference.y);
     return yRange(values, this.chart.y.logarithmic, this.chart.y.base);
@@ -125,7 +126,8 @@ class LineChart {
       for (const line of this.visible()) {
         context.fillStyle = context.strokeStyle = this.styleOf(line).colour();
         if (this.options().tail && line.p99) this.paintBand(context, line);
-        if (line.fit) this.paintFit(context, ratio, line);
+        if (line.fit) this.paintCurve(context, ratio, line, line.fit, [5, 4]);
+        if (this.options().limit && line.limit) this.paintCurve(context, ratio, line, line.limit, [1.5, 3]);
       }
     });
   }
@@ -152,14 +154,17 @@ class LineChart {
     context.globalAlpha = 1;
   }
 
-  paintFit(context, ratio, line) {
+  paintCurve(context, ratio, line, values, dash) {
     context.lineWidth = 1.5 * ratio;
-    context.setLineDash([5 * ratio, 4 * ratio]);
+    context.setLineDash(dash.map((length) => length * ratio));
     context.beginPath();
+    let begun = false;
     line.x.forEach((x, index) => {
-      const [left, top] = this.pixel(x, line.fit[index]);
-      if (index) context.lineTo(left, top);
+      if (values[index] == null) return;
+      const [left, top] = this.pixel(x, values[index]);
+      if (begun) context.lineTo(left, top);
       else context.moveTo(left, top);
+      begun = true;
     });
     context.stroke();
     context.setLineDash([]);
@@ -190,6 +195,8 @@ class LineChart {
     const [left, bottom] = this.pixel(x, low);
     const [, top] = this.pixel(x, high);
     const cap = 3.5 * ratio;
+    // Within the marker it would only make the marker look ragged.
+    if (bottom - top < 6 * ratio) return;
     context.lineWidth = 1.3 * ratio;
     context.beginPath();
     context.moveTo(left, bottom);
@@ -288,7 +295,8 @@ class LineChart {
     add("interval", `${formatValue(line.low[index], unit)} to ${formatValue(line.high[index], unit)}`);
     if (line.p99) add("p99, max", `${formatValue(line.p99[index], unit)}, ${formatValue(line.max[index], unit)}`);
     if (line.fit) add("straight line", formatValue(line.fit[index], unit));
-    add("limit", line.share?.[index]);
+    if (line.limit?.[index] != null) add("limit", formatValue(line.limit[index], unit));
+    add("reaches", line.share?.[index]);
     if (line.n) add("samples", `${line.n[index]}, ${STOPS[line.stop[index]]}`);
     return list;
   }

@@ -9,7 +9,12 @@ class Legend {
     this.runs = [...new Set(charts.flatMap((chart) => chart.lines.map((line) => line.run)))].sort((a, b) => a - b);
     this.changed = changed;
     this.hiddenRuns = new Set();
-    this.tail = true;
+    this.tail = charts.some((chart) => chart.lines.some((line) => line.p99));
+    // Dotted limits of many lines would hide the lines.
+    this.hasLimit = charts.some((chart) => chart.lines.some((line) => line.limit));
+    this.hasTail = this.tail;
+    this.tail &&= this.runs.length === 1 && this.labels.length <= 4;
+    this.limit = this.hasLimit && this.runs.length * this.labels.length <= 3;
     const room = Math.max(1, Math.floor(LINES_SHOWN / this.runs.length));
     this.hiddenLabels = new Set(this.labels.slice(this.labels.length > room ? room : Infinity));
   }
@@ -39,7 +44,8 @@ class Legend {
       key.append(sample({ colour: () => css("--soft"), dash: [3, 4], marker: null }), label);
       keys.append(key);
     }
-    if (charts.some((chart) => chart.lines.some((line) => line.p99))) keys.append(this.tailSwitch());
+    if (this.hasLimit) keys.append(this.option("limit", "dotted: the machine's limit"));
+    if (this.hasTail) keys.append(this.option("tail", "shaded: from the median to the 99th percentile"));
     box.append(keys);
     if (this.hiddenLabels.size) {
       box.append(element("p", { class: "hint" }, `${this.labels.length - this.hiddenLabels.size} of ${this.labels.length} lines are shown; switch on others here.`));
@@ -62,15 +68,16 @@ class Legend {
     return group;
   }
 
-  tailSwitch() {
+  /** A box to tick for something that all lines have. */
+  option(name, text) {
     const label = element("label", { class: "key" });
     const box = element("input", { type: "checkbox" });
-    box.checked = this.tail;
+    box.checked = this[name];
     box.addEventListener("change", () => {
-      this.tail = box.checked;
+      this[name] = box.checked;
       this.changed();
     });
-    label.append(box, "shade from the median to the 99th percentile");
+    label.append(box, text);
     return label;
   }
 }

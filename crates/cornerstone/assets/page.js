@@ -34,8 +34,9 @@ class BenchmarkView {
   /** Draws the charts that are open to view and not drawn yet. */
   draw(within = this.article) {
     if (!this.legend) {
-      this.legend = new Legend(this.data.charts, () => this.drawn.forEach((chart) => chart.refresh()));
-      this.article.querySelector(".charts").before(this.legend.build(this.data.charts));
+      const inView = this.data.charts.slice(0, this.data.in_view);
+      this.legend = new Legend(inView, () => this.drawn.forEach((chart) => chart.refresh()));
+      if (inView.length) this.article.querySelector(".charts").before(this.legend.build(inView));
     }
     for (const figure of within.querySelectorAll("figure[data-chart]:not([data-drawn])")) {
       const folded = figure.closest("details:not([open])");
@@ -43,7 +44,7 @@ class BenchmarkView {
       this.drawn.push(new LineChart(figure, this.data.charts[Number(figure.dataset.chart)], {
         shown: (line) => this.legend.shown(line),
         styleOf: (line) => this.legend.styleOf(line),
-        options: () => ({ tail: this.legend.tail }),
+        options: () => this.legend,
         pick: (line, index) => this.pick(line, index),
       }));
     }

@@ -69,7 +69,7 @@ function simplePlot(figure, options, columns, tipText) {
   };
   const plot = new uPlot({
     ...size(),
-    padding: [10, 12, 0, 0],
+    padding: [10, 26, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: false } },
     ...options,
@@ -88,43 +88,55 @@ function simplePlot(figure, options, columns, tipText) {
   return plot;
 }
 
+/** Bars of equal width, and one beyond each end for the samples that lie far off. */
 function histogram(figure, entry) {
-  const { logarithmic, low, high, counts } = entry.samples.histogram;
+  const { logarithmic, low, high, counts, below, above } = entry.samples.histogram;
   const bins = counts.length;
   const edge = (bin) => (logarithmic ? low * (high / low) ** (bin / bins) : low + ((high - low) * bin) / bins);
   const place = (value) => (high === low ? 0.5 : logarithmic
     ? (Math.log(value / low) / Math.log(high / low)) * bins
     : ((value - low) / (high - low)) * bins);
-  const most = Math.max(...counts);
+  const gap = bins * 0.06;
+  const bars = [
+    ...(below ? [{ from: -2 * gap, to: -gap, count: below, far: true, text: `below ${formatValue(low, entry.unit)}` }] : []),
+    ...counts.map((count, bin) => ({
+      from: bin, to: bin + 1, count, text: `${formatValue(edge(bin), entry.unit, 4)} to ${formatValue(edge(bin + 1), entry.unit, 4)}`,
+    })),
+    ...(above ? [{ from: bins + gap, to: bins + 2 * gap, count: above, far: true, text: `above ${formatValue(high, entry.unit)}, up to ${formatValue(entry.max, entry.unit)}` }] : []),
+  ];
+  const most = Math.max(...bars.map((bar) => bar.count));
   const labels = (width) => {
-    const wanted = Math.max(2, Math.floor(width / 78));
+    const wanted = Math.max(2, Math.floor(width / 96));
     return Array.from({ length: wanted + 1 }, (_, k) => (k * bins) / wanted);
   };
-  const bars = (plot) => {
-    const { ctx, bbox } = plot;
+  const paint = (plot) => {
+    const { ctx } = plot;
     const foot = plot.valToPos(0, "y", true);
     ctx.save();
-    ctx.fillStyle = colour(data.runs.length > 1 ? entry.run : 0);
-    counts.forEach((count, bin) => {
-      if (!count) return;
-      const left = plot.valToPos(bin, "x", true);
-      const right = plot.valToPos(bin + 1, "x", true);
+    for (const bar of bars) {
+      if (!bar.count) continue;
+      ctx.fillStyle = bar.far ? css("--caution") : colour(data.runs.length > 1 ? entry.run : 0);
+      const left = plot.valToPos(bar.from, "x", true);
+      const right = plot.valToPos(bar.to, "x", true);
       // A single sample among thousands must still show.
-      const height = Math.max(foot - plot.valToPos(count, "y", true), 2 * devicePixelRatio);
+      const height = Math.max(foot - plot.valToPos(bar.count, "y", true), 2 * devicePixelRatio);
       ctx.fillRect(left + 0.5, foot - height, Math.max(right - left - 1, 1), height);
-    });
+    }
     mark(plot, place(entry.median), "median", 0);
-    mark(plot, place(entry.p99), "p99", 1);
+    if (entry.p99 <= high) mark(plot, place(entry.p99), "p99", 1);
     ctx.restore();
-    void bbox;
   };
   return simplePlot(figure, {
-    scales: { x: { time: false, range: () => [0, bins] }, y: { range: () => [0, most * 1.18] } },
-    axes: axisOptions(() => labels(figure.clientWidth - 70).map((at) => [at, formatTick(edge(at), entry.unit)]), linearSplits, (v) => (Number.isInteger(v) ? String(v) : ""), 56, "value"),
+    scales: {
+      x: { time: false, range: () => [below ? -2.5 * gap : 0, bins + (above ? 2.5 * gap : 0)] },
+      y: { range: () => [0, most * 1.18] },
+    },
+    axes: axisOptions(() => labels(figure.clientWidth - 90).map((at) => [at, formatTick(edge(at), entry.unit)]),
+      linearSplits, (v) => (Number.isInteger(v) ? String(v) : ""), 56, `${entry.metric}, samples in each bar`),
     series: [{}, { stroke: "transparent", points: { show: false } }],
-    hooks: { draw: [bars] },
-  }, [counts.map((_, bin) => bin + 0.5), counts], (bin) =>
-    `${formatValue(edge(bin), entry.unit)} to ${formatValue(edge(bin + 1), entry.unit)}: ${counts[bin]} of ${entry.n} samples`);
+    hooks: { draw: [paint] },
+  }, [bars.map((bar) => (bar.from + bar.to) / 2), bars.map((bar) => bar.count)], (index) =>
+    `${bars[index].text}: ${bars[index].count} of ${entry.n} samples`);
 }
 
 /** A labelled vertical line. */

@@ -1,5 +1,6 @@
 //! Charts as data: what the page's script draws.
 
+use analysis::compare::Effect;
 use contract::record::{Better, Measurement, StopReason};
 use serde::Serialize;
 
@@ -51,6 +52,9 @@ pub(super) struct ChartLine {
     pub(super) max: Vec<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) n: Vec<u64>,
+    /// The machine's limit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) limit: Vec<Option<f64>>,
     /// The values of a model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) fit: Vec<f64>,
@@ -77,23 +81,26 @@ pub(super) struct Reference {
 /// What a chart needs to know about a measurement besides its numbers.
 pub(super) trait Context {
     /// The value against the machine's limit, in words.
-    fn share(&self, run: usize, measurement: &Measurement) -> Option<String>;
+    fn share(&self, measurement: &Measurement) -> Option<String>;
+    /// Where that limit lies, in the measurement's unit.
+    fn limit(&self, measurement: &Measurement) -> Option<f64>;
+    /// The effect against the first run, if both measured it.
+    fn effect(&self, run: usize, measurement: &Measurement) -> Option<Effect>;
     /// Where the samples are, among the benchmark's details.
     fn detail(&self, measurement: &Measurement) -> Option<usize>;
 }
 
 impl Chart {
-    /// The values of a metric, with intervals.
-    pub(super) fn values(
-        metric: &Metric,
-        references: Vec<Reference>,
-        context: &dyn Context,
-    ) -> Chart {
+    /// The values of a metric, with intervals; `None` where no line has two points, for which a table is better.
+    pub(super) fn values(metric: &Metric, context: &dyn Context) -> Option<Chart> {
         let axis = metric.axis();
         let lines = metric.lines(&axis);
+        if lines.iter().all(|line| line.points.len() < 2) {
+            return None;
+        }
         let positive = lines.iter().flat_map(|l| &l.points).any(|(_, m)| m.summary.median > 0.0);
         let quantity = words(metric.name);
-        Chart {
+        Some(Chart {
             title: format!("{} over {}", capitalised(&quantity), axis.title().0),
             x: XAxis::of(&axis),
             y: YAxis {
@@ -103,31 +110,27 @@ impl Chart {
                 base: None,
             },
             lines: lines.iter().map(|line| ChartLine::values(line, context)).collect(),
-            references,
-        }
+            references: Vec::new(),
+        })
     }
 
-    /// Each run divided by the first, where both have the same line and `x`; `None` where nothing is shared.
-    pub(super) fn ratios(metric: &Metric, first_label: &str) -> Option<Chart> {
+    /// Each later run against the first, where both have the same measurement; `None` where nothing is shared.
+    pub(super) fn ratios(metric: &Metric, first: &str, context: &dyn Context) -> Option<Chart> {
         let axis = metric.axis();
-        let lines = metric.lines(&axis);
-        let (first, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.run == 0);
-        let ratios: Vec<ChartLine> = others
+        let ratios: Vec<ChartLine> = metric
+            .lines(&axis)
             .iter()
-            .filter_map(|line| {
-                let base = first.iter().find(|base| base.label == line.label)?;
-                ChartLine::ratios(base, line)
-            })
+            .filter_map(|line| ChartLine::ratios(line, context))
             .collect();
         let better = match metric.better {
             Better::Lower => "lower is better",
             Better::Higher => "higher is better",
         };
-        (!ratios.is_empty()).then(|| Chart {
-            title: format!("{} relative to {first_label}", capitalised(&words(metric.name))),
+        ratios.iter().any(|line| line.x.len() > 1).then(|| Chart {
+            title: format!("{} relative to {first} ({better})", capitalised(&words(metric.name))),
             x: XAxis::of(&axis),
             y: YAxis {
-                title: format!("ratio, {better}"),
+                title: "ratio".into(),
                 unit: "×".into(),
                 logarithmic: true,
                 base: Some(1.0),
@@ -148,6 +151,10 @@ impl XAxis {
 
 impl ChartLine {
     fn values(line: &Line, context: &dyn Context) -> ChartLine {
+        let limit: Vec<Option<f64>> =
+            line.points.iter().map(|(_, m)| context.limit(m).map(|v| rounded(v, 4))).collect();
+        // The 99th percentile of a rate is the luckiest in a hundred, which nobody asks for.
+        let tail = line.points.iter().all(|(_, m)| m.better == Better::Lower);
         let column = |pick: fn(&Measurement) -> f64| -> Vec<f64> {
             line.points.iter().map(|(_, m)| rounded(pick(m), 5)).collect()
         };
@@ -158,31 +165,26 @@ impl ChartLine {
             median: column(|m| m.summary.median),
             low: column(|m| m.summary.ci_low),
             high: column(|m| m.summary.ci_high),
-            p99: column(|m| m.summary.p99),
-            max: column(|m| m.summary.max),
+            p99: if tail { column(|m| m.summary.p99) } else { Vec::new() },
+            max: if tail { column(|m| m.summary.max) } else { Vec::new() },
             n: line.points.iter().map(|(_, m)| m.summary.n).collect(),
+            limit: if limit.iter().any(Option::is_some) { limit } else { Vec::new() },
             fit: Vec::new(),
             stop: line.points.iter().map(|(_, m)| stop_code(m.stop_reason)).collect(),
-            share: line.points.iter().map(|(_, m)| context.share(line.run, m)).collect(),
+            share: line.points.iter().map(|(_, m)| context.share(m)).collect(),
             detail: line.points.iter().map(|(_, m)| context.detail(m)).collect(),
         }
     }
 
-    /// The interval of a ratio spans the extremes of the two intervals, which is wider than it need be, never narrower.
-    fn ratios(base: &Line, line: &Line) -> Option<ChartLine> {
+    fn ratios(line: &Line, context: &dyn Context) -> Option<ChartLine> {
         let mut ratios =
             ChartLine { run: line.run, label: line.label.clone(), ..Default::default() };
         for &(x, m) in &line.points {
-            let Some((_, b)) = base.points.iter().find(|&&(base_x, _)| base_x == x) else {
-                continue;
-            };
-            if b.summary.ci_low <= 0.0 || m.summary.ci_low <= 0.0 {
-                continue;
-            }
+            let Some(effect) = context.effect(line.run, m) else { continue };
             ratios.x.push(x);
-            ratios.median.push(rounded(m.summary.median / b.summary.median, 5));
-            ratios.low.push(rounded(m.summary.ci_low / b.summary.ci_high, 5));
-            ratios.high.push(rounded(m.summary.ci_high / b.summary.ci_low, 5));
+            ratios.median.push(rounded(effect.ratio, 5));
+            ratios.low.push(rounded(effect.low, 5));
+            ratios.high.push(rounded(effect.high, 5));
         }
         (!ratios.x.is_empty()).then_some(ratios)
     }

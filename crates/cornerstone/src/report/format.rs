@@ -1,5 +1,7 @@
 //! Numbers for people: three significant digits and a unit that fits.
 
+use maud::{Markup, html};
+
 /// A value with its unit, scaled so that it reads well: `0.293` in `us` becomes `293 ns`.
 ///
 /// Units that it does not know are left as they are.
@@ -34,6 +36,15 @@ pub(super) fn about_size(bytes: u64) -> String {
     scaled(bytes, &steps)
 }
 
+/// A text with names between backticks set as code.
+pub(super) fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 /// The name of a unit as print has it.
 pub(super) fn unit_name(unit: &str) -> &str {
     if unit == "us" { "µs" } else { unit }
@@ -49,9 +60,13 @@ pub(super) fn precise(value: f64) -> String {
     digits(value, 5)
 }
 
-/// A share as a percentage: `0.931` becomes `93 %`.
+/// A share as a percentage: `0.931` becomes `93 %`, and what rounds to nothing `0.4 %`.
 pub(super) fn percent(share: f64) -> String {
-    format!("{} %", digits(share * 100.0, if share < 0.1 { 1 } else { 2 }))
+    if share.abs() < 0.01 {
+        format!("{} %", digits(share * 100.0, 1))
+    } else {
+        format!("{:.0} %", share * 100.0)
+    }
 }
 
 fn time_ns(ns: f64) -> String {
@@ -126,6 +141,7 @@ mod tests {
         assert_eq!(significant(0.0), "0");
         assert_eq!(significant(9.996), "10.0");
         assert_eq!(percent(0.931), "93 %");
-        assert_eq!(percent(0.034), "3 %");
+        assert_eq!(percent(1.634), "163 %");
+        assert_eq!(percent(0.0042), "0.4 %");
     }
 }

@@ -211,7 +211,7 @@ impl Dimension {
     fn of(&self, m: &Measurement) -> String {
         match self {
             Dimension::Fabric => m.fabric.clone(),
-            Dimension::Ranks => format!("{} ranks", m.ranks),
+            Dimension::Ranks => ranks(m.ranks),
             Dimension::Size => super::format::size(m.size_bytes),
             Dimension::Parameter(name) => {
                 m.parameters.get(name).map_or(String::new(), |value| parameter(name, value))
@@ -240,12 +240,17 @@ pub(super) fn parameter(name: &str, value: &ParameterValue) -> String {
 
 /// What tells a measurement from the others of its benchmark, in full.
 pub(super) fn full_label(m: &Measurement) -> String {
-    let mut parts = vec![format!("{} ranks", m.ranks)];
+    let mut parts = vec![ranks(m.ranks)];
     parts.extend(m.parameters.iter().map(|(name, value)| parameter(name, value)));
     if m.size_bytes > 0 {
         parts.push(super::format::size(m.size_bytes));
     }
     parts.join(", ")
+}
+
+/// `1 rank`, `2 ranks`.
+pub(super) fn ranks(count: usize) -> String {
+    if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
 }
 
 /// A name as words: `half_round_trip` and `half-round-trip` become `half round trip`.

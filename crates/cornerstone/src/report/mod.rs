@@ -5,6 +5,7 @@
 //! maud's escaping or through [`page::data_script`], and the page's content policy admits no other script.
 
 mod chart;
+mod comparing;
 mod environment;
 mod fits;
 mod format;

@@ -6,17 +6,19 @@ use contract::record::{Key, Measurement, Run, StopReason};
 use maud::{Markup, html};
 
 use super::chart::capitalised;
+use super::comparing::{Comparisons, verdict};
 use super::format::{percent, precise, significant, size, unit_name, value};
 use super::grouping::{Benchmark, Metric, cell, heading, words};
-use super::limits::Limits;
+use super::sections::Material;
 
 /// The table of a benchmark: a row for each key and run, runs of one key side by side.
-pub(super) fn table(benchmark: &Benchmark, runs: &[Run], limits: &Limits) -> Markup {
+pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
+    let Material { runs, limits, comparisons, .. } = material;
     let parameters = parameter_names(benchmark);
     let several = runs.len() > 1;
     let rows = rows(benchmark);
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(format!("Numbers of {}", words(benchmark.name))) {
+        div.scroll tabindex="0" role="region" aria-label=(format!("Numbers of {}", benchmark.name)) {
             table.numbers {
                 thead { tr {
                     @if several { th scope="col" { "run" } }
@@ -42,11 +44,11 @@ pub(super) fn table(benchmark: &Benchmark, runs: &[Run], limits: &Limits) -> Mar
                             }
                             td data-copy=(key.size_bytes) { (size(key.size_bytes)) }
                             @for (index, _) in benchmark.metrics.iter().enumerate() {
-                                (cells(metrics[index], index == 0, several.then(|| base(&rows, key, index))))
+                                (cells(metrics[index], index == 0, several.then(|| against(comparisons, *run, metrics[index]))))
                             }
                             @let first = metrics.iter().flatten().next();
                             td { @if let Some(m) = first { (m.summary.n) } }
-                            td { @if let Some(share) = metrics.iter().flatten().find_map(|m| limits.share(*run, m)) { (share) } }
+                            td { @if let Some(share) = metrics.iter().flatten().find_map(|m| limits.words(m)) { (share) } }
                             td { @if let Some(m) = first { (remarks(m, &runs[*run])) } }
                         }
                     }
@@ -105,8 +107,13 @@ fn rows<'a>(benchmark: &Benchmark<'a>) -> Rows<'a> {
     rows
 }
 
-fn base<'a>(rows: &Rows<'a>, key: &Key, index: usize) -> Option<&'a Measurement> {
-    rows.get(&(key.clone(), 0)).and_then(|metrics| metrics[index])
+/// The ratio to the first run and the verdict; empty for the first run and where it has nothing to compare with.
+fn against(comparisons: &Comparisons, run: usize, m: Option<&Measurement>) -> String {
+    let Some(comparison) = m.and_then(|m| comparisons.find(run, m)) else { return String::new() };
+    match comparison.effect {
+        Some(effect) => format!("{} ×, {}", significant(effect.ratio), verdict(comparison.verdict)),
+        None => verdict(comparison.verdict).into(),
+    }
 }
 
 fn parameter_names<'a>(benchmark: &Benchmark<'a>) -> Vec<&'a str> {
@@ -130,10 +137,10 @@ fn headings(metric: &Metric, first: bool, several: bool) -> Markup {
     }
 }
 
-/// `base` is there where runs stand side by side: the same measurement of the first run, if it has it.
-fn cells(m: Option<&Measurement>, first: bool, base: Option<Option<&Measurement>>) -> Markup {
+/// `against` is there where runs stand side by side.
+fn cells(m: Option<&Measurement>, first: bool, against: Option<String>) -> Markup {
     let Some(m) = m else {
-        let empty = 3 + usize::from(first) * 2 + usize::from(base.is_some());
+        let empty = 3 + usize::from(first) * 2 + usize::from(against.is_some());
         return html! { @for _ in 0..empty { td {} } };
     };
     let s = &m.summary;
@@ -142,10 +149,6 @@ fn cells(m: Option<&Measurement>, first: bool, base: Option<Option<&Measurement>
         td { (precise(s.ci_low)) }
         td { (precise(s.ci_high)) }
         @if first { td { (precise(s.p99)) } td { (precise(s.max)) } }
-        @if let Some(base) = base {
-            td { @if let Some(base) = base.filter(|base| base.summary.median > 0.0) {
-                (significant(s.median / base.summary.median)) " ×"
-            } }
-        }
+        @if let Some(against) = against { td { (against) } }
     }
 }

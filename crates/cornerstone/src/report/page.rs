@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use super::grouping::{Benchmark, benchmarks, words};
 use super::limits::Limits;
-use super::sections::{BenchmarkData, Prepared, prepare};
-use super::{chart::capitalised, environment, samples, standout, summary};
+use super::sections::{BenchmarkData, Material, Prepared, prepare};
+use super::{chart::capitalised, comparing::Comparisons, environment, samples, standout, summary};
 
 const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
@@ -40,19 +40,23 @@ struct Data<'a> {
 /// The whole document.
 pub(super) fn render(runs: &[Run]) -> String {
     let found = benchmarks(runs);
-    let limits = Limits::of(runs);
     let measurements = runs.iter().flat_map(|run| &run.measurements);
     let traces = measurements.filter(|m| !m.samples.is_empty()).count();
-    let numbers = samples::numbers_per_trace(traces);
+    let material = Material {
+        runs,
+        limits: Limits::of(runs),
+        comparisons: Comparisons::of(runs),
+        numbers_per_trace: samples::numbers_per_trace(traces),
+    };
     let (data, articles): (Vec<BenchmarkData>, Vec<Markup>) = found
         .iter()
         .enumerate()
-        .map(|(index, benchmark)| prepare(index, benchmark, runs, &limits, numbers))
+        .map(|(index, benchmark)| prepare(index, benchmark, &material))
         .map(|Prepared { data, article }| (data, article))
         .unzip();
     let labels = runs.iter().map(|run| run.label.as_str()).collect();
     let data = Data { runs: labels, benchmarks: data };
-    document(&title(runs), &body(runs, &found, &limits, &articles), &data)
+    document(&title(runs), &body(&material, &found, &articles), &data)
 }
 
 fn document(title: &str, body: &Markup, data: &Data) -> String {
@@ -87,7 +91,8 @@ fn document(title: &str, body: &Markup, data: &Data) -> String {
     .into_string()
 }
 
-fn body(runs: &[Run], found: &[Benchmark], limits: &Limits, articles: &[Markup]) -> Markup {
+fn body(material: &Material, found: &[Benchmark], articles: &[Markup]) -> Markup {
+    let runs = material.runs;
     let groups = groups(found);
     html! {
         a.skip href="#main" { "Skip to the report" }
@@ -104,10 +109,10 @@ fn body(runs: &[Run], found: &[Benchmark], limits: &Limits, articles: &[Markup])
                 h1 { (title(runs)) }
                 noscript { p.notice { "Charts need a script; every number stands in the tables." } }
                 @if runs.is_empty() { p.notice { "No run was given, so there is nothing to report." } }
-                @else { (opening(runs, found, limits)) }
+                @else { (opening(material, found)) }
                 @for (group, members) in &groups {
                     section {
-                        h2 { (capitalised(&words(group))) }
+                        h2 { (group_title(group)) }
                         @for &member in members { (articles[member]) }
                     }
                 }
@@ -118,16 +123,14 @@ fn body(runs: &[Run], found: &[Benchmark], limits: &Limits, articles: &[Markup])
     }
 }
 
-fn opening(runs: &[Run], found: &[Benchmark], limits: &Limits) -> Markup {
+fn opening(material: &Material, found: &[Benchmark]) -> Markup {
+    let runs = material.runs;
     let findings = standout::findings(runs, found);
     html! {
         section #summary {
             h2 { "Summary" }
-            (summary::machines(runs))
-            @for run in 0..runs.len() {
-                @if let Some(sentence) = summary::limits_sentence(limits, run) { p { (sentence) } }
-            }
-            (summary::key_figures(runs, found, limits))
+            (summary::sentences(material, found))
+            (summary::key_figures(material, found))
             @if found.is_empty() { p.notice { "The run holds no measurement." } }
         }
         @if !found.is_empty() {
@@ -146,9 +149,9 @@ fn contents(groups: &[(&str, Vec<usize>)], found: &[Benchmark]) -> Markup {
             li { a href="#stands-out" { "What stands out" } }
             @for (group, members) in groups {
                 li {
-                    span { (capitalised(&words(group))) }
+                    span { (group_title(group)) }
                     ul { @for &member in members {
-                        li { a href={ "#" (standout::anchor(member)) } { (words(found[member].name)) } }
+                        li { a href={ "#" (standout::anchor(member)) } { (found[member].name) } }
                     } }
                 }
             }
@@ -187,6 +190,17 @@ fn groups<'a>(found: &[Benchmark<'a>]) -> Vec<(&'a str, Vec<usize>)> {
         }
     }
     groups
+}
+
+/// The heading of a group: what its benchmarks are about and, where they follow a publication, which.
+fn group_title(group: &str) -> String {
+    match group {
+        "limits" => "The machine's own limits".into(),
+        "cube" => "Simple communication (hypercube benchmarks, 1986)".into(),
+        "sharc" => "Ping-pong and collectives (SHARC, 2002)".into(),
+        "paragon" => "Adjacent pair (Paragon, 1995)".into(),
+        other => capitalised(&words(other)),
+    }
 }
 
 fn title(runs: &[Run]) -> String {

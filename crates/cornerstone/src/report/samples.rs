@@ -18,7 +18,7 @@ pub(super) struct Samples {
     pub(super) warm_up: Trace,
 }
 
-/// How many samples lie in each of equally wide bins between `low` and `high`.
+/// How many samples lie in each of equally wide bins between `low` and `high`, and beyond them.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Histogram {
     /// Whether the bins are equally wide in the logarithm.
@@ -26,6 +26,8 @@ pub(super) struct Histogram {
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) counts: Vec<u64>,
+    pub(super) below: u64,
+    pub(super) above: u64,
 }
 
 /// Samples in the order in which they were taken. Each mark stands for `per_mark` neighbours, of which it keeps the
@@ -59,23 +61,60 @@ impl Samples {
     }
 }
 
+/// Up to this share of the samples may lie beyond the bins; more would hide a second hump.
+const BEYOND_MAX: f64 = 0.05;
+
 impl Histogram {
+    /// A few samples far off (beyond Tukey's outer fences) would push all others into one bin, so they are counted
+    /// beside the bins. Where they are not few, all lie in bins, which are then logarithmic.
     fn of(samples: &[f64]) -> Histogram {
-        let low = samples.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
+        let (fence_low, fence_high) = outer_fences(&sorted);
+        let inside = |sample: &&f64| (fence_low..=fence_high).contains(*sample);
+        let beyond = sorted.len() - sorted.iter().filter(inside).count();
+        if beyond as f64 > BEYOND_MAX * sorted.len() as f64 {
+            let logarithmic = least > 0.0 && most / least > 5.0;
+            return Histogram::between(&sorted, least, most, logarithmic);
+        }
+        let low = *sorted.iter().find(inside).unwrap_or(&least);
+        let high = *sorted.iter().rev().find(inside).unwrap_or(&most);
+        Histogram::between(&sorted, low, high, false)
+    }
+
+    fn between(samples: &[f64], low: f64, high: f64, logarithmic: bool) -> Histogram {
         let bins = ((samples.len() as f64).sqrt() * 2.0).ceil() as usize;
         let bins = if low == high { 1 } else { bins.clamp(2, BINS_MAX) };
-        // A long tail would push everything else into the first bin of a linear scale.
-        let logarithmic = low > 0.0 && high / low > 5.0;
         let place = |value: f64| if logarithmic { value.ln() } else { value };
         let width = (place(high) - place(low)) / bins as f64;
         let mut counts = vec![0; bins];
+        let (mut below, mut above) = (0, 0);
         for &sample in samples {
             let bin = if width > 0.0 { (place(sample) - place(low)) / width } else { 0.0 };
-            counts[(bin as usize).min(bins - 1)] += 1;
+            match sample {
+                _ if sample < low => below += 1,
+                _ if sample > high => above += 1,
+                _ => counts[(bin as usize).min(bins - 1)] += 1,
+            }
         }
-        Histogram { logarithmic, low: rounded(low, 5), high: rounded(high, 5), counts }
+        Histogram {
+            logarithmic,
+            low: rounded(low, 6),
+            high: rounded(high, 6),
+            counts,
+            below,
+            above,
+        }
     }
+}
+
+/// Three interquartile ranges beyond the quartiles. A coarse clock may make the range zero, hence at least 1 % of the
+/// median.
+fn outer_fences(sorted: &[f64]) -> (f64, f64) {
+    let quantile = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+    let range = (quantile(0.75) - quantile(0.25)).max(quantile(0.5).abs() * 0.01);
+    (quantile(0.25) - 3.0 * range, quantile(0.75) + 3.0 * range)
 }
 
 impl Trace {
@@ -116,12 +155,22 @@ mod tests {
     }
 
     #[test]
-    fn a_long_tail_makes_the_bins_logarithmic() {
-        let mut samples = vec![1.0; 99];
-        samples.push(1000.0);
+    fn a_few_samples_far_off_are_counted_beside_the_bins() {
+        let mut samples: Vec<f64> = (0..98).map(|i| 10.0 + f64::from(i % 5)).collect();
+        samples.extend([1000.0, 0.001]);
+        let histogram = Histogram::of(&samples);
+        assert_eq!((histogram.below, histogram.above), (1, 1));
+        assert_eq!((histogram.low, histogram.high), (10.0, 14.0));
+        assert_eq!(histogram.counts.iter().sum::<u64>(), 98);
+    }
+
+    #[test]
+    fn a_second_hump_stays_in_the_bins() {
+        let mut samples = vec![1.0; 80];
+        samples.extend([100.0; 20]);
         let histogram = Histogram::of(&samples);
         assert!(histogram.logarithmic);
-        assert_eq!((histogram.counts[0], *histogram.counts.last().unwrap()), (99, 1));
+        assert_eq!((histogram.counts[0], *histogram.counts.last().unwrap()), (80, 20));
     }
 
     #[test]

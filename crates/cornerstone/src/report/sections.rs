@@ -1,10 +1,12 @@
 //! The sections of the page.
 
+use analysis::compare::Effect;
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 use serde::Serialize;
 
 use super::chart::{Chart, Context, capitalised};
+use super::comparing::Comparisons;
 use super::fits::{self, Fit};
 use super::format::size;
 use super::grouping::{Benchmark, Metric, full_label, words};
@@ -18,8 +20,8 @@ use super::standout::anchor;
 pub(super) struct BenchmarkData {
     /// What is always in view, then what belongs to the straight lines.
     charts: Vec<Chart>,
-    #[serde(skip)]
-    charts_of_fits: usize,
+    /// How many are always in view.
+    in_view: usize,
     details: Vec<Detail>,
 }
 
@@ -28,6 +30,7 @@ pub(super) struct BenchmarkData {
 struct Detail {
     run: usize,
     label: String,
+    metric: String,
     unit: String,
     median: f64,
     low: f64,
@@ -46,15 +49,24 @@ pub(super) struct Prepared {
     pub(super) article: Markup,
 }
 
-struct Shares<'a> {
+struct Known<'a> {
     limits: &'a Limits,
+    comparisons: &'a Comparisons,
     /// The measurements that have details, in their order.
     detailed: Vec<&'a Measurement>,
 }
 
-impl Context for Shares<'_> {
-    fn share(&self, run: usize, measurement: &Measurement) -> Option<String> {
-        self.limits.share(run, measurement)
+impl Context for Known<'_> {
+    fn share(&self, measurement: &Measurement) -> Option<String> {
+        self.limits.words(measurement)
+    }
+
+    fn limit(&self, measurement: &Measurement) -> Option<f64> {
+        self.limits.share(measurement).map(|share| share.limit)
+    }
+
+    fn effect(&self, run: usize, measurement: &Measurement) -> Option<Effect> {
+        self.comparisons.find(run, measurement)?.effect
     }
 
     fn detail(&self, measurement: &Measurement) -> Option<usize> {
@@ -62,52 +74,47 @@ impl Context for Shares<'_> {
     }
 }
 
-/// A benchmark's article and what its charts draw. `numbers` bounds each trace of samples.
-pub(super) fn prepare(
-    index: usize,
-    benchmark: &Benchmark,
-    runs: &[Run],
-    limits: &Limits,
-    numbers: usize,
-) -> Prepared {
-    let fits: Vec<Fit> = benchmark.metrics.iter().flat_map(|m| fits::fits(m, runs)).collect();
-    let data = data(benchmark, &fits, runs, limits, numbers);
-    let article = article(index, benchmark, &data, &fits, runs, limits);
+/// Everything that the sections are made from.
+pub(super) struct Material<'a> {
+    pub(super) runs: &'a [Run],
+    pub(super) limits: Limits,
+    pub(super) comparisons: Comparisons,
+    /// How many numbers each trace of samples may hold.
+    pub(super) numbers_per_trace: usize,
+}
+
+/// A benchmark's article and what its charts draw.
+pub(super) fn prepare(index: usize, benchmark: &Benchmark, material: &Material) -> Prepared {
+    let fits: Vec<Fit> =
+        benchmark.metrics.iter().flat_map(|metric| fits::fits(metric, material.runs)).collect();
+    let data = data(benchmark, &fits, material);
+    let article = article(index, benchmark, &data, &fits, material);
     Prepared { data, article }
 }
 
-fn data(
-    benchmark: &Benchmark,
-    fits: &[Fit],
-    runs: &[Run],
-    limits: &Limits,
-    numbers: usize,
-) -> BenchmarkData {
+fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkData {
     let mut detailed = Vec::new();
     let mut details = Vec::new();
     for point in benchmark.metrics.iter().flat_map(|metric| &metric.points) {
-        if let Some(samples) = Samples::of(point.measurement, numbers) {
+        if let Some(samples) = Samples::of(point.measurement, material.numbers_per_trace) {
             detailed.push(point.measurement);
             details.push(Detail::of(point.run, point.measurement, samples));
         }
     }
-    let shares = Shares { limits, detailed };
+    let known = Known { limits: &material.limits, comparisons: &material.comparisons, detailed };
     let mut charts: Vec<Chart> = Vec::new();
-    let drawn = if Limits::is_of_pairs(benchmark) { &[] } else { &benchmark.metrics[..] };
-    for metric in drawn {
-        let references = limits.references(metric, &metric.axis());
-        charts.push(Chart::values(metric, references, &shares));
-    }
-    if runs.len() > 1 && !Limits::is_of_pairs(benchmark) {
-        let first = &runs[0].label;
-        charts.extend(benchmark.metrics.first().and_then(|metric| Chart::ratios(metric, first)));
+    if !Limits::is_of_pairs(benchmark) {
+        charts.extend(benchmark.metrics.iter().filter_map(|metric| Chart::values(metric, &known)));
+        let first = material.runs.first().map_or("", |run| &run.label);
+        let metric = benchmark.metrics.first();
+        charts.extend(metric.and_then(|metric| Chart::ratios(metric, first, &known)));
     }
     let in_view = charts.len();
     if !fits.is_empty() {
         let values = charts.iter().find(|chart| chart.y.unit == "us").expect("fits are of times");
         charts.extend([fits::fitted_chart(values, fits), fits::residual_chart(fits)]);
     }
-    BenchmarkData { charts_of_fits: charts.len() - in_view, charts, details }
+    BenchmarkData { in_view, charts, details }
 }
 
 impl Detail {
@@ -117,6 +124,7 @@ impl Detail {
         Detail {
             run,
             label: full_label(m),
+            metric: words(&m.metric),
             unit: m.unit.clone(),
             median: s.median,
             low: s.ci_low,
@@ -135,30 +143,34 @@ fn article(
     benchmark: &Benchmark,
     data: &BenchmarkData,
     fits: &[Fit],
-    runs: &[Run],
-    limits: &Limits,
+    material: &Material,
 ) -> Markup {
-    let in_view = data.charts.len() - data.charts_of_fits;
-    let name = capitalised(&words(benchmark.name));
+    let known = benchmark::catalogue().iter().find(|known| known.name == benchmark.name);
     html! {
         article.benchmark id=(anchor(index)) data-benchmark=(index) {
-            h3 { (name) }
-            p.extent { (extent(benchmark)) }
-            @if Limits::is_of_pairs(benchmark) { (limits.hand_over_tables(runs)) }
-            (figures(data, 0..in_view))
+            h3 { (benchmark.name) }
+            p.extent {
+                @if let Some(known) = known { (capitalised(known.summary)) ". " }
+                (capitalised(&extent(benchmark))) "."
+            }
+            @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
+            @if data.in_view > 0 { (figures(data, 0..data.in_view)) }
+            @if let Some(known) = known {
+                details { summary { "What is timed, and how" } p { (known.explains) } }
+            }
             @if !fits.is_empty() {
                 details.fit {
                     summary { "Straight line: start-up time, asymptotic rate, half-performance size" }
-                    (fits::table(fits, runs))
-                    (figures(data, in_view..data.charts.len()))
+                    (fits::table(fits, material.runs))
+                    (figures(data, data.in_view..data.charts.len()))
                 }
             }
             @if !data.details.is_empty() {
                 details.samples { summary { "Samples: how they are distributed, and over time" } }
             }
-            details.table {
+            details.table open[data.in_view == 0] {
                 summary { "Numbers" }
-                (numbers::table(benchmark, runs, limits))
+                (numbers::table(benchmark, material))
             }
         }
     }
@@ -184,7 +196,10 @@ fn extent(benchmark: &Benchmark) -> String {
     let ranks = || points().map(|p| p.measurement.ranks);
     let sizes = || points().map(|p| p.measurement.size_bytes);
     let (fewest, most) = (ranks().min().unwrap_or(0), ranks().max().unwrap_or(0));
-    let mut parts = vec![format!("{} ranks", range(fewest.to_string(), most.to_string()))];
+    let mut parts = vec![match most {
+        1 => "1 rank".into(),
+        _ => format!("{} ranks", range(fewest.to_string(), most.to_string())),
+    }];
     if let Some(largest) = sizes().max().filter(|&largest| largest > 0) {
         parts.push(range(size(sizes().min().unwrap_or(0)), size(largest)));
     }

@@ -4,8 +4,9 @@ use contract::record::{Measurement, Run, StopReason};
 use maud::{Markup, html};
 
 use super::environment;
-use super::format::{percent, significant, value};
-use super::grouping::{Benchmark, Metric, full_label, words};
+use super::fits;
+use super::format::{percent, prose, significant, value};
+use super::grouping::{Benchmark, Metric, full_label};
 use super::numbers::{oversubscribed, swatch};
 
 /// A 99th percentile of so many medians is called noisy.
@@ -59,6 +60,7 @@ pub(super) fn findings(runs: &[Run], benchmarks: &[Benchmark]) -> Vec<Finding> {
         .chain(not_converged(&cases))
         .chain(noisy(&cases))
         .chain(oversubscribed_cases(&cases, runs))
+        .chain(crooked(runs, benchmarks))
         .chain(clock_bound(&cases))
         .chain(late_starts(&cases))
         .collect();
@@ -79,7 +81,7 @@ pub(super) fn list(findings: &[Finding], several: bool) -> Markup {
                         span.weight { @if finding.weight == Weight::Caution { "Caution" } @else { "Note" } }
                         strong { (finding.title) }
                     }
-                    p { (finding.advice) }
+                    p { (prose(&finding.advice)) }
                     @if !finding.examples.is_empty() {
                         ul.examples { @for example in &finding.examples {
                             li {
@@ -236,6 +238,34 @@ fn oversubscribed_cases(cases: &[Case], runs: &[Run]) -> Option<Finding> {
     Some(finding)
 }
 
+/// Times over message size that no straight line describes.
+fn crooked(runs: &[Run], benchmarks: &[Benchmark]) -> Option<Finding> {
+    let mut all = 0;
+    let mut examples = Vec::new();
+    for (index, benchmark) in benchmarks.iter().enumerate() {
+        for fit in benchmark.metrics.iter().flat_map(|metric| fits::fits(metric, runs)) {
+            all += 1;
+            if fit.model.failing_sizes().next().is_none() {
+                continue;
+            }
+            let name =
+                [benchmark.name, &fit.label].join(if fit.label.is_empty() { "" } else { ", " });
+            let text = format!("{name}: fails {}", fits::failure(&fit.model));
+            examples.push(Example { anchor: anchor(index), run: fit.run, text });
+        }
+    }
+    let failing = examples.len();
+    examples.truncate(EXAMPLES);
+    (failing > 0).then(|| Finding {
+        weight: Weight::Note,
+        title: format!("A straight line fails for {failing} of {all} series of times over message size."),
+        advice: "A start-up time and a rate do not describe them at every size; a change of protocol or the end of a \
+                 cache does that. The residuals show where."
+            .into(),
+        examples,
+    })
+}
+
 fn clock_bound(cases: &[Case]) -> Option<Finding> {
     let bound: Vec<&Case> =
         cases.iter().filter(|case| case.measurement.timing.clock_share > 0.05).collect();
@@ -274,7 +304,7 @@ fn finding(
         run: case.run,
         text: format!(
             "{}, {}: {}",
-            words(&case.measurement.benchmark),
+            case.measurement.benchmark,
             full_label(case.measurement),
             text(case.measurement)
         ),

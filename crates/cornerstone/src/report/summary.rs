@@ -3,10 +3,12 @@
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
-use super::format::{about_size, significant, size, value};
-use super::grouping::{Benchmark, words};
-use super::limits::{Limits, best_copy};
-use super::numbers::swatch;
+use super::chart::capitalised;
+use super::fits::{self, Fit};
+use super::format::{about_size, prose, significant, size, value};
+use super::grouping::{Benchmark, ranks};
+use super::numbers::{oversubscribed, swatch};
+use super::sections::Material;
 
 /// A number that a reader asks for first.
 struct KeyFigure {
@@ -15,35 +17,57 @@ struct KeyFigure {
     benchmarks: &'static [&'static str],
     metric: &'static str,
     pick: fn(&[&Measurement]) -> Option<usize>,
+    /// How a sentence begins that ends with the number.
+    sentence: &'static str,
 }
 
 const KEY_FIGURES: &[KeyFigure] = &[
     KeyFigure {
         title: "Short message, one way",
-        benchmarks: &["latency", "ping-pong"],
+        benchmarks: &["latency", "ping-pong", "simple-transfer"],
         metric: "time",
         pick: shortest_message,
+        sentence: "a short message is in the other rank's hands after",
     },
     KeyFigure {
         title: "Highest rate, one way",
-        benchmarks: &["bandwidth", "ping-pong"],
+        benchmarks: &["bandwidth", "ping-pong", "simple-transfer"],
         metric: "rate",
         pick: highest,
+        sentence: "long messages flow at up to",
     },
     KeyFigure {
         title: "Highest rate, both ways",
-        benchmarks: &["both-way-bandwidth"],
+        benchmarks: &["two-way-bandwidth", "exchange"],
         metric: "rate",
         pick: highest,
+        sentence: "both ways at once they reach",
     },
-    KeyFigure { title: "Barrier", benchmarks: &["barrier"], metric: "time", pick: fewest_ranks },
     KeyFigure {
-        title: "Allreduce, short",
-        benchmarks: &["allreduce"],
+        title: "Barrier",
+        benchmarks: &["barrier"],
+        metric: "time",
+        pick: fewest_ranks,
+        sentence: "a barrier takes",
+    },
+    KeyFigure {
+        title: "Broadcast, short",
+        benchmarks: &["broadcast", "node-broadcast"],
         metric: "time",
         pick: shortest_message,
+        sentence: "a short broadcast takes",
+    },
+    KeyFigure {
+        title: "Allreduce, short",
+        benchmarks: &["allreduce", "reduce"],
+        metric: "time",
+        pick: shortest_message,
+        sentence: "a short allreduce takes",
     },
 ];
+
+/// The benchmarks whose straight line a summary quotes: the first that a run holds.
+const STRAIGHT_LINES: &[&str] = &["ping-pong", "latency", "simple-transfer"];
 
 /// A key figure as one run has it.
 struct Found<'a> {
@@ -51,29 +75,40 @@ struct Found<'a> {
     benchmark: usize,
 }
 
-/// The machine of each run in a sentence.
-pub(super) fn machines(runs: &[Run]) -> Markup {
+/// Each run's machine, limits and abilities, in sentences.
+pub(super) fn sentences(material: &Material, benchmarks: &[Benchmark]) -> Markup {
+    let several = material.runs.len() > 1;
     html! {
-        @for (index, run) in runs.iter().enumerate() {
-            p.machine {
-                @if runs.len() > 1 { (swatch(index)) strong { (run.label) } ": " }
-                (machine(run))
+        @for (index, run) in material.runs.iter().enumerate() {
+            @if several { h3.run { (swatch(index)) (run.label) } }
+            p { (prose(&machine(run))) }
+            @if let Some(limits) = material.limits.sentence(index) { p { (limits) } }
+            @if several {
+                @if let Some(text) = material.comparisons.sentence(index, material.runs) { p { (text) } }
+            } @else {
+                @if let Some(text) = abilities(material, benchmarks) { p { (text) } }
+                @if let Some(text) = straight_line(material, benchmarks) { p { (prose(&text)) } }
             }
         }
     }
 }
 
 /// The key figures: tiles for one run, a table for several.
-pub(super) fn key_figures(runs: &[Run], benchmarks: &[Benchmark], limits: &Limits) -> Markup {
+pub(super) fn key_figures(material: &Material, benchmarks: &[Benchmark]) -> Markup {
+    let runs = material.runs.len();
     let rows: Vec<(&KeyFigure, Vec<Option<Found>>)> = KEY_FIGURES
         .iter()
-        .map(|figure| (figure, (0..runs.len()).map(|run| figure.find(benchmarks, run)).collect()))
+        .map(|figure| (figure, (0..runs).map(|run| figure.find(benchmarks, run)).collect()))
         .filter(|(_, found): &(_, Vec<Option<Found>>)| found.iter().any(Option::is_some))
         .collect();
-    if runs.len() == 1 { tiles(&rows, limits) } else { side_by_side(&rows, runs, limits) }
+    match (rows.is_empty(), runs) {
+        (true, _) => html! {},
+        (_, 1) => tiles(&rows, material),
+        _ => side_by_side(&rows, material),
+    }
 }
 
-fn tiles(rows: &[(&KeyFigure, Vec<Option<Found>>)], limits: &Limits) -> Markup {
+fn tiles(rows: &[(&KeyFigure, Vec<Option<Found>>)], material: &Material) -> Markup {
     html! {
         div.tiles {
             @for (figure, found) in rows { @for found in found.iter().flatten() {
@@ -82,42 +117,31 @@ fn tiles(rows: &[(&KeyFigure, Vec<Option<Found>>)], limits: &Limits) -> Markup {
                     span.name { (figure.title) }
                     span.figure { (value(m.summary.median, &m.unit)) }
                     span.interval { (interval(m)) }
-                    @if let Some(share) = limits.share(0, m) { span.share { (share) } }
-                    span.where { (circumstances(m)) }
+                    @if let Some(share) = material.limits.words(m) { span.share { (share) } }
+                    span.where { (circumstances(m, &material.runs[0])) }
                 }
             } }
         }
     }
 }
 
-fn side_by_side(
-    rows: &[(&KeyFigure, Vec<Option<Found>>)],
-    runs: &[Run],
-    limits: &Limits,
-) -> Markup {
+fn side_by_side(rows: &[(&KeyFigure, Vec<Option<Found>>)], material: &Material) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Key figures, side by side" {
             table.key {
                 thead { tr {
-                    td {}
-                    @for (index, run) in runs.iter().enumerate() {
+                    th scope="col" { "Key figures" }
+                    @for (index, run) in material.runs.iter().enumerate() {
                         th scope="col" { (swatch(index)) (run.label) }
                     }
                 } }
                 tbody { @for (figure, found) in rows { tr {
                     th scope="row" { (figure.title) }
-                    @let base = found[0].as_ref().map(|found| found.measurement);
                     @for (run, found) in found.iter().enumerate() {
-                        td { @if let Some(found) = found {
-                            @let m = found.measurement;
-                            span.figure { (value(m.summary.median, &m.unit)) }
-                            @if let Some(base) = base.filter(|_| run > 0) {
-                                " " span.ratio { (significant(m.summary.median / base.summary.median)) " ×" }
-                            }
-                            span.interval { (interval(m)) }
-                            span.where { (circumstances(m)) }
-                            @if let Some(share) = limits.share(run, m) { span.share { (share) } }
-                        } @else { "not measured" } }
+                        td { @match found {
+                            Some(found) => (key_cell(run, found.measurement, found_in(rows, figure), material)),
+                            None => "not measured",
+                        } }
                     }
                 } } }
             }
@@ -125,38 +149,94 @@ fn side_by_side(
     }
 }
 
-/// What a run's machine is and what bounds it, in sentences.
+/// The first run's number of this figure.
+fn found_in<'a>(
+    rows: &'a [(&KeyFigure, Vec<Option<Found<'a>>>)],
+    figure: &KeyFigure,
+) -> Option<&'a Measurement> {
+    let row = rows.iter().find(|(row, _)| row.title == figure.title)?;
+    row.1[0].as_ref().map(|found| found.measurement)
+}
+
+fn key_cell(
+    run: usize,
+    m: &Measurement,
+    first: Option<&Measurement>,
+    material: &Material,
+) -> Markup {
+    let ratio = first
+        .filter(|first| run > 0 && first.unit == m.unit && first.summary.median > 0.0)
+        .map(|first| significant(m.summary.median / first.summary.median));
+    html! {
+        span.figure { (value(m.summary.median, &m.unit)) }
+        @if let Some(ratio) = ratio { " " span.ratio { (ratio) " ×" } }
+        span.interval { (interval(m)) }
+        @if let Some(share) = material.limits.words(m) { span.share { (share) } }
+        span.where { (circumstances(m, &material.runs[run])) }
+    }
+}
+
+/// What a run's machine is, in a sentence.
 fn machine(run: &Run) -> String {
     let header = run.header();
     let e = &header.environment;
-    let processor = if e.processor.is_empty() { "an unnamed processor" } else { &e.processor };
-    let mut text = match header.fabric.name.strip_prefix("sim:") {
-        Some(name) => format!("the simulated machine {name}"),
-        None => format!(
-            "{}: {processor}, {} processors available, {} of memory, {}",
-            e.host,
-            e.processors_available,
-            about_size(e.memory_bytes),
-            e.kernel
-        ),
-    };
-    if !e.virtualisation.is_empty() && e.virtualisation != "none" {
-        text += &format!(", under {}", e.virtualisation);
+    if let Some(name) = header.fabric.name.strip_prefix("sim:") {
+        return format!("A simulation of the machine `{name}`, in its own virtual time.");
     }
-    text + &format!(". Messages went over `{}`.", header.fabric.name)
+    let processor =
+        if e.processor.is_empty() { "a processor without a name" } else { &e.processor };
+    let processors = match e.processors_available {
+        1 => "1 processor".into(),
+        more => format!("{more} processors"),
+    };
+    let mut text = format!(
+        "`{}` is {processor} with {processors} at the run's disposal and {} of memory, under {}",
+        e.host,
+        about_size(e.memory_bytes),
+        e.kernel
+    );
+    if !e.virtualisation.is_empty() && e.virtualisation != "none" {
+        text += &format!(" ({})", e.virtualisation);
+    }
+    let over = match header.fabric.name.as_str() {
+        "local" => "Cornerstone's own shared memory (`local`)".into(),
+        other => format!("`{other}`"),
+    };
+    text + &format!(". Messages went over {over}.")
 }
 
-/// What the machine itself allows, in a sentence; `None` where it was not measured.
-pub(super) fn limits_sentence(limits: &Limits, run: usize) -> Option<String> {
-    let machine = limits.run(run);
-    let mut parts = Vec::new();
-    if let Some(hand_over) = machine.fastest_hand_over_us() {
-        parts.push(format!("hands a cache line from core to core in {}", value(hand_over, "us")));
-    }
-    if let Some(copy) = best_copy(machine) {
-        parts.push(format!("copies with one core at up to {copy}"));
-    }
-    (!parts.is_empty()).then(|| format!("The machine itself {}.", parts.join(" and ")))
+/// What the one run's machine can do, against its limits.
+fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
+    let clause = |figure: &KeyFigure| {
+        let m = figure.find(benchmarks, 0)?.measurement;
+        let number = value(m.summary.median, &m.unit);
+        let mut clause = format!("{} {number}", figure.sentence);
+        if let Some(share) = material.limits.words(m) {
+            clause += &format!(" ({share})");
+        }
+        Some(clause)
+    };
+    let clauses: Vec<String> = KEY_FIGURES.iter().take(4).filter_map(clause).collect();
+    (!clauses.is_empty()).then(|| capitalised(&clauses.join("; ")) + ".")
+}
+
+/// The straight line of the plainest transfer.
+fn straight_line(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
+    let found = |name: &&str| benchmarks.iter().find(|benchmark| benchmark.name == *name);
+    let benchmark = STRAIGHT_LINES.iter().find_map(found)?;
+    let Fit { model, .. } =
+        fits::fits(benchmark.metric("time")?, material.runs).into_iter().next()?;
+    let rate = model.line.rate_mb_per_s?;
+    let half = model.line.half_performance_bytes?;
+    Some(format!(
+        "By a straight line through the times of `{}`, a message starts up in {} and then moves at {}, \
+         half of which it reaches at {}. The line fails {}.",
+        benchmark.name,
+        value(model.line.latency_us.value, "us"),
+        value(rate.value, "MB/s"),
+        about_size(half.value.round() as u64),
+        fits::failure(&model)
+    ))
 }
 
 impl KeyFigure {
@@ -194,10 +274,13 @@ fn interval(m: &Measurement) -> String {
     format!("{} to {}", value(s.ci_low, &m.unit), value(s.ci_high, &m.unit))
 }
 
-fn circumstances(m: &Measurement) -> String {
-    let mut text = format!("{}, {} ranks", words(&m.benchmark), m.ranks);
+fn circumstances(m: &Measurement, run: &Run) -> String {
+    let mut text = format!("{}, {}", m.benchmark, ranks(m.ranks));
     if m.size_bytes > 0 {
         text += &format!(", {}", size(m.size_bytes));
+    }
+    if oversubscribed(m, run).is_some() {
+        text += ", more than there are processors";
     }
     if !m.stop_reason.converged() {
         text += ", not converged";

@@ -150,8 +150,8 @@ impl Maker<'_> {
             for second in first + 1..self.machine.processors {
                 let near = first / 4 == second / 4;
                 let time = self.machine.hand_over_us * if near { 1.0 } else { 2.1 };
-                let parameters = [("first_processor", first), ("second_processor", second)];
-                self.time(subject("cache-line", "limits", 2, 0, &parameters), time, None);
+                let parameters = [("from", first), ("to", second)];
+                self.time(subject("hand-over", "limits", 2, 64, &parameters), time, None);
             }
         }
         for power in 10..=26 {
@@ -159,7 +159,8 @@ impl Maker<'_> {
             let time = size as f64 / self.copy_rate(size) + 0.01;
             self.time(subject("copy", "limits", 1, size, &[]), time, Some(1.0));
         }
-        self.time(subject("clock", "limits", 1, 0, &[]), 0.024, None);
+        self.time(subject("process-switch", "limits", 2, 0, &[]), 2.4, None);
+        self.time(subject("clock-cost", "limits", 1, 0, &[]), 0.024, None);
     }
 
     fn point_to_point(&mut self) {
@@ -196,7 +197,7 @@ impl Maker<'_> {
             let one_way = self.message_us(size) * 0.6;
             self.time(subject("bandwidth", "streams", 2, size, &[]), one_way, Some(1.0));
             self.time(
-                subject("both-way-bandwidth", "streams", 2, size, &[]),
+                subject("two-way-bandwidth", "streams", 2, size, &[]),
                 one_way * 1.2,
                 Some(2.0),
             );
@@ -210,7 +211,7 @@ impl Maker<'_> {
                     let packets = (size as f64 / packet as f64).ceil();
                     let each = self.message_us(packet) * if acknowledgement { 2.0 } else { 0.7 };
                     let mut subject =
-                        subject("packets", "paragon", 2, size, &[("packet_bytes", packet)]);
+                        subject("adjacent-pair", "paragon", 2, size, &[("packet_bytes", packet)]);
                     subject.parameters.insert("acknowledgement".into(), acknowledgement.into());
                     self.time(subject, packets * each, Some(1.0));
                 }
