@@ -1,0 +1,84 @@
+//! The corner turn: a matrix transpose in memory.
+//!
+//! A plain double loop touches a new cache line, and in a large matrix a new page, with every element of one of the two
+//! matrices. Here squares of one cache line by one cache line are transposed in registers, and walked in tiles that stay
+//! within the reach of the translation buffer; a matrix larger than the caches is written past them, which saves reading
+//! what is about to be overwritten.
+
+mod blocks;
+
+use crate::error::check_length;
+use crate::{Instructions, Result};
+use blocks::{Turn, kernels};
+
+/// Transposes `input`, `rows` by `columns` elements row by row, into `output`, `columns` by `rows`.
+///
+/// Vector instructions serve elements of 4, 8 and 16 bytes; others are moved one by one, in the same tiles.
+///
+/// # Errors
+/// [`crate::Error::WrongLength`] if either slice does not hold exactly `rows * columns` elements.
+pub fn corner_turn<T: Copy>(
+    input: &[T],
+    rows: usize,
+    columns: usize,
+    output: &mut [T],
+) -> Result<()> {
+    corner_turn_with(Instructions::best(), input, rows, columns, output)
+}
+
+/// As [`corner_turn`], with chosen instructions.
+///
+/// # Errors
+/// Also [`crate::Error::NoInstructions`] if this processor lacks them.
+pub fn corner_turn_with<T: Copy>(
+    instructions: Instructions,
+    input: &[T],
+    rows: usize,
+    columns: usize,
+    output: &mut [T],
+) -> Result<()> {
+    let instructions = instructions.checked()?;
+    let elements = rows.saturating_mul(columns);
+    check_length("the input of a corner turn", elements, input.len())?;
+    check_length("the output of a corner turn", elements, output.len())?;
+    let turn = Turn {
+        input: input.as_ptr(),
+        output: output.as_mut_ptr(),
+        rows,
+        columns,
+        input_pitch: columns,
+        output_pitch: rows,
+        streaming: size_of_val(input) >= STREAMING_BYTES,
+    };
+    // SAFETY: both slices hold rows * columns elements, as was checked, and cannot overlap; the instructions were checked.
+    unsafe { blocks::turn(kernels::<T>(instructions), &turn) };
+    Ok(())
+}
+
+/// Transposes `matrix`, `size` by `size` elements, in place.
+///
+/// # Errors
+/// [`crate::Error::WrongLength`] if `matrix` does not hold exactly `size * size` elements.
+pub fn corner_turn_in_place<T: Copy>(matrix: &mut [T], size: usize) -> Result<()> {
+    corner_turn_in_place_with(Instructions::best(), matrix, size)
+}
+
+/// As [`corner_turn_in_place`], with chosen instructions.
+///
+/// # Errors
+/// Also [`crate::Error::NoInstructions`] if this processor lacks them.
+pub fn corner_turn_in_place_with<T: Copy>(
+    instructions: Instructions,
+    matrix: &mut [T],
+    size: usize,
+) -> Result<()> {
+    let instructions = instructions.checked()?;
+    check_length("the matrix of a corner turn", size.saturating_mul(size), matrix.len())?;
+    // SAFETY: the slice holds size * size elements, as was checked; the instructions were checked.
+    unsafe { blocks::turn_in_place(kernels::<T>(instructions), matrix.as_mut_ptr(), size) };
+    Ok(())
+}
+
+/// From this size on (of one matrix) the output is written past the caches: about where both matrices no longer fit a
+/// second-level cache together with anything else, and stores that allocate begin to cost a read each.
+const STREAMING_BYTES: usize = 8 << 20;

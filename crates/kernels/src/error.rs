@@ -1,0 +1,77 @@
+//! Why a kernel refused its arguments.
+
+use crate::Instructions;
+
+/// The result of planning or calling a kernel.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a kernel refused its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A transform of no points.
+    #[error("a transform needs at least one point")]
+    EmptyTransform,
+    /// Instructions that this processor does not have.
+    #[error(
+        "this processor has no {wanted} instructions; the widest it has are {}",
+        Instructions::best()
+    )]
+    NoInstructions {
+        /// The set asked for.
+        wanted: Instructions,
+    },
+    /// A slice that does not hold what the call says it does.
+    #[error("{what} holds {found} elements where {expected} are needed")]
+    WrongLength {
+        /// Which argument.
+        what: &'static str,
+        /// How many elements the call needs: exactly, or at least, as its documentation says.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A slice that is not a whole number of transforms.
+    #[error("{found} elements are not a whole number of transforms of {length} points")]
+    BrokenTransform {
+        /// The points of one transform.
+        length: usize,
+        /// The elements given.
+        found: usize,
+    },
+    /// Transforms that would overlap in memory.
+    #[error(
+        "{batch} transforms of {length} points with stride {stride} and distance {distance} overlap"
+    )]
+    Overlap {
+        /// The points of one transform.
+        length: usize,
+        /// How many transforms.
+        batch: usize,
+        /// Elements from point to point.
+        stride: usize,
+        /// Elements from transform to transform.
+        distance: usize,
+    },
+    /// A fold to a length that does not divide the number of points.
+    #[error("{points} points cannot be folded to {fold}: the fold must divide the points")]
+    UnevenFold {
+        /// The points before the fold.
+        points: usize,
+        /// The points after the fold.
+        fold: usize,
+    },
+    /// A result that is not what it must be.
+    #[error("{benchmark}: {explanation}")]
+    WrongResult {
+        /// The program whose result is wrong.
+        benchmark: &'static str,
+        /// What was expected and what was found.
+        explanation: String,
+    },
+}
+
+/// Checks that `found`, the length of `what`, is exactly `expected`.
+pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found { Ok(()) } else { Err(Error::WrongLength { what, expected, found }) }
+}

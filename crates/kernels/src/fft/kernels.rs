@@ -1,0 +1,128 @@
+//! The kernels of every length, compiled for every instruction set.
+
+use super::tile::{self, Job};
+use crate::Instructions;
+use crate::lanes::{Array, Vector};
+
+/// A compiled kernel. Each demands of its job what the function of the same name in [`tile`] does.
+pub(super) type Kernel<T> = unsafe fn(&Job<T>);
+
+/// The kernels of one length for one instruction set.
+#[derive(Clone, Copy)]
+pub(super) struct Kernels<T> {
+    pub(super) rows: Kernel<T>,
+    /// Absent where a transform is shorter than half a vector.
+    pub(super) turned: Option<Kernel<T>>,
+    pub(super) columns: Kernel<T>,
+    /// Transforms in a tile of columns, or of turned rows.
+    pub(super) lanes: usize,
+    /// Transforms in a tile of rows.
+    pub(super) rows_per_tile: usize,
+}
+
+/// A real number type that kernels are compiled for.
+pub trait Real: rustfft::FftNum + sealed::Sealed {
+    /// The nearest value.
+    fn nearest(value: f64) -> Self;
+}
+
+pub(super) mod sealed {
+    use super::{Instructions, Kernels};
+
+    pub trait Sealed: Sized {
+        #[allow(private_interfaces)]
+        #[doc(hidden)]
+        fn kernels(length: usize, instructions: Instructions) -> Option<Kernels<Self>>;
+    }
+}
+
+macro_rules! compile {
+    ($(#[$feature:meta])* $name:ident: $lanes:ty) => {
+        mod $name {
+            use super::*;
+
+            type Real = <$lanes as Vector>::Element;
+
+            $(#[$feature])*
+            unsafe fn rows<const N: usize>(job: &Job<Real>) {
+                // SAFETY: the caller vouches for the job and the instructions.
+                unsafe { tile::rows::<$lanes, N>(job) }
+            }
+
+            $(#[$feature])*
+            unsafe fn turned<const N: usize>(job: &Job<Real>) {
+                // SAFETY: the caller vouches for the job and the instructions.
+                unsafe { tile::turned::<$lanes, N>(job) }
+            }
+
+            $(#[$feature])*
+            unsafe fn columns<const N: usize>(job: &Job<Real>) {
+                // SAFETY: the caller vouches for the job and the instructions.
+                unsafe { tile::columns::<$lanes, N>(job) }
+            }
+
+            fn of<const N: usize>() -> Kernels<Real> {
+                Kernels {
+                    rows: rows::<N>,
+                    turned: if 2 * N >= <$lanes>::COUNT { Some(turned::<N>) } else { None },
+                    columns: columns::<N>,
+                    lanes: <$lanes>::COUNT,
+                    rows_per_tile: tile::rows_per_tile::<$lanes>(N),
+                }
+            }
+
+            pub(super) fn kernels(length: usize) -> Option<Kernels<Real>> {
+                Some(match length {
+                    2 => of::<2>(),
+                    4 => of::<4>(),
+                    8 => of::<8>(),
+                    16 => of::<16>(),
+                    32 => of::<32>(),
+                    64 => of::<64>(),
+                    128 => of::<128>(),
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+compile!(portable_f32: Array<f32, 8>);
+compile!(portable_f64: Array<f64, 4>);
+#[cfg(target_arch = "x86_64")]
+compile!(#[target_feature(enable = "avx2,fma")] avx2_f32: crate::lanes::avx2::F32x8);
+#[cfg(target_arch = "x86_64")]
+compile!(#[target_feature(enable = "avx2,fma")] avx2_f64: crate::lanes::avx2::F64x4);
+#[cfg(target_arch = "x86_64")]
+compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f32: crate::lanes::avx512::F32x16);
+#[cfg(target_arch = "x86_64")]
+compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f64: crate::lanes::avx512::F64x8);
+
+macro_rules! real {
+    ($real:ty, $portable:ident, $avx2:ident, $avx512:ident) => {
+        impl Real for $real {
+            #[inline(always)]
+            fn nearest(value: f64) -> Self {
+                value as $real
+            }
+        }
+
+        impl sealed::Sealed for $real {
+            #[allow(private_interfaces)]
+            fn kernels(length: usize, instructions: Instructions) -> Option<Kernels<Self>> {
+                match instructions {
+                    Instructions::Portable => $portable::kernels(length),
+                    #[cfg(target_arch = "x86_64")]
+                    Instructions::Avx2 => $avx2::kernels(length),
+                    #[cfg(target_arch = "x86_64")]
+                    Instructions::Avx512 => $avx512::kernels(length),
+                    #[cfg(not(target_arch = "x86_64"))]
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+real!(f32, portable_f32, avx2_f32, avx512_f32);
+real!(f64, portable_f64, avx2_f64, avx512_f64);

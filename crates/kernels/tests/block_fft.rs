@@ -1,0 +1,254 @@
+//! The block FFT against the definition of the transform, for every length, batch, layout and instruction set.
+
+mod common;
+
+use common::{Noise, oracle, relative_rms_error, widen};
+use kernels::fft::{BlockFft, Strided, nominal_operations};
+use kernels::{Complex, Complex32, Complex64, Error, Instructions};
+use proptest::prelude::*;
+
+const BLOCKED: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
+
+fn available() -> impl Iterator<Item = Instructions> {
+    Instructions::ALL.into_iter().filter(|set| set.is_available())
+}
+
+/// Rounding errors add up like a random walk over the log2 N stages of a transform. A stage, an addition after a
+/// multiplication by a root, errs by well under one and a half roundings (`unit`), even in an unlucky short transform.
+fn tolerance(length: usize, unit: f64) -> f64 {
+    1.5 * unit * (length as f64).log2().max(1.0).sqrt()
+}
+
+fn assert_close(found: &[Complex32], input: &[Complex32], length: usize, what: &str) {
+    for (t, (found, input)) in found.chunks(length).zip(input.chunks(length)).enumerate() {
+        let error = relative_rms_error(&widen(found), &oracle(&widen(input)));
+        let most = tolerance(length, f64::from(f32::EPSILON) / 2.0);
+        assert!(error <= most, "{what}: transform {t} is {error:.2e} off, more than {most:.2e}");
+    }
+}
+
+#[test]
+fn every_blocked_length_is_right_in_batches_around_a_tile() {
+    for set in available() {
+        for length in BLOCKED {
+            let mut fft = BlockFft::with_instructions(length, set).unwrap();
+            assert!(fft.is_blocked());
+            for batch in [1, 2, 3, 7, 15, 16, 17, 33, 64, 131] {
+                let input = Noise::new(batch as u64).singles(batch * length);
+                let mut data = input.clone();
+                fft.transform(&mut data).unwrap();
+                let what = format!("{set}, {batch} transforms of {length} points");
+                assert_close(&data, &input, length, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_without_kernels_are_right_too() {
+    for length in [1, 3, 5, 6, 7, 12, 48, 100, 127, 129, 256, 512, 1000] {
+        let mut fft = BlockFft::new(length).unwrap();
+        assert!(!fft.is_blocked());
+        let input = Noise::new(length as u64).singles(3 * length);
+        let mut data = input.clone();
+        fft.transform(&mut data).unwrap();
+        // RustFFT's algorithms for awkward lengths are a little less exact.
+        for (found, input) in data.chunks(length).zip(input.chunks(length)) {
+            let error = relative_rms_error(&widen(found), &oracle(&widen(input)));
+            assert!(error <= 3.0 * tolerance(length, f64::from(f32::EPSILON) / 2.0));
+        }
+    }
+}
+
+#[test]
+fn double_precision_is_right_in_rows_and_columns() {
+    for set in available() {
+        for length in BLOCKED {
+            let batch = 21;
+            let mut fft = BlockFft::<f64>::with_instructions(length, set).unwrap();
+            let rows: Vec<Complex64> = Noise::new(5).doubles(batch * length);
+            let mut data = rows.clone();
+            fft.transform(&mut data).unwrap();
+            let mut columns: Vec<Complex64> =
+                (0..batch * length).map(|at| rows[at % batch * length + at / batch]).collect();
+            fft.transform_columns(&mut columns, batch).unwrap();
+            for t in 0..batch {
+                let truth = oracle(&rows[t * length..][..length]);
+                let column: Vec<Complex64> = (0..length).map(|k| columns[k * batch + t]).collect();
+                // The oracle rounds too, once for each of its additions.
+                let unit = f64::EPSILON / 2.0;
+                let most = tolerance(length, unit) + unit * (length as f64).sqrt();
+                assert!(relative_rms_error(&data[t * length..][..length], &truth) <= most);
+                assert!(relative_rms_error(&column, &truth) <= most);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_turned_transform_is_the_transform_and_then_the_corner_turn() {
+    for set in available() {
+        for length in BLOCKED.into_iter().chain([1, 6, 512]) {
+            for batch in [1, 4, 8, 16, 19, 48, 67] {
+                let mut fft = BlockFft::with_instructions(length, set).unwrap();
+                let input = Noise::new(7).singles(batch * length);
+                let mut rows = input.clone();
+                fft.transform(&mut rows).unwrap();
+                let mut turned = vec![Complex32::new(f32::NAN, 1.0); batch * length];
+                fft.transform_turned(&input, &mut turned).unwrap();
+                for t in 0..batch {
+                    for k in 0..length {
+                        let (a, b) = (rows[t * length + k], turned[k * batch + t]);
+                        let near = (a - b).norm() <= 1e-5 * (length as f32).sqrt();
+                        assert!(near, "{set}, {batch} x {length}: {a} and {b} at ({t}, {k})");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_plan_leaves_nothing_behind_for_the_next_call() {
+    for set in available() {
+        for length in BLOCKED {
+            let mut fft = BlockFft::with_instructions(length, set).unwrap();
+            let input = Noise::new(11).singles(5 * length);
+            let mut clean = input.clone();
+            fft.transform(&mut clean).unwrap();
+            let mut poison = vec![Complex32::new(f32::NAN, f32::INFINITY); 37 * length];
+            fft.transform(&mut poison).unwrap();
+            let mut again = input.clone();
+            fft.transform(&mut again).unwrap();
+            assert_eq!(clean, again, "{set}, {length} points");
+        }
+    }
+}
+
+#[test]
+fn a_transform_that_is_not_finite_does_not_touch_its_neighbours() {
+    for set in available() {
+        for length in BLOCKED {
+            let mut fft = BlockFft::with_instructions(length, set).unwrap();
+            let mut data = Noise::new(3).singles(32 * length);
+            let mut clean = data.clone();
+            data[9 * length + length / 2] = Complex32::new(f32::INFINITY, f32::NAN);
+            fft.transform(&mut data).unwrap();
+            fft.transform(&mut clean).unwrap();
+            for t in (0..32).filter(|&t| t != 9) {
+                let range = t * length..(t + 1) * length;
+                assert_eq!(data[range.clone()], clean[range], "{set}, {length}: transform {t}");
+            }
+            assert!(data[9 * length..10 * length].iter().all(|c| !c.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn denormals_come_through_with_their_few_digits() {
+    for set in available() {
+        for length in BLOCKED {
+            let tiny = f32::from_bits(1 << 12);
+            let mut data = vec![Complex32::new(0.0, 0.0); 20 * length];
+            data.iter_mut().step_by(length).for_each(|c| c.re = tiny);
+            BlockFft::with_instructions(length, set).unwrap().transform(&mut data).unwrap();
+            // An impulse has a flat spectrum, exactly: nothing is added to it but zeros.
+            for c in &data {
+                assert!((c.re - tiny).abs() <= 4.0 * f32::from_bits(1), "{set}, {length}: {c}");
+            }
+        }
+    }
+}
+
+#[test]
+fn unaligned_data_is_as_good_as_aligned() {
+    for set in available() {
+        for length in BLOCKED {
+            let mut fft = BlockFft::with_instructions(length, set).unwrap();
+            let input = Noise::new(13).singles(40 * length);
+            let mut plain = input.clone();
+            fft.transform(&mut plain).unwrap();
+            for shift in 1..8 {
+                let mut room = vec![Complex32::new(7.0, 7.0); shift + 40 * length + 1];
+                room[shift..][..40 * length].copy_from_slice(&input);
+                fft.transform(&mut room[shift..][..40 * length]).unwrap();
+                assert_eq!(room[shift..][..40 * length], plain, "{set}, {length}, shift {shift}");
+                assert_eq!(room[shift - 1], Complex32::new(7.0, 7.0));
+                assert_eq!(room[shift + 40 * length], Complex32::new(7.0, 7.0));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_layout_gives_the_same_as_contiguous_and_touches_nothing_else(
+        seed: u64,
+        set in 0usize..3,
+        log in 0u32..8,
+        batch in 1usize..40,
+        gap in 0usize..5,
+        columns: bool,
+    ) {
+        let set = Instructions::ALL[set];
+        prop_assume!(set.is_available());
+        let length = 1 << log;
+        let layout = if columns {
+            Strided { batch, stride: batch + gap, distance: 1 }
+        } else {
+            Strided { batch, stride: 1 + gap, distance: length * (1 + gap) + gap }
+        };
+        let mut fft = BlockFft::with_instructions(length, set).unwrap();
+        let contiguous = Noise::new(seed).singles(batch * length);
+        let place = |t: usize, n: usize| t * layout.distance + n * layout.stride;
+        let marker = Complex32::new(-1e9, 1e9);
+        let mut data = vec![marker; place(batch - 1, length - 1) + 4];
+        for (at, &point) in contiguous.iter().enumerate() {
+            data[place(at / length, at % length)] = point;
+        }
+        fft.transform_strided(&mut data, layout).unwrap();
+        let mut found = Vec::new();
+        for at in 0..batch * length {
+            found.push(std::mem::replace(&mut data[place(at / length, at % length)], marker));
+        }
+        assert_close(&found, &contiguous, length, &format!("{set}, {layout:?}, {length} points"));
+        prop_assert!(data.iter().all(|&c| c == marker));
+    }
+}
+
+#[test]
+fn nonsense_is_refused_by_name() {
+    assert_eq!(BlockFft::<f32>::new(0).unwrap_err(), Error::EmptyTransform);
+    let mut fft = BlockFft::new(8).unwrap();
+    let mut data = vec![Complex::new(0.0f32, 0.0); 20];
+    let broken = fft.transform(&mut data).unwrap_err();
+    assert_eq!(broken.to_string(), "20 elements are not a whole number of transforms of 8 points");
+    let layout = Strided { batch: 3, stride: 1, distance: 7 };
+    assert!(matches!(fft.transform_strided(&mut data, layout), Err(Error::Overlap { .. })));
+    let layout = Strided { batch: 3, stride: 2, distance: 16 };
+    let short = fft.transform_strided(&mut data, layout).unwrap_err();
+    assert!(matches!(short, Error::WrongLength { expected: 47, found: 20, .. }), "{short}");
+    let layout = Strided { batch: 3, stride: usize::MAX, distance: 1 };
+    assert!(matches!(fft.transform_strided(&mut data, layout), Err(Error::Overlap { .. })));
+    assert!(matches!(fft.transform_columns(&mut data, 3), Err(Error::WrongLength { .. })));
+    let (input, mut output) = (data[..16].to_vec(), vec![data[0]; 8]);
+    assert!(matches!(fft.transform_turned(&input, &mut output), Err(Error::WrongLength { .. })));
+}
+
+#[test]
+fn no_transforms_at_all_are_no_error() {
+    let mut fft = BlockFft::<f32>::new(16).unwrap();
+    fft.transform(&mut []).unwrap();
+    fft.transform_columns(&mut [], 0).unwrap();
+    fft.transform_turned(&[], &mut []).unwrap();
+}
+
+#[test]
+fn nominal_operations_are_those_of_the_paper() {
+    // 5 x 8 x 3 and 5 x 1024 x 10.
+    assert_eq!(nominal_operations(8), 120.0);
+    assert_eq!(nominal_operations(1024), 51_200.0);
+    assert_eq!(nominal_operations(1), 0.0);
+}
