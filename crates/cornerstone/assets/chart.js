@@ -258,6 +258,7 @@ class LineChart {
   placeTip({ line, index }) {
     const x = this.plot.valToPos(this.position(line.x[index]), "x");
     const y = this.plot.valToPos(line.median[index], "y");
+    this.tip.dataset.at = `${Math.round(x)},${Math.round(y)}`;
     const { clientWidth: width, clientHeight: height } = this.plot.over;
     const right = x + 14 + this.tip.offsetWidth <= width;
     const left = right ? x + 14 : Math.max(x - 14 - this.tip.offsetWidth, -60);
