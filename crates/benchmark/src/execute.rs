@@ -162,18 +162,24 @@ impl Bench<'_> {
         let blocks = (program.blocks)(&self.shape);
         let seed = self.settings.seed;
         let mut data = Data::new(self.shape.clone(), blocks, program.received, seed)?;
+        self.clear_shared_line()?;
+        let event = |rank: &mut dyn Rank| (program.event)(rank, &mut data);
+        let outcome = self.measure(program.timing, event)?;
+        data.check(program.received, seed)?;
+        Ok(outcome)
+    }
+
+    /// Sets the line that all ranks see to zero, between two barriers: nobody still looks at what the measurement before
+    /// left there, and nobody looks yet for what the next one puts there. Nor does anybody send before everybody has
+    /// its buffers, or the first samples would wait for page faults.
+    fn clear_shared_line(&mut self) -> Result<()> {
+        self.rank.barrier()?;
         if self.shape.me == 0
             && let Some(line) = self.rank.shared_line()
         {
             clear(line);
         }
-        // Nobody sends before everybody has its buffers, or the first samples would wait for page faults; and nobody
-        // looks at the shared line before it is cleared.
-        self.rank.barrier()?;
-        let event = |rank: &mut dyn Rank| (program.event)(rank, &mut data);
-        let outcome = self.measure(program.timing, event)?;
-        data.check(program.received, seed)?;
-        Ok(outcome)
+        self.rank.barrier()
     }
 
     /// Times `event`; rank 0 gets the outcome.
@@ -227,7 +233,7 @@ impl Bench<'_> {
 
 fn clear(line: &dyn SharedLine) {
     for index in 0..8 {
-        // Relaxed: the barrier that follows orders it before every use by another rank.
+        // Relaxed: the barriers before and after order it against every use by another rank.
         line.word(index).store(0, std::sync::atomic::Ordering::Relaxed);
     }
 }

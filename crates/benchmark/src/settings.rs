@@ -47,6 +47,11 @@ impl Default for Settings {
 impl Settings {
     /// For the whole catalogue in about a minute.
     pub fn quick() -> Self {
-        Settings { time_limit_s: 0.5, suite_limit_s: Some(50.0), ..Settings::default() }
+        Settings {
+            time_limit_s: 0.5,
+            samples_max: 4_000,
+            suite_limit_s: Some(50.0),
+            ..Settings::default()
+        }
     }
 }

@@ -1,9 +1,7 @@
 //! Brings the times of a chunk from the ranks that took them to rank 0.
 
-use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Source, Tag, TagSelector};
+use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Source, TagSelector};
 
-use super::Plan;
-use super::control::Order;
 use super::start::TAG;
 use crate::catalogue::Timing;
 
@@ -21,38 +19,39 @@ impl Collected {
         Ok(Collected { durations: room()?, ends: room()? })
     }
 
-    /// The durations of the chunk in picoseconds, at rank 0; elsewhere what it returns means nothing.
+    /// The durations of a chunk in picoseconds, at rank 0; elsewhere what it returns means nothing. `mine` is what this
+    /// rank kept.
     pub(super) fn bring(
         &mut self,
         rank: &mut dyn Rank,
-        plan: &Plan<'_>,
-        order: &Order,
-        times: &mut Buffer,
+        timing: Timing,
+        pair: (usize, usize),
+        mine: &[u8],
     ) -> Result<&[u64]> {
-        let bytes = order.samples * size_of::<u64>();
-        let (mine, into) = (&times[..bytes], &mut self.durations[..bytes]);
-        match plan.timing {
+        let samples = mine.len() / size_of::<u64>();
+        let into = &mut self.durations[..mine.len()];
+        match timing {
             Timing::Slowest => rank.reduce(0, SLOWEST, mine, into)?,
-            Timing::First => to_root(rank, plan.pair.0, TAG, mine, into)?,
+            Timing::First => to_root(rank, pair.0, mine, into)?,
             Timing::OneWay => {
-                to_root(rank, plan.pair.0, TAG, mine, into)?;
-                to_root(rank, plan.pair.1, TAG, mine, &mut self.ends[..bytes])?;
-                let durations = &mut self.durations.elements_mut::<u64>()[..order.samples];
+                to_root(rank, pair.0, mine, into)?;
+                to_root(rank, pair.1, mine, &mut self.ends[..mine.len()])?;
+                let durations = &mut self.durations.elements_mut::<u64>()[..samples];
                 for (time, end) in durations.iter_mut().zip(self.ends.elements::<u64>()) {
                     *time = end.saturating_sub(*time);
                 }
             }
         }
-        Ok(&self.durations.elements::<u64>()[..order.samples])
+        Ok(&self.durations.elements::<u64>()[..samples])
     }
 }
 
 /// Brings `mine` of rank `from` into `into` of rank 0.
-fn to_root(rank: &mut dyn Rank, from: usize, tag: Tag, mine: &[u8], into: &mut [u8]) -> Result<()> {
+fn to_root(rank: &mut dyn Rank, from: usize, mine: &[u8], into: &mut [u8]) -> Result<()> {
     match (rank.rank(), from) {
         (0, 0) => into.copy_from_slice(mine),
-        (0, _) => drop(rank.receive(Source::Rank(from), TagSelector::Is(tag), into)?),
-        (me, _) if me == from => rank.send(0, tag, mine)?,
+        (0, _) => drop(rank.receive(Source::Rank(from), TagSelector::Is(TAG), into)?),
+        (me, _) if me == from => rank.send(0, TAG, mine)?,
         _ => {}
     }
     Ok(())

@@ -20,7 +20,8 @@ pub(super) const CHUNK_MAX: usize = 4096;
 const CHUNK_SHARE: u64 = 4;
 /// Samples of single events, from which the number of events of a sample is chosen.
 const CALIBRATION: usize = 8;
-/// The clock's cost may be this share of a sample; above it, events are batched.
+/// The clock's cost, and its step, may be this share of a sample; above it, events are batched. (A median of samples
+/// that are whole steps is a whole step too, with an interval of no width, however coarse the step.)
 const CLOCK_SHARE_MAX: f64 = 0.05;
 const EVENTS_MAX: f64 = 65_536.0;
 /// A warm-up that has not ended after this share of the time limit, or this many samples, is cut there.
@@ -80,6 +81,7 @@ pub(super) struct Controller<'a> {
     settings: &'a Settings,
     limit: TimeSpan,
     clock_cost_ps: f64,
+    clock_step_ps: f64,
     may_batch: bool,
     phase: Phase,
     events: u64,
@@ -109,6 +111,7 @@ impl<'a> Controller<'a> {
             settings: plan.settings,
             limit: plan.limit,
             clock_cost_ps: plan.overheads.clock_cost_ps,
+            clock_step_ps: plan.overheads.clock_step_ps,
             // One-way events in a row would overlap: the first rank does not wait for the second.
             may_batch: plan.timing != Timing::OneWay,
             phase: Phase::Calibrating,
@@ -186,34 +189,45 @@ impl<'a> Controller<'a> {
 
     fn calibrate(&mut self) {
         let slow = self.sample_cost.times(CALIBRATION as u64).as_ps() > self.limit.as_ps() / 8;
-        let enough = self.warm_up.len() >= CALIBRATION || slow;
-        let Ok(sample) = Sample::new(self.warm_up.clone()) else { return };
-        if !enough {
-            return;
-        }
-        let median_ps = sample.median();
-        if self.may_batch && self.clock_cost_ps > CLOCK_SHARE_MAX * median_ps {
-            let event_ps = (median_ps - self.clock_cost_ps).max(1.0);
-            let events = (self.clock_cost_ps / (CLOCK_SHARE_MAX * event_ps)).ceil();
-            self.events = events.clamp(1.0, EVENTS_MAX) as u64;
+        if (slow && !self.warm_up.is_empty()) || self.warm_up.len() >= CALIBRATION {
+            self.phase = Phase::WarmingUp;
+            self.events = self.events_for(&self.warm_up);
             self.sample_cost = self.sample_cost.times(self.events);
         }
-        self.phase = Phase::WarmingUp;
+    }
+
+    /// How many events a sample needs, going by these times of events.
+    fn events_for(&self, event_ps: &[f64]) -> u64 {
+        let Ok(sample) = Sample::new(event_ps) else { return self.events };
+        let clock_ps = self.clock_cost_ps.max(self.clock_step_ps);
+        let sample_ps = sample.median() * self.events as f64;
+        if !self.may_batch || clock_ps <= CLOCK_SHARE_MAX * sample_ps {
+            return self.events;
+        }
+        // What was timed holds one reading of the clock besides the events.
+        let event_ps = ((sample_ps - self.clock_cost_ps) / self.events as f64).max(1.0);
+        (clock_ps / (CLOCK_SHARE_MAX * event_ps)).ceil().clamp(self.events as f64, EVENTS_MAX)
+            as u64
     }
 
     fn end_warm_up(&mut self) {
         let n = self.samples.len();
+        let late = self.spent >= self.limit;
+        let events = self.events_for(&self.samples);
+        if events > self.events && !late {
+            // The first events were slower than those to come; samples of different lengths do not mix.
+            self.warm_up.append(&mut self.samples);
+            self.sample_cost = self.sample_cost.times(events.div_ceil(self.events));
+            self.events = events;
+            return;
+        }
+        let long = self.spent.as_ps() >= self.limit.as_ps() / WARM_UP_SHARE;
         let cut = match warm_up(&self.samples) {
             WarmUp::Ended { samples } => samples,
-            WarmUp::NotEnded => {
-                let over = self.spent.as_ps() >= self.limit.as_ps() / WARM_UP_SHARE
-                    || n >= WARM_UP_SAMPLES_MAX;
-                match over {
-                    true if n >= WARM_UP_SAMPLES_MIN => n,
-                    true if self.spent >= self.limit => 0,
-                    _ => return,
-                }
-            }
+            WarmUp::NotEnded if n < WARM_UP_SAMPLES_MIN && late => 0,
+            WarmUp::NotEnded if n < WARM_UP_SAMPLES_MIN => return,
+            WarmUp::NotEnded if long || n >= WARM_UP_SAMPLES_MAX => n,
+            WarmUp::NotEnded => return,
         };
         self.warm_up.extend(self.samples.drain(..cut));
         self.phase = Phase::Measuring;

@@ -8,6 +8,7 @@
 mod collect;
 mod control;
 mod overheads;
+mod rest;
 mod sample;
 mod start;
 #[cfg(test)]
@@ -21,7 +22,10 @@ pub(crate) use overheads::Overheads;
 
 use crate::Settings;
 use crate::catalogue::Timing;
+use collect::Collected;
 use control::{CHUNK_MAX, Controller, Order};
+use rest::Rest;
+use start::Part;
 
 /// What to time, and how.
 pub(crate) struct Plan<'a> {
@@ -74,12 +78,10 @@ pub(crate) fn measure<E>(
 where
     E: FnMut(&mut dyn Rank) -> Result<()>,
 {
-    let mut times = Buffer::try_zeroed(CHUNK_MAX * size_of::<u64>())?;
-    let mut collected = collect::Collected::new(CHUNK_MAX)?;
+    let mut chunks = Chunks::new(rank, plan)?;
     if rank.rank() != 0 {
         while let Some(order) = Order::receive(rank)? {
-            sample::take(rank, plan, &order, &mut times, &mut event)?;
-            collected.bring(rank, plan, &order, &mut times)?;
+            chunks.take(rank, order, &mut event)?;
         }
         return Ok(None);
     }
@@ -88,8 +90,7 @@ where
     let mut reported = Time::ZERO;
     while let Some(order) = controller.next(rank.now().since(begin)) {
         order.spread(rank)?;
-        sample::take(rank, plan, &order, &mut times, &mut event)?;
-        let durations = collected.bring(rank, plan, &order, &mut times)?;
+        let durations = chunks.take(rank, order, &mut event)?;
         let now = rank.now();
         controller.take(durations, now.since(begin));
         if now.since(reported) >= PROGRESS_EVERY {
@@ -99,4 +100,38 @@ where
     }
     Order::spread_end(rank)?;
     Ok(Some(controller.finish()))
+}
+
+/// What a rank needs for one chunk after the other.
+struct Chunks {
+    timing: Timing,
+    pair: (usize, usize),
+    part: Part,
+    times: Buffer,
+    collected: Collected,
+    rest: Rest,
+}
+
+impl Chunks {
+    fn new(rank: &dyn Rank, plan: &Plan<'_>) -> Result<Self> {
+        Ok(Chunks {
+            timing: plan.timing,
+            pair: plan.pair,
+            part: Part::of(plan.timing, rank.rank(), plan.pair),
+            times: Buffer::try_zeroed(CHUNK_MAX * size_of::<u64>())?,
+            collected: Collected::new(CHUNK_MAX)?,
+            rest: Rest::default(),
+        })
+    }
+
+    /// Takes the chunk; at rank 0 the durations of its samples in picoseconds.
+    fn take<E>(&mut self, rank: &mut dyn Rank, order: Order, event: &mut E) -> Result<&[u64]>
+    where
+        E: FnMut(&mut dyn Rank) -> Result<()>,
+    {
+        let Chunks { timing, pair, part, ref mut times, .. } = *self;
+        sample::take(rank, pair, part, order, times.elements_mut(), event)?;
+        self.rest.end_chunk(rank, part)?;
+        self.collected.bring(rank, timing, pair, &self.times[..order.samples * size_of::<u64>()])
+    }
 }

@@ -9,6 +9,8 @@ use super::start::latest_arrival;
 pub(crate) struct Overheads {
     /// What a call of `now()` takes, in picoseconds; 0 on a virtual clock.
     pub(crate) clock_cost_ps: f64,
+    /// The smallest step of the clock, in picoseconds.
+    pub(crate) clock_step_ps: f64,
     /// How long the ranks take to agree on an instant, once all of them have come.
     pub(crate) agreement: TimeSpan,
 }
@@ -20,7 +22,11 @@ const AGREEMENT_ROUNDS: usize = 9;
 impl Overheads {
     /// Measures them. All ranks call it alike; what rank 0 finds counts.
     pub(crate) fn measure(rank: &mut dyn Rank) -> Result<Self> {
-        Ok(Overheads { clock_cost_ps: clock_cost_ps(rank), agreement: agreement(rank)? })
+        Ok(Overheads {
+            clock_cost_ps: clock_cost_ps(rank),
+            clock_step_ps: rank.clock().resolution.as_ps() as f64,
+            agreement: agreement(rank)?,
+        })
     }
 }
 

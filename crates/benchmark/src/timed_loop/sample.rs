@@ -1,29 +1,28 @@
 //! The samples of one chunk: the innermost loop.
 
-use contract::{Buffer, Rank, Result};
+use contract::{Rank, Result};
 
-use super::Plan;
 use super::control::Order;
 use super::start::{LATE, Part};
 
 /// Takes the samples of a chunk; leaves what this rank has to keep, in picoseconds, at the beginning of `times`.
 pub(super) fn take<E>(
     rank: &mut dyn Rank,
-    plan: &Plan<'_>,
-    order: &Order,
-    times: &mut Buffer,
+    pair: (usize, usize),
+    part: Part,
+    order: Order,
+    times: &mut [u64],
     event: &mut E,
 ) -> Result<()>
 where
     E: FnMut(&mut dyn Rank) -> Result<()>,
 {
-    let times = &mut times.elements_mut::<u64>()[..order.samples];
-    match Part::of(plan.timing, rank.rank(), plan.pair) {
+    match part {
         Part::Waits => Ok(()),
         Part::Follows => run(rank, order.samples as u64 * order.events, event),
         part => {
-            for slot in times {
-                let (begin, late) = order.start.align(rank, plan.pair)?;
+            for slot in &mut times[..order.samples] {
+                let (begin, late) = order.start.align(rank, pair)?;
                 run(rank, order.events, event)?;
                 let end = rank.now();
                 *slot = match part {

@@ -88,6 +88,8 @@ pub(super) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
 /// What a rank does in the timed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
+    /// Times each sample beside all other ranks, and keeps how long it took.
+    TimesWithAll,
     /// Times each sample, and keeps how long it took.
     Times,
     /// Keeps when each sample began.
@@ -103,7 +105,7 @@ pub(super) enum Part {
 impl Part {
     pub(super) fn of(timing: Timing, me: usize, pair: (usize, usize)) -> Part {
         match timing {
-            Timing::Slowest => Part::Times,
+            Timing::Slowest => Part::TimesWithAll,
             Timing::First if me == pair.0 => Part::Times,
             Timing::First if me == pair.1 => Part::Follows,
             Timing::OneWay if me == pair.0 => Part::Begins,
