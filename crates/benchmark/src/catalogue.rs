@@ -56,6 +56,9 @@ pub enum Placement {
 pub(crate) struct Program {
     /// Who times.
     pub(crate) timing: Timing,
+    /// Whether an event begins only when the one before it is over on every rank that matters, so that the time of
+    /// several in a row is the sum of theirs. A broadcast's root, for one, does not wait for the others.
+    pub(crate) in_a_row: bool,
     /// How many blocks of `size` bytes a rank sends from and receives into.
     pub(crate) blocks: fn(&Shape) -> Blocks,
     /// One event.

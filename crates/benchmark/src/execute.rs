@@ -164,7 +164,7 @@ impl Bench<'_> {
         let mut data = Data::new(self.shape.clone(), blocks, program.received, seed)?;
         self.clear_shared_line()?;
         let event = |rank: &mut dyn Rank| (program.event)(rank, &mut data);
-        let outcome = self.measure(program.timing, event)?;
+        let outcome = self.measure(program.timing, program.in_a_row, event)?;
         data.check(program.received, seed)?;
         Ok(outcome)
     }
@@ -183,12 +183,17 @@ impl Bench<'_> {
     }
 
     /// Times `event`; rank 0 gets the outcome.
-    pub(crate) fn measure<E>(&mut self, timing: Timing, event: E) -> Result<Option<Outcome>>
+    pub(crate) fn measure<E>(
+        &mut self,
+        timing: Timing,
+        in_a_row: bool,
+        event: E,
+    ) -> Result<Option<Outcome>>
     where
         E: FnMut(&mut dyn Rank) -> Result<()>,
     {
         let Bench { limit, settings, overheads, index, .. } = *self;
-        let plan = Plan { timing, pair: self.shape.pair, settings, limit, overheads };
+        let plan = Plan { timing, in_a_row, pair: self.shape.pair, settings, limit, overheads };
         let sink = &mut *self.sink;
         let mut progress = |Progress { samples, half_width, spent }: Progress| {
             sink(Event::Progress { index, samples, half_width, spent_s: spent.as_s() })

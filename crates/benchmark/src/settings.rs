@@ -15,8 +15,9 @@ pub struct Settings {
     pub confidence: f64,
     /// The time limit of each measurement in seconds, warm-up included.
     pub time_limit_s: f64,
-    /// Samples go on at least so long, however soon they agree: a machine keeps one mood for milliseconds. Samples that
-    /// do not differ at all (virtual time) end at `samples_min`.
+    /// The shortest time of a measurement in seconds, however soon its samples agree: a machine keeps one mood for
+    /// milliseconds. Where `samples_max` samples would be taken sooner, events that are not timed lie between them. Where
+    /// samples do not differ at all (virtual time) they end at `samples_min`.
     pub time_min_s: f64,
     /// The fewest samples that may end a measurement by precision; below 30 the same as 30.
     pub samples_min: u64,
@@ -35,7 +36,7 @@ impl Default for Settings {
             precision: 0.05,
             confidence: 0.95,
             time_limit_s: 2.0,
-            time_min_s: 0.01,
+            time_min_s: 0.1,
             samples_min: 30,
             samples_max: 10_000,
             suite_limit_s: None,

@@ -59,6 +59,7 @@ const BENCHMARK: Benchmark = Benchmark {
 /// What programs for two ranks have in common: each sends one block and receives the other's, the first times.
 const BETWEEN_TWO: Program = Program {
     timing: Timing::First,
+    in_a_row: true,
     blocks: |shape| match shape.role() {
         Role::Other => Blocks::NONE,
         _ => Blocks { send: 1, receive: 1, posted: 0 },

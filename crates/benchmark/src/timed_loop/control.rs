@@ -37,31 +37,36 @@ const LATE_CHUNKS_MAX: u32 = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) samples: usize,
+    /// Events in each sample.
     pub(super) events: u64,
+    /// Events before each sample, which nobody times.
+    pub(super) untimed: u64,
     pub(super) start: Start,
 }
 
 impl Order {
-    const BYTES: usize = 4 * size_of::<u64>();
+    const WORDS: usize = 5;
 
     pub(super) fn spread(self, rank: &mut dyn Rank) -> Result<()> {
         let (start, slack_ps) = self.start.to_wire();
-        Self::broadcast(rank, [self.samples as u64, self.events, start, slack_ps]).map(drop)
+        let words = [self.samples as u64, self.events, self.untimed, start, slack_ps];
+        Self::broadcast(rank, words).map(drop)
     }
 
     pub(super) fn spread_end(rank: &mut dyn Rank) -> Result<()> {
-        Self::broadcast(rank, [0; 4]).map(drop)
+        Self::broadcast(rank, [0; Self::WORDS]).map(drop)
     }
 
     /// Rank 0's next order; `None` when the measurement is over.
     pub(super) fn receive(rank: &mut dyn Rank) -> Result<Option<Order>> {
-        let [samples, events, start, slack_ps] = Self::broadcast(rank, [0; 4])?;
+        let [samples, events, untimed, start, slack_ps] = Self::broadcast(rank, [0; Self::WORDS])?;
         let start = Start::from_wire(start, slack_ps);
-        Ok((samples > 0).then_some(Order { samples: samples as usize, events, start }))
+        let samples = samples as usize;
+        Ok((samples > 0).then_some(Order { samples, events, untimed, start }))
     }
 
-    fn broadcast(rank: &mut dyn Rank, words: [u64; 4]) -> Result<[u64; 4]> {
-        let mut bytes = [0; Self::BYTES];
+    fn broadcast(rank: &mut dyn Rank, words: [u64; Self::WORDS]) -> Result<[u64; Self::WORDS]> {
+        let mut bytes = [0; Self::WORDS * size_of::<u64>()];
         let (chunks, _) = bytes.as_chunks_mut::<8>();
         chunks.iter_mut().zip(words).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
         rank.broadcast(0, &mut bytes)?;
@@ -82,9 +87,10 @@ pub(super) struct Controller<'a> {
     limit: TimeSpan,
     clock_cost_ps: f64,
     clock_step_ps: f64,
-    may_batch: bool,
+    in_a_row: bool,
     phase: Phase,
     events: u64,
+    untimed: u64,
     start: Start,
     late_chunks: u32,
     late_starts: u64,
@@ -112,10 +118,10 @@ impl<'a> Controller<'a> {
             limit: plan.limit,
             clock_cost_ps: plan.overheads.clock_cost_ps,
             clock_step_ps: plan.overheads.clock_step_ps,
-            // One-way events in a row would overlap: the first rank does not wait for the second.
-            may_batch: plan.timing != Timing::OneWay,
+            in_a_row: plan.in_a_row,
             phase: Phase::Calibrating,
             events: 1,
+            untimed: 0,
             start,
             late_chunks: 0,
             late_starts: 0,
@@ -143,7 +149,8 @@ impl<'a> Controller<'a> {
                 self.affordable(spent, (next_check(n) - n).min(most))
             }
         };
-        Some(Order { samples, events: self.events, start: self.start })
+        let Controller { events, untimed, start, .. } = *self;
+        Some(Order { samples, events, untimed, start })
     }
 
     /// At most `wanted` samples, at most what the time left has room for, and at least one.
@@ -201,7 +208,7 @@ impl<'a> Controller<'a> {
         let Ok(sample) = Sample::new(event_ps) else { return self.events };
         let clock_ps = self.clock_cost_ps.max(self.clock_step_ps);
         let sample_ps = sample.median() * self.events as f64;
-        if !self.may_batch || clock_ps <= CLOCK_SHARE_MAX * sample_ps {
+        if !self.in_a_row || clock_ps <= CLOCK_SHARE_MAX * sample_ps {
             return self.events;
         }
         // What was timed holds one reading of the clock besides the events.
@@ -229,8 +236,23 @@ impl<'a> Controller<'a> {
             WarmUp::NotEnded if long || n >= WARM_UP_SAMPLES_MAX => n,
             WarmUp::NotEnded => return,
         };
+        self.untimed = self.untimed_for(&self.samples);
         self.warm_up.extend(self.samples.drain(..cut));
         self.phase = Phase::Measuring;
+    }
+
+    /// How many untimed events between samples spread the most samples over the least time, going by these times of
+    /// events. None where all are the same, as nothing will change with time then; and none where events in a row
+    /// overlap, as they would leave the transport full of messages for the event that is timed.
+    fn untimed_for(&self, event_ps: &[f64]) -> u64 {
+        let Ok(sample) = Sample::new(event_ps) else { return 0 };
+        if sample.min() == sample.max() || !self.in_a_row {
+            return 0;
+        }
+        let least = TimeSpan::from_s(self.settings.time_min_s).as_ps().min(self.limit.as_ps());
+        let pause =
+            (least / self.settings.samples_max.max(1)).saturating_sub(self.sample_cost.as_ps());
+        (pause as f64 / sample.median()) as u64
     }
 
     /// Whether, and why, to stop.

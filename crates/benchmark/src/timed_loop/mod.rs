@@ -30,6 +30,9 @@ use start::Part;
 /// What to time, and how.
 pub(crate) struct Plan<'a> {
     pub(crate) timing: Timing,
+    /// Whether events may follow each other without a new start: several timed as one, where the clock asks for it,
+    /// and untimed ones between samples.
+    pub(crate) in_a_row: bool,
     /// The ranks that communicate, where only two do.
     pub(crate) pair: (usize, usize),
     pub(crate) settings: &'a Settings,

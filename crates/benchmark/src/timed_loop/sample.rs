@@ -19,9 +19,10 @@ where
 {
     match part {
         Part::Waits => Ok(()),
-        Part::Follows => run(rank, order.samples as u64 * order.events, event),
+        Part::Follows => run(rank, order.samples as u64 * (order.untimed + order.events), event),
         part => {
             for slot in &mut times[..order.samples] {
+                run(rank, order.untimed, event)?;
                 let (begin, late) = order.start.align(rank, pair)?;
                 run(rank, order.events, event)?;
                 let end = rank.now();

@@ -21,6 +21,7 @@ pub(in crate::programs) const GATHER: Benchmark = Benchmark {
         event: |rank, data| rank.gather(0, &data.send, &mut data.receive),
         received: Received::Blocks(|_, block| (block, 0)),
         moved: Shape::bytes_to_others,
+        in_a_row: false,
         ..COLLECTIVE
     },
     ..BENCHMARK

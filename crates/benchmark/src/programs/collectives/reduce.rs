@@ -19,6 +19,7 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
         blocks: |shape| Blocks { send: 1, receive: (shape.me == 0).into(), posted: 0 },
         event: |rank, data| rank.reduce(0, Reduction::SUM_F64, &data.send, &mut data.receive),
         received: Received::Sum,
+        in_a_row: false,
         ..COLLECTIVE
     },
     ..BENCHMARK

@@ -21,6 +21,7 @@ pub(in crate::programs) const SCATTER: Benchmark = Benchmark {
         event: |rank, data| rank.scatter(0, &data.send, &mut data.receive),
         received: Received::Blocks(|shape, _| (0, shape.me)),
         moved: Shape::bytes_to_others,
+        in_a_row: false,
         ..COLLECTIVE
     },
     ..BENCHMARK

@@ -19,6 +19,7 @@ pub(in crate::programs) const SIMPLE_TRANSFER: Benchmark = Benchmark {
         hypercube benchmarks (1986), simple communication, first test.",
     program: Program {
         timing: Timing::OneWay,
+        in_a_row: false,
         blocks: from_first_to_second,
         event: transfer,
         ..BETWEEN_TWO

@@ -16,6 +16,7 @@ pub(in crate::programs) const BROADCAST: Benchmark = Benchmark {
         event: |rank, data| rank.broadcast(0, &mut data.receive),
         received: Received::InPlace(|_, _| (0, 0)),
         moved: Shape::bytes_to_others,
+        in_a_row: false,
         ..COLLECTIVE
     },
     ..BENCHMARK
