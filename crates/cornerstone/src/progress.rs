@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::quantity::wait;
+use crate::output::quantity::{percent, wait};
 
 /// Where nobody watches a terminal, a line this often shows that the run lives.
 const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
@@ -18,6 +18,9 @@ pub(crate) struct Progress {
     estimate_s: f64,
     /// The estimates of the steps that are done.
     done_estimate_s: f64,
+    /// The step under way, and its estimate.
+    label: String,
+    step_estimate_s: f64,
     began: Instant,
 }
 
@@ -40,32 +43,46 @@ impl Progress {
             done: 0,
             estimate_s,
             done_estimate_s: 0.0,
+            label: String::new(),
+            step_estimate_s: 0.0,
             began: Instant::now(),
         }
     }
 
-    /// Work on a step begins.
-    pub(crate) fn begin(&mut self, label: &str) {
-        let left = self.left_s();
+    /// Work begins on a step that will take about `estimate_s` seconds.
+    pub(crate) fn begin(&mut self, label: &str, estimate_s: f64) {
+        self.step_estimate_s = estimate_s;
+        self.label = label.to_string();
+        self.show(label.to_string());
+    }
+
+    /// The step under way has so many samples, and so wide an interval of their median.
+    pub(crate) fn detail(&mut self, samples: u64, half_width: Option<f64>) {
+        let width = half_width.filter(|width| width.is_finite());
+        let width = width.map_or_else(String::new, |width| format!(", ±{}", percent(width)));
+        self.show(format!("{}: {samples} samples{width}", self.label));
+    }
+
+    fn show(&mut self, now: String) {
+        let left = wait(self.left_s());
         let (done, steps) = (self.done, self.steps);
         match &mut self.display {
             Display::Live(bar) => {
-                bar.set_message(label.to_string());
-                bar.set_prefix(format!("about {} left", wait(left)));
-                bar.tick();
+                bar.set_prefix(format!("about {left} left"));
+                bar.set_message(now);
             }
             Display::Plain { last } if last.elapsed() >= PLAIN_LINE_EVERY => {
                 *last = Instant::now();
-                note(&format!("{done} of {steps} done, about {} left; now {label}", wait(left)));
+                note(&format!("{done} of {steps} done, about {left} left; now {now}"));
             }
             Display::Plain { .. } => {}
         }
     }
 
-    /// A step that was estimated to take `estimate_s` seconds is done.
-    pub(crate) fn end(&mut self, estimate_s: f64) {
+    /// The step under way is done.
+    pub(crate) fn end(&mut self) {
         self.done += 1;
-        self.done_estimate_s += estimate_s;
+        self.done_estimate_s += self.step_estimate_s;
         if let Display::Live(bar) = &self.display {
             bar.set_position(self.done as u64);
         }

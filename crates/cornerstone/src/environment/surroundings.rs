@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::system::System;
 use super::{memory, processor};
 
-/// The hypervisor and the container, as far as they show.
+/// The hypervisor and the container, as far as they show; empty if neither does.
 pub(super) fn virtualisation(system: &System) -> String {
     let mut found = Vec::new();
     if let Some(hypervisor) = hypervisor(system) {
@@ -14,7 +14,7 @@ pub(super) fn virtualisation(system: &System) -> String {
     if let Some(container) = container(system) {
         found.push(container);
     }
-    if found.is_empty() { "none seen".into() } else { found.join(", in it ") }
+    found.join(", in it ")
 }
 
 fn hypervisor(system: &System) -> Option<String> {

@@ -64,7 +64,7 @@ fn a_kernel_that_tells_nothing_gives_unknowns_and_no_error() {
     let found = read(&machine.system(), 1);
     assert_eq!(found.host, "unknown");
     assert!(found.processor.starts_with("unknown"));
-    assert_eq!(found.virtualisation, "none seen");
+    assert_eq!(found.virtualisation, "");
     assert_eq!(found.load_before, None);
     assert!(found.other.is_empty());
     assert_eq!(memory::bound(&machine.system()), None);

@@ -2,6 +2,8 @@
 
 mod findings;
 mod flat;
+mod group_table;
+mod headlines;
 pub(crate) mod quantity;
 mod stdout;
 mod table;

@@ -53,6 +53,11 @@ pub(crate) fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A number of ranks.
+pub(crate) fn ranks(count: usize) -> String {
+    if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
+}
+
 /// A message size: exact, in the largest unit that divides it.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
@@ -72,9 +77,10 @@ pub(crate) fn memory(bytes: u64) -> String {
     }
 }
 
-/// A share as a percentage.
+/// A share as a percentage, to a tenth.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", digits(share * 100.0))
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// A length of time to wait, a second at least: `45 s`, `3 min 05 s`.
@@ -126,6 +132,14 @@ mod tests {
         assert_eq!(size(65536), "64 KiB");
         assert_eq!(size(1 << 20), "1 MiB");
         assert_eq!(memory(25_000_000_000), "23.3 GiB");
+    }
+
+    #[test]
+    fn shares_are_percentages_to_a_tenth() {
+        for (share, text) in [(0.05, "5 %"), (0.684, "68.4 %"), (0.9996, "100 %"), (0.0002, "0 %")]
+        {
+            assert_eq!(percent(share), text);
+        }
     }
 
     #[test]

@@ -145,7 +145,7 @@ fn cannot_create(path: &Path, error: &std::io::Error) -> Failure {
             .hint(format!(
                 "results are never overwritten: choose another name, or go on with it by --resume {shown}"
             )),
-        (ErrorKind::NotFound, Some(folder)) => failure.hint(format!(
+        (ErrorKind::NotFound, Some(folder)) if !folder.exists() => failure.hint(format!(
             "the folder is missing: mkdir -p '{}'",
             folder.display()
         )),

@@ -3,3 +3,6 @@
 mod arguments;
 mod endings;
 mod lab;
+mod permissions;
+mod reading;
+mod results;

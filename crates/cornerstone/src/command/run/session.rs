@@ -13,7 +13,7 @@ use crate::command::report;
 use crate::fabric::LaunchEnd;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
-use crate::output::quantity::wait;
+use crate::output::quantity::{ranks, wait};
 use crate::output::{csv_header, csv_line, findings, json_line, print};
 use crate::progress::{Progress, note};
 use crate::rank::Message;
@@ -34,7 +34,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Opens the results file, says what will happen.
+    /// Opens the results file and says what will happen.
     pub(super) fn open(mut request: Request, launches: &[Launch]) -> Result<Self, Failure> {
         let target = std::mem::replace(&mut request.target, Target::New(None));
         let (results, run) = match target {
@@ -108,18 +108,22 @@ impl Session {
     fn take(&mut self, launch: &Launch, message: Message) -> Result<(), Failure> {
         match message {
             Message::Joined(fabric) => self.head(fabric),
-            Message::Event(Event::Started { label, .. }) => {
-                self.progress.begin(&format!("{label}, {} ranks", launch.ranks));
+            Message::Event(Event::Started { index, label, .. }) => {
+                let estimate_s = launch.job.steps[index].estimate_s;
+                self.progress.begin(&format!("{label}, {}", ranks(launch.ranks)), estimate_s);
                 Ok(())
             }
-            Message::Event(Event::Progress { .. }) => Ok(()),
-            Message::Event(Event::Skipped { index, label, reason }) => {
-                self.progress.end(launch.job.steps[index].estimate_s);
+            Message::Event(Event::Progress { samples, half_width, .. }) => {
+                self.progress.detail(samples, half_width);
+                Ok(())
+            }
+            Message::Event(Event::Skipped { label, reason, .. }) => {
+                self.progress.end();
                 self.skipped.push(format!("{label}: {reason}"));
                 Ok(())
             }
             Message::Event(Event::Measured(measurements)) => {
-                self.progress.end(0.0);
+                self.progress.end();
                 self.keep(measurements)
             }
         }

@@ -1,0 +1,146 @@
+//! The table of one benchmark at one number of ranks: a row for each key, its first metric in full, others as medians.
+
+use std::collections::BTreeSet;
+
+use contract::record::{Key, Measurement, ParameterValue};
+
+use super::findings::Finding;
+use super::quantity::{percent, quantity, range, size};
+use super::table;
+
+/// The mark of a number that did not converge.
+pub(super) const UNCONVERGED: &str = "*";
+
+/// The mark of a number, if it deserves one. All metrics of a measurement come from the same samples.
+pub(super) fn mark(measurement: &Measurement) -> &'static str {
+    if measurement.stop_reason.converged() { "" } else { UNCONVERGED }
+}
+
+/// The table of `found`, which is not empty, below its title.
+pub(super) fn group_table(title: &str, found: &[&Finding]) -> String {
+    let columns = Columns::of(found);
+    let mut keys: Vec<Key> = found.iter().map(|finding| finding.measurement.key()).collect();
+    // By parameters and then by size, as a reader looks for them, not in the order of measuring.
+    keys.sort();
+    keys.dedup();
+    let rows = keys
+        .iter()
+        .map(|key| {
+            let of_key: Vec<&Finding> =
+                found.iter().copied().filter(|f| f.measurement.key() == *key).collect();
+            columns.row(key, &of_key)
+        })
+        .collect();
+    let title = match &columns.limit {
+        Limit::One(path) => format!("{title}; the limit is {path}"),
+        Limit::None | Limit::Several => title.to_string(),
+    };
+    format!("{title}\n{}", table(&columns.header(), columns.parameters.len(), rows))
+}
+
+/// Which columns a table has.
+struct Columns {
+    parameters: Vec<String>,
+    /// Whether messages have a size at all.
+    sized: bool,
+    metrics: Vec<String>,
+    limit: Limit,
+}
+
+/// What bounds the numbers of a table.
+enum Limit {
+    None,
+    /// The same for all, in words.
+    One(String),
+    /// Not the same for all.
+    Several,
+}
+
+impl Columns {
+    fn of(found: &[&Finding]) -> Self {
+        let mut metrics: Vec<String> = Vec::new();
+        let mut parameters: BTreeSet<String> = BTreeSet::new();
+        for Finding { measurement, .. } in found {
+            if !metrics.contains(&measurement.metric) {
+                metrics.push(measurement.metric.clone());
+            }
+            parameters.extend(measurement.parameters.keys().cloned());
+        }
+        Columns {
+            parameters: parameters.into_iter().collect(),
+            sized: found.iter().any(|finding| finding.measurement.size_bytes > 0),
+            metrics,
+            limit: Limit::of(found),
+        }
+    }
+
+    fn header(&self) -> Vec<String> {
+        let mut header: Vec<String> =
+            self.parameters.iter().map(|name| name.replace('_', " ")).collect();
+        if self.sized {
+            header.push("size".into());
+        }
+        header.extend([self.metrics[0].clone(), "interval".into(), "p99".into()]);
+        header.extend(self.metrics[1..].iter().cloned());
+        if !matches!(self.limit, Limit::None) {
+            header.push("of the limit".into());
+        }
+        header.push(String::new());
+        header
+    }
+
+    fn row(&self, key: &Key, found: &[&Finding]) -> Vec<String> {
+        let metric = |name: &String| {
+            found.iter().map(|finding| finding.measurement).find(|m| m.metric == *name)
+        };
+        let parameter = |name: &String| {
+            key.parameters.get(name).map_or_else(String::new, |value| shown(name, value))
+        };
+        let mut row: Vec<String> = self.parameters.iter().map(parameter).collect();
+        if self.sized {
+            row.push(size(key.size_bytes));
+        }
+        row.extend(match metric(&self.metrics[0]) {
+            Some(m) => [
+                quantity(m.summary.median, &m.unit),
+                range(m.summary.ci_low, m.summary.ci_high, &m.unit),
+                quantity(m.summary.p99, &m.unit),
+            ],
+            None => Default::default(),
+        });
+        row.extend(self.metrics[1..].iter().map(|name| {
+            metric(name).map_or_else(String::new, |m| quantity(m.summary.median, &m.unit))
+        }));
+        let share = found.iter().find_map(|finding| finding.share);
+        match (&self.limit, share) {
+            (Limit::None, _) => {}
+            (_, None) => row.push(String::new()),
+            (Limit::One(_), Some(share)) => row.push(percent(share.share)),
+            (Limit::Several, Some(share)) => row.push(share.to_string()),
+        }
+        row.push(found.first().map_or("", |finding| mark(finding.measurement)).into());
+        row
+    }
+}
+
+impl Limit {
+    fn of(found: &[&Finding]) -> Self {
+        let paths: BTreeSet<String> = found
+            .iter()
+            .filter_map(|finding| finding.share.map(|share| share.path.to_string()))
+            .collect();
+        let mut paths = paths.into_iter();
+        match (paths.next(), paths.next()) {
+            (None, _) => Limit::None,
+            (Some(path), None) => Limit::One(path),
+            (Some(_), Some(_)) => Limit::Several,
+        }
+    }
+}
+
+fn shown(name: &str, value: &ParameterValue) -> String {
+    match value {
+        ParameterValue::Number(bytes) if name.ends_with("_bytes") => size(*bytes),
+        other => other.to_string(),
+    }
+}

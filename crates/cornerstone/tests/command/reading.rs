@@ -1,0 +1,121 @@
+//! What is made of results afterwards: reports, comparisons, models.
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+use crate::results::brief;
+
+/// A copy of a results file in which every time is `factor` times as long, and every rate accordingly lower.
+fn slowed(lab: &Lab, from: &str, to: &str, factor: f64) {
+    let text: String = lab
+        .records(from)
+        .into_iter()
+        .map(|mut record| {
+            if record["kind"] == "measurement" {
+                slow(&mut record, factor);
+            }
+            format!("{record}\n")
+        })
+        .collect();
+    lab.write(to, &text);
+}
+
+fn slow(measurement: &mut Value, factor: f64) {
+    let factor = if measurement["better"] == "lower" { factor } else { 1.0 / factor };
+    for name in ["median", "ci_low", "ci_high", "mean", "min", "p99", "p999", "max"] {
+        measurement[name] = (measurement[name].as_f64().unwrap() * factor).into();
+    }
+    for sample in measurement["samples"].as_array_mut().unwrap() {
+        *sample = (sample.as_f64().unwrap() * factor).into();
+    }
+}
+
+#[test]
+fn a_report_is_made_again_beside_its_results() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    std::fs::remove_file(lab.path("a.html")).unwrap();
+    let ended = lab.succeed(&["report", "a.jsonl"]);
+    assert_eq!(ended.stdout, "a.html\n");
+    let first = std::fs::read_to_string(lab.path("a.html")).unwrap();
+    assert!(first.contains("ping-pong"));
+    lab.succeed(&["report", "a.jsonl"]);
+    assert_eq!(
+        std::fs::read_to_string(lab.path("a.html")).unwrap(),
+        first,
+        "an older one is replaced"
+    );
+}
+
+#[test]
+fn several_runs_stand_side_by_side_in_one_report() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    slowed(&lab, "a.jsonl", "b.jsonl", 1.5);
+    assert_eq!(lab.succeed(&["report", "a.jsonl", "b.jsonl"]).stdout, "a-and-b.html\n");
+    let ended = lab.succeed(&["report", "a.jsonl", "b.jsonl", "-o", "both.html"]);
+    assert_eq!(ended.stdout, "both.html\n");
+    assert!(lab.path("both.html").is_file());
+}
+
+#[test]
+fn a_report_replaces_nothing_but_a_report() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    lab.write("thesis.html", "<title>years of work</title>");
+    lab.run(&["report", "a.jsonl", "-o", "thesis.html"]).refuses(2, &["thesis.html", "-o FILE"]);
+    assert!(std::fs::read_to_string(lab.path("thesis.html")).unwrap().contains("years"));
+    // Not even the results themselves, by a slip of the hand.
+    let before = std::fs::read(lab.path("a.jsonl")).unwrap();
+    lab.run(&["report", "a.jsonl", "-o", "a.jsonl"]).refuses(2, &["a.jsonl"]);
+    assert_eq!(std::fs::read(lab.path("a.jsonl")).unwrap(), before);
+    lab.run(&["report", "a.jsonl", "-o", "no/where.html"]).refuses(1, &["no/where.html"]);
+}
+
+#[test]
+fn a_run_is_no_regression_of_itself() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    let ended = lab.succeed(&["compare", "a.jsonl", "a.jsonl"]);
+    assert!(ended.stdout.contains("0 slower, 0 faster"), "{ended:#?}");
+    assert!(ended.stdout.contains("no regression beyond 5 %"), "{ended:#?}");
+}
+
+#[test]
+fn a_regression_beyond_the_threshold_sets_the_status() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    slowed(&lab, "a.jsonl", "slow.jsonl", 1.4);
+    let ended = lab.run(&["compare", "a.jsonl", "slow.jsonl"]);
+    assert_eq!(ended.status, Some(1), "{ended:#?}");
+    assert!(ended.stdout.contains("slower !"), "{ended:#?}");
+    assert!(ended.stdout.contains("+40"), "{ended:#?}");
+    lab.succeed(&["compare", "a.jsonl", "slow.jsonl", "--threshold", "50%"]);
+    let ended = lab.succeed(&["compare", "slow.jsonl", "a.jsonl"]);
+    assert!(ended.stdout.contains("faster"), "{ended:#?}");
+}
+
+#[test]
+fn runs_with_nothing_in_common_cannot_be_compared() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    lab.succeed(&["run", "barrier", "--ranks", "2", "--time-limit", "50ms", "--out", "b.jsonl"]);
+    lab.run(&["compare", "a.jsonl", "b.jsonl"]).refuses(2, &["a.jsonl", "b.jsonl", "in common"]);
+}
+
+#[test]
+fn fit_prints_hockneys_model_for_each_series() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    let text = lab.succeed(&["fit", "a.jsonl"]).stdout;
+    for word in ["t = t_l + N t_c", "ping-pong, 2 ranks", "half-performance", "explained"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn a_run_without_sizes_has_no_line_to_fit() {
+    let lab = Lab::new();
+    lab.succeed(&["run", "barrier", "--ranks", "2", "--time-limit", "50ms", "--out", "b.jsonl"]);
+    lab.run(&["fit", "b.jsonl"]).refuses(1, &["b.jsonl", "three message sizes", "--sizes"]);
+}
