@@ -22,8 +22,19 @@ pub fn all_to_all<R: Rank + ?Sized>(
     receive: &mut [u8],
 ) -> Result<()> {
     let size = machine.size();
+    let short = send.len() / size <= SHORT_BLOCK_BYTES && size >= SHORT_MIN_RANKS;
+    all_to_all_by(machine, send, receive, short)
+}
+
+/// The same, by dissemination for short blocks or by pairwise exchange.
+pub(super) fn all_to_all_by<R: Rank + ?Sized>(
+    machine: &mut R,
+    send: &[u8],
+    receive: &mut [u8],
+    short: bool,
+) -> Result<()> {
+    let size = machine.size();
     let block_bytes = send.len() / size;
-    let short = block_bytes <= SHORT_BLOCK_BYTES && size >= SHORT_MIN_RANKS;
     let call = Call::new(if short { Kind::ShortAllToAll } else { Kind::AllToAll });
     call.expect_multiple("`send` in blocks of one a rank", size, send)?;
     call.expect_bytes("`receive`", send.len(), receive)?;

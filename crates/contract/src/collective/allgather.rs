@@ -8,41 +8,49 @@ use crate::{Rank, Result};
 /// Puts `send` of rank r into block r of `receive` of every rank.
 pub fn allgather<R: Rank + ?Sized>(machine: &mut R, send: &[u8], receive: &mut [u8]) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
-    call(send.len()).expect_bytes("`receive`", size * send.len(), receive)?;
+    Call::new(Kind::Allgather).expect_bytes("`receive`", size * send.len(), receive)?;
     charge_copy(machine, send.len());
     receive[rank * send.len()..][..send.len()].copy_from_slice(send);
-    from_root(machine, call(send.len()), 0, Blocks::new(size, receive.len()), receive)
+    allgather_in_place(machine, receive)
 }
 
 /// Copies block r of rank r's `buffer` into block r of every rank's.
 pub fn allgather_in_place<R: Rank + ?Sized>(machine: &mut R, buffer: &mut [u8]) -> Result<()> {
+    let ring = is_long(buffer.len() / machine.size());
+    in_place_by(machine, buffer, ring)
+}
+
+/// The same, by the ring or by dissemination.
+pub(super) fn in_place_by<R: Rank + ?Sized>(
+    machine: &mut R,
+    buffer: &mut [u8],
+    ring: bool,
+) -> Result<()> {
     let size = machine.size();
-    let call = call(buffer.len() / size);
+    let call = Call::new(if ring { Kind::LongAllgather } else { Kind::Allgather });
     call.expect_multiple("`buffer` in blocks of one a rank", size, buffer)?;
-    from_root(machine, call, 0, Blocks::new(size, buffer.len()), buffer)
+    from_root(machine, call, 0, Blocks::new(size, buffer.len()), buffer, ring)
 }
 
-fn call(block_bytes: usize) -> Call {
-    Call::new(if is_long(block_bytes) { Kind::LongAllgather } else { Kind::Allgather })
-}
-
-fn is_long(block_bytes: usize) -> bool {
+/// Whether blocks of this length go around the ring.
+pub(super) fn is_long(block_bytes: usize) -> bool {
     block_bytes >= LONG_BYTES
 }
 
 /// Block i belongs to the rank i after `root`, which has it; all get all.
 ///
 /// Both ways send each byte P - 1 times in all. Dissemination (Bruck et al. 1997, turned round so that blocks land
-/// where they belong) needs log2 P messages, but copies runs of blocks that go around the buffer's end; the ring needs P - 1 messages between
-/// neighbours and copies nothing, which is better once a block's copy costs more than a message.
+/// where they belong) needs log2 P messages, but copies runs of blocks that go around the buffer's end; the ring needs
+/// P - 1 messages between neighbours and copies nothing, which is better once a block's copy costs more than a message.
 pub(super) fn from_root<R: Rank + ?Sized>(
     machine: &mut R,
     call: Call,
     root: usize,
     blocks: Blocks,
     buffer: &mut [u8],
+    around: bool,
 ) -> Result<()> {
-    if is_long(blocks.block_bytes()) {
+    if around {
         ring(machine, call, root, blocks, buffer)
     } else {
         dissemination(machine, call, root, blocks, buffer)

@@ -17,7 +17,17 @@ pub fn allreduce<R: Rank + ?Sized>(
     send: &[u8],
     receive: &mut [u8],
 ) -> Result<()> {
-    let long = send.len() >= LONG_BYTES;
+    allreduce_by(machine, reduction, send, receive, send.len() >= LONG_BYTES)
+}
+
+/// The same, by the algorithm for long or for short ones.
+pub(super) fn allreduce_by<R: Rank + ?Sized>(
+    machine: &mut R,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+    long: bool,
+) -> Result<()> {
     let call =
         Call::new(if long { Kind::LongAllreduce } else { Kind::Allreduce }).reducing(reduction);
     call.expect_multiple("`send` in whole elements", reduction.element.bytes(), send)?;

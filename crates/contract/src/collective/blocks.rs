@@ -44,7 +44,7 @@ pub(super) fn two_parts(
     send: Range<usize>,
     receive: Range<usize>,
 ) -> (&[u8], &mut [u8]) {
-    if send.start <= receive.start {
+    if send.end <= receive.start {
         let (low, high) = buffer.split_at_mut(receive.start);
         (&low[send], &mut high[..receive.len()])
     } else {
@@ -83,7 +83,7 @@ pub(super) fn charge_copy<R: Rank + ?Sized>(machine: &mut R, bytes: usize) {
 }
 
 /// The size of the subtree of `place` in the binomial tree over places 0 to `size - 1`, as a power of two: the tree's
-/// own end may cut it short. The parent of `place` stands that much lower; children stand a smaller power of two higher.
+/// own end may cut it short. The parent of `place` stands that much lower, a child a smaller power of two higher.
 pub(super) fn subtree(place: usize, size: usize) -> usize {
     if place == 0 { size.next_power_of_two() } else { 1 << place.trailing_zeros() }
 }
@@ -165,5 +165,7 @@ mod tests {
         assert_eq!((send, &*receive), (&[4, 5][..], &[1, 2][..]));
         let (send, receive) = two_parts(&mut buffer, 0..0, 0..6);
         assert_eq!((send.len(), receive.len()), (0, 6));
+        let (send, receive) = two_parts(&mut buffer, 0..6, 0..0);
+        assert_eq!((send.len(), receive.len()), (6, 0));
     }
 }

@@ -20,12 +20,12 @@
 //! receives its neighbour's next message whatever it is: the first rank that receives from one that does something
 //! else, or does it with another length, returns [`Error::MismatchedCollective`] or [`Error::UnequalCounts`].
 //!
-//! The two algorithms of a collective begin with the same partners, so ranks that disagree on the *length* always meet;
-//! one that only sends (a leaf, or a root that nobody else takes for it) may have finished by then, and the mistake
-//! shows in the next collective in which the two meet. Ranks that disagree on the collective or on the root usually meet
-//! too, but ranks that each wait for another that sends them nothing (two that both think themselves the root of a
-//! gather) cannot learn of it from messages. Such a circle is ended by a fabric that finds deadlocks, or that compares
-//! calls in memory that all ranks see; elsewhere by the user.
+//! The two algorithms of a collective begin with the same partners, so ranks that disagree on the *length* always
+//! meet; one that only sends (a leaf, or a root that nobody else takes for it) may have finished by then, and the
+//! mistake shows in the next collective in which the two meet. Ranks that disagree on the collective or on the root
+//! usually meet too, but ranks that each wait for another that sends them nothing (two that both think themselves the
+//! root of a gather) cannot learn of it from messages. Such a circle is ended by a fabric that finds deadlocks, or that
+//! compares calls in memory that all ranks see; elsewhere by the user.
 //!
 //! [`Error::MismatchedCollective`]: crate::Error::MismatchedCollective
 //! [`Error::UnequalCounts`]: crate::Error::UnequalCounts

@@ -17,7 +17,18 @@ pub fn reduce<R: Rank + ?Sized>(
     send: &[u8],
     receive: &mut [u8],
 ) -> Result<()> {
-    let long = send.len() >= LONG_BYTES;
+    reduce_by(machine, root, reduction, send, receive, send.len() >= LONG_BYTES)
+}
+
+/// The same, by the algorithm for long or for short ones.
+pub(super) fn reduce_by<R: Rank + ?Sized>(
+    machine: &mut R,
+    root: usize,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+    long: bool,
+) -> Result<()> {
     let kind = if long { Kind::LongReduce } else { Kind::Reduce };
     let call = Call::rooted(kind, root, machine.size())?.reducing(reduction);
     call.expect_multiple("`send` in whole elements", reduction.element.bytes(), send)?;
@@ -41,7 +52,7 @@ pub fn reduce<R: Rank + ?Sized>(
     }
 }
 
-/// Up the binomial tree: in step k the places with bit k set, which have what lies below them, give it to their parents.
+/// Up the binomial tree: in step k the places with bit k set, which have all from above them, give it to their parents.
 fn climb<R: Rank + ?Sized>(
     machine: &mut R,
     mut combining: Combining,

@@ -20,9 +20,9 @@ pub(super) fn cases() -> Vec<Case> {
 
 /// Lengths of a whole broadcast or of one block; long ones on few ranks.
 fn lengths(size: usize) -> Vec<usize> {
-    let mut lengths = vec![0, 1, 7, 8, 63, 64, 257, 1025, 4096];
-    if size <= 9 {
-        lengths.extend([16_384, 20_001, 70_000]);
+    let mut lengths = vec![0, 1, 7, 8, 63, 64, 257, 1025];
+    if size <= 16 {
+        lengths.extend([4096, 16_384, 20_001, 70_000]);
     }
     if size <= 3 {
         lengths.push((1 << 20) + 3);

@@ -23,6 +23,7 @@ pub(super) fn cases() -> Vec<Case> {
         unequal("mistakes/allreduce-with-two-operations", allreduce_operations),
         unequal("mistakes/allgather-in-a-barrier", allgather_in_a_barrier),
         unequal("mistakes/gather-in-a-reduce", gather_in_a_reduce),
+        Case::failing("mistakes/waiting-for-a-rank-that-ended", TWO_OR_MORE, ended, is_mismatch),
         Case::failing("mistakes/a-program-that-gives-up", ANY, gives_up, is_own_words),
         Case::failing("mistakes/a-program-that-panics", ANY, panics, |_| true),
     ]
@@ -135,6 +136,15 @@ fn gather_in_a_reduce(machine: &mut dyn Rank) -> Result<()> {
         machine.reduce(0, Reduction::SUM_F64, &[0; 8], &mut [0; 8])?;
     }
     machine.barrier()
+}
+
+/// Rank 0 waits for a message of a rank that has ended well. It ends with [`Error::RankDied`] or in a deadlock.
+fn ended(machine: &mut dyn Rank) -> Result<()> {
+    if machine.rank() == 0 {
+        let last = machine.size() - 1;
+        machine.receive(last.into(), Tag::new(1).into(), &mut [])?;
+    }
+    Ok(())
 }
 
 const OWN_WORDS: &str = "this rank gives up on purpose";

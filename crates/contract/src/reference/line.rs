@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// Eight words and a way to sleep on them. The mutex also makes looking at a word and falling asleep one step, so that a
-/// wake in between cannot be lost.
+/// Eight words and a way to sleep on them. The mutex also makes looking at a word and falling asleep one step, so that
+/// a wake in between cannot be lost.
 #[derive(Default)]
 #[repr(align(64))]
 pub(super) struct Line {
