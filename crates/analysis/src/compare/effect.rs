@@ -4,7 +4,7 @@ use contract::record::Measurement;
 use serde::Serialize;
 
 use super::correlation::widening;
-use crate::statistics::{MedianInterval, Sample, median_interval};
+use crate::statistics::{MedianInterval, Sample, widened_median_interval};
 
 /// How many times the second run's median is the first one's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -28,15 +28,9 @@ struct LogMedian {
 }
 
 /// The effect between two measurements, or none where a ratio has no meaning: a median that is not above 0.
-///
-/// `widened` is for each what [`widening_of`] found.
-pub(super) fn effect(
-    [first, second]: [&Measurement; 2],
-    widened: [f64; 2],
-    confidence: f64,
-) -> Option<Effect> {
-    let a = LogMedian::new(first, widened[0], confidence)?;
-    let b = LogMedian::new(second, widened[1], confidence)?;
+pub(super) fn effect([first, second]: [&Measurement; 2], confidence: f64) -> Option<Effect> {
+    let a = LogMedian::new(first, confidence)?;
+    let b = LogMedian::new(second, confidence)?;
     // The logarithms subtract, and the distances of independent intervals add like standard errors, each on the side
     // where it counts (MOVER: Zou and Donner, Statistics in Medicine 27, 2008). Adding them plainly would claim 99 %
     // where it says 95.
@@ -49,14 +43,8 @@ pub(super) fn effect(
     })
 }
 
-/// By how much the interval of this measurement's median exceeds that of independent samples; none where there are no
-/// samples to tell from.
-pub(super) fn widening_of(measurement: &Measurement, confidence: f64) -> Option<f64> {
-    (!measurement.samples.is_empty()).then(|| widening(&measurement.samples, confidence))
-}
-
 impl LogMedian {
-    fn new(measurement: &Measurement, widened: f64, confidence: f64) -> Option<Self> {
+    fn new(measurement: &Measurement, confidence: f64) -> Option<Self> {
         let (median, interval) = interval(measurement, confidence);
         if !(median > 0.0 && median.is_finite()) {
             return None;
@@ -65,8 +53,8 @@ impl LogMedian {
         let value = median.ln();
         Some(LogMedian {
             value,
-            down: widened * (value - interval.low.max(0.0).ln()),
-            up: widened * (interval.high.ln() - value),
+            down: value - interval.low.max(0.0).ln(),
+            up: interval.high.ln() - value,
             confidence: interval.confidence,
         })
     }
@@ -75,7 +63,13 @@ impl LogMedian {
 /// From the raw samples at the wanted confidence; where the record holds none, as it stands there.
 fn interval(measurement: &Measurement, confidence: f64) -> (f64, MedianInterval) {
     match Sample::new(measurement.samples.as_slice()) {
-        Ok(sample) => (sample.median(), median_interval(&sample, confidence)),
+        Ok(sample) => {
+            let factor = widening(&measurement.samples, sample.median(), confidence);
+            let MedianInterval { low, high, confidence } =
+                widened_median_interval(&sample, confidence, factor);
+            let (low, high) = (below_tick(sample.sorted(), low), above_tick(sample.sorted(), high));
+            (sample.median(), MedianInterval { low, high, confidence })
+        }
         Err(_) => {
             let summary = &measurement.summary;
             let recorded = MedianInterval {
@@ -85,5 +79,53 @@ fn interval(measurement: &Measurement, confidence: f64) -> (f64, MedianInterval)
             };
             (summary.median, recorded)
         }
+    }
+}
+
+/// The lower end of what `value` may have been before a coarse clock cut it: where several samples share it, half the
+/// way to the next different one below. Without this the medians of two short times, one tick apart, would have
+/// intervals without width and differ for certain.
+fn below_tick(sorted: &[f64], value: f64) -> f64 {
+    let first = sorted.partition_point(|&other| other < value);
+    let shared = sorted.get(first + 1) == Some(&value);
+    match first.checked_sub(1).map(|below| sorted[below]) {
+        Some(below) if shared => (below + value) / 2.0,
+        _ => value,
+    }
+}
+
+/// As [`below_tick`], upwards.
+fn above_tick(sorted: &[f64], value: f64) -> f64 {
+    let end = sorted.partition_point(|&other| other <= value);
+    let shared = end >= 2 && sorted[end - 2] == value;
+    match sorted.get(end) {
+        Some(above) if shared => (above + value) / 2.0,
+        _ => value,
+    }
+}
+
+impl Effect {
+    /// The effect on the inverse: of a rate that was computed from a time.
+    pub(super) fn inverse(self) -> Effect {
+        Effect {
+            ratio: 1.0 / self.ratio,
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+            confidence: self.confidence,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_samples_share_reaches_half_a_tick_further() {
+        let ticks = [10.0, 12.0, 12.0, 12.0, 16.0];
+        assert_eq!((below_tick(&ticks, 12.0), above_tick(&ticks, 12.0)), (11.0, 14.0));
+        // Not shared, or nothing beyond: as it stands.
+        assert_eq!((below_tick(&ticks, 16.0), above_tick(&ticks, 10.0)), (16.0, 10.0));
+        assert_eq!((below_tick(&[5.0; 9], 5.0), above_tick(&[5.0; 9], 5.0)), (5.0, 5.0));
     }
 }

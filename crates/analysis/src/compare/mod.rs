@@ -1,8 +1,8 @@
 //! Two runs, measurement by measurement: faster, slower, same, or cannot tell.
 //!
 //! The effect is the ratio of the medians. Its interval comes from the raw samples: the nonparametric interval of each
-//! median, widened by what the samples depend on their neighbours, and combined on the logarithmic scale. It tells
-//! what the two runs say; it cannot know how far a third run of the same machine would stray (another placement in
+//! median, its ranks moved outwards by what the samples depend on their neighbours and its ends by half a tick of a
+//! coarse clock, and both combined on the logarithmic scale. It tells what the two runs say; it cannot know how far a third run of the same machine would stray (another placement in
 //! memory, another day), as one run on each side does not show it. The equivalence margin is there to be set above it.
 
 mod correlation;
@@ -19,17 +19,18 @@ use crate::statistics::reaches;
 use crate::student;
 use correlation::FREEDOM;
 
-/// What a comparison says of the second run, seen from the first.
+/// What a comparison says of the second run, seen from the first. Differences count beyond the equivalence margin, so a
+/// change of 4 to 6 % is neither the same within 5 % nor for certain another: one cannot tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Better: a time that fell, or a rate that rose.
+    /// Better by more than the margin: a time that fell, or a rate that rose.
     Faster,
-    /// Worse.
+    /// Worse by more than the margin.
     Slower,
-    /// The whole interval lies within the equivalence margin.
+    /// The whole interval lies within the margin.
     Same,
-    /// None of these: the samples are too few or too far apart.
+    /// None of these: the samples are too few or too far apart, or the change is about as large as the margin.
     CannotTell,
 }
 
@@ -94,11 +95,11 @@ impl Default for Settings {
 
 /// Compares the second run with the first.
 ///
-/// *Same* needs an interval within the margin. *Faster* and *slower* need an effect that is not chance, and as hundreds
-/// of measurements are compared at once, of which 5 % would seem to differ when nothing has changed, Holm's step-down
-/// correction (Scandinavian Journal of Statistics 6, 1979) is applied: the chance that any of these verdicts is false
-/// stays at 1 - confidence. So an interval may exclude 1 and the verdict still be *cannot tell*. Intervals are each on
-/// its own. A measurement with too few samples for the wanted confidence, in either run, always ends with *cannot tell*.
+/// *Same* needs an interval within the margin, *faster* and *slower* one wholly beyond it. As hundreds of measurements
+/// are compared at once, of which some would seem to differ by chance, Holm's step-down correction (Scandinavian Journal
+/// of Statistics 6, 1979) is applied to these two: the chance that any of them is false stays at 1 - confidence. So an
+/// interval, which stands on its own, may just exclude the margin and the verdict still be *cannot tell*. A measurement
+/// with too few samples for the wanted confidence, in either run, always ends with *cannot tell*.
 ///
 /// # Panics
 /// If the confidence is not between 0 and 1, or the margin below 0.
@@ -166,37 +167,45 @@ impl<'a> Named<'a> {
     /// The comparison of what both hold under `name`, still without a verdict.
     fn against(&self, other: &Named, name: &Name) -> Comparison {
         let [first, second] = [self, other].map(|named| named.measurements[name].1);
-        let widened = [self.widening(name), other.widening(name)];
+        let effect = match self.source(other, name) {
+            Some(source) => effect::effect(source, self.confidence).map(Effect::inverse),
+            None => effect::effect([first, second], self.confidence),
+        };
         Comparison {
             name: name.clone(),
             better: first.better,
             first: first.summary.median,
             second: second.summary.median,
-            effect: effect::effect([first, second], widened, self.confidence),
+            effect,
             verdict: Verdict::CannotTell,
         }
     }
 
-    /// How far the samples depend on each other; for a metric without samples, as for the one that it was computed
-    /// from, which is another metric of the same key.
-    fn widening(&self, name: &Name) -> f64 {
-        effect::widening_of(self.measurements[name].1, self.confidence)
-            .or_else(|| {
-                self.measurements
-                    .iter()
-                    .filter(|(other, _)| other.key == name.key && other.fabric == name.fabric)
-                    .filter_map(|(_, (_, measurement))| {
-                        effect::widening_of(measurement, self.confidence)
-                    })
-                    .reduce(f64::max)
+    /// What a metric without samples was computed from in both runs, as a rate is from a time: another metric of the
+    /// same key that has samples, the product of the two medians being the same in both.
+    fn source(&self, other: &Self, name: &Name) -> Option<[&'a Measurement; 2]> {
+        let [first, second] = [self, other].map(|named| named.measurements[name].1);
+        if !(first.samples.is_empty() && second.samples.is_empty()) {
+            return None;
+        }
+        self.measurements
+            .iter()
+            .filter(|(source, _)| source.key == name.key && source.fabric == name.fabric)
+            .filter_map(|(source, (_, a))| Some([*a, other.measurements.get(source)?.1]))
+            .filter(|sources| sources.iter().all(|source| !source.samples.is_empty()))
+            .find(|[a, b]| {
+                let product = |m: &Measurement, source: &Measurement| {
+                    m.summary.median * source.summary.median
+                };
+                // Medians between two samples are not quite inverse to each other.
+                (product(first, a) / product(second, b) - 1.0).abs() < 0.01
             })
-            .unwrap_or(1.0)
     }
 }
 
 /// Gives each comparison its verdict.
 fn judge(comparisons: &mut [Comparison], settings: Settings) {
-    // Candidates for a difference: the farther from 1 in units of the interval, the surer.
+    // Candidates for a difference: the farther beyond the margin in units of the interval, the surer.
     let mut candidates = Vec::new();
     for (index, comparison) in comparisons.iter_mut().enumerate() {
         let Some(effect) = comparison.effect.filter(|e| reaches(e.confidence, settings.confidence))
@@ -206,7 +215,7 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
         if effect.within(settings.margin) {
             comparison.verdict = Verdict::Same;
         }
-        candidates.push((effect.distance(), index));
+        candidates.push((effect.distance(settings.margin), index));
     }
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
     let alpha = 1.0 - settings.confidence;
@@ -217,10 +226,7 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
         if distance <= quantile(alpha / (candidates.len() - rank) as f64) / quantile(alpha) {
             break;
         }
-        let comparison = &mut comparisons[index];
-        if comparison.verdict != Verdict::Same {
-            comparison.verdict = comparison.direction();
-        }
+        comparisons[index].verdict = comparisons[index].direction();
     }
 }
 
@@ -229,11 +235,13 @@ impl Effect {
         1.0 / (1.0 + margin) <= self.low && self.high <= 1.0 + margin
     }
 
-    /// How far 1 lies from the ratio, in units of the interval on that side: above 1 if the interval excludes it.
-    fn distance(&self) -> f64 {
+    /// How far the ratio lies beyond the margin, in units of the interval on that side: above 1 if the whole interval
+    /// does, and negative if not even the ratio does.
+    fn distance(&self, margin: f64) -> f64 {
         let log = self.ratio.ln();
+        let beyond = log.abs() - margin.ln_1p();
         let reach = if log < 0.0 { self.high.ln() - log } else { log - self.low.ln() };
-        if log == 0.0 { 0.0 } else { log.abs() / reach }
+        if reach == 0.0 { beyond.signum() * f64::INFINITY } else { beyond / reach }
     }
 }
 
@@ -248,19 +256,15 @@ impl Comparison {
     fn worsening(&self) -> Option<Effect> {
         self.effect.map(|effect| match self.better {
             Better::Lower => effect,
-            Better::Higher => Effect {
-                ratio: 1.0 / effect.ratio,
-                low: 1.0 / effect.high,
-                high: 1.0 / effect.low,
-                ..effect
-            },
+            Better::Higher => effect.inverse(),
         })
     }
 }
 
 impl ComparedRuns {
     /// The measurements that became worse by more than `threshold` (0.1: a time longer by more than 10 %, or a rate
-    /// below 1/1.1), of which the whole interval says so, and which the verdict calls slower.
+    /// below 1/1.1), of which the whole interval says so, and which the verdict calls slower. With a threshold of the
+    /// margin or less these are all that are slower.
     pub fn regressions(&self, threshold: f64) -> impl Iterator<Item = &Comparison> {
         self.comparisons.iter().filter(move |comparison| {
             comparison.verdict == Verdict::Slower

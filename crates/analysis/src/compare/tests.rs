@@ -154,7 +154,7 @@ fn two_fabrics_are_compared_unless_a_run_holds_both() {
     assert_eq!(compared.only_first[0].fabric.as_deref(), Some("mpi"));
 }
 
-/// How often the interval excludes 1 and how often the verdict is a difference, over pairs of runs from `draw`.
+/// How often the interval excludes 1, and how often the verdict is a difference, over pairs of runs from `draw`.
 fn alarms(trials: usize, mut draw: impl FnMut() -> [Vec<f64>; 2]) -> (usize, usize) {
     let (mut excludes, mut differs) = (0, 0);
     for _ in 0..trials {
@@ -189,7 +189,7 @@ fn equal_distributions_rarely_seem_to_differ() {
 #[test]
 fn samples_that_depend_on_their_neighbours_rarely_seem_to_differ() {
     let mut random = Random::new(1996);
-    for (dependence, n) in [(0.3, 100), (0.6, 200), (0.6, 1000), (0.9, 1000), (0.9, 4000)] {
+    for (dependence, n) in [(0.3, 100), (0.6, 200), (0.6, 1000), (0.9, 1000), (0.9, 2000)] {
         let (excludes, _) = alarms(TRIALS, || {
             [(); 2].map(|()| {
                 let series = random.autoregressive(dependence, n);
@@ -202,14 +202,39 @@ fn samples_that_depend_on_their_neighbours_rarely_seem_to_differ() {
 
 #[test]
 fn a_shift_of_ten_percent_is_seen() {
-    // With 10 % noise the median of 200 samples is known to 0.9 %, the ratio of two to 1.3 %: a shift of 7 errors.
+    // With 10 % noise the median of 500 samples is known to 0.1 * 1.253 / sqrt(500) = 0.56 %, the ratio of two to
+    // 0.8 %: a shift of 10 % lies six such errors beyond a margin of 5 %.
     let mut random = Random::new(1997);
     let (_, differs) = alarms(TRIALS, || {
         let slower = |value: f64| value * 1.1;
-        let b = Distribution::Normal.draws(200, &mut random).into_iter().map(slower).collect();
-        [Distribution::Normal.draws(200, &mut random), b]
+        let b = Distribution::Normal.draws(500, &mut random).into_iter().map(slower).collect();
+        [Distribution::Normal.draws(500, &mut random), b]
     });
     assert!(differs >= TRIALS * 99 / 100, "{differs} of {TRIALS}");
+}
+
+#[test]
+fn a_shift_of_the_margin_itself_is_rarely_called_a_difference() {
+    // The true ratio is 1.05, on the edge of what counts as the same.
+    let mut random = Random::new(1999);
+    let (excludes, differs) = alarms(TRIALS, || {
+        let slower = |value: f64| value * 1.05;
+        let b = Distribution::Normal.draws(500, &mut random).into_iter().map(slower).collect();
+        [Distribution::Normal.draws(500, &mut random), b]
+    });
+    // All know that something changed; 2.5 % and three standard errors think that it is more than the margin.
+    assert!(excludes > TRIALS * 9 / 10, "{excludes} of {TRIALS}");
+    assert!(differs <= 25 + 15, "{differs} of {TRIALS}");
+}
+
+#[test]
+fn medians_one_tick_of_the_clock_apart_are_not_for_certain_different() {
+    // Ticks of 10, each shared by many samples: the medians are 100 and 110, but may have been 104 and 106.
+    let coarse = |median: f64| -> Vec<f64> {
+        (0..300).map(|i| median + 10.0 * ((i * 7) % 3) as f64 - 10.0).collect()
+    };
+    assert_eq!(verdict(&coarse(100.0), &coarse(110.0)), Verdict::CannotTell);
+    assert_eq!(verdict(&coarse(100.0), &coarse(140.0)), Verdict::Slower);
 }
 
 #[test]
@@ -223,7 +248,8 @@ fn among_many_comparisons_a_false_difference_is_still_rare() {
     };
     let false_tables = (0..300)
         .filter(|_| {
-            let compared = compare(&table(&mut random), &table(&mut random), Settings::default());
+            let settings = Settings { margin: 0.0, ..Settings::default() };
+            let compared = compare(&table(&mut random), &table(&mut random), settings);
             compared.count(Verdict::Faster) + compared.count(Verdict::Slower) > 0
         })
         .count();

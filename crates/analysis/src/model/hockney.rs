@@ -185,15 +185,19 @@ mod tests {
 
     #[test]
     fn three_points_by_hand() {
-        // Intervals of 80 us on all make the weights equal. Sizes 0, 1, 2 and times 100, 102, 107: means 1 and 103;
+        // Intervals that make each standard error 20 us, and so the weights equal. Sizes 0, 1, 2 and times 100, 102, 107: means 1 and 103;
         // slope (0 + (107 - 103) - (100 - 103)) / 2 = 3.5; intercept 99.5. Residuals 0.5, -1, 0.5: S = 1.5 with one
         // degree of freedom, t = 12.7062; slope +- t sqrt(1.5 / 2).
-        let points = [(0, 100.0), (1, 102.0), (2, 107.0)].map(|(size_bytes, median_us)| Point {
-            size_bytes,
-            median_us,
-            ci_low_us: median_us - 40.0,
-            ci_high_us: median_us + 40.0,
-        });
+        let points =
+            [(0, 100.0), (1, 102.0), (2, 107.0)].map(|(size_bytes, median_us): (_, f64)| {
+                let half_width = 2.0 * (20.0f64.powi(2) - (0.05 * median_us).powi(2)).sqrt();
+                Point {
+                    size_bytes,
+                    median_us,
+                    ci_low_us: median_us - half_width,
+                    ci_high_us: median_us + half_width,
+                }
+            });
         let model = fit(&points, 0.95).unwrap();
         assert!(close(model.line.us_per_byte.value, 3.5), "{model:?}");
         assert!(close(model.line.latency_us.value, 99.5));
@@ -311,6 +315,23 @@ mod tests {
             assert!((0.936..=0.964).contains(&share), "{share}");
         }
         assert!(split <= TRIALS / 100, "a straight line was split in {split} of {TRIALS} trials");
+    }
+
+    #[test]
+    fn a_line_that_was_measured_badly_is_not_split() {
+        let mut random = Random::new(1982);
+        let split = (0..1000)
+            .filter(|_| {
+                let points: Vec<Point> = sizes()
+                    .map(|size| {
+                        let time = 2.0 + size as f64 / 500.0;
+                        point(size, time * (0.1 * random.normal()).exp(), 0.2)
+                    })
+                    .collect();
+                !fit(&points, 0.95).unwrap().segments.is_empty()
+            })
+            .count();
+        assert!(split <= 10, "{split} of 1000");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::hockney::TOLERANCE;
 use crate::student;
 
 /// A measured time at one message size.
@@ -42,17 +43,18 @@ pub struct Line {
     pub half_performance_bytes: Option<Estimate>,
 }
 
-/// Below this share of the median an interval says more about a coarse clock than about the measurement.
-const STANDARD_ERROR_SHARE_MIN: f64 = 0.01;
+/// No machine keeps to a line exactly: what counts as its own deviation, as a share of the time. Half of what is called
+/// a failure, so that a failure is two standard errors.
+const MODEL_ERROR: f64 = TOLERANCE / 2.0;
 
 impl Point {
-    /// The weight in a fit: 1 / (standard error)^2, the standard error being a quarter of the interval's width (as it
-    /// nearly is for 95 %), and at least 1 % of the median. Intervals of measurements that stop at a relative
-    /// precision are about proportional to the median, so the points at 8 bytes and at 4 MiB count alike, where plain
-    /// least squares would fit the largest sizes only.
+    /// The weight in a fit: 1 / (standard error)^2, put together from that of the measurement, a quarter of its
+    /// interval's width (as it nearly is for 95 %), and that of the model, 5 % of the median. So the points at 8 bytes
+    /// and at 4 MiB count alike, where plain least squares would fit the largest sizes only; a point that is known to
+    /// one part in a thousand does not rule the line, and one that did not converge hardly counts.
     fn weight(&self) -> f64 {
-        let error = (self.ci_high_us - self.ci_low_us) / 4.0;
-        error.max(STANDARD_ERROR_SHARE_MIN * self.median_us).powi(-2)
+        let measured = (self.ci_high_us - self.ci_low_us) / 4.0;
+        measured.hypot(MODEL_ERROR * self.median_us).powi(-2)
     }
 }
 
@@ -182,11 +184,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_count_standard_errors_and_never_below_one_percent() {
+    fn weights_count_the_errors_of_the_measurement_and_of_the_model() {
+        // A quarter of 2 us, and 5 % of 10 us: 0.5^2 + 0.5^2 = 1/2.
         let point = Point { size_bytes: 8, median_us: 10.0, ci_low_us: 9.0, ci_high_us: 11.0 };
-        assert_eq!(point.weight(), 4.0);
+        assert!((point.weight() - 2.0).abs() < 1e-12);
         let exact = Point { ci_low_us: 10.0, ci_high_us: 10.0, ..point };
-        assert!((exact.weight() - 100.0).abs() < 1e-9);
+        assert!((exact.weight() - 4.0).abs() < 1e-12);
     }
 
     #[test]

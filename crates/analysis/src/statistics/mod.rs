@@ -12,8 +12,8 @@ mod summary;
 mod warm_up;
 
 pub use fairness::fairness;
-pub(crate) use median_interval::reaches;
 pub use median_interval::{MedianInterval, median_interval};
+pub(crate) use median_interval::{reaches, widened_median_interval};
 pub use sample::{Sample, SampleError};
 pub use stopping::{SAMPLES_MIN, next_check, precision_reached};
 pub use summary::{outliers, summarise};
