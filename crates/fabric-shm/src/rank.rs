@@ -286,6 +286,12 @@ impl Rank for LocalRank {
         Ok((index, completed))
     }
 
+    fn send_window(&mut self, to: usize, tag: Tag, data: &[u8], count: usize) -> Result<()> {
+        check_rank(to, self.size())?;
+        let (context, tag) = wire_tag(tag);
+        self.engine.send_window(to, context, tag, data, count)
+    }
+
     fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>> {
         let selector = self.selector(from, tag)?;
         self.engine.probe(selector)?.map(|envelope| envelope.into_status()).transpose()

@@ -8,12 +8,18 @@ use super::operation::{Request, Way};
 use crate::segment::State;
 use crate::wait::{self, Patience, Pause};
 
+/// How often a blocking receive looks at its source's ring before it looks at anything else; some microseconds.
+const FIRST_LOOKS: u32 = 2000;
+
+/// How many messages of one window are under way at once; more would only fill the receiver's queue.
+const WINDOW: usize = 64;
+
 impl Engine {
     /// Sends, and returns when `data` may be changed.
     #[inline]
     pub(crate) fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
         self.check_alive()?;
-        if to != self.me && self.send_short(to, context, tag, data) {
+        if to != self.me && self.send_now(to, context, tag, data) {
             return Ok(());
         }
         // SAFETY: `data` is borrowed until this call returns; then the request has ended, or the engine has failed and
@@ -30,8 +36,41 @@ impl Engine {
         self.wait(request).map(drop)
     }
 
+    /// Sends `data` `count` times, with up to [`WINDOW`] messages under way.
+    pub(crate) fn send_window(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        self.check_alive()?;
+        let mut pending = [None; WINDOW];
+        for index in 0..count {
+            if to != self.me && self.send_now(to, context, tag, data) {
+                continue;
+            }
+            // SAFETY: as in `send`; the loop below waits for every one of them.
+            let next = unsafe { self.start_send(to, context, tag, data.as_ptr(), data.len()) }?;
+            if let Some(oldest) = pending[index % WINDOW].replace(next) {
+                self.wait(oldest)?;
+            }
+        }
+        for request in pending.into_iter().flatten() {
+            self.wait(request)?;
+        }
+        Ok(())
+    }
+
     /// Receives into `buffer`.
+    #[inline]
     pub(crate) fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        self.check_alive()?;
+        let looks = if self.choices.every_rank_has_a_processor { FIRST_LOOKS } else { 1 };
+        if let Some(envelope) = self.receive_now(&selector, buffer, looks) {
+            return Ok(envelope);
+        }
         // SAFETY: as in `send`.
         let request = unsafe { self.start_receive(selector, buffer.as_mut_ptr(), buffer.len()) }?;
         self.wait(request)
@@ -70,7 +109,7 @@ impl Engine {
             if let Some(index) = self.first_done(requests) {
                 return Ok((index, self.operations.end(requests[index])));
             }
-            self.progress();
+            self.progress(only(requests));
             if self.first_done(requests).is_some() {
                 continue;
             }
@@ -86,7 +125,7 @@ impl Engine {
     pub(crate) fn test(&mut self, request: Request) -> Result<Option<Envelope>> {
         self.check_alive()?;
         if !self.operations[request].done {
-            self.progress();
+            self.progress(Some(request));
             if self.segment.header().abort.is_raised() {
                 self.check_run(&[request])?;
             }
@@ -98,7 +137,7 @@ impl Engine {
     /// The oldest message that `selector` would accept and that has arrived.
     pub(crate) fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
         self.check_alive()?;
-        self.progress();
+        self.progress(None);
         if self.segment.header().abort.is_raised() {
             self.check_run(&[])?;
         }
@@ -116,7 +155,7 @@ impl Engine {
                 && self.segment.block(to as usize).state() == State::Alive
                 && to as usize != self.me
             {
-                self.progress();
+                self.progress(None);
                 if patience.pause() == Pause::Sleep {
                     self.check_run(&[])?;
                     std::thread::sleep(std::time::Duration::from_micros(100));
@@ -132,7 +171,7 @@ impl Engine {
 
     fn sleep_for(&mut self, requests: &[Request]) -> Result<()> {
         wait::announce_sleep(self.segment.block(self.me).sleep_word());
-        self.progress();
+        self.progress(only(requests));
         let checked = self.check_run(requests);
         let word = self.segment.block(self.me).sleep_word();
         if checked.is_err() || self.first_done(requests).is_some() {
@@ -154,7 +193,7 @@ impl Engine {
             return Ok(());
         }
         // What they sent before they ended may have arrived since we looked.
-        self.progress();
+        self.progress(None);
         if self.first_done(requests).is_some() {
             return Ok(());
         }
@@ -194,5 +233,13 @@ impl Engine {
                 ),
             },
         }
+    }
+}
+
+/// The request that a wait is for, if it is for one.
+fn only(requests: &[Request]) -> Option<Request> {
+    match requests {
+        [request] => Some(*request),
+        _ => None,
     }
 }

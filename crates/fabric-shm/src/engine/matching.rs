@@ -15,6 +15,11 @@ pub(super) struct PostedQueue {
 }
 
 impl PostedQueue {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     pub(super) fn add(&mut self, selector: Selector, request: Request) {
         self.queue.push_back((selector, request));
     }
@@ -49,6 +54,11 @@ pub(super) struct UnexpectedQueue {
 }
 
 impl UnexpectedQueue {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     pub(super) fn add(&mut self, message: Unexpected) {
         self.queue.push_back(message);
     }

@@ -151,11 +151,11 @@ impl Engine {
         }
     }
 
-    /// Takes in what has arrived and sends on what is queued.
-    fn progress(&mut self) {
+    /// Takes in what has arrived, until `wanted` has ended, and sends on what is queued.
+    fn progress(&mut self, wanted: Option<Request>) {
         self.find_senders();
         for index in 0..self.active.len() {
-            self.drain(self.active[index]);
+            self.drain(self.active[index], wanted);
         }
         if !self.queued.is_empty() {
             self.push_queued();

@@ -6,7 +6,7 @@ use super::matching::{Contents, Unexpected};
 use super::message::{Envelope, kind};
 use super::operation::{Operation, Request, Way};
 use super::{EAGER_LIMIT_BYTES, Engine};
-use crate::ring::{Body, INLINE_BYTES, Payload, lines_for};
+use crate::ring::{Body, INLINE_BYTES, Payload, copy_short, lines_for};
 
 /// Something for another rank that is not yet in its ring.
 pub(super) enum Outgoing {
@@ -63,25 +63,36 @@ impl Engine {
         Ok(request)
     }
 
-    /// Tries the fastest way: a short message straight into the ring.
+    /// Tries the fastest way: a message that fits one cell and its lines, straight into the ring.
     #[inline]
-    pub(super) fn send_short(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
+    pub(super) fn send_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
         let outbound = &mut self.outbound[to];
-        if data.len() > INLINE_BYTES || !outbound.queue.is_empty() || !outbound.ring.has_room(0) {
+        if data.len() > outbound.ring.fragment_bytes() || !outbound.queue.is_empty() {
             return false;
         }
-        outbound.ring.publish(|cell| {
-            cell.kind = kind::SHORT;
-            cell.inline_bytes = data.len() as u8;
-            cell.lines = 0;
-            cell.tag = tag;
-            cell.context = context;
-            // SAFETY: the payload has room for INLINE_BYTES, and `data` is no longer than that.
-            unsafe {
-                let payload = cell.payload.as_mut_ptr().cast::<u8>();
-                std::ptr::copy_nonoverlapping(data.as_ptr(), payload, data.len());
+        if data.len() <= INLINE_BYTES {
+            if !outbound.ring.has_room(0) {
+                return false;
             }
-        });
+            outbound.ring.publish(|cell| {
+                cell.kind = kind::SHORT;
+                cell.inline_bytes = data.len() as u8;
+                cell.lines = 0;
+                cell.tag = tag;
+                cell.context = context;
+                // SAFETY: the payload has room for INLINE_BYTES, and `data` is no longer than that.
+                unsafe {
+                    copy_short(data.as_ptr(), cell.payload.as_mut_ptr().cast(), data.len());
+                }
+            });
+        } else {
+            if !outbound.ring.has_room(lines_for(data.len())) {
+                return false;
+            }
+            let bytes = data.len() as u32;
+            let body = Body { tag, context, ..numbers(kind::EAGER, [bytes, 0, bytes]) };
+            outbound.ring.push(body, data);
+        }
         self.after_push(to);
         true
     }

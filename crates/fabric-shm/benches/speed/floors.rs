@@ -1,0 +1,75 @@
+//! What the machine itself allows, measured without the fabric's messages.
+
+use std::hint::black_box;
+use std::sync::atomic::Ordering;
+
+use contract::{Error, Rank, Result, SharedLine};
+use fabric_shm::LocalRank;
+
+fn line(rank: &LocalRank) -> Result<&dyn SharedLine> {
+    rank.shared_line().ok_or_else(|| Error::Program("no shared line".into()))
+}
+
+/// Nanoseconds for handing one cache line from core to core: half a round trip of two ranks that write to one word.
+pub fn hand_over_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
+    rank.barrier()?;
+    let word = line(rank)?.word(0);
+    if rank.rank() == 0 {
+        word.store(0, Ordering::Release);
+    }
+    rank.barrier()?;
+    let word = line(rank)?.word(0);
+    let mine = rank.rank() as u64;
+    let start = rank.now();
+    for trip in 0..u64::from(trips) {
+        while word.load(Ordering::Acquire) != 2 * trip + mine {
+            std::hint::spin_loop();
+        }
+        word.store(2 * trip + mine + 1, Ordering::Release);
+    }
+    let ns = rank.now().since(start).as_ns() / f64::from(2 * trips);
+    rank.barrier()?;
+    Ok(ns)
+}
+
+/// Nanoseconds for one copy of `bytes` bytes by one core, again and again between the same two places.
+pub fn copy_ns(rank: &LocalRank, bytes: usize) -> f64 {
+    let source = vec![1u8; bytes];
+    let mut target = vec![0u8; bytes];
+    let times = ((8 << 20) / bytes).clamp(3, 50);
+    target.copy_from_slice(black_box(&source));
+    let start = rank.now();
+    for _ in 0..times {
+        target.copy_from_slice(black_box(&source));
+        black_box(&mut target);
+    }
+    rank.now().since(start).as_ns() / times as f64
+}
+
+/// Nanoseconds for one process waking another on the same core and going to sleep itself.
+pub fn process_switch_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
+    rank.barrier()?;
+    let word = line(rank)?.word(1);
+    if rank.rank() == 0 {
+        word.store(0, Ordering::SeqCst);
+    }
+    rank.barrier()?;
+    let mine = rank.rank() as u64;
+    let shared = line(rank)?;
+    let word = shared.word(1);
+    let start = rank.now();
+    for trip in 0..u64::from(trips) {
+        loop {
+            let seen = word.load(Ordering::SeqCst);
+            if seen == 2 * trip + mine {
+                break;
+            }
+            shared.sleep_while(1, seen);
+        }
+        word.store(2 * trip + mine + 1, Ordering::SeqCst);
+        shared.wake(1);
+    }
+    let ns = rank.now().since(start).as_ns() / f64::from(2 * trips);
+    rank.barrier()?;
+    Ok(ns)
+}

@@ -1,0 +1,22 @@
+//! How near the local fabric comes to what the machine itself allows: each number beside its floor, measured in the same
+//! run, with the ratio that is aimed at.
+//!
+//! `cargo bench -p fabric-shm --bench speed` prints the table. Words after `--` choose rows by a part of their name.
+
+mod floors;
+mod programs;
+mod rows;
+mod samples;
+
+use fabric_shm::attach_if_rank;
+
+fn main() {
+    if let Some(attached) = attach_if_rank() {
+        let mut rank = attached.expect("joining the run");
+        let outcome = programs::run(&mut rank);
+        std::process::exit(rank.finish(outcome));
+    }
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    std::process::exit(rows::print(&wanted));
+}

@@ -1,0 +1,145 @@
+//! What the ranks do. The job is one line: the program's name and its numbers. Rank 0 reports `name value` lines.
+
+use contract::{Rank, Result, Source, Tag, TagSelector};
+use fabric_shm::LocalRank;
+
+use crate::floors;
+
+const TAG: Tag = Tag::new(1);
+const IS: TagSelector = TagSelector::Is(TAG);
+
+/// Runs the program that the job names.
+pub fn run(rank: &mut LocalRank) -> Result<()> {
+    let job = String::from_utf8_lossy(rank.job()).into_owned();
+    let words: Vec<&str> = job.split(' ').collect();
+    let number = |index: usize| words.get(index).and_then(|word| word.parse().ok()).unwrap_or(0);
+    match words[0] {
+        "nothing" => Ok(()),
+        "memory" => memory(rank),
+        "latency" => latency(rank, number(1)),
+        "bandwidth" => bandwidth(rank, number(1)),
+        "barrier" => barrier(rank),
+        "switch" => switch(rank),
+        "broadcast" => broadcast(rank, number(1)),
+        other => Err(contract::Error::Program(format!("no program {other}"))),
+    }
+}
+
+fn report(rank: &mut LocalRank, name: &str, value: f64) -> Result<()> {
+    if rank.rank() == 0 { rank.report(format!("{name} {value}").as_bytes()) } else { Ok(()) }
+}
+
+/// Resident memory of the largest rank, in KiB, after every rank has spoken to every other.
+fn memory(rank: &mut LocalRank) -> Result<()> {
+    let mut all = vec![0; 64 * rank.size()];
+    let own = all.clone();
+    rank.all_to_all(&own, &mut all)?;
+    rank.barrier()?;
+    let status = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
+    let pss = status.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let kib: f64 =
+        pss.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(f64::NAN);
+    rank.report(format!("memory {kib}").as_bytes())
+}
+
+/// Half round trips, in turn with hand-overs of one cache line.
+fn latency(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+    const TRIPS: u32 = 2000;
+    let data = vec![1; bytes];
+    let mut room = vec![0; bytes];
+    for _ in 0..60 {
+        let floor = floors::hand_over_ns(rank, TRIPS)?;
+        let start = rank.now();
+        for _ in 0..TRIPS {
+            if rank.rank() == 0 {
+                rank.send(1, TAG, &data)?;
+                rank.receive(Source::Rank(1), IS, &mut room)?;
+            } else {
+                rank.receive(Source::Rank(0), IS, &mut room)?;
+                rank.send(0, TAG, &data)?;
+            }
+        }
+        let measured = rank.now().since(start).as_ns() / f64::from(2 * TRIPS);
+        report(rank, "floor", floor)?;
+        report(rank, "measured", measured)?;
+    }
+    Ok(())
+}
+
+/// One-way bandwidth in MB/s over windows of 32 messages, each answered by an empty one; in turn with copies by one core.
+fn bandwidth(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+    let window = ((64 << 20) / bytes).clamp(4, 64);
+    let data = vec![1; bytes];
+    let mut room = vec![0; bytes];
+    for _ in 0..40 {
+        let floor = floors::copy_ns(rank, bytes);
+        rank.barrier()?;
+        let start = rank.now();
+        if rank.rank() == 0 {
+            rank.send_window(1, TAG, &data, window)?;
+            rank.receive(Source::Rank(1), IS, &mut [])?;
+        } else {
+            rank.receive_window(Source::Rank(0), IS, &mut room, window)?;
+            rank.send(0, TAG, &[])?;
+        }
+        let ns = rank.now().since(start).as_ns() / window as f64;
+        report(rank, "floor", bytes as f64 / floor * 1e3)?;
+        report(rank, "measured", bytes as f64 / ns * 1e3)?;
+    }
+    Ok(())
+}
+
+fn barrier(rank: &mut LocalRank) -> Result<()> {
+    let pair = rank.size() == 2;
+    let times = if pair { 2000 } else { 500 };
+    for _ in 0..50 {
+        if pair {
+            let floor = floors::hand_over_ns(rank, times)?;
+            report(rank, "floor", floor)?;
+        }
+        rank.barrier()?;
+        let start = rank.now();
+        for _ in 0..times {
+            rank.barrier()?;
+        }
+        let measured = rank.now().since(start).as_ns() / f64::from(times);
+        report(rank, "measured", measured)?;
+    }
+    Ok(())
+}
+
+fn switch(rank: &mut LocalRank) -> Result<()> {
+    for _ in 0..40 {
+        let ns = floors::process_switch_ns(rank, 1000)?;
+        report(rank, "floor", ns)?;
+    }
+    Ok(())
+}
+
+/// Broadcasts from rank 0, each from a start that all ranks wait for to the end of the slowest.
+fn broadcast(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+    let mut data = vec![1; bytes];
+    let mut ends = vec![0; 8 * rank.size()];
+    for _ in 0..400 {
+        let floor = floors::copy_ns(rank, bytes);
+        rank.barrier()?;
+        let start = rank.now();
+        rank.broadcast(0, &mut data)?;
+        let end = rank.now().as_ps().to_le_bytes();
+        rank.gather(0, &end, &mut ends)?;
+        let last = ends.as_chunks().0.iter().map(|end| u64::from_le_bytes(*end)).max();
+        report(rank, "floor", floor)?;
+        report(rank, "measured", (last.unwrap_or(0) - start.as_ps()) as f64 / 1e3)?;
+    }
+    // The same without a pause between broadcasts, for comparison with programs that measure so.
+    for _ in 0..30 {
+        rank.barrier()?;
+        let start = rank.now();
+        for _ in 0..100 {
+            rank.broadcast(0, &mut data)?;
+        }
+        rank.barrier()?;
+        report(rank, "stream", rank.now().since(start).as_ns() / 100.0)?;
+    }
+    Ok(())
+}
