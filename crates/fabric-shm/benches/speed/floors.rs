@@ -11,7 +11,7 @@ fn line(rank: &LocalRank) -> Result<&dyn SharedLine> {
 }
 
 /// Nanoseconds for handing one cache line from core to core: half a round trip of two ranks that write to one word.
-pub fn hand_over_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
+pub(crate) fn hand_over_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
     rank.barrier()?;
     let word = line(rank)?.word(0);
     if rank.rank() == 0 {
@@ -33,7 +33,7 @@ pub fn hand_over_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
 }
 
 /// Nanoseconds for one copy of `bytes` bytes by one core, again and again between the same two places.
-pub fn copy_ns(rank: &LocalRank, bytes: usize) -> f64 {
+pub(crate) fn copy_ns(rank: &LocalRank, bytes: usize) -> f64 {
     let source = vec![1u8; bytes];
     let mut target = vec![0u8; bytes];
     let times = ((8 << 20) / bytes).clamp(3, 50);
@@ -47,7 +47,7 @@ pub fn copy_ns(rank: &LocalRank, bytes: usize) -> f64 {
 }
 
 /// Nanoseconds for one process waking another on the same core and going to sleep itself.
-pub fn process_switch_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
+pub(crate) fn process_switch_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
     rank.barrier()?;
     let word = line(rank)?.word(1);
     if rank.rank() == 0 {

@@ -9,7 +9,7 @@ const TAG: Tag = Tag::new(1);
 const IS: TagSelector = TagSelector::Is(TAG);
 
 /// Runs the program that the job names.
-pub fn run(rank: &mut LocalRank) -> Result<()> {
+pub(crate) fn run(rank: &mut LocalRank) -> Result<()> {
     let job = String::from_utf8_lossy(rank.job()).into_owned();
     let words: Vec<&str> = job.split(' ').collect();
     let number = |index: usize| words.get(index).and_then(|word| word.parse().ok()).unwrap_or(0);

@@ -1,6 +1,7 @@
 //! The table: what is measured, against which floor, and how near it should come.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use fabric_shm::{Binding, LaunchOptions, launch};
@@ -25,7 +26,7 @@ struct Row {
 type Measure = fn() -> Vec<Row>;
 
 /// Prints the rows whose name contains one of `wanted` (all, if there is none). 1 if a wanted row misses its aim.
-pub fn print(wanted: &[String]) -> i32 {
+pub(crate) fn print(wanted: &[String]) -> i32 {
     let measures: [(&str, Measure); 8] = [
         ("latency", latency),
         ("bandwidth", bandwidth),
@@ -85,6 +86,7 @@ fn run(ranks: usize, binding: Binding, job: &str) -> HashMap<String, Samples> {
         if let Some((name, value)) = text.split_once(' ') {
             values.entry(name.into()).or_default().push(value.parse().unwrap_or(f64::NAN));
         }
+        ControlFlow::Continue(())
     })
     .unwrap_or_else(|error| panic!("{job}: {error}"));
     values.into_iter().map(|(name, values)| (name, Samples::new(values))).collect()

@@ -2,18 +2,18 @@
 
 /// Values of one quantity, in nanoseconds or whatever the row says.
 #[derive(Clone, Debug)]
-pub struct Samples(Vec<f64>);
+pub(crate) struct Samples(Vec<f64>);
 
 /// A median with its 95 % interval.
 #[derive(Clone, Copy, Debug)]
-pub struct Median {
-    pub value: f64,
-    pub low: f64,
-    pub high: f64,
+pub(crate) struct Median {
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Samples {
-    pub fn new(mut values: Vec<f64>) -> Self {
+    pub(crate) fn new(mut values: Vec<f64>) -> Self {
         assert!(values.len() >= 2, "a median needs samples");
         values.sort_by(f64::total_cmp);
         Samples(values)
@@ -21,7 +21,7 @@ impl Samples {
 
     /// The median, between the order statistics that enclose it in 95 % of trials (normal approximation of the
     /// binomial, ranks n/2 +- 0.98 sqrt(n)).
-    pub fn median(&self) -> Median {
+    pub(crate) fn median(&self) -> Median {
         let n = self.0.len() as f64;
         let at = |rank: f64| self.0[(rank.max(0.0) as usize).min(self.0.len() - 1)];
         let half = 0.98 * n.sqrt();

@@ -1,0 +1,35 @@
+//! The suite that every fabric must pass, at 1 to 9 ranks, with and without cross-memory attach.
+
+use contract::{Error, Result, conformance};
+use fabric_shm::{LaunchOptions, LocalRank};
+
+use crate::harness::{Test, launch_and_gather};
+
+pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
+    match conformance::find(name) {
+        Some(case) => case.run(rank),
+        None => Err(Error::Program(format!("no case {name}"))),
+    }
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    let mut tests = Vec::new();
+    let all: &[usize] = &[1, 2, 3, 4, 5, 6, 7, 8, 9];
+    // The other way of copying is the same code but for long messages; fewer rank counts say as much.
+    for (attach, how, counts) in [(true, "attach", all), (false, "no-attach", &[2, 3, 8])] {
+        for case in conformance::cases() {
+            let name = format!("conformance/{how}/{}", case.name);
+            tests.push(Test::new(name, move || {
+                let counts = counts.iter().copied();
+                counts.filter(|&ranks| case.runs_at(ranks)).try_for_each(|ranks| {
+                    let mut options =
+                        LaunchOptions::new(ranks, format!("conformance {}", case.name).into());
+                    options.cross_memory_attach = attach;
+                    let (ended, _) = launch_and_gather(&options);
+                    case.judge(ranks, ended.map_err(|error| error.to_string()))
+                })
+            }));
+        }
+    }
+    tests
+}

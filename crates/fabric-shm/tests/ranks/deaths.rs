@@ -1,0 +1,186 @@
+//! Ranks that die, launchers that die, and users who interrupt: everything ends soon, with a message, and nothing is left.
+
+use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use contract::{Buffer, Error, Rank, Reduction, Result, Source, Tag, TagSelector};
+use fabric_shm::{LaunchError, LaunchOptions, LocalRank, launch};
+
+use crate::harness::{Test, check, launch_and_gather};
+
+/// What the ranks that live on are waiting for when one dies.
+const WAITS: [&str; 6] = ["receive", "any", "send", "barrier", "allreduce", "busy"];
+const TAG: Tag = Tag::new(3);
+/// Set in a process that only launches, and is then killed or interrupted.
+const LAUNCHER_VARIABLE: &str = "FABRIC_SHM_TEST_LAUNCHER";
+/// The promise is a second; the tests' machine may be busy with other things.
+const SOON: Duration = Duration::from_secs(5);
+
+/// `WAIT-SIGNAL`: rank 1 ends as SIGNAL says while the others wait as WAIT says.
+pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
+    let (wait, end) = name.split_once('-').expect("a wait and an end");
+    rank.report(std::process::id().to_string().as_bytes())?;
+    rank.barrier()?;
+    if rank.rank() == 1 {
+        std::thread::sleep(Duration::from_millis(50));
+        die(end)?;
+        return Ok(());
+    }
+    wait_for_ever(rank, wait)
+}
+
+fn die(end: &str) -> Result<()> {
+    match end {
+        // SAFETY: a process may send itself any signal.
+        "kill" => drop(unsafe { libc::kill(libc::getpid(), libc::SIGKILL) }),
+        "abort" => std::process::abort(),
+        "exit" => std::process::exit(7),
+        "exit0" => std::process::exit(0),
+        "panic" => {
+            std::panic::set_hook(Box::new(|_| {}));
+            panic!("on purpose")
+        }
+        "error" => return Err(Error::Program("a wrong result, on purpose".into())),
+        "leaves" => {}
+        // The user or the launcher ends the run.
+        _ => std::thread::sleep(Duration::from_secs(1000)),
+    }
+    Ok(())
+}
+
+fn wait_for_ever(rank: &mut LocalRank, wait: &str) -> Result<()> {
+    let mut room = [0; 8];
+    match wait {
+        "receive" => rank.receive(Source::Rank(1), TAG.into(), &mut room).map(drop),
+        "any" => rank.receive(Source::Any, TagSelector::Any, &mut room).map(drop),
+        "send" => rank.send(1, TAG, &Buffer::zeroed(64 << 20)),
+        "allreduce" => rank.allreduce(Reduction::SUM_F64, &[0; 8], &mut room),
+        "busy" => loop {
+            std::hint::spin_loop();
+        },
+        _ => rank.barrier(),
+    }
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    let mut tests = Vec::new();
+    let ends = [
+        ("kill", "SIGKILL"),
+        ("abort", "SIGABRT"),
+        ("exit", "status 7"),
+        ("exit0", "without finishing"),
+        ("panic", "panicked"),
+        ("error", "a wrong result, on purpose"),
+    ];
+    for ranks in [2, 3, 8] {
+        for wait in WAITS {
+            for (end, words) in ends {
+                let name = format!("deaths/{end}-while-others-wait-in-{wait}-at-{ranks}");
+                tests.push(Test::new(name, move || a_rank_dies(ranks, wait, end, words)));
+            }
+        }
+        for wait in ["receive", "send", "barrier"] {
+            let name = format!("deaths/a-rank-leaves-others-waiting-in-{wait}-at-{ranks}");
+            tests.push(Test::new(name, move || a_rank_leaves(ranks, wait)));
+        }
+    }
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        for wait in ["barrier", "busy"] {
+            let name = format!("deaths/launcher-gets-signal-{signal}-while-ranks-are-in-{wait}");
+            tests.push(Test::new(name, move || launcher_is_told(signal, wait)));
+        }
+    }
+    for wait in ["barrier", "busy"] {
+        let name = format!("deaths/launcher-is-killed-while-ranks-are-in-{wait}");
+        tests.push(Test::new(name, move || launcher_is_told(libc::SIGKILL, wait)));
+    }
+    tests
+}
+
+fn a_rank_dies(
+    ranks: usize,
+    wait: &str,
+    end: &str,
+    words: &str,
+) -> std::result::Result<(), String> {
+    let start = Instant::now();
+    let options = LaunchOptions::new(ranks, format!("deaths {wait}-{end}").into());
+    let (ended, reports) = launch_and_gather(&options);
+    let Err(LaunchError::RankFailed { rank: 1, reason }) = &ended else {
+        return Err(format!("expected the failure of rank 1, not {ended:?}"));
+    };
+    check(reason.contains(words), || format!("{words:?} is not in {reason:?}"))?;
+    check(start.elapsed() < SOON, || format!("it took {:?}", start.elapsed()))?;
+    nobody_is_left(reports.iter().map(|report| String::from_utf8_lossy(report).into_owned()))
+}
+
+fn a_rank_leaves(ranks: usize, wait: &str) -> std::result::Result<(), String> {
+    let options = LaunchOptions::new(ranks, format!("deaths {wait}-leaves").into());
+    let (ended, _) = launch_and_gather(&options);
+    let Err(LaunchError::RankFailed { reason, .. }) = &ended else {
+        return Err(format!("expected a failure, not {ended:?}"));
+    };
+    let named = reason.contains("rank 1 ") && reason.contains("its program ended");
+    check(named, || format!("{reason:?} does not say that rank 1 has ended"))
+}
+
+fn nobody_is_left(mut processes: impl Iterator<Item = String>) -> std::result::Result<(), String> {
+    processes.try_for_each(|process| {
+        let alive = std::fs::read_to_string(format!("/proc/{process}/stat"));
+        let alive = alive.is_ok_and(|stat| !stat.contains(") Z "));
+        check(!alive, || format!("process {process} is left"))
+    })
+}
+
+/// The case that this process is to launch and nothing else, if that is what it was started for.
+pub(crate) fn launcher_case() -> Option<String> {
+    std::env::var(LAUNCHER_VARIABLE).ok()
+}
+
+/// Launches, prints the numbers of the ranks' processes, and ends with the error's words.
+pub(crate) fn be_a_launcher(case: &str) -> i32 {
+    let options = LaunchOptions::new(3, format!("deaths {case}").into());
+    let ended = launch(&options, &mut |report| {
+        println!("{}", String::from_utf8_lossy(report));
+        ControlFlow::Continue(())
+    });
+    match ended {
+        Ok(()) => 0,
+        Err(error) => {
+            println!("{error}");
+            3
+        }
+    }
+}
+
+fn launcher_is_told(signal: i32, wait: &str) -> std::result::Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut launcher = Command::new(program)
+        .env(LAUNCHER_VARIABLE, format!("{wait}-never"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let output = launcher.stdout.take().ok_or("no output")?;
+    let mut lines = BufReader::new(output).lines().map_while(std::result::Result::ok);
+    let processes: Vec<String> = lines.by_ref().take(3).collect();
+    std::thread::sleep(Duration::from_millis(50));
+    let start = Instant::now();
+    // SAFETY: our own child, which we have not waited for, so the number is still its own.
+    unsafe { libc::kill(launcher.id() as libc::pid_t, signal) };
+    let words: Vec<String> = lines.collect();
+    let status = launcher.wait().map_err(|error| error.to_string())?;
+    check(start.elapsed() < SOON, || format!("it took {:?}", start.elapsed()))?;
+    if signal == libc::SIGKILL {
+        check(status.signal() == Some(signal), || format!("{status}"))?;
+        // Its ranks die by the kernel's hand, a moment after it.
+        std::thread::sleep(Duration::from_millis(300));
+    } else {
+        check(status.code() == Some(3), || format!("{status}"))?;
+        check(words.concat().contains("interrupted by signal"), || format!("{words:?}"))?;
+    }
+    check(processes.len() == 3, || format!("{processes:?}"))?;
+    nobody_is_left(processes.into_iter())
+}

@@ -1,0 +1,82 @@
+//! Runs named tests one after the other and prints what `cargo test` would.
+
+use std::ops::ControlFlow;
+use std::process::exit;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use fabric_shm::{LaunchError, LaunchOptions, launch};
+
+/// No case takes a tenth of this, on a busy machine either.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// A test: its name, and what it finds.
+pub(crate) struct Test {
+    pub(crate) name: String,
+    pub(crate) body: Box<dyn FnOnce() -> Result<(), String>>,
+}
+
+impl Test {
+    pub(crate) fn new(
+        name: impl Into<String>,
+        body: impl FnOnce() -> Result<(), String> + 'static,
+    ) -> Self {
+        Test { name: name.into(), body: Box::new(body) }
+    }
+}
+
+/// Runs the tests that the command line asks for; the exit status.
+pub(crate) fn run(tests: Vec<Test>) -> i32 {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
+    let (mut passed, mut failures) = (0, Vec::new());
+    let start = Instant::now();
+    for test in tests {
+        if !wanted.is_empty() && !wanted.iter().any(|word| test.name.contains(word.as_str())) {
+            continue;
+        }
+        let watch = watch(&test.name);
+        let outcome = (test.body)();
+        drop(watch);
+        println!("test {} ... {}", test.name, if outcome.is_ok() { "ok" } else { "FAILED" });
+        match outcome {
+            Ok(()) => passed += 1,
+            Err(why) => failures.push((test.name, why)),
+        }
+    }
+    for (name, why) in &failures {
+        println!("\n---- {name} ----\n{why}");
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!("\n{passed} passed, {} failed; finished in {seconds:.1} s", failures.len());
+    i32::from(!failures.is_empty())
+}
+
+/// Ends this process, and its ranks with it, if the test does not end in time.
+fn watch(name: &str) -> Sender<()> {
+    let (done, ended) = channel();
+    let name = name.to_owned();
+    std::thread::spawn(move || {
+        if ended.recv_timeout(TIME_LIMIT) == Err(RecvTimeoutError::Timeout) {
+            println!("test {name} ... FAILED: it hangs");
+            exit(1);
+        }
+    });
+    done
+}
+
+/// Launches and gathers the reports.
+pub(crate) fn launch_and_gather(
+    options: &LaunchOptions,
+) -> (Result<(), LaunchError>, Vec<Vec<u8>>) {
+    let mut reports = Vec::new();
+    let ended = launch(options, &mut |report| {
+        reports.push(report.to_vec());
+        ControlFlow::Continue(())
+    });
+    (ended, reports)
+}
+
+/// `Err` with `why` unless `holds`.
+pub(crate) fn check(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
+}

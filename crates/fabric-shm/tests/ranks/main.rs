@@ -1,0 +1,39 @@
+//! Runs of real processes: this program starts itself again as the ranks of each case.
+//!
+//! `cargo test -p fabric-shm --test ranks -- WORD` runs the cases whose name contains the word.
+
+mod conformance;
+mod deaths;
+mod harness;
+mod launches;
+mod messages;
+
+use fabric_shm::{LocalRank, attach_if_rank};
+
+fn main() {
+    if let Some(attached) = attach_if_rank() {
+        let mut rank = attached.expect("joining the run");
+        let job = String::from_utf8(rank.job().to_vec()).expect("a job of words");
+        let (group, name) = job.split_once(' ').expect("a group and a name");
+        let outcome = program(&mut rank, group, name);
+        std::process::exit(rank.finish(outcome));
+    }
+    if let Some(case) = deaths::launcher_case() {
+        std::process::exit(deaths::be_a_launcher(&case));
+    }
+    let mut tests = launches::tests();
+    tests.extend(deaths::tests());
+    tests.extend(messages::tests());
+    tests.extend(conformance::tests());
+    std::process::exit(harness::run(tests));
+}
+
+fn program(rank: &mut LocalRank, group: &str, name: &str) -> contract::Result<()> {
+    match group {
+        "conformance" => conformance::program(rank, name),
+        "deaths" => deaths::program(rank, name),
+        "launches" => launches::program(rank, name),
+        "messages" => messages::program(rank, name),
+        other => Err(contract::Error::Program(format!("no group of cases named {other}"))),
+    }
+}

@@ -1,0 +1,123 @@
+//! What the suite of the contract does not ask, because it is this fabric's own.
+
+use contract::{Buffer, Error, Progress, Rank, Result, Source, Tag, TagSelector};
+use fabric_shm::{LaunchOptions, LocalRank};
+
+use crate::harness::{Test, check, launch_and_gather};
+
+const TAG: Tag = Tag::new(5);
+
+pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
+    match name {
+        "deep" => deep_queue(rank),
+        "lengths" => every_length_around_a_threshold(rank),
+        "self" => lonely_send(rank),
+        "dropped" => dropped_send(rank),
+        other => Err(Error::Program(format!("no case {other}"))),
+    }
+}
+
+pub(crate) fn tests() -> Vec<Test> {
+    let test = |name: &'static str, ranks: usize, case: &'static str| {
+        Test::new(format!("messages/{name}"), move || {
+            [true, false].into_iter().try_for_each(|attach| {
+                let mut options = LaunchOptions::new(ranks, format!("messages {case}").into());
+                options.cross_memory_attach = attach;
+                launch_and_gather(&options).0.map_err(|error| format!("attach {attach}: {error}"))
+            })
+        })
+    };
+    vec![
+        test("a-deep-queue-of-unexpected-messages-loses-nothing", 3, "deep"),
+        test("every-length-around-a-threshold-arrives", 2, "lengths"),
+        Test::new("messages/a-long-send-to-itself-without-a-receive-is-refused", || {
+            let (ended, _) = launch_and_gather(&LaunchOptions::new(1, b"messages self".to_vec()));
+            let refused =
+                ended.as_ref().is_err_and(|error| error.to_string().contains("posted no receive"));
+            check(refused, || format!("{ended:?}"))
+        }),
+        test("a-send-whose-handle-was-dropped-arrives", 2, "dropped"),
+    ]
+}
+
+fn wrong(what: String) -> Result<()> {
+    Err(Error::Program(what))
+}
+
+/// Rank 0 takes the last of many thousand messages first, then the others in order.
+fn deep_queue(rank: &mut LocalRank) -> Result<()> {
+    const MESSAGES: u32 = 20_000;
+    if rank.rank() != 0 {
+        for number in 0..MESSAGES {
+            let data = vec![number as u8; (number % 700) as usize];
+            rank.send(0, Tag::new(number), &data)?;
+        }
+        return Ok(());
+    }
+    let mut room = [0; 700];
+    for source in 1..rank.size() {
+        let last = Tag::new(MESSAGES - 1);
+        rank.receive(Source::Rank(source), last.into(), &mut room)?;
+        for number in 0..MESSAGES - 1 {
+            let status = rank.receive(Source::Rank(source), TagSelector::Any, &mut room)?;
+            let right = status.tag.value() == number
+                && status.bytes == (number % 700) as usize
+                && room[..status.bytes].iter().all(|&byte| byte == number as u8);
+            if !right {
+                return wrong(format!("message {number} came as {status:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn every_length_around_a_threshold(rank: &mut LocalRank) -> Result<()> {
+    let around = [0, 48, 64, 1024, 4096, 8192, 16384, 65536, 131_072, 262_144, 1 << 20, 3 << 20];
+    for length in around.into_iter().flat_map(|at: usize| at.saturating_sub(3)..at + 4) {
+        let pattern = |at: usize| (at.wrapping_mul(2_654_435_761) >> 7) as u8 ^ length as u8;
+        if rank.rank() == 0 {
+            let data: Vec<u8> = (0..length).map(pattern).collect();
+            rank.send(1, TAG, &data)?;
+            let data = Buffer::from_bytes(&data);
+            rank.send(1, TAG, &data)?;
+            let posted = rank.post_send(1, TAG, data)?;
+            rank.wait(posted)?;
+        } else {
+            let mut plain = vec![0xff; length + 2];
+            let mut paged = Buffer::zeroed(length + 2);
+            rank.receive(Source::Any, TAG.into(), &mut plain)?;
+            rank.receive(Source::Rank(0), TAG.into(), &mut paged)?;
+            let posted =
+                rank.post_receive(Source::Rank(0), TAG.into(), Buffer::zeroed(length + 1))?;
+            let third = rank.wait(posted)?.buffer;
+            for (name, room) in [("plain", &plain[..]), ("paged", &paged), ("posted", &third)] {
+                let bad = (0..length).find(|&at| room[at] != pattern(at));
+                if let Some(at) = bad {
+                    return wrong(format!("{name}: byte {at} of {length} is {}", room[at]));
+                }
+            }
+            if plain[length..] != [0xff, 0xff] || paged[length..] != [0, 0] {
+                return wrong(format!("written beyond {length}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn lonely_send(rank: &mut LocalRank) -> Result<()> {
+    rank.send(0, TAG, &vec![0; 10 << 20])
+}
+
+fn dropped_send(rank: &mut LocalRank) -> Result<()> {
+    const BYTES: usize = 5 << 20;
+    if rank.rank() == 0 {
+        let posted = rank.post_send(1, TAG, Buffer::from_bytes(&vec![9; BYTES]))?;
+        let Progress::Pending(posted) = rank.test(posted)? else { return Ok(()) };
+        drop(posted);
+        return Ok(());
+    }
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let mut room = vec![0; BYTES];
+    rank.receive(Source::Rank(0), TAG.into(), &mut room)?;
+    if room.iter().all(|&byte| byte == 9) { Ok(()) } else { wrong("wrong bytes".into()) }
+}
