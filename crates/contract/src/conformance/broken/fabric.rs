@@ -22,6 +22,8 @@ pub(super) struct Broken<'a> {
     waiting_to_be_posted: Option<(Source, TagSelector, Buffer)>,
     calls: Cell<u64>,
     line: OwnLine,
+    /// How many messages the rank has sent.
+    pub(super) sent: usize,
 }
 
 #[derive(Default)]
@@ -48,6 +50,7 @@ impl<'a> Broken<'a> {
             waiting_to_be_posted: None,
             calls: Cell::new(0),
             line: OwnLine::default(),
+            sent: 0,
         }
     }
 
@@ -196,6 +199,7 @@ impl Rank for Broken<'_> {
     }
 
     fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {
+        self.sent += 1;
         let tag = self.tag_out(tag);
         match self.fault {
             Fault::SwapsNeighbours | Fault::ShortOvertakesLong
@@ -245,6 +249,7 @@ impl Rank for Broken<'_> {
         buffer: &mut [u8],
     ) -> Result<Status> {
         self.let_go()?;
+        self.sent += 1;
         let (send_tag, receive_tag) = (self.tag_out(send_tag), self.selector(receive_tag));
         let status = self.inner.send_receive(to, send_tag, data, from, receive_tag, buffer)?;
         Ok(self.spoil(status, buffer))

@@ -3,7 +3,7 @@
 mod fabric;
 
 use super::{Case, cases, find};
-use crate::reference;
+use crate::{Rank, Reduction, Result, reference};
 use fabric::Broken;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,6 +119,38 @@ fn without_a_fault_every_case_passes() {
 fn the_case_of_equal_bits_is_not_a_second_test_of_sums() {
     let sums = find("reductions/allreduce-of-each-kind").unwrap();
     assert_eq!(passes(Fault::AllreduceInOwnOrder, 4, sums), Ok(()));
+}
+
+/// How many messages this rank sends for a collective.
+fn sent(machine: &mut dyn Rank, collective: fn(&mut dyn Rank) -> Result<()>) -> Result<usize> {
+    let mut counting = Broken::new(machine, Fault::None);
+    collective(&mut counting)?;
+    Ok(counting.sent)
+}
+
+/// On 100 ranks: 7 steps for dissemination and trees, as 2^6 < 100 <= 2^7. For reductions 6 steps over the 64 ranks of
+/// the core, with one message before and one after for the 36 others.
+#[test]
+fn short_collectives_send_a_logarithmic_number_of_messages() {
+    let outcome = reference::run(100, |machine| {
+        let rank = machine.rank();
+        assert_eq!(sent(machine, |m| m.barrier())?, 7);
+        assert_eq!(sent(machine, |m| m.allgather(&[0; 4], &mut [0; 400]))?, 7);
+        assert_eq!(sent(machine, |m| m.all_to_all(&[0; 400], &mut [0; 400]))?, 7);
+        let root_and_leaf = |at_root, at_leaf| if rank == 0 { at_root } else { at_leaf };
+        let broadcast = sent(machine, |m| m.broadcast(0, &mut [0; 8]))?;
+        assert!(rank != 0 && rank % 2 == 0 || broadcast == root_and_leaf(7, 0));
+        let scatter = sent(machine, |m| m.scatter(0, &[0; 800], &mut [0; 8]))?;
+        assert_eq!(scatter, broadcast);
+        let gather = sent(machine, |m| m.gather(0, &[0; 8], &mut [0; 800]))?;
+        assert_eq!(gather, root_and_leaf(0, 1));
+        let reduce = sent(machine, |m| m.reduce(0, Reduction::SUM_F64, &[0; 8], &mut [0; 8]))?;
+        assert_eq!(reduce, root_and_leaf(0, 1));
+        let allreduce = sent(machine, |m| m.allreduce(Reduction::SUM_F64, &[0; 8], &mut [0; 8]))?;
+        assert_eq!(allreduce, if rank >= 64 { 1 } else { 6 + usize::from(rank < 36) });
+        Ok(())
+    });
+    assert_eq!(outcome, Ok(()));
 }
 
 #[test]
