@@ -3,7 +3,8 @@
 //! It is the oracle of the conformance suite, shows that the suite can be passed, and runs benchmarks in tests without
 //! starting a process. Messages longer than [`EAGER_BYTES`](crate::EAGER_BYTES) wait for their receive, so that a
 //! program that leans on endless buffering is found out here: when every rank waits, all of them get
-//! [`Error::Deadlock`], which says who waits for what.
+//! [`Error::Deadlock`], which says who waits for what. A rank that polls with `test` or `probe` does not count as
+//! waiting, since it may do something else next: polling for what never comes does not end by itself.
 
 mod line;
 mod machine;
