@@ -8,7 +8,7 @@ use contract::record::{Better, Run};
 
 use crate::arguments::{CompareArguments, Share};
 use crate::failure::{Failure, STATUS_FAILED};
-use crate::output::quantity::{digits, percent, quantity, size};
+use crate::output::quantity::{digits, percent, quantity, ranks, size};
 use crate::output::{print, table};
 use crate::progress::note;
 use crate::results;
@@ -144,7 +144,7 @@ fn change(ratio: f64) -> String {
 
 fn name(name: &Name) -> String {
     let key = &name.key;
-    let mut text = format!("{} {}, {} ranks", key.benchmark, name.metric, key.ranks);
+    let mut text = format!("{} {}, {}", key.benchmark, name.metric, ranks(key.ranks));
     for (parameter, value) in &key.parameters {
         let _ = write!(text, ", {} {value}", parameter.replace('_', " "));
     }

@@ -8,8 +8,8 @@ use analysis::model::{Estimate, Line, Series, time_series};
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
-use crate::output::quantity::{digits, percent, quantity, size};
-use crate::output::{print, table};
+use crate::output::quantity::{digits, percent, quantity, ranks, size};
+use crate::output::{print, table, wrapped};
 use crate::results;
 
 /// Prints Hockney's model for each series of times over message size.
@@ -52,20 +52,11 @@ fn models(series: &[&Series], confidence: f64) -> String {
                 }));
             }
             Err(why) => {
-                let _ = writeln!(remarks, "{}: not fitted: {why}", name(series));
+                let _ = writeln!(remarks, "  {}: not fitted: {why}", name(series));
             }
         }
     }
-    let header = [
-        "series",
-        "t_l",
-        "interval",
-        "rate",
-        "interval",
-        "half-performance size",
-        "interval",
-        "explained",
-    ];
+    let header = ["series", "t_l", "rate", "half-performance size", "explained"];
     let table = table(&header.map(String::from), 1, rows);
     let confidence = percent(confidence);
     let intervals = format!(
@@ -79,29 +70,27 @@ fn models(series: &[&Series], confidence: f64) -> String {
 }
 
 fn row(name: &str, line: &Line, explained: String) -> Vec<String> {
-    let [latency, latency_interval] = cells(Some(line.latency_us), |us| quantity(us, "us"));
-    let [rate, rate_interval] = cells(line.rate_mb_per_s, |rate| quantity(rate, "MB/s"));
-    let [half, half_interval] = cells(line.half_performance_bytes, bytes);
     vec![
         name.into(),
-        latency,
-        latency_interval,
-        rate,
-        rate_interval,
-        half,
-        half_interval,
+        cell(Some(line.latency_us), |us| quantity(us, "us")),
+        cell(line.rate_mb_per_s, |rate| quantity(rate, "MB/s")),
+        cell(line.half_performance_bytes, bytes),
         explained,
     ]
 }
 
-fn cells(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> [String; 2] {
-    let bound = |value: f64| if value.is_finite() { show(value) } else { "no bound".into() };
-    match estimate {
-        Some(Estimate { value, low, high }) => {
-            [show(value), format!("{} .. {}", bound(low), bound(high))]
-        }
-        None => ["-".into(), String::new()],
+/// A value and its interval, as `355 ns (271 .. 438 ns)`.
+fn cell(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
+    let Some(Estimate { value, low, high }) = estimate else { return "-".into() };
+    let (value, mut low) = (show(value), show(low));
+    let high = if high.is_finite() { show(high) } else { "no bound".into() };
+    // The unit once, where both ends have it.
+    if let (Some((number, unit)), Some((_, other))) = (low.rsplit_once(' '), high.rsplit_once(' '))
+        && unit == other
+    {
+        low = number.to_string();
     }
+    format!("{value} ({low} .. {high})")
 }
 
 /// A size that was fitted, so that it is seldom a whole number of anything.
@@ -126,11 +115,11 @@ fn remark(series: &Series, model: &Hockney) -> String {
     if failing.is_empty() {
         return String::new();
     }
-    format!("{}: {}\n", name(series), failing.join(", "))
+    format!("  {}:\n{}\n", name(series), wrapped(&failing.join(", "), "    "))
 }
 
 fn name(series: &Series) -> String {
-    let mut name = format!("{}, {} ranks", series.benchmark, series.ranks);
+    let mut name = format!("{}, {}", series.benchmark, ranks(series.ranks));
     for (parameter, value) in &series.parameters {
         let _ = write!(name, ", {} {value}", parameter.replace('_', " "));
     }

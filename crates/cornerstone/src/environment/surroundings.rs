@@ -78,9 +78,36 @@ pub(super) fn other(system: &System) -> BTreeMap<String, String> {
             file("/sys/kernel/mm/transparent_hugepage/shmem_enabled").map(|text| chosen(&text)),
         ),
         ("ptrace_scope", file("/proc/sys/kernel/yama/ptrace_scope")),
-        ("kernel_command_line", file("/proc/cmdline")),
+        ("kernel_timing_options", file("/proc/cmdline").and_then(|text| timing_options(&text))),
     ];
     facts.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
+}
+
+/// The options of the kernel's command line that bear on timing. The others are nobody's business: results are shared.
+fn timing_options(command_line: &str) -> Option<String> {
+    const NAMES: [&str; 18] = [
+        "amd_pstate",
+        "clocksource",
+        "hugepages",
+        "idle",
+        "intel_idle.max_cstate",
+        "intel_pstate",
+        "irqaffinity",
+        "isolcpus",
+        "mitigations",
+        "nohz",
+        "nohz_full",
+        "nosmt",
+        "preempt",
+        "processor.max_cstate",
+        "rcu_nocbs",
+        "transparent_hugepage",
+        "tsc",
+        "numa_balancing",
+    ];
+    let bears = |word: &&str| NAMES.contains(&word.split('=').next().unwrap_or(word));
+    let found: Vec<&str> = command_line.split_whitespace().filter(bears).collect();
+    (!found.is_empty()).then(|| found.join(" "))
 }
 
 /// The word in brackets of a list such as `always [madvise] never`.

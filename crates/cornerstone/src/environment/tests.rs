@@ -41,6 +41,7 @@ fn a_machine_is_described_from_the_files_of_its_kernel() {
         ("sys/devices/system/cpu/cpu0/cache/index3/size", "32768K\n"),
         ("sys/devices/system/cpu/cpu0/cache/index3/shared_cpu_list", "0-7\n"),
         ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+        ("proc/cmdline", "root=/dev/secret isolcpus=2-3 quiet nohz_full=2-3 nosmt"),
         (".dockerenv", ""),
     ]);
     let found = read(&machine.system(), 3);
@@ -56,6 +57,7 @@ fn a_machine_is_described_from_the_files_of_its_kernel() {
     assert_eq!(found.load_before, Some(0.25));
     assert_eq!(found.other["processors_allowed"], "0-1,4");
     assert_eq!(found.other["transparent_huge_pages"], "madvise");
+    assert_eq!(found.other["kernel_timing_options"], "isolcpus=2-3 nohz_full=2-3 nosmt");
 }
 
 #[test]

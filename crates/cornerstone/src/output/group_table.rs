@@ -31,9 +31,9 @@ pub(super) fn group_table(title: &str, found: &[&Finding]) -> String {
             columns.row(key, &of_key)
         })
         .collect();
-    let title = match &columns.limit {
-        Limit::One(path) => format!("{title}; the limit is {path}"),
-        Limit::None | Limit::Several => title.to_string(),
+    let title = match columns.limits.as_slice() {
+        [] => title.to_string(),
+        limits => format!("{title}; the limit is {}", limits.join(" or ")),
     };
     format!("{title}\n{}", table(&columns.header(), columns.parameters.len(), rows))
 }
@@ -44,16 +44,8 @@ struct Columns {
     /// Whether messages have a size at all.
     sized: bool,
     metrics: Vec<String>,
-    limit: Limit,
-}
-
-/// What bounds the numbers of a table.
-enum Limit {
-    None,
-    /// The same for all, in words.
-    One(String),
-    /// Not the same for all.
-    Several,
+    /// What bounds the numbers, in words.
+    limits: Vec<String>,
 }
 
 impl Columns {
@@ -70,7 +62,7 @@ impl Columns {
             parameters: parameters.into_iter().collect(),
             sized: found.iter().any(|finding| finding.measurement.size_bytes > 0),
             metrics,
-            limit: Limit::of(found),
+            limits: limits(found),
         }
     }
 
@@ -82,7 +74,7 @@ impl Columns {
         }
         header.extend([self.metrics[0].clone(), "interval".into(), "p99".into()]);
         header.extend(self.metrics[1..].iter().cloned());
-        if !matches!(self.limit, Limit::None) {
+        if !self.limits.is_empty() {
             header.push("of the limit".into());
         }
         header.push(String::new());
@@ -111,31 +103,22 @@ impl Columns {
         row.extend(self.metrics[1..].iter().map(|name| {
             metric(name).map_or_else(String::new, |m| quantity(m.summary.median, &m.unit))
         }));
-        let share = found.iter().find_map(|finding| finding.share);
-        match (&self.limit, share) {
-            (Limit::None, _) => {}
-            (_, None) => row.push(String::new()),
-            (Limit::One(_), Some(share)) => row.push(percent(share.share)),
-            (Limit::Several, Some(share)) => row.push(share.to_string()),
+        if !self.limits.is_empty() {
+            let share = found.iter().find_map(|finding| finding.share);
+            row.push(share.map_or_else(String::new, |share| percent(share.share)));
         }
         row.push(found.first().map_or("", |finding| mark(finding.measurement)).into());
         row
     }
 }
 
-impl Limit {
-    fn of(found: &[&Finding]) -> Self {
-        let paths: BTreeSet<String> = found
-            .iter()
-            .filter_map(|finding| finding.share.map(|share| share.path.to_string()))
-            .collect();
-        let mut paths = paths.into_iter();
-        match (paths.next(), paths.next()) {
-            (None, _) => Limit::None,
-            (Some(path), None) => Limit::One(path),
-            (Some(_), Some(_)) => Limit::Several,
-        }
-    }
+/// What bounds the numbers, in words, each once: in most tables the same for all.
+fn limits(found: &[&Finding]) -> Vec<String> {
+    let paths: BTreeSet<String> = found
+        .iter()
+        .filter_map(|finding| finding.share.map(|share| share.path.to_string()))
+        .collect();
+    paths.into_iter().collect()
 }
 
 fn shown(name: &str, value: &ParameterValue) -> String {

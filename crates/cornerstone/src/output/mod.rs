@@ -4,11 +4,13 @@ mod findings;
 mod flat;
 mod group_table;
 mod headlines;
+mod paragraph;
 pub(crate) mod quantity;
 mod stdout;
 mod table;
 
 pub(crate) use findings::findings;
 pub(crate) use flat::{csv_header, csv_line, json_line};
+pub(crate) use paragraph::wrapped;
 pub(crate) use stdout::print;
 pub(crate) use table::table;

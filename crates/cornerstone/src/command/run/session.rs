@@ -208,10 +208,12 @@ impl Session {
 
 fn announcement(steps: usize, estimate_s: f64, results: &ResultsFile, run: &Run) -> String {
     let path = results.path().display();
-    match (steps, run.measurements.len()) {
+    let wait = wait(estimate_s);
+    match (steps, run.measurements.is_empty()) {
         (0, _) => format!("nothing is missing in {path}"),
-        (_, 0) => format!("{steps} measurements, about {}; results go to {path}", wait(estimate_s)),
-        _ => format!("{steps} measurements are missing in {path}, about {}", wait(estimate_s)),
+        (1, true) => format!("1 measurement, about {wait}; results go to {path}"),
+        (_, true) => format!("{steps} measurements, about {wait}; results go to {path}"),
+        (_, false) => format!("{steps} to measure, about {wait}; results go on in {path}"),
     }
 }
 
