@@ -16,6 +16,8 @@ mod programs;
 mod record;
 mod settings;
 mod sizes;
+#[cfg(test)]
+mod testing;
 mod timed_loop;
 
 pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};

@@ -1,0 +1,148 @@
+//! A rank for tests: another rank, with parts of it replaced.
+
+use std::cell::Cell;
+
+use contract::record::FabricDescription;
+use contract::{
+    Buffer, ClockQuality, Completed, Posted, Progress, Rank, Reduction, Result, SharedLine, Source,
+    Status, Tag, TagSelector, Time, TimeSpan, Work,
+};
+
+/// A rank that is as `inner`, except for what is set here.
+pub(crate) struct Altered<'a> {
+    pub(crate) inner: &'a mut dyn Rank,
+    /// The time shown instead of the clock's; it stands still but for `wait_until` and whoever sets it.
+    pub(crate) time_ps: Option<&'a Cell<u64>>,
+    /// What each reading of that clock takes.
+    pub(crate) reading_ps: u64,
+    /// What agreeing on a start takes on that clock; gets the number of the agreement.
+    pub(crate) agreement_ps: fn(u64) -> u64,
+    pub(crate) agreements: u64,
+    pub(crate) uncertainty: TimeSpan,
+    pub(crate) processor: Option<usize>,
+    pub(crate) has_shared_line: bool,
+    pub(crate) every_rank_has_a_processor: Option<bool>,
+    /// Changes a byte of each message received into a buffer of this length.
+    pub(crate) corrupts: Option<usize>,
+}
+
+impl<'a> Altered<'a> {
+    pub(crate) fn new(inner: &'a mut dyn Rank) -> Self {
+        Altered {
+            inner,
+            time_ps: None,
+            reading_ps: 0,
+            agreement_ps: |_| 0,
+            agreements: 0,
+            uncertainty: TimeSpan::ZERO,
+            processor: None,
+            has_shared_line: true,
+            every_rank_has_a_processor: None,
+            corrupts: None,
+        }
+    }
+
+    fn corrupt(&self, buffer: &mut [u8]) {
+        if self.corrupts == Some(buffer.len()) {
+            buffer[0] ^= 1;
+        }
+    }
+}
+
+impl Rank for Altered<'_> {
+    fn rank(&self) -> usize {
+        self.inner.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+
+    fn now(&self) -> Time {
+        let Some(time_ps) = self.time_ps else { return self.inner.now() };
+        time_ps.set(time_ps.get() + self.reading_ps);
+        Time::from_ps(time_ps.get())
+    }
+
+    fn clock(&self) -> ClockQuality {
+        ClockQuality { resolution: TimeSpan::from_ps(1), uncertainty: self.uncertainty }
+    }
+
+    fn wait_until(&mut self, time: Time) {
+        match self.time_ps {
+            Some(time_ps) => time_ps.set(time_ps.get().max(time.as_ps())),
+            None => self.inner.wait_until(time),
+        }
+    }
+
+    fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
+        self.inner.compute(work, body);
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.every_rank_has_a_processor.unwrap_or_else(|| self.inner.every_rank_has_a_processor())
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.processor
+    }
+
+    fn describe(&self) -> FabricDescription {
+        self.inner.describe()
+    }
+
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        self.has_shared_line.then(|| self.inner.shared_line()).flatten()
+    }
+
+    fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {
+        self.inner.send(to, tag, data)
+    }
+
+    fn receive(&mut self, from: Source, tag: TagSelector, buffer: &mut [u8]) -> Result<Status> {
+        let status = self.inner.receive(from, tag, buffer);
+        self.corrupt(buffer);
+        status
+    }
+
+    fn send_receive(
+        &mut self,
+        to: usize,
+        send_tag: Tag,
+        data: &[u8],
+        from: Source,
+        receive_tag: TagSelector,
+        buffer: &mut [u8],
+    ) -> Result<Status> {
+        self.inner.send_receive(to, send_tag, data, from, receive_tag, buffer)
+    }
+
+    fn post_send(&mut self, to: usize, tag: Tag, buffer: Buffer) -> Result<Posted> {
+        self.inner.post_send(to, tag, buffer)
+    }
+
+    fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted> {
+        self.inner.post_receive(from, tag, buffer)
+    }
+
+    fn wait(&mut self, posted: Posted) -> Result<Completed> {
+        self.inner.wait(posted)
+    }
+
+    fn test(&mut self, posted: Posted) -> Result<Progress> {
+        self.inner.test(posted)
+    }
+
+    fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>> {
+        self.inner.probe(from, tag)
+    }
+
+    fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        self.inner.allreduce(reduction, send, receive)?;
+        self.agreements += 1;
+        if let Some(time_ps) = self.time_ps {
+            time_ps.set(time_ps.get() + (self.agreement_ps)(self.agreements));
+        }
+        Ok(())
+    }
+}
