@@ -255,3 +255,93 @@ const fn mix(value: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEED: u64 = 7;
+
+    fn shape(ranks: usize, me: usize, size: usize) -> Shape {
+        Shape::new(ranks, me, size, &Parameters::new())
+    }
+
+    #[test]
+    fn blocks_differ_by_seed_rank_and_number_and_are_the_same_again() {
+        let block = |seed, rank, number| {
+            let mut bytes = [0; 13];
+            fill(&mut bytes, seed, rank, number);
+            bytes
+        };
+        assert_eq!(block(1, 2, 3), block(1, 2, 3));
+        for other in [block(2, 2, 3), block(1, 3, 2), block(1, 2, 4), block(1, 3, 3)] {
+            assert_ne!(block(1, 2, 3)[..2], other[..2]);
+        }
+    }
+
+    #[test]
+    fn what_was_never_received_is_found() {
+        let blocks = Blocks { send: 1, receive: 2, posted: 0 };
+        let received = Received::Blocks(|_, block| (block, 0));
+        let data = Data::new(shape(2, 0, 16), blocks, received, SEED).unwrap();
+        assert!(data.check(received, SEED).is_err());
+    }
+
+    #[test]
+    fn the_first_wrong_byte_is_named() {
+        let blocks = Blocks { send: 1, receive: 2, posted: 0 };
+        let received = Received::Blocks(|_, block| (block, 0));
+        let mut data = Data::new(shape(2, 0, 16), blocks, received, SEED).unwrap();
+        for rank in 0..2 {
+            fill(&mut data.receive[rank * 16..][..16], SEED, rank, 0);
+        }
+        assert_eq!(data.check(received, SEED), Ok(()));
+        data.receive[16 + 5] ^= 0x10;
+        let words = data.check(received, SEED).unwrap_err().to_string();
+        assert!(words.starts_with("wrong data: byte 5 of block 1 at rank 0 is 0x"), "{words}");
+        assert!(words.contains("where rank 1 sent 0x"), "{words}");
+    }
+
+    #[test]
+    fn in_place_only_the_own_block_is_there_from_the_beginning() {
+        let blocks = Blocks { receive: 3, ..Blocks::NONE };
+        let received = Received::InPlace(|_, block| (block, block));
+        let mut data = Data::new(shape(3, 1, 8), blocks, received, SEED).unwrap();
+        assert_eq!(data.receive[..8], [POISON; 8]);
+        for rank in [0, 2] {
+            assert!(data.check(received, SEED).is_err());
+            fill(&mut data.receive[rank * 8..][..8], SEED, rank, rank);
+        }
+        assert_eq!(data.check(received, SEED), Ok(()));
+    }
+
+    #[test]
+    fn sums_are_those_of_all_ranks() {
+        let blocks = Blocks { send: 1, receive: 1, posted: 0 };
+        let mut data = Data::new(shape(3, 0, 16), blocks, Received::Sum, SEED).unwrap();
+        // Elements 0 and 1 of rank r are r + 1 and 2 (r + 1): their sums over three ranks are 6 and 12.
+        assert_eq!(data.send.elements::<f64>(), [1.0, 2.0]);
+        data.receive.elements_mut::<f64>().copy_from_slice(&[6.0, 12.0]);
+        assert_eq!(data.check(Received::Sum, SEED), Ok(()));
+        data.receive.elements_mut::<f64>()[1] = 11.0;
+        let words = data.check(Received::Sum, SEED).unwrap_err().to_string();
+        assert_eq!(words, "wrong data: element 1 at rank 0 is 11 where the sum is 12");
+    }
+
+    #[test]
+    fn posted_buffers_are_checked_too() {
+        let blocks = Blocks { posted: 2, ..Blocks::NONE };
+        let received = Received::Blocks(|shape, _| (shape.peer(), 0));
+        let mut data = Data::new(shape(2, 0, 8), blocks, received, SEED).unwrap();
+        assert!(data.check(received, SEED).is_err());
+        data.incoming.iter_mut().for_each(|buffer| fill(buffer, SEED, 1, 0));
+        assert_eq!(data.check(received, SEED), Ok(()));
+    }
+
+    #[test]
+    fn memory_that_cannot_be_is_an_error() {
+        let blocks = Blocks { send: usize::MAX, ..Blocks::NONE };
+        let failed = Data::new(shape(2, 0, 16), blocks, Received::Nothing, SEED).err();
+        assert!(matches!(failed, Some(Error::OutOfMemory { .. })));
+    }
+}

@@ -5,24 +5,38 @@ use contract::record::StopReason;
 use contract::reference;
 
 use super::*;
-use crate::{Sizes, catalogue, plan, select};
+use crate::testing::Altered;
+use crate::{Launch, Sizes, catalogue, plan, select};
 
-/// Runs what `names` select on reference ranks; the events of rank 0, launch by launch.
-fn events(names: &[&str], ranks: usize, settings: &Settings) -> Vec<Event> {
+fn launches(names: &[&str], ranks: usize, settings: &Settings) -> Vec<Launch> {
     let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
-    let selection = select(&names).unwrap();
-    let launches = plan(&selection, Some(&[ranks]), 3, settings, &BTreeSet::new()).unwrap();
+    plan(&select(&names).unwrap(), Some(&[ranks]), 3, settings, &BTreeSet::new()).unwrap()
+}
+
+/// Runs what `names` select on reference ranks, each altered by `alter`; the events of rank 0, launch by launch, or the
+/// first rank that failed and why.
+fn altered(
+    names: &[&str],
+    ranks: usize,
+    settings: &Settings,
+    alter: impl Fn(&mut Altered) + Sync,
+) -> std::result::Result<Vec<Event>, (usize, Error)> {
     let events = Mutex::new(Vec::new());
-    for launch in launches {
-        reference::run(launch.ranks, |rank| {
-            execute(rank, &launch.job, &mut |event| {
+    for launch in launches(names, ranks, settings) {
+        reference::run(launch.ranks, |inner| {
+            let mut rank = Altered::new(inner);
+            alter(&mut rank);
+            execute(&mut rank, &launch.job, &mut |event| {
                 events.lock().unwrap().push(event);
                 Ok(())
             })
-        })
-        .unwrap();
+        })?;
     }
-    events.into_inner().unwrap()
+    Ok(events.into_inner().unwrap())
+}
+
+fn events(names: &[&str], ranks: usize, settings: &Settings) -> Vec<Event> {
+    altered(names, ranks, settings, |_| {}).unwrap()
 }
 
 fn measured(events: &[Event]) -> Vec<&[Measurement]> {
@@ -82,5 +96,151 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
             assert!(!time.warm_up_samples.is_empty(), "{time:?}");
             assert_ne!(time.stop_reason, StopReason::Precision, "3 samples are never enough");
         }
+    }
+}
+
+fn skipped(events: &[Event]) -> Vec<(&str, &str)> {
+    let mut all = Vec::new();
+    for event in events {
+        if let Event::Skipped { label, reason, .. } = event {
+            all.push((label.as_str(), reason.as_str()));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_process_switch_is_measured_only_on_one_processor() {
+    let together = altered(&["process-switch"], 2, &brief("0"), |rank| rank.processor = Some(3));
+    let together = together.unwrap();
+    assert_eq!(measured(&together).len(), 1);
+    let apart = altered(&["process-switch"], 2, &brief("0"), |rank| {
+        rank.processor = Some(rank.rank());
+    });
+    let apart = apart.unwrap();
+    assert!(skipped(&apart)[0].1.contains("not bound to one processor"));
+    assert!(measured(&apart).is_empty());
+}
+
+#[test]
+fn without_shared_memory_what_needs_it_is_skipped_and_the_rest_runs() {
+    let names = ["hand-over", "ping-pong"];
+    let events = altered(&names, 3, &brief("8"), |rank| rank.has_shared_line = false).unwrap();
+    // Three pairs of three ranks.
+    assert_eq!(skipped(&events).len(), 3);
+    assert_eq!(skipped(&events)[1].0, "hand-over from=0 to=2");
+    assert_eq!(measured(&events).len(), 1);
+}
+
+#[test]
+fn a_clock_too_uncertain_for_one_way_times_gives_half_of_a_reply() {
+    let method = |uncertainty: TimeSpan| {
+        let events = altered(&["simple-transfer"], 2, &brief("8"), |rank| {
+            rank.uncertainty = uncertainty;
+        });
+        let events = events.unwrap();
+        let measured = measured(&events);
+        assert_eq!(measured.len(), 1, "one measurement, however it is made");
+        measured[0][0].parameters.get("method").map(ToString::to_string)
+    };
+    assert_eq!(method(TimeSpan::ZERO), None);
+    assert_eq!(method(TimeSpan::from_s(1.0)), Some("half-of-reply".into()));
+}
+
+#[test]
+fn a_measurement_made_another_way_than_planned_is_not_made_again() {
+    let events = altered(&["simple-transfer"], 2, &brief("8"), |rank| {
+        rank.uncertainty = TimeSpan::from_s(1.0);
+    });
+    let done = measured(&events.unwrap()).iter().map(|metrics| metrics[0].key()).collect();
+    let selection = select(&["simple-transfer".into()]).unwrap();
+    let plan = |sizes| plan(&selection, None, 2, &brief(sizes), &done).unwrap();
+    assert_eq!(plan("8"), []);
+    assert_eq!(plan("8,16")[0].job.steps.len(), 1);
+}
+
+#[test]
+fn data_that_arrive_wrong_end_the_run_and_are_named() {
+    for name in
+        ["ping-pong", "simple-transfer", "bandwidth", "adjacent-pair", "broadcast", "gather"]
+    {
+        let corrupts = |rank: &mut Altered| rank.corrupts = Some(96);
+        let (_, error) = altered(&[name], 2, &brief("96"), corrupts).unwrap_err();
+        let words = error.to_string();
+        assert!(words.starts_with(name) && words.contains(" 96 B: wrong data: byte 0"), "{words}");
+    }
+    let (_, error) =
+        altered(&["reduce"], 2, &brief("96"), |rank| rank.corrupts = Some(96)).unwrap_err();
+    assert!(error.to_string().contains("reduce 96 B: wrong data: element 0"), "{error}");
+}
+
+#[test]
+fn a_sink_that_fails_ends_the_run() {
+    let launch = &launches(&["ping-pong"], 3, &brief("8"))[0];
+    let full = || Error::Program("the disk is full".into());
+    let failed = reference::run(3, |rank| execute(rank, &launch.job, &mut |_| Err(full())));
+    assert_eq!(failed, Err((0, full())));
+}
+
+#[test]
+fn a_job_of_another_build_or_for_other_ranks_is_refused() {
+    let mut job = launches(&["copy"], 1, &brief("8")).remove(0).job;
+    let run =
+        |job: &Job| reference::run(2, |rank| execute(rank, job, &mut |_| Ok(()))).unwrap_err();
+    assert_eq!(run(&job).1, Error::Program("`copy` runs with 1 rank, not with 2".into()));
+    job.steps[0].benchmark = "dhrystone".into();
+    let words = "there is no benchmark `dhrystone` in this build";
+    assert_eq!(run(&job).1, Error::Program(words.into()));
+}
+
+#[test]
+fn the_clock_has_a_cost_and_a_resolution() {
+    let events = events(&["clock-cost"], 1, &Settings { time_min_s: 0.0, ..Settings::default() });
+    let [cost, resolution] = measured(&events)[0] else { panic!("two metrics") };
+    assert_eq!((cost.metric.as_str(), resolution.metric.as_str()), ("time", "resolution"));
+    assert_eq!(cost.key(), resolution.key());
+    assert!(resolution.summary.min > 0.0);
+}
+
+#[test]
+fn a_clock_that_stands_still_shows_its_own_resolution() {
+    let launch = &launches(&["clock-cost"], 1, &Settings::default())[0];
+    let metrics = Mutex::new(Vec::new());
+    reference::run(1, |inner| {
+        let time_ps = std::cell::Cell::new(0);
+        let mut rank = Altered { time_ps: Some(&time_ps), ..Altered::new(inner) };
+        execute(&mut rank, &launch.job, &mut |event| {
+            if let Event::Measured(found) = event {
+                *metrics.lock().unwrap() = found;
+            }
+            Ok(())
+        })
+    })
+    .unwrap();
+    let metrics = metrics.into_inner().unwrap();
+    assert_eq!((metrics[0].summary.median, metrics[1].samples.as_slice()), (0.0, &[1e-6][..]));
+}
+
+#[test]
+fn the_time_for_all_shrinks_the_limit_of_each_but_not_to_nothing() {
+    let settings = Settings { time_limit_s: 0.5, ..Settings::default() };
+    let job = Job { steps: Vec::new(), settings, limit_s: Some(10.0) };
+    let limit_s = |spent_s, left| limit(&job, TimeSpan::from_s(spent_s), left).as_s();
+    // 8 s left for 100: four shares of 0.08 s.
+    assert_eq!(limit_s(2.0, 100), 0.32);
+    assert_eq!(limit_s(0.0, 10), 0.5);
+    assert_eq!(limit_s(11.0, 5), LIMIT_MIN_S);
+    let unlimited = Job { limit_s: None, ..job };
+    assert_eq!(limit(&unlimited, TimeSpan::from_s(99.0), 1).as_s(), 0.5);
+}
+
+#[test]
+fn jobs_and_events_survive_the_way_between_processes() {
+    let job = launches(&["adjacent-pair"], 2, &Settings::quick()).remove(0).job;
+    let bytes = serde_json::to_vec(&job).unwrap();
+    assert_eq!(serde_json::from_slice::<Job>(&bytes).unwrap(), job);
+    for event in events(&["copy"], 1, &brief("8")) {
+        let bytes = serde_json::to_vec(&event).unwrap();
+        assert_eq!(serde_json::from_slice::<Event>(&bytes).unwrap(), event);
     }
 }

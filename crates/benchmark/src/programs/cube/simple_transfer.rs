@@ -6,6 +6,7 @@ use contract::{Rank, Result, Source};
 use crate::catalogue::{Benchmark, Program, Timing};
 use crate::data::{Data, Role};
 use crate::execute::Bench;
+use crate::plan::METHOD;
 use crate::programs::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG, from_first_to_second, round_trip};
 use crate::timed_loop::Outcome;
 
@@ -48,7 +49,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         return bench.report(one_way, outcome, Parameters::new());
     }
     let outcome = bench.sampled(&HALF_OF_REPLY)?;
-    let method = Parameters::from([("method".into(), "half-of-reply".into())]);
+    let method = Parameters::from([(METHOD.into(), "half-of-reply".into())]);
     bench.report(&HALF_OF_REPLY, outcome, method)
 }
 

@@ -1,0 +1,121 @@
+use super::*;
+use crate::{catalogue, select};
+
+fn planned(names: &[&str], ranks: Option<&[usize]>, settings: &Settings) -> Vec<Launch> {
+    let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+    plan(&select(&names).unwrap(), ranks, 4, settings, &BTreeSet::new()).unwrap()
+}
+
+fn sizes(text: &str) -> Settings {
+    Settings { sizes: Some(text.parse().unwrap()), ..Settings::default() }
+}
+
+fn keys(launches: &[Launch]) -> Vec<Key> {
+    let key = |launch: &Launch, step: &Step| Key {
+        benchmark: step.benchmark.clone(),
+        ranks: launch.ranks,
+        parameters: step.parameters.clone(),
+        size_bytes: step.size_bytes,
+    };
+    launches
+        .iter()
+        .flat_map(|launch| launch.job.steps.iter().map(move |step| key(launch, step)))
+        .collect()
+}
+
+#[test]
+fn steps_share_launches_by_ranks_and_places() {
+    let launches = planned(&[], None, &Settings::quick());
+    let kinds: Vec<_> = launches.iter().map(|launch| (launch.ranks, launch.placement)).collect();
+    let expected = [
+        (1, Placement::Spread),
+        (4, Placement::Spread),
+        (2, Placement::OneProcessor),
+        (2, Placement::Spread),
+    ];
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn every_measurement_is_planned_once() {
+    for settings in [Settings::quick(), sizes("0,1,8..4KiB")] {
+        let keys = keys(&planned(&[], None, &settings));
+        assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
+        for benchmark in catalogue() {
+            assert!(keys.iter().any(|key| key.benchmark == benchmark.name), "{benchmark:?}");
+        }
+    }
+}
+
+#[test]
+fn each_wanted_number_of_ranks_gets_its_launch() {
+    let launches = planned(&["ping-pong", "copy"], Some(&[2, 8]), &sizes("8"));
+    let ranks: Vec<_> = launches.iter().map(|launch| launch.ranks).collect();
+    assert_eq!(ranks, [1, 2, 8]);
+}
+
+#[test]
+fn ranks_that_will_not_do_are_refused_by_name() {
+    let selection = select(&["barrier".into()]).unwrap();
+    let refused = plan(&selection, Some(&[1]), 4, &Settings::quick(), &BTreeSet::new());
+    let words = refused.unwrap_err().to_string();
+    assert_eq!(words, "`barrier` runs with 2 ranks or more, not with 1");
+}
+
+#[test]
+fn what_is_done_is_left_out_and_the_rest_stays_in_order() {
+    let settings = Settings::quick();
+    let selection = select(&[]).unwrap();
+    let all = keys(&planned(&[], None, &settings));
+    let done: BTreeSet<Key> = all.iter().step_by(3).cloned().collect();
+    let left = keys(&plan(&selection, None, 4, &settings, &done).unwrap());
+    let expected: Vec<_> = all.iter().filter(|key| !done.contains(key)).cloned().collect();
+    let differing: Vec<_> = left.iter().filter(|key| !expected.contains(key)).collect();
+    assert_eq!((left.len(), differing), (expected.len(), Vec::new()));
+    assert_eq!(plan(&selection, None, 4, &settings, &all.into_iter().collect()).unwrap(), []);
+}
+
+#[test]
+fn memory_counts_every_ranks_blocks() {
+    // At 4 ranks a scatter of 1 KiB has 4 blocks to send at the root, and one to receive on each rank.
+    let scatter = &planned(&["scatter"], Some(&[4]), &sizes("1KiB"))[0];
+    assert_eq!(scatter.memory_per_rank_bytes(), 5 * 1024);
+    assert_eq!(scatter.memory_bytes(), (5 + 3) * 1024);
+    // 64 messages each way fill 64 KiB.
+    let streams = &planned(&["two-way-bandwidth"], Some(&[4]), &sizes("512"))[0];
+    assert_eq!(streams.memory_per_rank_bytes(), 2 * 64 * 512);
+    assert_eq!(streams.memory_bytes(), 2 * 2 * 64 * 512);
+    let huge = &planned(&["all-to-all"], Some(&[4]), &sizes("17179869183GiB"))[0];
+    assert_eq!(huge.memory_bytes(), u64::MAX);
+}
+
+#[test]
+fn the_time_for_all_is_shared_by_estimates() {
+    let launches = planned(&[], None, &Settings::quick());
+    let shares: f64 = launches.iter().filter_map(|launch| launch.job.limit_s).sum();
+    assert!((shares - 50.0).abs() < 1e-9);
+    let [first, second] = [0, 1].map(|index| &launches[index]);
+    let per_estimate = |launch: &Launch| launch.job.limit_s.unwrap() / launch.estimate_s();
+    assert!((per_estimate(first) - per_estimate(second)).abs() < 1e-9);
+    assert!(planned(&["copy"], None, &Settings::default())[0].job.limit_s.is_none());
+}
+
+#[test]
+fn unasked_blocks_of_many_ranks_stay_small() {
+    let largest = |ranks| {
+        let launches = planned(&["all-to-all"], Some(&[ranks]), &Settings::quick());
+        launches[0].job.steps.last().unwrap().size_bytes
+    };
+    assert_eq!([2, 4, 16, 64].map(largest), [4 << 20, 4 << 20, 1 << 20, 256 << 10]);
+    let asked = planned(&["all-to-all"], Some(&[64]), &sizes("4MiB"));
+    assert_eq!(asked[0].job.steps.len(), 1);
+}
+
+#[test]
+fn labels_read_well() {
+    let steps = &planned(&["adjacent-pair"], None, &sizes("64KiB"))[0].job.steps;
+    assert_eq!(steps[0].label(), "adjacent-pair acknowledgement=no 64 KiB");
+    assert_eq!(steps[1].label(), "adjacent-pair acknowledgement=no packet bytes=128 64 KiB");
+    assert_eq!(in_bytes(1000), "1000 B");
+    assert_eq!(in_bytes(3 << 20), "3 MiB");
+}
