@@ -1,0 +1,119 @@
+//! The clock and what is to happen: what every part of the simulation shares.
+
+use contract::Time;
+
+use crate::fingerprint::Fingerprint;
+use crate::queue::Queue;
+
+/// What can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A rank goes on.
+    Wake(u32),
+    /// A message's overhead is spent, and it goes to the network.
+    Launch(u32),
+    /// A message to the rank itself is copied.
+    Copied(u32),
+    /// L1: the sender's engine takes a parcel up.
+    Started(u32),
+    /// L1: a parcel's last byte leaves the sender.
+    Left(u32),
+    /// L1: a parcel comes to the receiver's port.
+    AtPort(u32),
+    /// L1: a parcel is through the receiver's port.
+    Arrived(u32),
+    /// L2: a node's engine has prepared a packet.
+    Prepared(u32),
+    /// L2: a channel has carried a packet.
+    ChannelFree(u32),
+    /// L2: a packet can be passed on by the node that it came to.
+    AtNode(u32),
+    /// L2: a packet has come to its last node.
+    AtEnd(u32),
+    /// L2: a node's engine has taken in a packet.
+    TakenIn(u32),
+}
+
+/// The clock, the queue and the hash of all that happened.
+pub(crate) struct Agenda {
+    now: Time,
+    queue: Queue<Event>,
+    fingerprint: Fingerprint,
+    events: u64,
+}
+
+impl Event {
+    /// The event as two numbers, for the hash.
+    fn code(self) -> (u32, u32) {
+        match self {
+            Event::Wake(rank) => (0, rank),
+            Event::Launch(message) => (1, message),
+            Event::Copied(message) => (2, message),
+            Event::Started(message) => (3, message),
+            Event::Left(message) => (4, message),
+            Event::AtPort(message) => (5, message),
+            Event::Arrived(message) => (6, message),
+            Event::Prepared(node) => (7, node),
+            Event::ChannelFree(channel) => (8, channel),
+            Event::AtNode(packet) => (9, packet),
+            Event::AtEnd(packet) => (10, packet),
+            Event::TakenIn(node) => (11, node),
+        }
+    }
+}
+
+impl Agenda {
+    pub(crate) fn new() -> Self {
+        Agenda { now: Time::ZERO, queue: Queue::new(), fingerprint: Fingerprint::new(), events: 0 }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    pub(crate) fn events(&self) -> u64 {
+        self.events
+    }
+
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.fingerprint.value()
+    }
+
+    pub(crate) fn push(&mut self, time: Time, event: Event) {
+        debug_assert!(time >= self.now, "nothing happens in the past");
+        self.queue.push(time, event);
+    }
+
+    /// Whether another event of the present instant waits.
+    pub(crate) fn has_more_now(&self) -> bool {
+        self.queue.next_time() == Some(self.now)
+    }
+
+    /// The next event, with the clock set to its time.
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        let (time, event) = self.queue.pop()?;
+        self.note(time, event);
+        Some(event)
+    }
+
+    /// Lets the clock go to `time` for `rank`, if nothing else happens until then: what a push and a pop would do.
+    pub(crate) fn jump(&mut self, time: Time, rank: u32) -> bool {
+        let first = self.queue.next_time().is_none_or(|next| next > time);
+        if first {
+            self.note(time, Event::Wake(rank));
+        }
+        first
+    }
+
+    fn note(&mut self, time: Time, event: Event) {
+        let (kind, thing) = event.code();
+        self.now = time;
+        self.fingerprint.add(time, kind, thing);
+        self.events += 1;
+    }
+
+    /// Moves the clock on without an event: only once a run has failed.
+    pub(crate) fn drift(&mut self, time: Time) {
+        self.now = self.now.max(time);
+    }
+}

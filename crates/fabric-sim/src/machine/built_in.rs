@@ -1,0 +1,92 @@
+//! The machines that come with Cornerstone, and finding one by name or file.
+
+use super::{Machine, MachineError, parse};
+
+macro_rules! machines {
+    ($($name:literal),* $(,)?) => {
+        const BUILT_IN: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../../../machines/", $name, ".toml")))),*];
+    };
+}
+
+machines![
+    "ametek-s14",
+    "ametek-s14-beta",
+    "cluster",
+    "fat-tree",
+    "fem",
+    "fem-bus",
+    "ipsc",
+    "mark-iii",
+    "paragon-osf1",
+    "paragon-osf1-plain",
+    "paragon-sunmos",
+    "sharc-ring",
+    "sharc-fast-clock",
+    "sharc-fast-links",
+    "tigersharc",
+];
+
+/// The names of the machines that come with Cornerstone.
+pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// The machines that come with Cornerstone, by name.
+pub fn built_in() -> Vec<Machine> {
+    BUILT_IN.iter().map(|(name, text)| parse_built_in(name, text)).collect()
+}
+
+/// The machine of a name: one that comes with Cornerstone, or one in a file if the name ends in `.toml`.
+///
+/// # Errors
+/// Unknown names come back with the nearest ones; files with what is wrong in them.
+pub fn find(name: &str) -> Result<Machine, MachineError> {
+    if name.ends_with(".toml") {
+        let text = std::fs::read_to_string(name).map_err(|error| MachineError::Unreadable {
+            path: name.into(),
+            reason: error.to_string(),
+        })?;
+        return parse(name, &text);
+    }
+    match BUILT_IN.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => Ok(parse_built_in(name, text)),
+        None => Err(MachineError::Unknown { name: name.into(), suggestion: suggestion(name) }),
+    }
+}
+
+fn parse_built_in(name: &str, text: &str) -> Machine {
+    parse(&format!("machines/{name}.toml"), text).expect("a test reads every built-in machine")
+}
+
+fn suggestion(name: &str) -> String {
+    let distance = |known: &str| strsim::damerau_levenshtein(name, known);
+    match built_in_names().min_by_key(|known| distance(known)) {
+        Some(near) if distance(near) <= 1 + near.len() / 3 => format!(" (is it `{near}`?)"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_machine_is_sound_and_bears_its_files_name() {
+        for (name, text) in BUILT_IN {
+            let machine =
+                parse(&format!("machines/{name}.toml"), text).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(machine.name, *name);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_right_is_suggested() {
+        let error = find("paragon-osf").unwrap_err().to_string();
+        assert!(
+            error.starts_with("there is no machine `paragon-osf` (is it `paragon-osf1`?)"),
+            "{error}"
+        );
+        assert!(find("no/such/file.toml").unwrap_err().to_string().contains("no/such/file.toml"));
+    }
+}

@@ -1,0 +1,252 @@
+//! A machine, as the simulator needs to know it.
+
+mod built_in;
+mod file;
+mod show;
+mod source;
+
+use contract::{TimeSpan, WorkKind};
+
+use crate::network::Kind;
+use crate::quantity::{Cost, PerUnit, Piecewise};
+use crate::topology::Shape;
+
+pub use built_in::{built_in, built_in_names, find};
+pub use file::{MachineError, parse};
+pub use show::show;
+pub use source::Source;
+
+/// A message-passing computer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// The name that `sim:NAME` takes.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// The level at which it is simulated unless the user asks for another.
+    pub level: Level,
+    /// How many ranks it has at most, if there is a limit.
+    pub ranks_max: Option<usize>,
+    /// Its processors.
+    pub processor: Processor,
+    /// What a message costs at its ends.
+    pub endpoint: Endpoint,
+    /// How long messages are agreed upon.
+    pub protocol: Protocol,
+    /// What lies between the ends.
+    pub network: Network,
+    /// Collectives of its own, if it has any.
+    pub ring_collectives: Option<RingCollectives>,
+    /// Pauses by its operating system.
+    pub pauses: Vec<Pause>,
+    /// Where each number comes from.
+    pub sources: Vec<Source>,
+}
+
+/// How much detail is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// L1: end points and an unloaded network. Messages delay each other at the ends only.
+    LogGp,
+    /// L2: packets over links. Messages delay each other wherever they meet.
+    Packets,
+}
+
+/// The processors, all alike.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Processor {
+    /// The time for a unit of each kind of work, where it is known; work of other kinds takes no time.
+    pub work: Vec<(WorkKind, PerUnit)>,
+    /// What it takes to ask whether something has happened.
+    pub polling: TimeSpan,
+}
+
+/// What a message costs at its ends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Endpoint {
+    /// The sender's processor, for each message.
+    pub send: Piecewise,
+    /// The receiver's processor, for each message, once it is there.
+    pub receive: Piecewise,
+    /// The receiver's processor, on top, for a message that came before it was asked for.
+    pub unexpected: Piecewise,
+    /// The sender's packet engine. The fixed part counts for each packet after a message's first.
+    pub packet_send: Cost,
+    /// The receiver's packet engine, likewise.
+    pub packet_receive: Cost,
+    /// What a message takes the sender's engine before its first packet.
+    pub setup: TimeSpan,
+    /// Whether a node can only send or only take in at a time, and taking in takes as long as sending (level L1).
+    pub simplex: bool,
+    /// The shortest time between two messages that a node sends.
+    pub gap: TimeSpan,
+    /// Whether the packet engine prepares the next packet while the link still carries the last.
+    pub engine_overlaps_link: bool,
+    /// Whether a processor of its own handles packets: then sending and receiving do not slow each other.
+    pub co_processor: bool,
+    /// Whether a blocking send waits until the last byte has left, and not only until the message is under way.
+    pub send_waits_for_link: bool,
+}
+
+/// How long messages are agreed upon before they are sent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Protocol {
+    /// Messages up to this length are sent at once; longer ones wait for the receiver's answer.
+    pub eager_bytes: u64,
+    /// How the receiver learns that a long message waits.
+    pub announcement: Announcement,
+    /// The length of an announcement and of an answer on the network.
+    pub control_bytes: u32,
+    /// What the receiver's engine takes to answer.
+    pub answer: TimeSpan,
+}
+
+/// How the receiver learns that a long message waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Announcement {
+    /// A message of its own: the classic rendezvous.
+    #[default]
+    Message,
+    /// At no cost that was published: the answer alone is a message, and precedes every message however short. The
+    /// sender's overhead follows the answer.
+    Free,
+}
+
+/// What lies between the ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// Which nodes are joined by links.
+    pub shape: Shape,
+    /// The longest packet, in bytes of payload.
+    pub packet_bytes: u32,
+    /// What each packet carries besides.
+    pub header_bytes: u32,
+    /// The time of a byte on a link.
+    pub byte_time: PerUnit,
+    /// From a link's one end to the other.
+    pub latency: TimeSpan,
+    /// What a node takes to pass a data packet on.
+    pub forward: TimeSpan,
+    /// What a node takes to pass a control packet on.
+    pub forward_control: TimeSpan,
+    /// Whether a packet is passed on whole.
+    pub switching: Switching,
+    /// Which of several waiting packets a link takes first.
+    pub merge: MergePolicy,
+    /// How many packets wait at each input of a node.
+    pub buffer_packets: u32,
+    /// Packets start only at multiples of this time (a bus with slots); zero: at any time.
+    pub slot: TimeSpan,
+}
+
+/// Whether a packet is passed on whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switching {
+    /// A node passes a packet on when all of it is there.
+    StoreAndForward,
+    /// A node passes a packet on as soon as its header is there.
+    CutThrough,
+}
+
+/// Which of several waiting packets a link takes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergePolicy {
+    /// Its inputs in turn: fair locally, and unfair to those far away.
+    RoundRobin,
+    /// A packet of the message that was sent first.
+    Age,
+    /// Passing traffic before the node's own.
+    FixedPriority,
+}
+
+/// Barrier, broadcast and allgather around a ring without headers (the ring protocol of SHARC).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RingCollectives {
+    /// Before a node joins the barrier.
+    pub barrier_entry: TimeSpan,
+    /// A node's time to take the barrier's token and pass it on, the link's time left out.
+    pub barrier_hop: TimeSpan,
+    /// An inner node's time to pass the first packet of a broadcast on.
+    pub forward: TimeSpan,
+    /// Between two packets of a broadcast at a node.
+    pub packet: TimeSpan,
+    /// An allgather's own time, besides the barrier and its steps.
+    pub allgather_entry: TimeSpan,
+    /// A node's time for each step of an allgather.
+    pub allgather_step: TimeSpan,
+}
+
+/// A pause that the operating system makes again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// From one to the next.
+    pub period: TimeSpan,
+    /// How long it is.
+    pub length: TimeSpan,
+}
+
+impl Processor {
+    /// The time for `amount` units of `kind`.
+    pub fn time(&self, kind: WorkKind, amount: u64) -> TimeSpan {
+        let rate = self.work.iter().find(|(known, _)| *known == kind);
+        rate.map_or(TimeSpan::ZERO, |(_, rate)| rate.times(amount))
+    }
+}
+
+impl Protocol {
+    /// Whether a message of `bytes` bytes is sent without being asked for.
+    pub fn sends_at_once(&self, bytes: u64) -> bool {
+        self.announcement == Announcement::Message && bytes <= self.eager_bytes
+    }
+}
+
+impl Network {
+    /// The time of a packet with `bytes` of payload on a link: in whole slots, where the link has slots.
+    pub fn serialisation(&self, bytes: u64, kind: Kind) -> TimeSpan {
+        let time = self.byte_time.times(bytes + self.header(kind));
+        match self.slot {
+            TimeSpan::ZERO => time,
+            slot => slot.times(time.as_ps().div_ceil(slot.as_ps())),
+        }
+    }
+
+    /// The time after which the header of a packet has passed a point, and the next node may pass it on; zero where it
+    /// waits for the whole packet.
+    pub fn head_time(&self, kind: Kind) -> TimeSpan {
+        match self.switching {
+            Switching::StoreAndForward => TimeSpan::ZERO,
+            Switching::CutThrough => self.byte_time.times(self.header(kind)),
+        }
+    }
+
+    /// What a node takes to pass a packet on.
+    pub fn forwarding(&self, kind: Kind) -> TimeSpan {
+        match kind {
+            Kind::Data => self.forward,
+            Kind::Control => self.forward_control,
+            Kind::Bare => TimeSpan::ZERO,
+        }
+    }
+
+    /// How many packets a message of `bytes` bytes takes.
+    pub fn packets(&self, bytes: u64, kind: Kind) -> u64 {
+        match kind {
+            Kind::Bare => 1,
+            Kind::Data | Kind::Control => bytes.div_ceil(u64::from(self.packet_bytes)).max(1),
+        }
+    }
+
+    fn header(&self, kind: Kind) -> u64 {
+        if kind == Kind::Bare { 0 } else { u64::from(self.header_bytes) }
+    }
+}
+
+impl Level {
+    /// The level's name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::LogGp => "loggp",
+            Level::Packets => "packets",
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A machine in words.
+
+use contract::TimeSpan;
+
+use super::{Announcement, Machine, MergePolicy, Switching};
+use crate::quantity::{Cost, Piecewise};
+use crate::topology::Shape;
+use crate::{Kind, unloaded};
+
+/// What a machine is and what everything on it costs, for people.
+pub fn show(machine: &Machine) -> String {
+    let mut text = format!("{}\n  {}\n", machine.name, machine.title);
+    let mut paragraph = |heading: &str, lines: Vec<String>| {
+        text.push_str(&format!("\n{heading}\n"));
+        lines.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+    };
+    paragraph("The network", network(machine));
+    paragraph("A message", message(machine));
+    paragraph("The processors", processor(machine));
+    paragraph("A message that meets no other, between neighbours", examples(machine));
+    paragraph("Where the numbers come from", sources(machine));
+    text
+}
+
+fn us(span: TimeSpan) -> String {
+    format!("{} µs", trimmed(span.as_us()))
+}
+
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+fn cost(cost: Cost) -> String {
+    let ns = cost.per_byte.as_fs() as f64 / 1e6;
+    match (cost.fixed, cost.per_byte.as_fs()) {
+        (TimeSpan::ZERO, 0) => "nothing".into(),
+        (fixed, 0) => us(fixed),
+        (TimeSpan::ZERO, _) => format!("{} ns a byte", trimmed(ns)),
+        (fixed, _) => format!("{} and {} ns a byte", us(fixed), trimmed(ns)),
+    }
+}
+
+fn piecewise(costs: &Piecewise) -> String {
+    match costs.pieces() {
+        [] => "nothing".into(),
+        [(_, line)] => cost(*line),
+        pieces => {
+            let words =
+                pieces.iter().map(|(from, line)| format!("from {from} B on {}", cost(*line)));
+            words.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn network(machine: &Machine) -> Vec<String> {
+    let network = &machine.network;
+    let shape = match &network.shape {
+        Shape::Line => "Nodes in a line, links both ways.".into(),
+        Shape::Ring { one_way: true } => "Nodes in a ring, links one way.".into(),
+        Shape::Ring { one_way: false } => "Nodes in a ring, links both ways.".into(),
+        Shape::Mesh(extents) => format!("A mesh{}.", extents_in_words(extents)),
+        Shape::Torus(extents) => format!("A torus{}.", extents_in_words(extents)),
+        Shape::EightNeighbours(extents) => {
+            format!("A torus{} with links to all eight neighbours.", extents_in_words(extents))
+        }
+        Shape::Hypercube => "A hypercube.".into(),
+        Shape::Bus => "A bus that all nodes share.".into(),
+        Shape::Switch => "One switch.".into(),
+        Shape::FatTree { arity } => {
+            format!("A fat tree of switches with {arity} ports down and up.")
+        }
+        Shape::Graph(links) => format!("A graph of {} links.", links.len()),
+    };
+    let mut lines = vec![shape];
+    if let Some(most) = machine.ranks_max {
+        lines.push(format!("At most {most} nodes."));
+    }
+    lines.push(format!("A link carries {} MB/s.", trimmed(network.byte_time.rate_per_us())));
+    if network.packet_bytes < super::file::WHOLE_MESSAGE_BYTES {
+        lines.push(format!(
+            "Packets carry at most {} B, and {} B of header.",
+            network.packet_bytes, network.header_bytes
+        ));
+    }
+    lines.push(match network.switching {
+        Switching::StoreAndForward => "A node stores a packet before it passes it on.".into(),
+        Switching::CutThrough => "A packet is passed on as soon as its header is there.".into(),
+    });
+    if network.forward > TimeSpan::ZERO {
+        lines.push(format!("Passing a packet on takes a node {}.", us(network.forward)));
+    }
+    lines.push(match network.merge {
+        MergePolicy::RoundRobin => {
+            "Where packets meet, inputs take turns: fair there, unfair to those who come far."
+                .into()
+        }
+        MergePolicy::Age => "Where packets meet, the oldest goes first.".into(),
+        MergePolicy::FixedPriority => {
+            "Where packets meet, passing ones go before the node's own.".into()
+        }
+    });
+    lines.push(format!("Simulated at level `{}` unless told otherwise.", machine.level.name()));
+    lines
+}
+
+fn extents_in_words(extents: &[usize]) -> String {
+    if extents.contains(&0) {
+        return " as nearly square as the ranks allow".into();
+    }
+    let words: Vec<String> = extents.iter().map(usize::to_string).collect();
+    format!(" of {}", words.join(" by "))
+}
+
+fn message(machine: &Machine) -> Vec<String> {
+    let (endpoint, protocol) = (&machine.endpoint, &machine.protocol);
+    let mut lines = vec![
+        format!("Sending takes the processor {}.", piecewise(&endpoint.send)),
+        format!("Receiving takes it {}.", piecewise(&endpoint.receive)),
+    ];
+    if endpoint.unexpected != Piecewise::line(Cost::default()) {
+        let more = piecewise(&endpoint.unexpected);
+        lines.push(format!("A message that comes before it is asked for takes {more} more."));
+    }
+    if !endpoint.packet_send.is_zero() {
+        let own = if endpoint.co_processor { "a co-processor" } else { "the processor" };
+        lines.push(format!("Each further packet takes {own} {}.", cost(endpoint.packet_send)));
+    }
+    if protocol.announcement == Announcement::Free {
+        lines.push("Data are sent when the receiver has said that it is ready.".into());
+    } else if protocol.eager_bytes != u64::MAX {
+        let limit = protocol.eager_bytes;
+        lines.push(format!(
+            "Messages above {limit} B are announced, and sent when the receiver has answered."
+        ));
+    }
+    lines
+}
+
+fn processor(machine: &Machine) -> Vec<String> {
+    let mut lines: Vec<String> = machine
+        .processor
+        .work
+        .iter()
+        .map(|(kind, rate)| format!("{kind:?}: {} million a second.", trimmed(rate.rate_per_us())))
+        .collect();
+    lines.push(format!(
+        "Asking whether something has happened takes {}.",
+        us(machine.processor.polling)
+    ));
+    for pause in &machine.pauses {
+        lines.push(format!(
+            "The operating system pauses {} every {}.",
+            us(pause.length),
+            us(pause.period)
+        ));
+    }
+    lines
+}
+
+fn examples(machine: &Machine) -> Vec<String> {
+    [0, 1024, 16 * 1024, 256 * 1024]
+        .iter()
+        .map(|&bytes| {
+            let ends = machine.endpoint.send.of(bytes) + machine.endpoint.receive.of(bytes);
+            let total = ends + unloaded::transfer(machine, bytes, 1, Kind::Data);
+            format!("{bytes:>7} B: {} once the receiver is ready.", us(total))
+        })
+        .collect()
+}
+
+fn sources(machine: &Machine) -> Vec<String> {
+    machine
+        .sources
+        .iter()
+        .map(|source| format!("{} ({}): {}", source.of.join(", "), source.kind, source.from))
+        .collect()
+}

@@ -1,0 +1,156 @@
+//! Level L1: LogGP end points (Alexandrov et al. 1995) and an unloaded network between them.
+//!
+//! A node's port sends one parcel after the other and takes in one after the other; between the ports a parcel takes
+//! the time of the closed form. The gap and the Gap per byte of LogGP are the port's; the latency follows from the
+//! route. So messages wait for each other at their ends, never on the way.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use contract::{Time, TimeSpan};
+
+use super::{Kind, Outcome, Parcel};
+use crate::agenda::{Agenda, Event};
+use crate::machine::{Machine, Switching};
+use crate::topology::Topology;
+use crate::unloaded;
+
+pub(crate) struct LogGp {
+    machine: Rc<Machine>,
+    topology: Topology,
+    /// When each node's port can send the next parcel, and when it has taken in the last.
+    ports: Vec<Port>,
+    /// By message.
+    parcels: Vec<Parcel>,
+    route: Vec<u32>,
+    times: [Option<Times>; 3],
+    /// When the last parcel of each pair arrives, where a short one could overtake a long one.
+    last: Option<HashMap<(u32, u32), Time>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Port {
+    sends_from: Time,
+    takes_from: Time,
+}
+
+/// The closed form for a length and a distance; kept because most programs send the same again.
+#[derive(Clone, Copy)]
+struct Times {
+    bytes: u64,
+    links: u64,
+    transfer: TimeSpan,
+    occupation: TimeSpan,
+    taking_in: TimeSpan,
+}
+
+impl LogGp {
+    pub(crate) fn new(machine: Rc<Machine>, topology: Topology) -> Self {
+        // A short parcel cannot overtake where nothing after the sending port depends on the length.
+        let one_stage = machine.network.switching == Switching::CutThrough
+            && machine.endpoint.packet_send.is_zero()
+            && machine.endpoint.packet_receive.is_zero();
+        LogGp {
+            ports: vec![Port::default(); topology.nodes()],
+            machine,
+            topology,
+            parcels: Vec::new(),
+            route: Vec::new(),
+            times: [None; 3],
+            last: (!one_stage).then(HashMap::new),
+        }
+    }
+
+    pub(crate) fn launch(
+        &mut self,
+        agenda: &mut Agenda,
+        parcel: Parcel,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        let now = agenda.now();
+        let times = self.times(parcel);
+        let port = &mut self.ports[parcel.from as usize];
+        let start = now.max(port.sends_from);
+        port.sends_from = start + times.occupation.max(self.machine.endpoint.gap);
+        if self.machine.endpoint.simplex {
+            port.takes_from = port.takes_from.max(port.sends_from);
+        }
+
+        let message = parcel.message;
+        if start == now {
+            outcomes.push(Outcome::Started(message));
+        } else {
+            agenda.push(start, Event::Started(message));
+        }
+        if self.machine.endpoint.send_waits_for_link
+            || parcel.kind == Kind::Bare
+            || !self.machine.protocol.sends_at_once(parcel.bytes)
+        {
+            agenda.push(start + times.occupation, Event::Left(message));
+        }
+        let mut arrival = start + times.transfer;
+        if let Some(last) = &mut self.last {
+            let before = last.entry((parcel.from, parcel.to)).or_default();
+            arrival = arrival.max(*before);
+            *before = arrival;
+        }
+        agenda.push(arrival, Event::AtPort(message));
+
+        let index = message as usize;
+        if index >= self.parcels.len() {
+            self.parcels.resize(index + 1, parcel);
+        }
+        self.parcels[index] = parcel;
+    }
+
+    pub(crate) fn handle(
+        &mut self,
+        agenda: &mut Agenda,
+        event: Event,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        match event {
+            Event::Started(message) => outcomes.push(Outcome::Started(message)),
+            Event::Left(message) => outcomes.push(Outcome::Left(message)),
+            Event::Arrived(message) => outcomes.push(Outcome::Arrived(message)),
+            Event::AtPort(message) => {
+                let parcel = self.parcels[message as usize];
+                let times = self.times(parcel);
+                let port = &mut self.ports[parcel.to as usize];
+                // The parcel took its own time in the port on the way here; it only waits for others.
+                let through = agenda.now().max(port.takes_from + times.taking_in);
+                port.takes_from = through;
+                if self.machine.endpoint.simplex {
+                    port.sends_from = port.sends_from.max(through);
+                }
+                if through == agenda.now() {
+                    outcomes.push(Outcome::Arrived(message));
+                } else {
+                    agenda.push(through, Event::Arrived(message));
+                }
+            }
+            other => unreachable!("no event of this level: {other:?}"),
+        }
+    }
+
+    fn times(&mut self, parcel: Parcel) -> Times {
+        self.route.clear();
+        self.topology.route(parcel.from as usize, parcel.to as usize, &mut self.route);
+        let (bytes, links) = (parcel.bytes, self.route.len() as u64);
+        let slot = parcel.kind as usize;
+        match self.times[slot] {
+            Some(times) if times.bytes == bytes && times.links == links => times,
+            _ => {
+                let times = Times {
+                    bytes,
+                    links,
+                    transfer: unloaded::transfer(&self.machine, bytes, links, parcel.kind),
+                    occupation: unloaded::occupation(&self.machine, bytes, parcel.kind),
+                    taking_in: unloaded::taking_in(&self.machine, bytes, parcel.kind),
+                };
+                self.times[slot] = Some(times);
+                times
+            }
+        }
+    }
+}

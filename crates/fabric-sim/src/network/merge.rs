@@ -1,0 +1,143 @@
+//! Which of several packets a channel takes next.
+
+use contract::Time;
+
+use crate::machine::MergePolicy;
+
+/// A packet at the head of an input asks for a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// The input that it waits at. Each input has one request at a time.
+    pub(crate) input: u32,
+    /// When the packet's message was sent.
+    pub(crate) born: Time,
+    /// Whether it comes from the node's own packet engine.
+    pub(crate) injected: bool,
+    /// How many free places it needs behind the channel.
+    pub(crate) places: u32,
+}
+
+/// An arbiter: requests are added as they come; once all of an instant are there it is asked to decide.
+pub(crate) trait Merge {
+    /// Adds a request, which stays until it is granted.
+    fn add(&mut self, request: Request);
+    /// The request to grant, of those that need no more than `places` free places; `None` if there is none.
+    fn arbitrate(&self, places: u32) -> Option<Request>;
+    /// Takes a granted request out, and remembers what the next decision depends on.
+    fn update(&mut self, granted: Request);
+}
+
+/// A new arbiter of this policy.
+pub(crate) fn new(policy: MergePolicy) -> Box<dyn Merge> {
+    match policy {
+        MergePolicy::RoundRobin => Box::new(RoundRobin::default()),
+        MergePolicy::Age => Box::new(Ordered::new(|request| (request.born.as_ps(), request.input))),
+        MergePolicy::FixedPriority => {
+            Box::new(Ordered::new(|request| (u64::from(request.injected), request.input)))
+        }
+    }
+}
+
+/// Inputs in turn: the next one after that granted last.
+#[derive(Default)]
+struct RoundRobin {
+    /// By input.
+    requests: Vec<Request>,
+    next: u32,
+}
+
+impl Merge for RoundRobin {
+    fn add(&mut self, request: Request) {
+        let place = self.requests.partition_point(|other| other.input < request.input);
+        self.requests.insert(place, request);
+    }
+
+    fn arbitrate(&self, places: u32) -> Option<Request> {
+        let turn = self.requests.partition_point(|request| request.input < self.next);
+        let (before, after) = self.requests.split_at(turn);
+        after.iter().chain(before).find(|request| request.places <= places).copied()
+    }
+
+    fn update(&mut self, granted: Request) {
+        self.requests.retain(|request| request.input != granted.input);
+        self.next = granted.input + 1;
+    }
+}
+
+/// The least by some key.
+struct Ordered<K> {
+    key: K,
+    requests: Vec<Request>,
+}
+
+impl<K: Fn(&Request) -> (u64, u32)> Ordered<K> {
+    fn new(key: K) -> Self {
+        Ordered { key, requests: Vec::new() }
+    }
+}
+
+impl<K: Fn(&Request) -> (u64, u32)> Merge for Ordered<K> {
+    fn add(&mut self, request: Request) {
+        let key = (self.key)(&request);
+        let place = self.requests.partition_point(|other| (self.key)(other) < key);
+        self.requests.insert(place, request);
+    }
+
+    fn arbitrate(&self, places: u32) -> Option<Request> {
+        self.requests.iter().find(|request| request.places <= places).copied()
+    }
+
+    fn update(&mut self, granted: Request) {
+        self.requests.retain(|request| request.input != granted.input);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(input: u32, born_ps: u64) -> Request {
+        Request { input, born: Time::from_ps(born_ps), injected: input == 0, places: 1 }
+    }
+
+    /// Grants until nothing is left; the inputs in the order of their grants.
+    fn order(policy: MergePolicy, requests: &[Request]) -> Vec<u32> {
+        let mut merge = new(policy);
+        requests.iter().for_each(|&request| merge.add(request));
+        std::iter::from_fn(|| {
+            let granted = merge.arbitrate(1)?;
+            merge.update(granted);
+            Some(granted.input)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn policies_choose_by_turn_by_age_and_by_rank() {
+        let requests = [request(2, 10), request(0, 5), request(1, 20)];
+        assert_eq!(order(MergePolicy::RoundRobin, &requests), [0, 1, 2]);
+        assert_eq!(order(MergePolicy::Age, &requests), [0, 2, 1]);
+        // Input 0 is the node's own.
+        assert_eq!(order(MergePolicy::FixedPriority, &requests), [1, 2, 0]);
+    }
+
+    #[test]
+    fn a_turn_goes_on_after_the_last_grant() {
+        let mut merge = new(MergePolicy::RoundRobin);
+        merge.add(request(1, 0));
+        merge.update(merge.arbitrate(1).unwrap());
+        merge.add(request(0, 0));
+        merge.add(request(1, 0));
+        merge.add(request(3, 0));
+        assert_eq!(merge.arbitrate(1).unwrap().input, 3);
+    }
+
+    #[test]
+    fn a_request_that_needs_more_room_is_passed_over() {
+        let mut merge = new(MergePolicy::RoundRobin);
+        merge.add(Request { places: 2, ..request(0, 0) });
+        merge.add(request(1, 0));
+        assert_eq!(merge.arbitrate(1).unwrap().input, 1);
+        assert_eq!(merge.arbitrate(2).unwrap().input, 0);
+    }
+}

@@ -1,0 +1,144 @@
+//! What lies between the end points, at two levels of detail behind one interface.
+
+mod loggp;
+mod merge;
+mod packets;
+
+use std::rc::Rc;
+
+use contract::Time;
+
+use crate::agenda::{Agenda, Event};
+use crate::machine::{Level, Machine};
+use crate::topology::Topology;
+
+/// What a network is given to carry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parcel {
+    /// Whose it is: the number that comes back with each [`Outcome`]. One parcel a message is under way at a time.
+    pub(crate) message: u32,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) bytes: u64,
+    pub(crate) kind: Kind,
+}
+
+/// How a parcel is cut and passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Data: packets with headers.
+    Data,
+    /// An announcement or an answer, which nodes may pass on faster.
+    Control,
+    /// A step of a machine's own collective, which every node expects: one packet of any length, without a header.
+    Bare,
+}
+
+/// What a network says of a parcel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The sender's engine has taken it up.
+    Started(u32),
+    /// Its last byte has left the sender.
+    Left(u32),
+    /// Its last byte has come out of the receiver's engine.
+    Arrived(u32),
+}
+
+/// A network at one of the levels.
+pub(crate) enum Network {
+    LogGp(loggp::LogGp),
+    Packets(packets::Packets),
+}
+
+/// How much a channel was used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelUse {
+    /// The channel's name.
+    pub name: String,
+    /// How long it carried packets.
+    pub busy: contract::TimeSpan,
+    /// How many packets.
+    pub packets: u64,
+}
+
+impl Network {
+    pub(crate) fn new(machine: &Rc<Machine>, topology: Topology, level: Level) -> Self {
+        match level {
+            Level::LogGp => Network::LogGp(loggp::LogGp::new(Rc::clone(machine), topology)),
+            Level::Packets => Network::Packets(packets::Packets::new(Rc::clone(machine), topology)),
+        }
+    }
+
+    /// Takes a parcel, and appends what happens at once to `outcomes`.
+    pub(crate) fn launch(
+        &mut self,
+        agenda: &mut Agenda,
+        parcel: Parcel,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        match self {
+            Network::LogGp(network) => network.launch(agenda, parcel, outcomes),
+            Network::Packets(network) => network.launch(agenda, parcel, outcomes),
+        }
+    }
+
+    /// Handles one of the network's own events.
+    pub(crate) fn handle(
+        &mut self,
+        agenda: &mut Agenda,
+        event: Event,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        match self {
+            Network::LogGp(network) => network.handle(agenda, event, outcomes),
+            Network::Packets(network) => network.handle(agenda, event, outcomes),
+        }
+    }
+
+    /// Whether something of this instant waits to be decided.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        match self {
+            Network::LogGp(_) => false,
+            Network::Packets(network) => network.is_unsettled(),
+        }
+    }
+
+    /// Decides what was gathered in this instant.
+    pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
+        if let Network::Packets(network) = self {
+            network.settle(agenda);
+        }
+    }
+
+    /// Packets that are in the network.
+    pub(crate) fn packets_inside(&self) -> usize {
+        match self {
+            Network::LogGp(_) => 0,
+            Network::Packets(network) => network.packets_inside(),
+        }
+    }
+
+    /// The use of each channel that was used.
+    pub(crate) fn channel_use(&self) -> Vec<ChannelUse> {
+        match self {
+            Network::LogGp(_) => Vec::new(),
+            Network::Packets(network) => network.channel_use(),
+        }
+    }
+
+    /// The spans in which channels were busy, if they were kept.
+    pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
+        match self {
+            Network::LogGp(_) => Vec::new(),
+            Network::Packets(network) => network.take_busy_spans(),
+        }
+    }
+
+    /// Keeps the spans in which channels are busy from now on.
+    pub(crate) fn keep_busy_spans(&mut self) {
+        if let Network::Packets(network) = self {
+            network.keep_busy_spans();
+        }
+    }
+}

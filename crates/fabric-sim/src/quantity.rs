@@ -1,0 +1,132 @@
+//! What things cost, in integers: times in picoseconds, rates as femtoseconds for each byte or operation.
+
+use contract::TimeSpan;
+
+const FS_PER_PS: u128 = 1_000;
+const FS_PER_US: f64 = 1e9;
+
+/// The time that each byte (or operation) takes, in femtoseconds: fine enough that a rounded rate is off by less than
+/// a millionth, and an integer, so that every machine computes the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PerUnit(u64);
+
+/// A fixed time and a time for each byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// For each message or packet, however short.
+    pub fixed: TimeSpan,
+    /// For each byte of it.
+    pub per_byte: PerUnit,
+}
+
+/// A cost that changes with the length of the message: a straight line from each of some lengths on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Piecewise {
+    /// Where each piece begins, in bytes, ascending from 0, and its line over the whole length. Empty: no cost.
+    pieces: Vec<(u64, Cost)>,
+}
+
+impl PerUnit {
+    /// No time at all.
+    pub const ZERO: PerUnit = PerUnit(0);
+
+    /// `fs` femtoseconds each.
+    pub const fn from_fs(fs: u64) -> Self {
+        PerUnit(fs)
+    }
+
+    /// `us` microseconds each, rounded to the femtosecond.
+    pub fn from_us(us: f64) -> Self {
+        PerUnit((us * FS_PER_US).round() as u64)
+    }
+
+    /// As many units a microsecond as `rate` says (MB/s, or millions of operations a second).
+    pub fn from_rate_per_us(rate: f64) -> Self {
+        PerUnit((FS_PER_US / rate).round() as u64)
+    }
+
+    /// In femtoseconds.
+    pub const fn as_fs(self) -> u64 {
+        self.0
+    }
+
+    /// Units in a microsecond: MB/s for bytes. Infinite where a unit takes no time.
+    pub fn rate_per_us(self) -> f64 {
+        FS_PER_US / self.0 as f64
+    }
+
+    /// The time that `amount` units take, rounded to the picosecond.
+    pub const fn times(self, amount: u64) -> TimeSpan {
+        // Most amounts are small; 128-bit division is several times slower.
+        if let Some(fs) = self.0.checked_mul(amount) {
+            return TimeSpan::from_ps(fs.saturating_add(500) / 1_000);
+        }
+        TimeSpan::from_ps(((self.0 as u128 * amount as u128 + FS_PER_PS / 2) / FS_PER_PS) as u64)
+    }
+}
+
+impl Cost {
+    /// The cost of `bytes` bytes.
+    pub fn of(self, bytes: u64) -> TimeSpan {
+        self.fixed + self.per_byte.times(bytes)
+    }
+
+    /// Whether it is nothing at any length.
+    pub fn is_zero(self) -> bool {
+        self == Cost::default()
+    }
+}
+
+impl Piecewise {
+    /// The same line at every length.
+    pub fn line(cost: Cost) -> Self {
+        Piecewise { pieces: vec![(0, cost)] }
+    }
+
+    /// Lines from these lengths on, the first from 0 and the others ascending; `None` if they are not.
+    pub fn new(pieces: Vec<(u64, Cost)>) -> Option<Self> {
+        let ascending = pieces.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let from_zero = pieces.first().is_none_or(|piece| piece.0 == 0);
+        (ascending && from_zero).then_some(Piecewise { pieces })
+    }
+
+    /// The cost of `bytes` bytes.
+    pub fn of(&self, bytes: u64) -> TimeSpan {
+        let piece = self.pieces.iter().rev().find(|(from, _)| *from <= bytes);
+        piece.map_or(TimeSpan::ZERO, |(_, cost)| cost.of(bytes))
+    }
+
+    /// The pieces: where each begins in bytes, and its line.
+    pub fn pieces(&self) -> &[(u64, Cost)] {
+        &self.pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_and_its_time_agree() {
+        // 40 MB/s are 25 ns a byte; 2048 bytes are 51.2 µs.
+        let link = PerUnit::from_rate_per_us(40.0);
+        assert_eq!(link.as_fs(), 25_000_000);
+        assert_eq!(link.times(2048), TimeSpan::from_ns(51_200));
+        assert_eq!(link.rate_per_us(), 40.0);
+    }
+
+    #[test]
+    fn long_amounts_do_not_overflow() {
+        // 10 µs a unit, 10^10 units: 10^17 ps, which in femtoseconds is above 2^64.
+        assert_eq!(PerUnit::from_us(10.0).times(10_000_000_000).as_ps(), 100_000_000_000_000_000);
+    }
+
+    #[test]
+    fn the_piece_that_a_length_lies_in_counts() {
+        let line = |us| Cost { fixed: TimeSpan::from_us(us), per_byte: PerUnit::from_us(1.0) };
+        let cost = Piecewise::new(vec![(0, line(10)), (100, line(50))]).unwrap();
+        assert_eq!(cost.of(99), TimeSpan::from_us(109));
+        assert_eq!(cost.of(100), TimeSpan::from_us(150));
+        assert!(Piecewise::new(vec![(5, line(1))]).is_none());
+    }
+}

@@ -1,0 +1,66 @@
+//! Random numbers that are a function of what they are for.
+
+/// Random numbers by counter: number `n` of stream `s` under a seed is always the same, however many others were drawn
+/// in between, so a change in one part of a simulation does not shift the numbers of another.
+#[derive(Clone, Debug)]
+pub(crate) struct Random {
+    key: u64,
+    counter: u64,
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input moves about half of the output's.
+pub(crate) const fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Random {
+    /// Stream `stream` under `seed`.
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+        Random {
+            key: mix(mix(seed.wrapping_add(GOLDEN)) ^ stream.wrapping_mul(GOLDEN)),
+            counter: 0,
+        }
+    }
+
+    /// The next number, each of the 2^64 equally likely.
+    pub(crate) fn next_u64(&mut self) -> u64 {
+        self.counter += 1;
+        mix(self.key.wrapping_add(self.counter.wrapping_mul(GOLDEN)))
+    }
+
+    /// A number below `bound`, which is above zero.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        // Multiply and shift (Lemire 2019): off by less than bound / 2^64.
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_repeats_and_differs_from_its_neighbour() {
+        let draw = |stream| {
+            let mut random = Random::new(7, stream);
+            [random.next_u64(), random.next_u64()]
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+    }
+
+    #[test]
+    fn numbers_below_a_bound_fill_it_evenly() {
+        let mut random = Random::new(1, 1);
+        let mut count = [0u32; 10];
+        for _ in 0..10_000 {
+            count[random.below(10) as usize] += 1;
+        }
+        // Each is binomial with mean 1000 and standard deviation 30; six of them never happen by chance.
+        assert!(count.iter().all(|n| (820..=1180).contains(n)), "{count:?}");
+    }
+}

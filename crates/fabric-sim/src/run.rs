@@ -1,0 +1,206 @@
+//! Running a program on a simulated machine.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use contract::{Error, Rank, Result, Time};
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+
+use crate::machine::{Level, Machine, Switching};
+use crate::network::ChannelUse;
+use crate::rank::SimulatedRank;
+use crate::topology::Topology;
+use crate::trace::Trace;
+use crate::world::{Counts, World};
+
+/// How a program is to be run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// How many ranks, at least one.
+    pub ranks: usize,
+    /// The level of detail; the machine's own if none is given.
+    pub level: Option<Level>,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// Whether computations are really done, so that their results can be checked.
+    pub check_results: bool,
+    /// Whether to keep a trace.
+    pub trace: bool,
+    /// The stack of each rank in bytes; chosen by the number of ranks if none is given.
+    pub stack_bytes: Option<usize>,
+}
+
+/// What a run that ended in order leaves.
+#[derive(Clone, Debug)]
+pub struct Outcome<T> {
+    /// What each rank's program returned.
+    pub results: Vec<T>,
+    /// The virtual time at which the last rank ended.
+    pub end: Time,
+    /// The hash of all events: the same for the same input, on every machine.
+    pub event_hash: u64,
+    /// How much happened.
+    pub counts: Counts,
+    /// The use of each channel that was used (level L2).
+    pub channels: Vec<ChannelUse>,
+    /// The trace, if one was asked for.
+    pub trace: Option<Trace>,
+}
+
+/// Why a run did not end in order: the rank that failed first, and its error.
+pub type Failure = (usize, Error);
+
+type Routine<T> = Coroutine<(), (), Result<T>, DefaultStack>;
+
+impl Options {
+    /// `ranks` ranks at the machine's own level, with results checked and no trace.
+    pub fn new(ranks: usize) -> Self {
+        Options {
+            ranks,
+            level: None,
+            seed: 1,
+            check_results: true,
+            trace: false,
+            stack_bytes: None,
+        }
+    }
+}
+
+/// Runs `program` on every rank of a machine, in virtual time and in this thread.
+///
+/// # Errors
+/// The first rank that failed and its error; a deadlock counts for the first rank that waits. A machine that cannot have
+/// so many ranks, or a stack that cannot be had, counts for rank 0.
+pub fn run<T: 'static>(
+    machine: &Machine,
+    options: &Options,
+    program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
+) -> std::result::Result<Outcome<T>, Failure> {
+    let topology = topology(machine, options.ranks).map_err(|why| (0, refusal(machine, why)))?;
+    let machine = Rc::new(machine.clone());
+    let level = options.level.unwrap_or(machine.level);
+    let world = World::new(machine, topology, level, options.seed, options.trace);
+    let world = Rc::new(RefCell::new(world));
+    let mut ranks = Ranks::start(&world, options, Rc::new(program))?;
+    drive(&world, &mut ranks);
+    let mut world = world.borrow_mut();
+    if let Some(failure) = world.failure.take() {
+        return Err(failure);
+    }
+    let channels = world.channel_use();
+    let trace = world.recorder.take().map(|recorder| {
+        let channels = world.take_busy_spans();
+        Trace { channels, ..recorder.trace }
+    });
+    Ok(Outcome {
+        results: ranks.results.into_iter().flatten().collect(),
+        end: world.now(),
+        event_hash: world.fingerprint(),
+        counts: world.counts(),
+        channels,
+        trace,
+    })
+}
+
+/// The network of a machine with `ranks` nodes.
+fn topology(machine: &Machine, ranks: usize) -> std::result::Result<Topology, String> {
+    const RANKS_MAX: usize = 1 << 20;
+    if ranks == 0 {
+        return Err("run without ranks: ask for at least one".into());
+    }
+    let most = machine.ranks_max.unwrap_or(RANKS_MAX).min(RANKS_MAX);
+    if ranks > most {
+        return Err(format!("have {ranks} ranks: it has at most {most}"));
+    }
+    let ejection = machine.network.switching == Switching::CutThrough;
+    Topology::new(&machine.network.shape, ranks, ejection)
+        .map_err(|why| format!("have {ranks} ranks: {why}"))
+}
+
+fn refusal(machine: &Machine, what: String) -> Error {
+    Error::Unsupported { fabric: format!("sim:{}", machine.name), what }
+}
+
+struct Ranks<T> {
+    routines: Vec<Option<Routine<T>>>,
+    results: Vec<Option<T>>,
+}
+
+impl<T: 'static> Ranks<T> {
+    fn start<F: Fn(&mut dyn Rank) -> Result<T> + 'static>(
+        world: &Rc<RefCell<World>>,
+        options: &Options,
+        program: Rc<F>,
+    ) -> std::result::Result<Self, Failure> {
+        let stack_bytes = options.stack_bytes.unwrap_or_else(|| stack_bytes(options.ranks));
+        let mut routines = Vec::with_capacity(options.ranks);
+        for rank in 0..options.ranks {
+            let stack = DefaultStack::new(stack_bytes).map_err(|error| {
+                let what = format!(
+                    "make a stack of {stack_bytes} bytes for rank {rank} (each takes two mappings; on Linux \
+                     `sysctl vm.max_map_count` limits them)"
+                );
+                (0, Error::System { what, reason: error.to_string() })
+            })?;
+            let (world, program) = (Rc::clone(world), Rc::clone(&program));
+            let check_results = options.check_results;
+            routines.push(Some(Coroutine::with_stack(stack, move |yielder, ()| {
+                program(&mut SimulatedRank::new(world, yielder, rank, check_results))
+            })));
+        }
+        let results = (0..options.ranks).map(|_| None).collect();
+        Ok(Ranks { routines, results })
+    }
+
+    /// Lets a rank go on until it waits or ends.
+    fn resume(&mut self, world: &RefCell<World>, rank: usize) {
+        let Some(routine) = &mut self.routines[rank] else { return };
+        let outcome = match catch_unwind(AssertUnwindSafe(|| routine.resume(()))) {
+            Ok(CoroutineResult::Yield(())) => return,
+            Ok(CoroutineResult::Return(outcome)) => outcome,
+            Err(panic) => Err(Error::Program(format!("the rank panicked: {}", words(&*panic)))),
+        };
+        self.routines[rank] = None;
+        let told = outcome.as_ref().map(drop).map_err(Clone::clone);
+        self.results[rank] = outcome.ok();
+        world.borrow_mut().end(rank, told);
+    }
+}
+
+/// Every rank begins at time zero, in order; then whatever happens next, happens. A run that fails, or in which nothing
+/// can happen any more, ends with every rank's pending call returning an error.
+fn drive<T: 'static>(world: &RefCell<World>, ranks: &mut Ranks<T>) {
+    world.borrow_mut().wake_all();
+    while !world.borrow().has_failed() {
+        let next = world.borrow_mut().advance();
+        match next {
+            Some(rank) => ranks.resume(world, rank),
+            None => break,
+        }
+    }
+    if world.borrow().first_unended().is_none() {
+        return;
+    }
+    world.borrow_mut().declare_deadlock();
+    for rank in 0..ranks.routines.len() {
+        // One that suspends itself in spite of the failure is unwound when its coroutine is dropped.
+        ranks.resume(world, rank);
+    }
+}
+
+/// Address space is cheap and pages that are never touched cost nothing, but at many ranks the page tables count.
+fn stack_bytes(ranks: usize) -> usize {
+    match ranks {
+        0..=1024 => 512 * 1024,
+        1025..=16384 => 128 * 1024,
+        _ => 32 * 1024,
+    }
+}
+
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without words".into())
+}

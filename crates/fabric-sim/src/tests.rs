@@ -1,0 +1,33 @@
+//! Programs on small machines, with expected times derived by hand.
+
+mod conformance;
+mod determinism;
+mod fairness;
+mod levels;
+mod mistakes;
+mod time;
+
+use contract::{Rank, Result, Tag};
+
+use crate::machine::parse;
+use crate::{Failure, Machine, Options, Outcome};
+
+const TAG: Tag = Tag::new(3);
+
+/// A machine of these lines of TOML, with everything's source assumed.
+fn machine(lines: &str) -> Machine {
+    let text = format!(
+        "name = \"test\"\ntitle = \"a test's\"\n{lines}\n[[source]]\n\
+         of = [\"processor\", \"endpoint\", \"protocol\", \"network\", \"ring_collectives\", \"pause\"]\n\
+         kind = \"assumed\"\nfrom = \"a test\"\n"
+    );
+    parse("test.toml", &text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run<T: 'static>(
+    machine: &Machine,
+    ranks: usize,
+    program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
+) -> std::result::Result<Outcome<T>, Failure> {
+    crate::run(machine, &Options::new(ranks), program)
+}

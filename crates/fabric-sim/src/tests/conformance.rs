@@ -1,0 +1,78 @@
+//! The suite that every fabric must pass, on machines of different shape and level.
+
+use contract::conformance;
+
+use super::machine;
+use crate::machine::find;
+use crate::{Level, Machine, Options};
+
+fn passes(machine: &Machine, level: Level, ranks: impl IntoIterator<Item = usize>) {
+    let launch = |case: &'static conformance::Case, ranks: usize| {
+        let options = Options { level: Some(level), ..Options::new(ranks) };
+        crate::run(machine, &options, |rank| case.run(rank))
+            .map(drop)
+            .map_err(|(rank, error)| format!("rank {rank}: {error}"))
+    };
+    conformance::run_all(ranks, launch)
+        .unwrap_or_else(|failed| panic!("{}: {failed}", machine.name));
+}
+
+#[test]
+fn a_switch_passes_at_both_levels() {
+    passes(&find("cluster").unwrap(), Level::LogGp, 1..=9);
+    passes(&find("cluster").unwrap(), Level::Packets, 1..=9);
+}
+
+#[test]
+fn a_line_passes_at_both_levels() {
+    passes(&find("paragon-osf1").unwrap(), Level::LogGp, 1..=9);
+    passes(&find("paragon-osf1").unwrap(), Level::Packets, 1..=9);
+}
+
+#[test]
+fn a_hypercube_passes_at_both_levels() {
+    passes(&find("mark-iii").unwrap(), Level::LogGp, 1..=9);
+    passes(&find("mark-iii").unwrap(), Level::Packets, 1..=9);
+}
+
+#[test]
+fn a_ring_with_its_own_protocol_passes_at_both_levels() {
+    passes(&find("sharc-ring").unwrap(), Level::LogGp, 1..=9);
+    passes(&find("sharc-ring").unwrap(), Level::Packets, 1..=9);
+}
+
+#[test]
+fn a_torus_a_bus_and_a_graph_pass() {
+    passes(&find("fem").unwrap(), Level::Packets, [5]);
+    let network = "link_mb_per_s = 100\npacket_bytes = 4096\nheader_bytes = 8";
+    passes(
+        &machine(&format!("[network]\nshape = \"bus\"\nslot_us = 3\n{network}")),
+        Level::Packets,
+        [5],
+    );
+    let links = "[[0, 1], [1, 2], [2, 3], [3, 4], [1, 4]]";
+    passes(
+        &machine(&format!("[network]\nshape = \"graph\"\nlinks = {links}\n{network}")),
+        Level::Packets,
+        [5],
+    );
+}
+
+/// Minutes each, nearly all of them in the suite's own checks of data: `cargo test --release -p fabric-sim -- --ignored`.
+#[test]
+#[ignore = "takes minutes"]
+fn a_fat_tree_of_256_ranks_passes() {
+    passes(&find("fat-tree").unwrap(), Level::LogGp, [256]);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_hypercube_of_256_ranks_passes() {
+    passes(&find("mark-iii").unwrap(), Level::LogGp, [256]);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_line_of_256_ranks_passes() {
+    passes(&find("paragon-osf1").unwrap(), Level::LogGp, [256]);
+}

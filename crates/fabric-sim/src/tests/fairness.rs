@@ -1,0 +1,69 @@
+//! What the merges do on a saturated line.
+
+use contract::{Source, TimeSpan};
+
+use super::{TAG, machine};
+use crate::Machine;
+
+const SENDERS: usize = 5;
+/// One packet takes 10 µs on a link.
+const SLOT_US: u64 = 10;
+
+/// A line whose nodes always have a packet ready: preparing one takes no time.
+fn line(merge: &str) -> Machine {
+    machine(&format!(
+        "level = \"packets\"\n[network]\nshape = \"line\"\npacket_bytes = 1000\nlink_mb_per_s = 100\nbuffer_packets = 2\nmerge = \"{merge}\""
+    ))
+}
+
+/// Ranks 0 to 4 send messages of so many packets to rank 5 without end; how many of each have come after `slots` slots.
+fn counts(machine: &Machine, packets: usize, slots: u64) -> Vec<u64> {
+    let outcome = super::run(machine, SENDERS + 1, move |rank| {
+        let end = contract::Time::ZERO + TimeSpan::from_us(SLOT_US).times(slots);
+        let mut counts = vec![0; SENDERS];
+        let mut message = vec![0; 1000 * packets];
+        if rank.rank() < SENDERS {
+            while rank.now() < end {
+                rank.send(SENDERS, TAG, &message)?;
+            }
+        } else {
+            while rank.now() < end {
+                counts[rank.receive(Source::Any, TAG.into(), &mut message)?.source] += 1;
+            }
+        }
+        Ok(counts)
+    });
+    outcome.unwrap().results.pop().unwrap()
+}
+
+/// The last link takes the traffic of its own node and the passing traffic in turn: half of it is node 4's. Of the other
+/// half the link before gives half to node 3, and so on; nodes 0 and 1 meet at node 1 and share alike.
+#[test]
+fn round_robin_gives_the_shares_of_a_parking_lot() {
+    let slots = 3200;
+    let found = counts(&line("round-robin"), 1, slots);
+    let shares = [(4, 2.0), (3, 4.0), (2, 8.0), (1, 16.0), (0, 16.0)];
+    for (node, part) in shares {
+        let expected = slots as f64 / part;
+        // The line fills in the first slots: nodes near the end have the link to themselves for some of them.
+        assert!((found[node] as f64 - expected).abs() < 16.0, "node {node}: {found:?}");
+    }
+}
+
+/// The packets of the oldest message first: nobody gets a second message through before everybody has had one, but for
+/// the one that is being prepared meanwhile.
+#[test]
+fn age_flattens_the_shares() {
+    let found = counts(&line("age"), 20, 10_000);
+    // 10 000 slots are 500 messages of 20 packets: 100 for each.
+    assert!(found.iter().all(|count| (97..=103).contains(count)), "{found:?}");
+}
+
+/// Passing packets first: node 0, whose packets pass everywhere, takes all, and the others only what slipped in before
+/// its first packet came by.
+#[test]
+fn passing_traffic_first_starves_the_nodes_along_the_way() {
+    let found = counts(&line("fixed-priority"), 1, 3200);
+    assert!(found[0] > 3100, "{found:?}");
+    assert!(found[1..].iter().all(|&count| count < 16), "{found:?}");
+}

@@ -1,0 +1,153 @@
+//! What a rank's program asks of the world. Each call either does its part at once or leaves the rank waiting.
+
+use contract::{Buffer, Error, Posted, Result, Source, Status, Tag, TagSelector, Time, TimeSpan};
+
+use super::matching::Wanted;
+use super::operation::{Finished, State, Waiting};
+use super::{Event, World};
+use crate::machine::Announcement;
+
+/// Whether the rank goes on, or is to be suspended until it is woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Turn {
+    GoOn,
+    Suspend,
+}
+
+impl World {
+    /// The rank's processor works for `span`.
+    pub(crate) fn work(&mut self, rank: usize, span: TimeSpan) -> Turn {
+        if span == TimeSpan::ZERO {
+            return Turn::GoOn;
+        }
+        let end = self.ranks[rank].processor.end(self.now(), span);
+        self.wait_until(rank, end)
+    }
+
+    /// The rank waits for a moment.
+    pub(crate) fn wait_until(&mut self, rank: usize, time: Time) -> Turn {
+        if self.has_failed() {
+            self.agenda.drift(time);
+            return Turn::GoOn;
+        }
+        if time <= self.now()
+            || (!self.network.is_unsettled() && self.agenda.jump(time, rank as u32))
+        {
+            return Turn::GoOn;
+        }
+        self.ranks[rank].waiting = Waiting::Time;
+        self.agenda.push(time, Event::Wake(rank as u32));
+        Turn::Suspend
+    }
+
+    /// The rank reads its clock. A read takes no time of its own, so that a timed event is not longer for being timed; but
+    /// a second read while nothing else has happened takes a poll, so that a program that waits by reading the clock does
+    /// not wait for ever.
+    pub(crate) fn read_clock(&mut self, rank: usize) -> Turn {
+        let now = self.now();
+        let again = self.ranks[rank].clock_read == Some(now);
+        let polling = self.machine.processor.polling;
+        let turn = if again { self.work(rank, polling) } else { Turn::GoOn };
+        self.ranks[rank].clock_read = Some(if again { now + polling } else { now });
+        turn
+    }
+
+    /// What sending a message of `bytes` bytes takes the sender's processor before the message goes.
+    pub(crate) fn send_overhead(&self, bytes: usize) -> TimeSpan {
+        match self.machine.protocol.announcement {
+            Announcement::Free => TimeSpan::ZERO,
+            Announcement::Message => self.machine.endpoint.send.of(bytes as u64),
+        }
+    }
+
+    /// Starts to send; the overhead was spent. `bare` messages are steps of the machine's own collectives.
+    pub(crate) fn start_send(
+        &mut self,
+        rank: usize,
+        to: usize,
+        tag: Tag,
+        data: &[u8],
+        bare: bool,
+    ) -> u32 {
+        let state = State::Sending { to: to as u32, tag, bytes: data.len() };
+        let operation = self.ranks[rank].operations.add(state);
+        let message = self.new_message(rank as u32, to as u32, tag, data);
+        self.messages[message as usize].bare = bare;
+        self.dispatch(message, operation);
+        operation
+    }
+
+    /// Posts a receive.
+    pub(crate) fn start_receive(&mut self, rank: usize, from: Source, tag: TagSelector) -> u32 {
+        let own = &mut self.ranks[rank];
+        let operation = own.operations.add(State::Receiving { from, tag });
+        if let Some(message) = own.mailbox.want(Wanted { operation, from, tag }) {
+            self.meet(message, operation);
+        }
+        operation
+    }
+
+    /// The first of some operations to have finished, taken out, with its place among them. `None`: none has, and the
+    /// rank is to be suspended until one does.
+    pub(crate) fn take_or_wait(
+        &mut self,
+        rank: usize,
+        numbers: &[u32],
+    ) -> Result<Option<(usize, Finished, Option<Buffer>)>> {
+        self.check()?;
+        for (index, &number) in numbers.iter().enumerate() {
+            if let Some((finished, buffer)) = self.take(rank, number) {
+                return Ok(Some((index, finished, buffer)));
+            }
+        }
+        self.ranks[rank].waiting = Waiting::Operations(numbers.to_vec());
+        Ok(None)
+    }
+
+    /// What became of an operation, if it has finished.
+    pub(crate) fn take(&mut self, rank: usize, number: u32) -> Option<(Finished, Option<Buffer>)> {
+        self.ranks[rank].operations.take(number)
+    }
+
+    /// Keeps the buffer of a posted operation until it is taken, and gives the operation's handle.
+    pub(crate) fn keep_buffer(&mut self, rank: usize, operation: u32, buffer: Buffer) -> Posted {
+        let operations = &mut self.ranks[rank].operations;
+        operations.keep(operation, buffer);
+        operations.handle(operation)
+    }
+
+    /// The number of a posted operation; refuses one that was completed before, or is another rank's.
+    pub(crate) fn number(&self, rank: usize, posted: &Posted) -> Result<u32> {
+        self.ranks[rank].operations.number(posted)
+    }
+
+    /// Copies a received message's data into `buffer`, as far as there is room, and gives the message back.
+    pub(crate) fn collect(&mut self, finished: Finished, buffer: &mut [u8]) -> Result<Status> {
+        let Finished { source, tag, bytes, .. } = finished;
+        let room = buffer.len();
+        if let Some(number) = finished.message {
+            let data = &self.messages[number as usize].data;
+            let count = bytes.min(room);
+            buffer[..count].copy_from_slice(&data[..count]);
+            self.forget(number);
+            if bytes > room {
+                let (from, tag) = (source as usize, tag.value());
+                return Err(Error::Truncated {
+                    from,
+                    tag,
+                    message_bytes: bytes,
+                    buffer_bytes: room,
+                });
+            }
+        }
+        Ok(Status { source: source as usize, tag, bytes })
+    }
+
+    /// The first message that such a receive would take.
+    pub(crate) fn probe(&self, rank: usize, from: Source, tag: TagSelector) -> Option<Status> {
+        let envelope = self.ranks[rank].mailbox.probe(from, tag)?;
+        let bytes = self.messages[envelope.message as usize].data.len();
+        Some(Status { source: envelope.from as usize, tag: envelope.tag, bytes })
+    }
+}

@@ -1,0 +1,195 @@
+//! All of a simulated machine but its rank programs: what they ask for, and what comes of it.
+
+mod call;
+mod deadlock;
+mod matching;
+mod message;
+mod operation;
+mod processor;
+
+use std::rc::Rc;
+
+use contract::{Error, Result, Time};
+
+use crate::agenda::{Agenda, Event};
+use crate::machine::{Level, Machine};
+use crate::network::{ChannelUse, Network, Outcome};
+use crate::topology::Topology;
+use crate::trace::Recorder;
+
+pub(crate) use call::Turn;
+use matching::Mailbox;
+use message::Message;
+pub(crate) use operation::Finished;
+use operation::{Operations, Waiting};
+use processor::Processor;
+
+/// The state of a run.
+pub(crate) struct World {
+    pub(crate) machine: Rc<Machine>,
+    pub(crate) level: Level,
+    pub(crate) seed: u64,
+    agenda: Agenda,
+    network: Network,
+    ranks: Vec<RankState>,
+    messages: Vec<Message>,
+    free_messages: Vec<u32>,
+    outcomes: Vec<Outcome>,
+    /// What every call returns once the run has failed.
+    told: Option<Error>,
+    pub(crate) failure: Option<(usize, Error)>,
+    counts: Counts,
+    pub(crate) recorder: Option<Recorder>,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Messages sent, those inside collectives included.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Events of the simulation.
+    pub events: u64,
+}
+
+struct RankState {
+    waiting: Waiting,
+    operations: Operations,
+    mailbox: Mailbox,
+    processor: Processor,
+    /// When the last message to the rank itself is copied.
+    copies_until: Time,
+    /// When the clock was last read, if nothing has happened to the rank since.
+    clock_read: Option<Time>,
+}
+
+impl World {
+    pub(crate) fn new(
+        machine: Rc<Machine>,
+        topology: Topology,
+        level: Level,
+        seed: u64,
+        trace: bool,
+    ) -> Self {
+        let size = topology.nodes();
+        let mut network = Network::new(&machine, topology, level);
+        if trace {
+            network.keep_busy_spans();
+        }
+        let state = |rank| RankState {
+            waiting: Waiting::Running,
+            operations: Operations::new(rank),
+            mailbox: Mailbox::default(),
+            processor: Processor::new(&machine, seed, rank),
+            copies_until: Time::ZERO,
+            clock_read: None,
+        };
+        World {
+            ranks: (0..size as u32).map(state).collect(),
+            agenda: Agenda::new(),
+            network,
+            messages: Vec::new(),
+            free_messages: Vec::new(),
+            outcomes: Vec::new(),
+            told: None,
+            failure: None,
+            counts: Counts::default(),
+            recorder: trace.then(Recorder::default),
+            machine,
+            level,
+            seed,
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.ranks.len()
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.agenda.now()
+    }
+
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.agenda.fingerprint()
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts { events: self.agenda.events(), ..self.counts.clone() }
+    }
+
+    pub(crate) fn channel_use(&self) -> Vec<ChannelUse> {
+        self.network.channel_use()
+    }
+
+    pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
+        self.network.take_busy_spans()
+    }
+
+    /// Every rank is to begin. They begin as events, so that none gets ahead of one that has not begun.
+    pub(crate) fn wake_all(&mut self) {
+        let now = self.now();
+        (0..self.size() as u32).for_each(|rank| self.agenda.push(now, Event::Wake(rank)));
+    }
+
+    /// Lets things happen until a rank can go on, and says which. `None`: nothing more happens.
+    pub(crate) fn advance(&mut self) -> Option<usize> {
+        loop {
+            if self.network.is_unsettled() && !self.agenda.has_more_now() {
+                self.network.settle(&mut self.agenda);
+                continue;
+            }
+            match self.agenda.pop()? {
+                Event::Wake(rank) => {
+                    self.ranks[rank as usize].waiting = Waiting::Running;
+                    return Some(rank as usize);
+                }
+                Event::Launch(message) => self.launch(message),
+                Event::Copied(message) => self.arrived(message),
+                event => {
+                    self.network.handle(&mut self.agenda, event, &mut self.outcomes);
+                    self.heed_outcomes();
+                }
+            }
+        }
+    }
+
+    /// Fails once the run has failed.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.told.clone().map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.told.is_some()
+    }
+
+    /// A rank's program has ended.
+    pub(crate) fn end(&mut self, rank: usize, outcome: std::result::Result<(), Error>) {
+        self.ranks[rank].waiting = Waiting::Ended;
+        if let Err(error) = outcome {
+            let how = error.to_string();
+            self.fail(rank, error, Error::RankDied { rank, how });
+        }
+    }
+
+    /// The first failure counts; what fails later does so because of it.
+    fn fail(&mut self, rank: usize, error: Error, told: Error) {
+        if self.failure.is_none() {
+            self.failure = Some((rank, error));
+            self.told = Some(told);
+        }
+    }
+
+    /// The first rank whose program has not ended.
+    pub(crate) fn first_unended(&self) -> Option<usize> {
+        self.ranks.iter().position(|rank| !matches!(rank.waiting, Waiting::Ended))
+    }
+
+    /// Nothing more happens, and a rank still waits: the run fails with an account of who waits for what.
+    pub(crate) fn declare_deadlock(&mut self) {
+        if let Some(first) = self.first_unended() {
+            let error = Error::Deadlock { explanation: self.explain_deadlock() };
+            self.fail(first, error.clone(), error);
+        }
+    }
+}
