@@ -5,14 +5,20 @@ const TIME_STEPS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"], [1e-3, "ps
 const RATE_STEPS = [[1e6, "TB/s"], [1e3, "GB/s"], [1, "MB/s"], [1e-3, "kB/s"]];
 const SIZE_STEPS = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
 
+/** Halves go away from zero, step by step as in format.rs, so that a chart and the table under it agree. */
 function significant(value, digits = 3) {
   if (value === 0 || !Number.isFinite(value)) return String(value);
-  const scientific = value.toExponential(digits - 1);
-  const magnitude = Number(scientific.split("e")[1]);
-  if (magnitude < -3 || magnitude > 6) return scientific;
-  if (digits - 1 >= magnitude) return value.toFixed(digits - 1 - magnitude);
-  const step = 10 ** (magnitude - digits + 1);
-  return String(Math.round(value / step) * step);
+  let magnitude = Math.floor(Math.log10(Math.abs(value)));
+  const whole = () => Math.sign(value) * Math.round(scale(Math.abs(value), digits - 1 - magnitude));
+  if (Math.abs(whole()) >= 10 ** digits) magnitude += 1;
+  const decimals = digits - 1 - magnitude;
+  const rounded = scale(whole(), -decimals);
+  if (magnitude < -3 || magnitude > 6) return rounded.toExponential(digits - 1);
+  return rounded.toFixed(Math.max(decimals, 0));
+}
+
+function scale(value, power) {
+  return power < 0 ? value / 10 ** -power : value * 10 ** power;
 }
 
 function scaled(value, steps, digits) {

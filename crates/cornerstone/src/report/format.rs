@@ -82,23 +82,28 @@ fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
     format!("{} {name}", significant(value / step))
 }
 
+/// Halves go away from zero, step by step as in `assets/format.js`, so that a chart and the table under it agree.
 fn digits(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
-    let scientific = format!("{value:.*e}", (digits - 1) as usize);
-    // The exponent after rounding: 9.996 has one digit before the point, but three digits of it are 10.0.
-    let exponent = scientific.rsplit('e').next().and_then(|exponent| exponent.parse().ok());
-    let magnitude: i32 = exponent.expect("`e` formats end with an exponent");
+    let mut magnitude = value.abs().log10().floor() as i32;
+    let mut whole = scale(value, digits - 1 - magnitude).round();
+    if whole.abs() >= 10f64.powi(digits) {
+        // 9.996 has one digit before the point, but three digits of it are 10.0.
+        magnitude += 1;
+        whole = scale(value, digits - 1 - magnitude).round();
+    }
     if !(-3..=6).contains(&magnitude) {
-        return scientific;
+        return format!("{:.*e}", (digits - 1) as usize, scale(whole, magnitude + 1 - digits));
     }
     let decimals = digits - 1 - magnitude;
-    if decimals >= 0 {
-        return format!("{value:.*}", decimals as usize);
-    }
-    let step = 10f64.powi(-decimals);
-    format!("{:.0}", (value / step).round() * step)
+    format!("{:.*}", decimals.max(0) as usize, scale(whole, -decimals))
+}
+
+/// value x 10^power, in one rounding.
+fn scale(value: f64, power: i32) -> f64 {
+    if power < 0 { value / 10f64.powi(-power) } else { value * 10f64.powi(power) }
 }
 
 #[cfg(test)]
@@ -140,6 +145,8 @@ mod tests {
         assert_eq!(significant(1.5e9), "1.50e9");
         assert_eq!(significant(0.0), "0");
         assert_eq!(significant(9.996), "10.0");
+        assert_eq!(significant(238.5), "239");
+        assert_eq!(significant(-238.5), "-239");
         assert_eq!(percent(0.931), "93 %");
         assert_eq!(percent(1.634), "163 %");
         assert_eq!(percent(0.0042), "0.4 %");

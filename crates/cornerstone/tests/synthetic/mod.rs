@@ -264,7 +264,7 @@ impl Maker<'_> {
         if self.machine.noise_percent == 0.0 {
             return typical_us;
         }
-        let skew = 1.0 + 0.06 * self.random.unit().powi(3) + 0.015 * (self.random.unit() - 0.5);
+        let skew = 0.9 + 0.4 * self.random.unit().powi(2) + 0.02 * (self.random.unit() - 0.5);
         let disturbed = self.random.unit() * 100.0 < self.machine.noise_percent;
         let disturbance = if disturbed { 3.0 + 40.0 * self.random.unit() } else { 0.0 };
         ((typical_us * skew + disturbance) * 1e3).round() / 1e3
