@@ -4,7 +4,7 @@ use analysis::compare::Effect;
 use contract::record::{Better, Measurement, StopReason};
 use serde::Serialize;
 
-use super::grouping::{Axis, Line, Metric, words};
+use super::grouping::{Axis, Line, Metric, Plot, words};
 use super::samples::rounded;
 
 /// One chart.
@@ -19,7 +19,7 @@ pub(super) struct Chart {
 }
 
 /// The horizontal axis. It is logarithmic with a place for zero.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 pub(super) struct XAxis {
     pub(super) title: String,
     /// Whether its values are bytes.
@@ -61,7 +61,7 @@ pub(super) struct ChartLine {
     /// Why sampling stopped: 0 precision, 1 time limit, 2 sample limit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) stop: Vec<u8>,
-    /// The value against the machine's limit, in words.
+    /// The share of the machine's limit that is reached, as a percentage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) share: Vec<Option<String>>,
     /// The index of the samples among the benchmark's details.
@@ -80,7 +80,7 @@ pub(super) struct Reference {
 
 /// What a chart needs to know about a measurement besides its numbers.
 pub(super) trait Context {
-    /// The value against the machine's limit, in words.
+    /// The share of the machine's limit that is reached, as a percentage.
     fn share(&self, measurement: &Measurement) -> Option<String>;
     /// Where that limit lies, in the measurement's unit.
     fn limit(&self, measurement: &Measurement) -> Option<f64>;
@@ -91,18 +91,14 @@ pub(super) trait Context {
 }
 
 impl Chart {
-    /// The values of a metric, with intervals; `None` where no line has two points, for which a table is better.
-    pub(super) fn values(metric: &Metric, context: &dyn Context) -> Option<Chart> {
-        let axis = metric.axis();
-        let lines = metric.lines(&axis);
-        if lines.iter().all(|line| line.points.len() < 2) {
-            return None;
-        }
+    /// The values of a metric, with intervals.
+    pub(super) fn values(metric: &Metric, plot: &Plot, context: &dyn Context) -> Chart {
+        let Plot { axis, lines } = plot;
         let positive = lines.iter().flat_map(|l| &l.points).any(|(_, m)| m.summary.median > 0.0);
         let quantity = words(metric.name);
-        Some(Chart {
+        Chart {
             title: format!("{} over {}", capitalised(&quantity), axis.title().0),
-            x: XAxis::of(&axis),
+            x: XAxis::of(&plot.axis),
             y: YAxis {
                 title: quantity,
                 unit: metric.unit.into(),
@@ -111,24 +107,25 @@ impl Chart {
             },
             lines: lines.iter().map(|line| ChartLine::values(line, context)).collect(),
             references: Vec::new(),
-        })
+        }
     }
 
     /// Each later run against the first, where both have the same measurement; `None` where nothing is shared.
-    pub(super) fn ratios(metric: &Metric, first: &str, context: &dyn Context) -> Option<Chart> {
-        let axis = metric.axis();
-        let ratios: Vec<ChartLine> = metric
-            .lines(&axis)
-            .iter()
-            .filter_map(|line| ChartLine::ratios(line, context))
-            .collect();
+    pub(super) fn ratios(
+        metric: &Metric,
+        plot: &Plot,
+        first: &str,
+        context: &dyn Context,
+    ) -> Option<Chart> {
+        let ratios: Vec<ChartLine> =
+            plot.lines.iter().filter_map(|line| ChartLine::ratios(line, context)).collect();
         let better = match metric.better {
             Better::Lower => "lower is better",
             Better::Higher => "higher is better",
         };
         ratios.iter().any(|line| line.x.len() > 1).then(|| Chart {
             title: format!("{} relative to {first} ({better})", capitalised(&words(metric.name))),
-            x: XAxis::of(&axis),
+            x: XAxis::of(&plot.axis),
             y: YAxis {
                 title: "ratio".into(),
                 unit: "×".into(),

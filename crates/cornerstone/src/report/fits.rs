@@ -20,9 +20,8 @@ pub(super) struct Fit {
 
 /// The models of a metric's lines; empty unless it is a time in microseconds over three message sizes or more.
 pub(super) fn fits(metric: &Metric, runs: &[Run]) -> Vec<Fit> {
-    if metric.unit != "us" || metric.axis() != Axis::Size {
-        return Vec::new();
-    }
+    let over_size = metric.plots().into_iter().find(|plot| plot.axis == Axis::Size);
+    let Some(plot) = over_size.filter(|_| metric.unit == "us") else { return Vec::new() };
     let fit = |line: Line| {
         let points: Vec<Point> = line.points.iter().map(|(_, m)| point(m)).collect();
         let confidence = runs[line.run].header().confidence;
@@ -30,7 +29,7 @@ pub(super) fn fits(metric: &Metric, runs: &[Run]) -> Vec<Fit> {
         let model = hockney::fit(&points, confidence).ok()?;
         Some(Fit { run: line.run, label: line.label, model })
     };
-    metric.lines(&Axis::Size).into_iter().filter_map(fit).collect()
+    plot.lines.into_iter().filter_map(fit).collect()
 }
 
 /// What the lines leave unexplained, in percent of the measured median.

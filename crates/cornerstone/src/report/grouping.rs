@@ -45,6 +45,22 @@ pub(super) struct Line<'a> {
     pub(super) points: Vec<(u64, &'a Measurement)>,
 }
 
+/// One chart's lines.
+pub(super) struct Plot<'a> {
+    pub(super) axis: Axis,
+    /// Each with two points or more, as far as there are such.
+    pub(super) lines: Vec<Line<'a>>,
+}
+
+/// What an axis would show.
+struct Joined<'a> {
+    /// How many points that no other chart shows.
+    count: usize,
+    /// How many values along the axis.
+    values: usize,
+    plot: Plot<'a>,
+}
+
 /// The benchmarks of all runs in the order in which they first appear. Where a run holds a key twice, as a run that
 /// was resumed may, the later one counts.
 pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
@@ -88,16 +104,48 @@ impl<'a> Benchmark<'a> {
 }
 
 impl<'a> Metric<'a> {
-    /// The quantity that varies most: the message size where there are several, else a parameter, else the ranks.
-    pub(super) fn axis(&self) -> Axis {
+    /// What to draw: as many charts as it takes to show each point on a line, along the quantity that joins most of
+    /// them first. Points that no line joins stand in the first chart. Empty where nothing varies.
+    pub(super) fn plots(&self) -> Vec<Plot<'a>> {
         let mut axes = vec![Axis::Size];
         axes.extend(self.numeric_parameters().into_iter().map(Axis::Parameter));
         axes.push(Axis::Ranks);
-        let values = |axis: &Axis| -> usize {
-            self.points.iter().map(|p| axis.of(p.measurement)).collect::<BTreeSet<_>>().len()
-        };
-        // `max_by_key` takes the last of equals; reversed, the first named wins.
-        axes.into_iter().rev().max_by_key(values).unwrap_or(Axis::Size)
+        let mut rest: BTreeSet<*const Measurement> =
+            self.points.iter().map(|point| std::ptr::from_ref(point.measurement)).collect();
+        let mut plots: Vec<Plot> = Vec::new();
+        loop {
+            let candidates =
+                axes.iter().filter(|axis| plots.iter().all(|plot| plot.axis != **axis));
+            let joined = candidates.map(|axis| self.joined(axis, &rest)).filter(|j| j.count > 0);
+            // Of equals the first named: the reversed order makes it the last, which `max_by_key` takes.
+            let joined: Vec<Joined> = joined.collect();
+            let Some(best) = joined.into_iter().rev().max_by_key(|j| (j.count, j.values)) else {
+                break;
+            };
+            for (_, measurement) in best.plot.lines.iter().flat_map(|line| &line.points) {
+                rest.remove(&std::ptr::from_ref(*measurement));
+            }
+            plots.push(best.plot);
+        }
+        if let Some(first) = plots.first_mut() {
+            let alone = self.lines(&first.axis).into_iter().filter(|line| line.points.len() == 1);
+            let is_left = |line: &Line| rest.contains(&std::ptr::from_ref(line.points[0].1));
+            first.lines.extend(alone.filter(is_left));
+            first.lines.sort_by_key(|line| (line.run, line.points[0].1.ranks));
+        }
+        plots
+    }
+
+    /// What an axis would join of the points that are left.
+    fn joined(&self, axis: &Axis, rest: &BTreeSet<*const Measurement>) -> Joined<'a> {
+        let mut lines = self.lines(axis);
+        lines.retain(|line| line.points.len() > 1);
+        let points = || lines.iter().flat_map(|line| &line.points);
+        Joined {
+            count: points().filter(|(_, m)| rest.contains(&std::ptr::from_ref(*m))).count(),
+            values: points().map(|(x, _)| x).collect::<BTreeSet<_>>().len(),
+            plot: Plot { axis: axis.clone(), lines },
+        }
     }
 
     /// The lines of a chart over `axis`, run by run.
@@ -192,7 +240,7 @@ impl Axis {
             Axis::Size => ("message size".into(), true),
             Axis::Ranks => ("ranks".into(), false),
             Axis::Parameter(name) => match name.strip_suffix("_bytes") {
-                Some(stem) => (words(stem), true),
+                Some(stem) => (format!("{} size", words(stem)), true),
                 None => (words(name), false),
             },
         }
@@ -262,4 +310,99 @@ fn label(m: &Measurement, varying: &[Dimension]) -> String {
     let parts: Vec<String> =
         varying.iter().map(|d| d.of(m)).filter(|part| !part.is_empty()).collect();
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::record::{Outliers, StopReason, Summary, Timing};
+
+    use super::*;
+
+    fn measurement(ranks: usize, size_bytes: u64, packet_bytes: Option<u64>) -> Measurement {
+        let parameter = packet_bytes.map(|bytes| ("packet_bytes".into(), bytes.into()));
+        Measurement {
+            benchmark: "adjacent-pair".into(),
+            group: "paragon".into(),
+            fabric: "local".into(),
+            ranks,
+            size_bytes,
+            parameters: parameter.into_iter().collect(),
+            metric: "time".into(),
+            unit: "us".into(),
+            better: Better::Lower,
+            summary: Summary {
+                median: 1.0,
+                ci_low: 1.0,
+                ci_high: 1.0,
+                ci_confidence: 0.95,
+                mean: 1.0,
+                min: 1.0,
+                p99: 1.0,
+                p999: 1.0,
+                max: 1.0,
+                n: 1,
+                outliers: Outliers::default(),
+            },
+            stop_reason: StopReason::Precision,
+            timing: Timing {
+                events_per_sample: 1,
+                clock_share: 0.0,
+                start: "none".into(),
+                late_starts: 0,
+                spent_s: 0.0,
+            },
+            samples: vec![1.0],
+            warm_up_samples: Vec::new(),
+        }
+    }
+
+    /// A line's label and the places of its points.
+    type Placed = (String, Vec<u64>);
+
+    /// For each chart its axis and its lines.
+    fn plots(measurements: &[Measurement]) -> Vec<(Axis, Vec<Placed>)> {
+        let points = measurements.iter().map(|measurement| Point { run: 0, measurement }).collect();
+        let metric = Metric { name: "time", unit: "us", better: Better::Lower, points };
+        let line = |line: &Line| -> Placed {
+            (line.label.clone(), line.points.iter().map(|&(x, _)| x).collect())
+        };
+        let plots = metric.plots();
+        plots.iter().map(|p| (p.axis.clone(), p.lines.iter().map(line).collect())).collect()
+    }
+
+    #[test]
+    fn sizes_make_lines_for_each_number_of_ranks() {
+        let grid = [(2, 8), (2, 64), (2, 512), (4, 8), (4, 64), (4, 512)];
+        let found = plots(&grid.map(|(ranks, size)| measurement(ranks, size, None)));
+        let lines = [("2 ranks", vec![8, 64, 512]), ("4 ranks", vec![8, 64, 512])];
+        assert_eq!(found, [(Axis::Size, lines.map(|(label, x)| (label.into(), x)).into())]);
+    }
+
+    #[test]
+    fn points_that_the_first_axis_does_not_join_get_a_chart_of_their_own() {
+        let found = plots(&[
+            measurement(2, 8, None),
+            measurement(2, 64, None),
+            measurement(2, 512, None),
+            measurement(2, 512, Some(64)),
+            measurement(2, 512, Some(128)),
+        ]);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0], (Axis::Size, vec![(String::new(), vec![8, 64, 512])]));
+        let packets = Axis::Parameter("packet_bytes".into());
+        assert_eq!(found[1], (packets, vec![("512 B".into(), vec![64, 128])]));
+    }
+
+    #[test]
+    fn a_point_that_nothing_joins_stands_in_the_first_chart() {
+        let found =
+            plots(&[measurement(2, 8, None), measurement(2, 64, None), measurement(4, 512, None)]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].1[1], ("4 ranks".into(), vec![512]));
+    }
+
+    #[test]
+    fn a_single_point_is_no_chart() {
+        assert_eq!(plots(&[measurement(2, 0, None)]), []);
+    }
 }

@@ -17,6 +17,7 @@ pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
     let parameters = parameter_names(benchmark);
     let several = runs.len() > 1;
     let rows = rows(benchmark);
+    let sized = rows.keys().any(|(key, _)| key.size_bytes > 0);
     html! {
         div.scroll tabindex="0" role="region" aria-label=(format!("Numbers of {}", benchmark.name)) {
             table.numbers {
@@ -24,7 +25,7 @@ pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
                     @if several { th scope="col" { "run" } }
                     th scope="col" { "ranks" }
                     @for name in &parameters { th scope="col" { (heading(name)) } }
-                    th scope="col" data-copy="size in bytes" { "size" }
+                    @if sized { th scope="col" data-copy="size in bytes" { "size" } }
                     @for (index, metric) in benchmark.metrics.iter().enumerate() {
                         (headings(metric, index == 0, several))
                     }
@@ -42,7 +43,7 @@ pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
                                     (cell(name, v))
                                 } }
                             }
-                            td data-copy=(key.size_bytes) { (size(key.size_bytes)) }
+                            @if sized { td data-copy=(key.size_bytes) { (size(key.size_bytes)) } }
                             @for (index, _) in benchmark.metrics.iter().enumerate() {
                                 (cells(metrics[index], index == 0, several.then(|| against(comparisons, *run, metrics[index]))))
                             }

@@ -5,11 +5,11 @@ use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::chart::{Chart, Context, capitalised};
+use super::chart::{Chart, Context, XAxis, capitalised};
 use super::comparing::Comparisons;
 use super::fits::{self, Fit};
-use super::format::size;
-use super::grouping::{Benchmark, Metric, full_label, words};
+use super::format::{percent, size};
+use super::grouping::{Axis, Benchmark, Metric, full_label, words};
 use super::limits::Limits;
 use super::numbers;
 use super::samples::Samples;
@@ -58,7 +58,7 @@ struct Known<'a> {
 
 impl Context for Known<'_> {
     fn share(&self, measurement: &Measurement) -> Option<String> {
-        self.limits.words(measurement)
+        self.limits.share(measurement).map(|share| percent(share.share))
     }
 
     fn limit(&self, measurement: &Measurement) -> Option<f64> {
@@ -104,14 +104,22 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
     let known = Known { limits: &material.limits, comparisons: &material.comparisons, detailed };
     let mut charts: Vec<Chart> = Vec::new();
     if !Limits::is_of_pairs(benchmark) {
-        charts.extend(benchmark.metrics.iter().filter_map(|metric| Chart::values(metric, &known)));
+        let plotted: Vec<_> =
+            benchmark.metrics.iter().map(|metric| (metric, metric.plots())).collect();
+        // The charts along one axis stand side by side: time, rate, ratio.
+        let axes = plotted.iter().map(|(_, plots)| plots.len()).max().unwrap_or(0);
         let first = material.runs.first().map_or("", |run| &run.label);
-        let metric = benchmark.metrics.first();
-        charts.extend(metric.and_then(|metric| Chart::ratios(metric, first, &known)));
+        for place in 0..axes {
+            let plots = || plotted.iter().filter_map(|(metric, p)| Some((*metric, p.get(place)?)));
+            charts.extend(plots().map(|(metric, plot)| Chart::values(metric, plot, &known)));
+            let primary = plots().next();
+            charts.extend(primary.and_then(|(m, plot)| Chart::ratios(m, plot, first, &known)));
+        }
     }
     let in_view = charts.len();
     if !fits.is_empty() {
-        let values = charts.iter().find(|chart| chart.y.unit == "us").expect("fits are of times");
+        let is_fitted = |chart: &&Chart| chart.y.unit == "us" && chart.x == XAxis::of(&Axis::Size);
+        let values = charts.iter().find(is_fitted).expect("fits are of times over size");
         charts.extend([fits::fitted_chart(values, fits), fits::residual_chart(fits)]);
     }
     BenchmarkData { in_view, charts, details }

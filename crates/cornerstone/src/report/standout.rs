@@ -132,14 +132,18 @@ fn unfinished(runs: &[Run]) -> Option<Finding> {
 }
 
 fn differing_machines(runs: &[Run]) -> Option<Finding> {
-    let differing: Vec<String> = environment::machine(runs)
+    let mut differing: Vec<String> = environment::machine(runs)
         .into_iter()
         .filter(|fact| fact.differs() && fact.name != "load before")
         .map(|fact| fact.name)
         .collect();
+    if differing.len() > EXAMPLES {
+        let more = differing.split_off(EXAMPLES).len();
+        differing.push(format!("and {more} more"));
+    }
     (!differing.is_empty()).then(|| Finding {
         weight: Weight::Note,
-        title: format!("The runs differ in: {}.", differing.join(", ")),
+        title: format!("The machines of the runs differ: {}.", differing.join(", ")),
         advice: "A difference between their numbers may come from there. The environment below shows both.".into(),
         examples: Vec::new(),
     })
@@ -242,7 +246,8 @@ fn oversubscribed_cases(cases: &[Case], runs: &[Run]) -> Option<Finding> {
 fn crooked(runs: &[Run], benchmarks: &[Benchmark]) -> Option<Finding> {
     let mut all = 0;
     let mut examples = Vec::new();
-    for (index, benchmark) in benchmarks.iter().enumerate() {
+    let messages = |benchmark: &Benchmark| benchmark.group != analysis::limits::GROUP;
+    for (index, benchmark) in benchmarks.iter().enumerate().filter(|(_, b)| messages(b)) {
         for fit in benchmark.metrics.iter().flat_map(|metric| fits::fits(metric, runs)) {
             all += 1;
             if fit.model.failing_sizes().next().is_none() {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::chart::capitalised;
 use super::fits::{self, Fit};
-use super::format::{about_size, prose, significant, size, value};
+use super::format::{about_size, percent, prose, significant, size, value};
 use super::grouping::{Benchmark, ranks};
 use super::numbers::{oversubscribed, swatch};
 use super::sections::Material;
@@ -98,7 +98,7 @@ pub(super) fn key_figures(material: &Material, benchmarks: &[Benchmark]) -> Mark
     let runs = material.runs.len();
     let rows: Vec<(&KeyFigure, Vec<Option<Found>>)> = KEY_FIGURES
         .iter()
-        .map(|figure| (figure, (0..runs).map(|run| figure.find(benchmarks, run)).collect()))
+        .map(|figure| (figure, figure.find(benchmarks, runs)))
         .filter(|(_, found): &(_, Vec<Option<Found>>)| found.iter().any(Option::is_some))
         .collect();
     match (rows.is_empty(), runs) {
@@ -165,7 +165,8 @@ fn key_cell(
     material: &Material,
 ) -> Markup {
     let ratio = first
-        .filter(|first| run > 0 && first.unit == m.unit && first.summary.median > 0.0)
+        .filter(|first| run > 0 && first.unit == m.unit && first.ranks == m.ranks)
+        .filter(|first| first.summary.median > 0.0)
         .map(|first| significant(m.summary.median / first.summary.median));
     html! {
         span.figure { (value(m.summary.median, &m.unit)) }
@@ -183,36 +184,38 @@ fn machine(run: &Run) -> String {
     if let Some(name) = header.fabric.name.strip_prefix("sim:") {
         return format!("A simulation of the machine `{name}`, in its own virtual time.");
     }
-    let processor =
-        if e.processor.is_empty() { "a processor without a name" } else { &e.processor };
-    let processors = match e.processors_available {
-        1 => "1 processor".into(),
-        more => format!("{more} processors"),
-    };
-    let mut text = format!(
-        "`{}` is {processor} with {processors} at the run's disposal and {} of memory, under {}",
-        e.host,
-        about_size(e.memory_bytes),
-        e.kernel
-    );
-    if !e.virtualisation.is_empty() && e.virtualisation != "none" {
-        text += &format!(" ({})", e.virtualisation);
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let parts = [
+        known(&e.processor),
+        (e.processors_available > 0).then(|| match e.processors_available {
+            1 => "1 processor at the run's disposal".into(),
+            more => format!("{more} processors at the run's disposal"),
+        }),
+        (e.memory_bytes > 0).then(|| format!("{} of memory", about_size(e.memory_bytes))),
+        known(&e.kernel),
+        known(&e.virtualisation).filter(|text| text != "none"),
+    ];
+    let mut parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        parts.push("the run does not say more about it".into());
     }
-    let over = match header.fabric.name.as_str() {
-        "local" => "Cornerstone's own shared memory (`local`)".into(),
-        other => format!("`{other}`"),
+    let host = known(&e.host).map_or("A machine without a name".into(), |host| format!("`{host}`"));
+    let fabric = match header.fabric.name.as_str() {
+        "local" => "Messages went over Cornerstone's own shared memory (`local`).".into(),
+        "" => "The run does not say what carried its messages.".into(),
+        other => format!("Messages went over `{other}`."),
     };
-    text + &format!(". Messages went over {over}.")
+    format!("{host}: {}. {fabric}", parts.join(", "))
 }
 
 /// What the one run's machine can do, against its limits.
 fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
     let clause = |figure: &KeyFigure| {
-        let m = figure.find(benchmarks, 0)?.measurement;
+        let m = figure.find(benchmarks, 1).into_iter().flatten().next()?.measurement;
         let number = value(m.summary.median, &m.unit);
         let mut clause = format!("{} {number}", figure.sentence);
-        if let Some(share) = material.limits.words(m) {
-            clause += &format!(" ({share})");
+        if let Some(share) = material.limits.share(m) {
+            clause += &format!(" ({} of the limit)", percent(share.share));
         }
         Some(clause)
     };
@@ -240,14 +243,28 @@ fn straight_line(material: &Material, benchmarks: &[Benchmark]) -> Option<String
 }
 
 impl KeyFigure {
-    fn find<'a>(&self, benchmarks: &[Benchmark<'a>], run: usize) -> Option<Found<'a>> {
-        self.benchmarks.iter().find_map(|name| {
-            let benchmark = benchmarks.iter().position(|benchmark| benchmark.name == *name)?;
-            let points = &benchmarks[benchmark].metric(self.metric)?.points;
-            let of_run: Vec<&Measurement> =
-                points.iter().filter(|p| p.run == run).map(|p| p.measurement).collect();
-            (self.pick)(&of_run).map(|index| Found { measurement: of_run[index], benchmark })
-        })
+    /// The figure of each run, all from one benchmark: the first of the figure's that most runs hold.
+    fn find<'a>(&self, benchmarks: &[Benchmark<'a>], runs: usize) -> Vec<Option<Found<'a>>> {
+        let of_benchmark = |name: &&str| -> Vec<Option<Found<'a>>> {
+            let place = benchmarks.iter().position(|benchmark| benchmark.name == *name);
+            (0..runs).map(|run| self.of_run(benchmarks, place?, run)).collect()
+        };
+        let candidates = self.benchmarks.iter().map(of_benchmark);
+        // `max_by_key` takes the last of equals; reversed, the first named wins.
+        let held = |found: &Vec<Option<Found>>| found.iter().flatten().count();
+        candidates.rev().max_by_key(held).unwrap_or_default()
+    }
+
+    fn of_run<'a>(
+        &self,
+        benchmarks: &[Benchmark<'a>],
+        benchmark: usize,
+        run: usize,
+    ) -> Option<Found<'a>> {
+        let points = &benchmarks[benchmark].metric(self.metric)?.points;
+        let of_run: Vec<&Measurement> =
+            points.iter().filter(|p| p.run == run).map(|p| p.measurement).collect();
+        (self.pick)(&of_run).map(|index| Found { measurement: of_run[index], benchmark })
     }
 }
 
