@@ -36,6 +36,12 @@ pub(crate) fn findings(run: &Run) -> String {
             "{UNCONVERGED} did not converge: the interval was still wider than asked for when the time or the samples ran out\n\n"
         );
     }
+    if limits.hand_overs.is_empty() && limits.copies.is_empty() {
+        text += &format!(
+            "The machine's own limits are not in this run; `cornerstone run {LIMITS} ...` measures them too, and shows\n\
+             each number's share of them.\n\n"
+        );
+    }
     text + &headlines(&found, &limits)
 }
 

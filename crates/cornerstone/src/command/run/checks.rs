@@ -5,7 +5,7 @@ use benchmark::Launch;
 use crate::arguments::FabricChoice;
 use crate::environment::{self, MemoryBound};
 use crate::failure::Failure;
-use crate::output::quantity::{memory as shown, size};
+use crate::output::quantity::{memory as shown, ranks as rank_count, size};
 
 /// Refuses more ranks than the fabric can start.
 pub(super) fn ranks(fabric: &FabricChoice, launches: &[Launch]) -> Result<(), Failure> {
@@ -36,9 +36,9 @@ fn memory_within(launches: &[Launch], bound: &MemoryBound) -> Result<(), Failure
     let largest = launch.job.steps.iter().max_by_key(|step| step.size_bytes);
     let (name, bytes) = largest.map_or(("", 0), |step| (step.benchmark.as_str(), step.size_bytes));
     Err(Failure::usage(format!(
-        "messages of {} between {} ranks ({name}) need {} of memory, but {} are {}",
+        "messages of {} between {} ({name}) need {} of memory, but {} are {}",
         size(bytes),
-        launch.ranks,
+        rank_count(launch.ranks),
         shown(needed),
         shown(bound.bytes),
         bound.set_by
