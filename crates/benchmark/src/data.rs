@@ -145,7 +145,10 @@ impl Data {
         let mut send = room(blocks.send)?;
         let mut receive = room(blocks.receive)?;
         match received {
-            Received::Sum => send.elements_mut::<f64>().copy_from_slice(&addends(&shape, shape.me)),
+            Received::Sum => {
+                let numbers = send.elements_mut::<f64>().iter_mut().zip(0..);
+                numbers.for_each(|(number, index)| *number = addend(shape.me, index));
+            }
             _ => own_blocks(&mut send, &shape, |shape, block| (shape.me, block), seed),
         }
         receive.fill(POISON);
@@ -174,41 +177,32 @@ impl Data {
     }
 
     fn check_blocks(&self, origin: fn(&Shape, usize) -> (usize, usize), seed: u64) -> Result<()> {
-        let Shape { me, size, .. } = self.shape;
-        let mut expected = vec![0; size];
-        let received = self.receive.chunks_exact(size.max(1)).enumerate();
+        let received = self.receive.chunks_exact(self.shape.size.max(1)).enumerate();
         let posted = self.incoming.iter().map(|buffer| (0, &buffer[..]));
         for (block, found) in received.chain(posted) {
             let (from, theirs) = origin(&self.shape, block);
-            fill(&mut expected, seed, from, theirs);
-            // Comparing whole blocks first is fast; the search is for the message only.
-            if found == expected {
-                continue;
-            }
-            if let Some(byte) = (0..size).find(|&byte| found[byte] != expected[byte]) {
-                return Err(Error::Program(format!(
-                    "wrong data: byte {byte} of block {block} at rank {me} is {:#04x} where rank {from} sent {:#04x}",
-                    found[byte], expected[byte]
-                )));
-            }
+            let Some((byte, expected)) = first_wrong(found, seed, from, theirs) else { continue };
+            return Err(Error::Program(format!(
+                "wrong data: byte {byte} of block {block} at rank {} is {:#04x} where rank {from} sent {expected:#04x}",
+                self.shape.me, found[byte]
+            )));
         }
         Ok(())
     }
 
     fn check_sum(&self) -> Result<()> {
-        let mut expected = vec![0.0; self.shape.size / size_of::<f64>()];
-        for rank in 0..self.shape.ranks {
-            let addends = addends(&self.shape, rank);
-            expected.iter_mut().zip(addends).for_each(|(sum, addend)| *sum += addend);
+        // Each rank adds its number, counted from 1, so many times.
+        let once: f64 = (1..=self.shape.ranks).map(|rank| rank as f64).sum();
+        for (index, &found) in self.receive.elements::<f64>().iter().enumerate() {
+            let sum = once * addend(0, index);
+            if found != sum {
+                return Err(Error::Program(format!(
+                    "wrong data: element {index} at rank {} is {found} where the sum is {sum}",
+                    self.shape.me
+                )));
+            }
         }
-        let found = self.receive.elements::<f64>();
-        match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
-            None => Ok(()),
-            Some(index) => Err(Error::Program(format!(
-                "wrong data: element {index} at rank {} is {} where the sum is {}",
-                self.shape.me, found[index], expected[index]
-            ))),
-        }
+        Ok(())
     }
 }
 
@@ -231,20 +225,53 @@ fn own_blocks(
 }
 
 /// Small whole numbers, so that their sum is exact in whatever order it is made.
-fn addends(shape: &Shape, rank: usize) -> Vec<f64> {
-    (0..shape.size / size_of::<f64>()).map(|index| ((rank + 1) * (index % 97 + 1)) as f64).collect()
+fn addend(rank: usize, index: usize) -> f64 {
+    ((rank + 1) * (index % 97 + 1)) as f64
 }
 
-/// Fills `bytes` with what block `block` of rank `rank` holds: a stretch of one pseudorandom sequence, so that a block
-/// from elsewhere, or shifted, is seen at once.
-fn fill(bytes: &mut [u8], seed: u64, rank: usize, block: usize) {
-    let begin = mix(mix(mix(seed) ^ rank as u64) ^ block as u64);
-    let (words, rest) = bytes.as_chunks_mut::<8>();
-    let count = words.len() as u64;
-    for (word, index) in words.iter_mut().zip(0..) {
-        *word = mix(begin.wrapping_add(index)).to_le_bytes();
+/// A stretch of one pseudorandom sequence, so that a block from elsewhere, or shifted, is seen at once.
+#[derive(Clone, Copy)]
+struct Pattern {
+    begin: u64,
+}
+
+impl Pattern {
+    /// What block `block` of rank `rank` holds.
+    fn new(seed: u64, rank: usize, block: usize) -> Self {
+        Pattern { begin: mix(mix(mix(seed) ^ rank as u64) ^ block as u64) }
     }
-    rest.copy_from_slice(&mix(begin.wrapping_add(count)).to_le_bytes()[..rest.len()]);
+
+    /// Writes what stands from byte `8 words` on.
+    fn write(self, bytes: &mut [u8], words: usize) {
+        let first = self.begin.wrapping_add(words as u64);
+        let (whole, rest) = bytes.as_chunks_mut::<8>();
+        let last = first.wrapping_add(whole.len() as u64);
+        for (word, index) in whole.iter_mut().zip(0..) {
+            *word = mix(first.wrapping_add(index)).to_le_bytes();
+        }
+        rest.copy_from_slice(&mix(last).to_le_bytes()[..rest.len()]);
+    }
+}
+
+fn fill(bytes: &mut [u8], seed: u64, rank: usize, block: usize) {
+    Pattern::new(seed, rank, block).write(bytes, 0);
+}
+
+/// The place of the first byte that is not what block `block` of rank `rank` holds, and what stands there.
+fn first_wrong(found: &[u8], seed: u64, rank: usize, block: usize) -> Option<(usize, u8)> {
+    // Piece by piece, as a second buffer of the size of a message may not fit the memory.
+    const PIECE: usize = 64 << 10;
+    let pattern = Pattern::new(seed, rank, block);
+    let mut expected = vec![0; PIECE.min(found.len())];
+    for (number, piece) in found.chunks(PIECE).enumerate() {
+        let expected = &mut expected[..piece.len()];
+        pattern.write(expected, number * PIECE / size_of::<u64>());
+        if piece != expected {
+            let byte = piece.iter().zip(&*expected).position(|(found, wanted)| found != wanted)?;
+            return Some((number * PIECE + byte, expected[byte]));
+        }
+    }
+    None
 }
 
 /// A bijection that spreads every bit of its argument over the result: the finaliser of SplitMix64 (Steele, Lea and
@@ -276,6 +303,18 @@ mod tests {
         assert_eq!(block(1, 2, 3), block(1, 2, 3));
         for other in [block(2, 2, 3), block(1, 3, 2), block(1, 2, 4), block(1, 3, 3)] {
             assert_ne!(block(1, 2, 3)[..2], other[..2]);
+        }
+    }
+
+    #[test]
+    fn long_blocks_are_checked_to_the_last_byte() {
+        let mut bytes = vec![0; 200_003];
+        fill(&mut bytes, SEED, 1, 2);
+        assert_eq!(first_wrong(&bytes, SEED, 1, 2), None);
+        for place in [0, 65_536, 131_071, 200_002] {
+            bytes[place] ^= 1;
+            assert_eq!(first_wrong(&bytes, SEED, 1, 2), Some((place, bytes[place] ^ 1)));
+            bytes[place] ^= 1;
         }
     }
 

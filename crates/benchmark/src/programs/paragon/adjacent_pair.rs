@@ -6,6 +6,7 @@ use contract::{Rank, Result, Source};
 use crate::catalogue::{Benchmark, Program};
 use crate::data::{Data, Role};
 use crate::plan::{Case, Scope, sized};
+use crate::programs::streams::window;
 use crate::programs::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG, from_first_to_second};
 
 pub(in crate::programs) const ADJACENT_PAIR: Benchmark = Benchmark {
@@ -15,31 +16,32 @@ pub(in crate::programs) const ADJACENT_PAIR: Benchmark = Benchmark {
     explains: "Rank 0 sends 64 messages, one after the other, and rank 1 receives them; rank 0 times from its first call \
         to the last (or only) empty message by which rank 1 acknowledges. With acknowledgement=yes rank 1 acknowledges \
         each message, and rank 0 waits for it; else only the last. With packet_bytes rank 0 cuts each message into \
-        packets of that size and sends these. The time is a 64th, the rate is size / time. Source: MITRE real-time \
-        benchmarks (1995), section 4.1.1, which sends 1000 messages of 256 KiB a run and gives one rate.",
+        packets of that size and sends these. The time is a 64th, the rate is size / time. Messages above 4 MiB are \
+        fewer: 256 MiB in all, but 4 at least. Source: MITRE real-time benchmarks (1995), section 4.1.1, which sends \
+        1000 messages of 256 KiB a run and gives one rate.",
     cases,
     program: Program {
         blocks: from_first_to_second,
         event: train,
-        parts: |_| MESSAGES as u64,
+        parts: |shape| window(shape) as u64,
         ..BETWEEN_TWO
     },
     ..BENCHMARK
 };
 
-const MESSAGES: usize = 64;
-
 /// The report's own sizes (its tables 4.2 and 4.3), and larger packets than its machine had.
 const SIZES: [u64; 5] = [1, 1 << 10, 16 << 10, 256 << 10, 1 << 20];
 const PACKETS: [u64; 7] = [128, 256, 512, 1024, 1792, 8 << 10, 64 << 10];
 const CUT_SIZE: u64 = 256 << 10;
+/// No message is cut into more packets than this.
+const PACKETS_MAX: u64 = 16 << 10;
 
 fn cases(scope: &Scope) -> Vec<Case> {
     let cut_size = scope.sizes.map_or(CUT_SIZE, |sizes| sizes.largest());
     let whole = sized(scope, &SIZES).into_iter().map(|case| (case.size_bytes, None));
     let cut = PACKETS
         .into_iter()
-        .filter(|&packet| packet < cut_size)
+        .filter(|&packet| packet < cut_size && packet >= cut_size / PACKETS_MAX)
         .map(|packet| (cut_size, Some(packet)));
     let all: Vec<_> = whole.chain(cut).collect();
     let case = |acknowledgement: bool, (size_bytes, packet): (u64, Option<u64>)| {
@@ -54,8 +56,9 @@ fn train(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     if data.role == Role::Other {
         return Ok(());
     }
-    for message in 0..MESSAGES {
-        let acknowledged = data.shape.acknowledgement || message == MESSAGES - 1;
+    let messages = window(&data.shape);
+    for message in 1..=messages {
+        let acknowledged = data.shape.acknowledgement || message == messages;
         match data.role {
             Role::First => send(rank, data, acknowledged)?,
             _ => receive(rank, data, acknowledged)?,
@@ -102,5 +105,8 @@ mod tests {
         assert_eq!(cases.len(), 10);
         let cut = cases.iter().filter(|case| case.parameters.contains_key("packet_bytes"));
         assert!(cut.clone().all(|case| case.size_bytes == 1024) && cut.count() == 6);
+        // 1 GiB / 16384 = 64 KiB: only the largest packets.
+        let sizes = Some("1GiB".parse().unwrap());
+        assert_eq!(super::cases(&Scope { ranks: 2, sizes: sizes.as_ref() }).len(), 4);
     }
 }
