@@ -45,7 +45,7 @@ function sampleFacts(entry) {
   const { per_mark: perMark } = entry.samples.trace;
   const thinning = perMark > 1 ? ` Over time each mark spans ${perMark} neighbouring samples, from the smallest to the largest.` : "";
   return `${entry.n} samples; median ${formatValue(entry.median, entry.unit)}, p99 ${formatValue(entry.p99, entry.unit)}, ` +
-    `max ${formatValue(entry.max, entry.unit)}. ${outside}${thinning}`;
+    `max ${formatValue(entry.max, entry.unit)}. ${entry.how} ${outside}${thinning}`;
 }
 
 /** A plot that is not made of lines over size; it follows the theme and the width like the others. */

@@ -62,7 +62,7 @@ pub(super) fn precise(value: f64) -> String {
 
 /// A share as a percentage: `0.931` becomes `93 %`, and what rounds to nothing `0.4 %`.
 pub(super) fn percent(share: f64) -> String {
-    if share.abs() < 0.01 {
+    if share != 0.0 && share.abs() < 0.01 {
         format!("{} %", digits(share * 100.0, 1))
     } else {
         format!("{:.0} %", share * 100.0)

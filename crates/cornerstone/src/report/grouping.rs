@@ -281,9 +281,13 @@ pub(super) fn cell(name: &str, value: &ParameterValue) -> String {
     }
 }
 
-/// A parameter as a reader would say it: `packet 1 KiB`, `acknowledgement no`.
+/// A parameter as a reader would say it: `packet 1 KiB`, `no acknowledgement`.
 pub(super) fn parameter(name: &str, value: &ParameterValue) -> String {
-    format!("{} {}", heading(name), cell(name, value))
+    match value {
+        ParameterValue::Flag(true) => words(name),
+        ParameterValue::Flag(false) => format!("no {}", words(name)),
+        _ => format!("{} {}", heading(name), cell(name, value)),
+    }
 }
 
 /// What tells a measurement from the others of its benchmark, in full.

@@ -13,6 +13,7 @@ use super::{chart::capitalised, comparing::Comparisons, environment, samples, st
 
 const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
+const UPLOT_LICENCE: &str = include_str!("../../assets/vendor/uPlot-LICENSE");
 const STYLE: &str = include_str!("../../assets/report.css");
 /// Runs before anything is painted, so that a dark page does not flash white.
 const THEME: &str = include_str!("../../assets/theme.js");
@@ -68,6 +69,8 @@ fn document(title: &str, body: &Markup, data: &Data) -> String {
     );
     html! {
         (DOCTYPE)
+        // Its licence asks that it travels with every copy.
+        (PreEscaped(format!("<!-- This page carries uPlot.\n\n{UPLOT_LICENCE}-->")))
         html lang="en-GB" {
             head {
                 meta charset="utf-8";

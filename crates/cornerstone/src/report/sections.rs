@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::chart::{Chart, Context, XAxis, capitalised};
 use super::comparing::Comparisons;
 use super::fits::{self, Fit};
-use super::format::{percent, size};
+use super::format::{percent, size, value};
 use super::grouping::{Axis, Benchmark, Metric, full_label, words};
 use super::limits::Limits;
 use super::numbers;
@@ -38,6 +38,8 @@ struct Detail {
     p99: f64,
     max: f64,
     n: u64,
+    /// How it was timed, and why sampling stopped.
+    how: String,
     /// Samples beyond Tukey's fences: low severe, low mild, high mild, high severe.
     outliers: [u64; 4],
     samples: Samples,
@@ -140,10 +142,36 @@ impl Detail {
             p99: s.p99,
             max: s.max,
             n: s.n,
+            how: how(m),
             outliers: [o.low_severe, o.low_mild, o.high_mild, o.high_severe],
             samples,
         }
     }
+}
+
+/// How a measurement was timed, and why sampling stopped, in sentences.
+fn how(m: &Measurement) -> String {
+    let timing = &m.timing;
+    let events = match timing.events_per_sample {
+        0 | 1 => "Each sample is one event".into(),
+        many => format!("Each sample is the mean of {many} events in a row"),
+    };
+    let start = match timing.start.as_str() {
+        "none" => "one rank times it".into(),
+        "time" => "all ranks start at an agreed instant".into(),
+        "barrier" => "all ranks start from a barrier".into(),
+        other => format!("start: {other}"),
+    };
+    let late = match timing.late_starts {
+        0 => String::new(),
+        late => format!(" {late} samples were made again after a late start."),
+    };
+    format!(
+        "{events}; {start}; the clock takes {} of it.{late} Sampling stopped by {} after {}.",
+        percent(timing.clock_share),
+        words(&m.stop_reason.to_string()),
+        value(timing.spent_s, "s")
+    )
 }
 
 fn article(
