@@ -7,6 +7,7 @@ use maud::{Markup, html};
 /// Units that it does not know are left as they are.
 pub(super) fn value(value: f64, unit: &str) -> String {
     match unit {
+        _ if value == 0.0 => format!("0 {}", unit_name(unit)),
         "ns" => time_ns(value),
         "us" => time_ns(value * 1e3),
         "ms" => time_ns(value * 1e6),
@@ -116,6 +117,7 @@ mod tests {
         assert_eq!(value(0.9996, "us"), "1.00 µs");
         assert_eq!(value(12_345.0, "us"), "12.3 ms");
         assert_eq!(value(2.0, "s"), "2.00 s");
+        assert_eq!(value(0.0, "us"), "0 µs");
     }
 
     #[test]
