@@ -22,6 +22,7 @@ mod segment;
 mod system;
 mod wait;
 
-pub use launcher::{Binding, LaunchError, LaunchOptions, launch};
-pub use rank::{LocalRank, Reporter, attach_if_rank};
+pub use engine::{Envelope, Request, Selector};
+pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch};
+pub use rank::{Endpoint, LocalRank, Reporter, attach_if_rank};
 pub use segment::MAXIMUM_RANKS;

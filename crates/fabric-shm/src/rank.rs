@@ -2,6 +2,7 @@
 
 mod attach;
 mod collectives;
+mod endpoint;
 mod requests;
 mod shared_line;
 
@@ -17,6 +18,7 @@ use contract::{
 };
 
 pub use attach::attach_if_rank;
+pub use endpoint::Endpoint;
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Selector};

@@ -43,6 +43,7 @@ impl Engine {
             moved: 0,
             envelope: Envelope::default(),
             done: false,
+            offered: false,
         });
         match self.unexpected.take(&selector) {
             Some(message) => self.accept(request, message),
@@ -206,6 +207,8 @@ impl Engine {
 
     fn take_offer(&mut self, request: Request, envelope: Envelope, theirs: u32) {
         self.operations[request].begin(envelope);
+        // No data follows an offer without bytes.
+        self.operations[request].done = envelope.bytes == 0;
         let taken = numbers(kind::TAKE, [theirs, request.0]);
         self.enqueue(envelope.source as usize, Outgoing::Control(taken));
     }

@@ -136,12 +136,83 @@ impl Engine {
 
     /// The oldest message that `selector` would accept and that has arrived.
     pub(crate) fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.look()?;
+        Ok(self.unexpected.find(&selector).copied())
+    }
+
+    /// Takes the oldest message that `selector` would accept out of the sight of every other receive: only one for
+    /// `context` and `tag` gets it from now on. Returns what the message was.
+    pub(crate) fn claim(
+        &mut self,
+        selector: Selector,
+        context: u32,
+        tag: u32,
+    ) -> Result<Option<Envelope>> {
+        self.look()?;
+        Ok(self.unexpected.claim(&selector, context, tag))
+    }
+
+    /// Ends a receive that has found no message; false if it has found one.
+    pub(crate) fn cancel_receive(&mut self, request: Request) -> bool {
+        let cancelled = self.posted.remove(request);
+        if cancelled {
+            self.operations.end(request);
+        }
+        cancelled
+    }
+
+    /// Takes in what has arrived, and fails if the run was given up.
+    pub(crate) fn look(&mut self) -> Result<()> {
         self.check_alive()?;
         self.progress(None);
+        self.check_alive()?;
         if self.segment.header().abort.is_raised() {
             self.check_run(&[])?;
         }
-        Ok(self.unexpected.find(&selector).copied())
+        Ok(())
+    }
+
+    pub(crate) fn is_done(&self, request: Request) -> bool {
+        self.operations[request].done
+    }
+
+    /// Forgets a request that is done, and returns its message.
+    pub(crate) fn end(&mut self, request: Request) -> Envelope {
+        self.operations.end(request)
+    }
+
+    /// Waits, the whole engine of `owner` at work, until `done` says so. It is asked after every look at what has arrived,
+    /// may use the engine, and must not wait itself.
+    pub(crate) fn wait_until<T>(
+        owner: &mut T,
+        engine: fn(&mut T) -> &mut Engine,
+        done: &mut dyn FnMut(&mut T) -> bool,
+    ) -> Result<()> {
+        let mut patience = Patience::new(engine(owner).choices.every_rank_has_a_processor);
+        loop {
+            engine(owner).progress(None);
+            engine(owner).check_alive()?;
+            if done(owner) {
+                return Ok(());
+            }
+            match patience.pause() {
+                Pause::Again => {}
+                Pause::AgainWithCare => engine(owner).check_run(&[])?,
+                Pause::Sleep => {
+                    let me = engine(owner);
+                    wait::announce_sleep(me.segment.block(me.me).sleep_word());
+                    let looked = me.look();
+                    let ended = looked.is_err() || done(owner);
+                    let me = engine(owner);
+                    let word = me.segment.block(me.me).sleep_word();
+                    if ended {
+                        wait::stay_awake(word);
+                        return looked;
+                    }
+                    wait::sleep(word);
+                }
+            }
+        }
     }
 
     /// Completes the sends under way, as far as their receivers still run.

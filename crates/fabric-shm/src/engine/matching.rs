@@ -24,6 +24,12 @@ impl PostedQueue {
         self.queue.push_back((selector, request));
     }
 
+    /// Takes out `request`; false if it has found its message.
+    pub(super) fn remove(&mut self, request: Request) -> bool {
+        let index = self.queue.iter().position(|&(_, posted)| posted == request);
+        index.is_some_and(|index| self.queue.remove(index).is_some())
+    }
+
     /// Takes out the oldest receive that accepts `envelope`.
     pub(super) fn take(&mut self, envelope: &Envelope) -> Option<Request> {
         let index = self.queue.iter().position(|(selector, _)| selector.accepts(envelope))?;
@@ -65,6 +71,20 @@ impl UnexpectedQueue {
 
     pub(super) fn find(&self, selector: &Selector) -> Option<&Envelope> {
         self.queue.iter().map(|message| &message.envelope).find(|one| selector.accepts(one))
+    }
+
+    /// Moves the oldest message that `selector` accepts to another context and tag, where only who knows them finds it,
+    /// and returns what it was. It keeps its place, since the rest of it may be under way.
+    pub(super) fn claim(
+        &mut self,
+        selector: &Selector,
+        context: u32,
+        tag: u32,
+    ) -> Option<Envelope> {
+        let message = self.queue.iter_mut().find(|one| selector.accepts(&one.envelope))?;
+        let before = message.envelope;
+        (message.envelope.context, message.envelope.tag) = (context, tag);
+        Some(before)
     }
 
     /// Takes out the oldest message that `selector` accepts.

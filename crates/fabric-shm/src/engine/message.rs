@@ -4,25 +4,28 @@ use contract::{Error, Result, Status, Tag};
 
 /// Which messages a receive accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Selector {
+pub struct Selector {
     /// The space of tags; messages of another context never match.
-    pub(crate) context: u32,
+    pub context: u32,
     /// The sender, or any.
-    pub(crate) source: Option<u32>,
+    pub source: Option<u32>,
     /// The tag, or any.
-    pub(crate) tag: Option<u32>,
+    pub tag: Option<u32>,
 }
 
 /// A message's head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Envelope {
-    pub(crate) context: u32,
-    pub(crate) source: u32,
-    pub(crate) tag: u32,
+pub struct Envelope {
+    /// The space of tags it was sent in.
+    pub context: u32,
+    /// The sender.
+    pub source: u32,
+    /// Its tag.
+    pub tag: u32,
     /// The length of the message.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
     /// The room that the receive had, or the message's length where there is no receive.
-    pub(crate) room: usize,
+    pub room: usize,
 }
 
 impl Selector {

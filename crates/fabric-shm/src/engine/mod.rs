@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 
 use contract::Result;
 
-pub(crate) use message::{Envelope, Selector};
-pub(crate) use operation::Request;
+pub use message::{Envelope, Selector};
+pub use operation::Request;
 
 use crate::ring::{Consumer, Producer};
 use crate::segment::{Choices, Segment};

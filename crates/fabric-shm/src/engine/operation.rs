@@ -4,7 +4,7 @@ use super::message::{Envelope, Selector};
 
 /// A started operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Request(pub(super) u32);
+pub struct Request(pub(super) u32);
 
 impl Request {
     /// A small number, unique among the operations under way.
@@ -32,6 +32,8 @@ pub(super) struct Operation {
     /// The message, once it is known.
     pub(super) envelope: Envelope,
     pub(super) done: bool,
+    /// Whether a message is offered however short it is, so that its end says that a receive has taken it.
+    pub(super) offered: bool,
 }
 
 /// The operations under way. Places are used again, so that nothing is allocated once a program has reached its stride.

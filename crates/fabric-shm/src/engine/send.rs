@@ -45,6 +45,23 @@ impl Engine {
         memory: *const u8,
         bytes: usize,
     ) -> Result<Request> {
+        // SAFETY: our caller's promise.
+        unsafe { self.start_send_as(to, context, tag, memory, bytes, false) }
+    }
+
+    /// Starts to send; if `offered`, the request ends only once a receive has taken the message, however short it is.
+    ///
+    /// # Safety
+    /// As for `start_send`.
+    pub(crate) unsafe fn start_send_as(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        memory: *const u8,
+        bytes: usize,
+        offered: bool,
+    ) -> Result<Request> {
         self.check_alive()?;
         let envelope = Envelope { context, source: self.me as u32, tag, bytes, room: bytes };
         let request = self.operations.start(Operation {
@@ -54,6 +71,7 @@ impl Engine {
             moved: 0,
             envelope,
             done: false,
+            offered,
         });
         if to == self.me {
             self.send_to_self(request);
@@ -149,10 +167,10 @@ impl Engine {
 
     /// The first cell of a message.
     fn begin(&mut self, to: usize, request: Request) -> Option<Outgoing> {
-        let Operation { envelope, memory, room, .. } = self.operations[request];
+        let Operation { envelope, memory, room, offered, .. } = self.operations[request];
         // SAFETY: the caller of `start_send` promised it.
         let data = unsafe { std::slice::from_raw_parts(memory, room) };
-        if room <= INLINE_BYTES {
+        if room <= INLINE_BYTES && !offered {
             if !self.outbound[to].ring.has_room(0) {
                 return Some(Outgoing::Begin(request));
             }
@@ -169,7 +187,7 @@ impl Engine {
             return None;
         }
         let [low, high] = halves(room);
-        if room <= EAGER_LIMIT_BYTES {
+        if room <= EAGER_LIMIT_BYTES && !offered {
             return self.push_fragment(to, request, |bytes| Body {
                 tag: envelope.tag,
                 context: envelope.context,
@@ -244,12 +262,12 @@ impl Engine {
     }
 
     fn send_to_self(&mut self, request: Request) {
-        let Operation { envelope, memory, room, .. } = self.operations[request];
+        let Operation { envelope, memory, room, offered, .. } = self.operations[request];
         if let Some(receive) = self.posted.take(&envelope) {
             self.copy_to_self(request, receive);
             return;
         }
-        let contents = if room <= EAGER_LIMIT_BYTES {
+        let contents = if room <= EAGER_LIMIT_BYTES && !offered {
             self.operations[request].done = true;
             // SAFETY: the caller of `start_send` promised it.
             Contents::Copy(unsafe { std::slice::from_raw_parts(memory, room) }.to_vec())

@@ -17,6 +17,8 @@ pub enum LaunchError {
         rank: usize,
         /// What happened to it.
         reason: String,
+        /// The status it ended with, or 128 and the number of the signal that killed it, as shells have it.
+        status: u8,
     },
     /// A signal to the launcher ended the run.
     #[error("interrupted by {}; all ranks were ended", signal_name(*signal))]

@@ -8,7 +8,7 @@ mod signals;
 mod supervise;
 
 pub use error::LaunchError;
-pub use options::{Binding, LaunchOptions};
+pub use options::{Binding, LaunchOptions, Streams};
 
 use std::ops::ControlFlow;
 
@@ -45,11 +45,11 @@ pub fn launch(
     let segment = Segment::create(options.ranks, &options.job, choices).map_err(|error| {
         LaunchError::System { what: "making the shared memory".into(), reason: error.to_string() }
     })?;
-    let signals = Signals::catch().map_err(|error| LaunchError::System {
+    let signals = Signals::catch(options.any_program).map_err(|error| LaunchError::System {
         what: "preparing for signals".into(),
         reason: error.to_string(),
     })?;
-    let mut supervisor = Supervisor::new(&segment, &signals);
+    let mut supervisor = Supervisor::new(&segment, &signals, options.any_program);
     for rank in 0..options.ranks {
         match Process::start(options, &segment, rank, plan.processors[rank]) {
             Ok(process) => supervisor.add(process),

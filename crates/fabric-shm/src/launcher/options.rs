@@ -1,7 +1,9 @@
 //! What a run is asked to be, checked before anything is started.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::LaunchError;
 use crate::segment::MAXIMUM_RANKS;
@@ -23,6 +25,21 @@ pub struct LaunchOptions {
     /// Whether ranks may copy straight from each other's memory (process_vm_readv) where the system lets them; where
     /// not, long messages go through the segment.
     pub cross_memory_attach: bool,
+    /// Whether the program is any program, not one of this crate's ranks by agreement. Then rank 0 has this process's
+    /// standard input, the program may end without ever joining, a status other than 0 is a failure even after it has
+    /// finished its part, and signals to this process are passed on to it.
+    pub any_program: bool,
+    /// Where each rank's standard output and standard error go; empty means where this process's go.
+    pub streams: Vec<Streams>,
+}
+
+/// One rank's standard output and standard error.
+#[derive(Clone, Debug)]
+pub struct Streams {
+    /// Standard output.
+    pub output: Arc<File>,
+    /// Standard error.
+    pub error: Arc<File>,
 }
 
 /// Which rank runs on which processor.
@@ -59,6 +76,8 @@ impl LaunchOptions {
             program: PathBuf::from("/proc/self/exe"),
             arguments: Vec::new(),
             cross_memory_attach: true,
+            any_program: false,
+            streams: Vec::new(),
         }
     }
 

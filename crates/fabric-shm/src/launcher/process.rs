@@ -35,7 +35,8 @@ impl Process {
         let (reports, reports_in) =
             io::pipe().map_err(|error| failed("making a pipe for", error))?;
         let mut command = Command::new(&options.program);
-        command.args(&options.arguments).stdin(Stdio::null());
+        command.args(&options.arguments);
+        connect(&mut command, options, rank).map_err(|error| failed("preparing", error))?;
         let memory = segment.memory().as_raw_fd();
         command.env(
             PLACE_VARIABLE,
@@ -47,12 +48,15 @@ impl Process {
         // SAFETY: as above.
         let kept = unsafe { std::os::fd::BorrowedFd::borrow_raw(kept) };
         let launcher = std::process::id();
+        let any_program = options.any_program;
         // SAFETY: the closure makes system calls only; it allocates nothing and takes no lock.
         unsafe {
             command.pre_exec(move || {
                 die_with(launcher)?;
-                // A Ctrl-C reaches the whole group; the launcher alone decides what it means.
-                libc::signal(libc::SIGINT, libc::SIG_IGN);
+                if !any_program {
+                    // A Ctrl-C reaches the whole group; the launcher alone decides what it means.
+                    libc::signal(libc::SIGINT, libc::SIG_IGN);
+                }
                 system::close_on_exec(memory, false)?;
                 system::close_on_exec(kept, false)?;
                 if let Some(processor) = processor {
@@ -75,10 +79,32 @@ impl Process {
         let _ = self.child.kill();
     }
 
+    /// Sends it a signal, if it still runs.
+    pub(super) fn signal(&self, signal: i32) {
+        // SAFETY: no memory is involved; the process was not collected yet, so its number is nobody else's.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+    }
+
     /// Collects the status of a process that has ended.
     pub(super) fn collect(&mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
+}
+
+/// Gives a rank its standard streams.
+fn connect(command: &mut Command, options: &LaunchOptions, rank: usize) -> io::Result<()> {
+    let reads = options.any_program && rank == 0;
+    command.stdin(if reads { Stdio::inherit() } else { Stdio::null() });
+    if let Some(streams) = options.streams.get(rank) {
+        command.stdout(streams.output.try_clone()?).stderr(streams.error.try_clone()?);
+    }
+    Ok(())
+}
+
+/// A status as shells have it.
+pub(super) fn shell_status(status: ExitStatus) -> u8 {
+    let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    number.and_then(|number| u8::try_from(number).ok()).unwrap_or(1)
 }
 
 /// A status in words.

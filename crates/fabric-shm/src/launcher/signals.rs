@@ -4,16 +4,22 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::mem::{self, MaybeUninit};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use crate::system::check;
 
 const CAUGHT: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
+/// Signals that mean nothing to the launcher, but may to the program it runs.
+const PASSED_ON: [i32; 2] = [libc::SIGUSR1, libc::SIGUSR2];
+
 /// Where the handler writes; -1 while no run is under way.
 static WAKE: AtomicI32 = AtomicI32::new(-1);
 /// The signal that came first; 0 for none.
 static FIRST: AtomicI32 = AtomicI32::new(0);
+
+/// The signals to pass on, a bit for each by its number.
+static TO_PASS: AtomicU32 = AtomicU32::new(0);
 
 /// Catches signals until it is dropped.
 pub(super) struct Signals {
@@ -24,7 +30,8 @@ pub(super) struct Signals {
 
 impl Signals {
     /// Begins to catch. A signal that this process ignores (under `nohup`, say) stays ignored.
-    pub(super) fn catch() -> io::Result<Self> {
+    /// If `pass_on`, signals that a program may have a meaning for are caught too.
+    pub(super) fn catch(pass_on: bool) -> io::Result<Self> {
         // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
         let event = unsafe {
             let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?;
@@ -36,7 +43,8 @@ impl Signals {
         }
         FIRST.store(0, Ordering::SeqCst);
         let mut signals = Signals { event, before: Vec::new() };
-        for signal in CAUGHT {
+        TO_PASS.store(0, Ordering::SeqCst);
+        for signal in CAUGHT.into_iter().chain(PASSED_ON.into_iter().filter(|_| pass_on)) {
             // SAFETY: an action of zeros is the default action; `handler` only does what a handler may.
             unsafe {
                 let mut before = MaybeUninit::<libc::sigaction>::uninit();
@@ -64,6 +72,14 @@ impl Signals {
     }
 }
 
+impl Signals {
+    /// The signals to pass on that came since the last call.
+    pub(super) fn to_pass(&self) -> impl Iterator<Item = i32> {
+        let bits = TO_PASS.swap(0, Ordering::SeqCst);
+        PASSED_ON.into_iter().filter(move |signal| bits & 1 << signal != 0)
+    }
+}
+
 impl Drop for Signals {
     fn drop(&mut self) {
         for (signal, before) in &self.before {
@@ -76,7 +92,11 @@ impl Drop for Signals {
 
 /// Notes the signal and wakes the supervisor: an atomic and a write, both allowed in a handler.
 extern "C" fn handler(signal: libc::c_int) {
-    let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+    if PASSED_ON.contains(&signal) {
+        TO_PASS.fetch_or(1 << signal, Ordering::SeqCst);
+    } else {
+        let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+    }
     let one = 1u64;
     let event = WAKE.load(Ordering::SeqCst);
     // SAFETY: writes eight live bytes; errno is put back for the code that was interrupted.

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use super::LaunchError;
-use super::process::{Process, describe};
+use super::process::{Process, describe, shell_status};
 use super::signals::Signals;
 use crate::segment::{Segment, State};
 
@@ -23,10 +23,12 @@ pub(super) struct Supervisor<'a> {
     /// The first failure, and when the rest is to be killed.
     failure: Option<LaunchError>,
     kill_at: Option<Instant>,
+    /// Whether the ranks run any program, which may never join.
+    any_program: bool,
 }
 
 impl<'a> Supervisor<'a> {
-    pub(super) fn new(segment: &'a Segment, signals: &'a Signals) -> Self {
+    pub(super) fn new(segment: &'a Segment, signals: &'a Signals, any_program: bool) -> Self {
         Supervisor {
             segment,
             signals,
@@ -35,6 +37,7 @@ impl<'a> Supervisor<'a> {
             stopped: false,
             failure: None,
             kill_at: None,
+            any_program,
         }
     }
 
@@ -112,10 +115,16 @@ impl<'a> Supervisor<'a> {
     }
 
     fn look_for_signals(&mut self) {
+        for signal in self.signals.to_pass() {
+            self.running.iter().for_each(|process| process.signal(signal));
+        }
         if let Some(signal) = self.signals.first()
             && self.signal.is_none()
         {
             self.signal = Some(signal);
+            if self.any_program {
+                self.running.iter().for_each(|process| process.signal(signal));
+            }
             self.give_up(None, &format!("interrupted by {}", crate::system::signal_name(signal)));
         }
     }
@@ -125,22 +134,47 @@ impl<'a> Supervisor<'a> {
         let mut process = self.running.remove(index);
         while process.reports.read(on_report) {}
         let rank = process.rank;
-        let how = match process.collect() {
-            Ok(status) if status.success() => "ended without finishing its part".into(),
-            Ok(status) => describe(status),
-            Err(error) => format!("ended, but its status cannot be had: {error}"),
+        let (how, status) = match process.collect() {
+            Ok(status) if status.success() => ("ended without finishing its part".into(), 0),
+            Ok(status) => (describe(status), shell_status(status)),
+            Err(error) => (format!("ended, but its status cannot be had: {error}"), 1),
         };
-        match self.segment.block(rank).state() {
-            State::Finished => self.segment.wake_all(),
+        let state = self.segment.block(rank).state();
+        match state {
+            State::Finished => {
+                self.segment.wake_all();
+                if self.any_program && status != 0 && self.failure.is_none() {
+                    let reason = format!("ended with status {status}");
+                    self.failure = Some(LaunchError::RankFailed { rank, reason, status });
+                }
+            }
             State::Failed => {}
+            State::Starting if self.any_program && status == 0 => {
+                // No failure for a program that does not pass messages; ranks that join would wait for this one for ever.
+                self.segment.block(rank).set_state(State::Failed);
+                self.segment.header().abort.raise_death(rank, "ended without joining the run");
+                self.segment.wake_all();
+            }
             State::Starting | State::Alive => {
                 self.segment.block(rank).set_state(State::Failed);
                 let first = self.segment.header().abort.raise_death(rank, &how);
                 self.give_up(Some(rank), &how);
-                if first && self.failure.is_none() {
-                    self.failure = Some(LaunchError::RankFailed { rank, reason: how });
+                let never_joined = state == State::Starting && self.any_program;
+                if (first || never_joined) && self.failure.is_none() {
+                    self.failure = Some(LaunchError::RankFailed { rank, reason: how, status });
                 }
             }
+        }
+        self.note_status(rank, status);
+    }
+
+    /// Adds the status of a rank that had said itself that it fails.
+    fn note_status(&mut self, ended: usize, with: u8) {
+        if let Some(LaunchError::RankFailed { rank, status, .. }) = &mut self.failure
+            && *rank == ended
+            && with != 0
+        {
+            *status = with;
         }
     }
 
@@ -149,9 +183,15 @@ impl<'a> Supervisor<'a> {
         if self.kill_at.is_some() && self.failure.is_some() {
             return;
         }
+        if self.any_program && !self.segment.header().has_been_joined() {
+            return;
+        }
         let Some((Some(rank), why)) = self.segment.header().abort.reason() else { return };
-        self.failure
-            .get_or_insert(LaunchError::RankFailed { rank, reason: format!("failed: {why}") });
+        self.failure.get_or_insert(LaunchError::RankFailed {
+            rank,
+            reason: format!("failed: {why}"),
+            status: 1,
+        });
         self.give_up(Some(rank), &why);
     }
 

@@ -130,6 +130,11 @@ impl Header {
         system::futex_wake(&self.attached, i32::MAX);
     }
 
+    /// Whether any rank has attached.
+    pub(crate) fn has_been_joined(&self) -> bool {
+        self.attached.load(Ordering::Acquire) > 0
+    }
+
     /// Sleeps until all `ranks` ranks have attached or the run is given up.
     pub(crate) fn wait_for_all(&self, ranks: usize) {
         loop {

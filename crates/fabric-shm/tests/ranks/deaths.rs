@@ -109,7 +109,7 @@ fn a_rank_dies(
     let start = Instant::now();
     let options = LaunchOptions::new(ranks, format!("deaths {wait}-{end}").into());
     let (ended, reports) = launch_and_gather(&options);
-    let Err(LaunchError::RankFailed { rank: 1, reason }) = &ended else {
+    let Err(LaunchError::RankFailed { rank: 1, reason, .. }) = &ended else {
         return Err(format!("expected the failure of rank 1, not {ended:?}"));
     };
     check(reason.contains(words), || format!("{words:?} is not in {reason:?}"))?;

@@ -1,0 +1,188 @@
+//! The engine for another message-passing interface that is built on it: raw memory, contexts and requests, no safety net.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use contract::{Error, Result, Time};
+
+use super::{LocalRank, attach_if_rank};
+use crate::clock::{Calibration, Clock};
+use crate::engine::{Engine, Envelope, Request, Selector};
+use crate::segment::{Choices, Segment, State};
+
+/// One rank's engine. Whoever holds it keeps the memory of what is under way alive.
+pub struct Endpoint(LocalRank);
+
+impl Endpoint {
+    /// Joins the run if this process was started by [`launch`](crate::launch); see [`attach_if_rank`].
+    pub fn attach() -> Option<Result<Self>> {
+        Some(attach_if_rank()?.map(Endpoint))
+    }
+
+    /// A run of this process alone, which nobody launched.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the system refuses the memory.
+    pub fn alone() -> Result<Self> {
+        let failed = |error: std::io::Error| Error::System {
+            what: "making a run of one rank".into(),
+            reason: error.to_string(),
+        };
+        let choices = Choices { every_rank_has_a_processor: true, cross_memory_attach: false };
+        let segment = Segment::create(1, &[], choices).map_err(failed)?;
+        segment.block(0).set_process(std::process::id());
+        segment.block(0).set_state(State::Alive);
+        segment.header().count_attached();
+        let clock = Clock::new(Calibration::without());
+        // Nobody reads reports.
+        let nowhere = File::options().write(true).open("/dev/null").map_err(failed)?;
+        let engine = Engine::new(segment, 0);
+        Ok(Endpoint(LocalRank::new(engine, clock, None, OwnedFd::from(nowhere))))
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> usize {
+        self.0.engine.rank()
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.0.engine.size()
+    }
+
+    /// The time that all ranks share.
+    pub fn now(&self) -> Time {
+        self.0.clock.now()
+    }
+
+    /// The smallest step of [`now`](Endpoint::now), in seconds.
+    pub fn clock_resolution_s(&self) -> f64 {
+        self.0.clock.quality().resolution.as_ps() as f64 * 1e-12
+    }
+
+    /// Sends, and returns when `data` may be changed.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    #[inline]
+    pub fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        self.0.engine.send(to, context, tag, data)
+    }
+
+    /// Receives; a message that is too long is cut, which the envelope tells.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    #[inline]
+    pub fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        self.0.engine.receive(selector, buffer)
+    }
+
+    /// Starts to send. If `synchronous`, the request is done only once a receive has taken the message.
+    ///
+    /// # Safety
+    /// `bytes` bytes at `memory` stay readable and unchanged until the request is done or a call has failed.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    pub unsafe fn start_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        memory: *const u8,
+        bytes: usize,
+        synchronous: bool,
+    ) -> Result<Request> {
+        // SAFETY: our caller's promise.
+        unsafe { self.0.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
+    }
+
+    /// Starts to receive.
+    ///
+    /// # Safety
+    /// `room` bytes at `memory` are writable and nobody else's until the request is done or a call has failed.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    pub unsafe fn start_receive(
+        &mut self,
+        selector: Selector,
+        memory: *mut u8,
+        room: usize,
+    ) -> Result<Request> {
+        // SAFETY: our caller's promise.
+        unsafe { self.0.engine.start_receive(selector, memory, room) }
+    }
+
+    /// Whether a request has ended, as far as is known without a look at what has arrived.
+    #[inline]
+    pub fn is_done(&self, request: Request) -> bool {
+        self.0.engine.is_done(request)
+    }
+
+    /// Forgets a request that is done, and returns its message. The request's number is used again.
+    #[inline]
+    pub fn end(&mut self, request: Request) -> Envelope {
+        self.0.engine.end(request)
+    }
+
+    /// Ends a receive that has found no message yet; false if it has found one.
+    pub fn cancel_receive(&mut self, request: Request) -> bool {
+        self.0.engine.cancel_receive(request)
+    }
+
+    /// Takes in what has arrived.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    #[inline]
+    pub fn progress(&mut self) -> Result<()> {
+        self.0.engine.look()
+    }
+
+    /// Waits until `done` says so. It is asked after every look at what has arrived, may use the engine, and must not wait
+    /// itself.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    pub fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        Engine::wait_until(self, |endpoint| &mut endpoint.0.engine, done)
+    }
+
+    /// The oldest message that has arrived, has no receive, and that `selector` accepts.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    pub fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.0.engine.probe(selector)
+    }
+
+    /// As [`probe`](Endpoint::probe), and hides the message from all receives but those for `context` and `tag`.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    pub fn claim(
+        &mut self,
+        selector: Selector,
+        context: u32,
+        tag: u32,
+    ) -> Result<Option<Envelope>> {
+        self.0.engine.claim(selector, context, tag)
+    }
+
+    /// Gives the run up: every rank's pending call fails, and the launcher names this rank and says why.
+    pub fn abort(self, why: &str) {
+        self.0.finish(Err(Error::Program(why.into())));
+    }
+
+    /// Ends this rank's part of the run well.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    pub fn finish(mut self) -> Result<()> {
+        self.0.engine.flush()?;
+        self.0.finish(Ok(()));
+        Ok(())
+    }
+}
