@@ -32,6 +32,12 @@ impl Failure {
         Failure { message: message.into(), hint: None, status }
     }
 
+    /// A program that this command ran failed: its own status.
+    pub(crate) fn status(message: impl Into<String>, status: u8) -> Self {
+        let status = if status == 0 { STATUS_FAILED } else { status };
+        Failure { message: message.into(), hint: None, status }
+    }
+
     /// Whoever read standard output has gone: an end without a word, with the status of a process that SIGPIPE ended.
     pub(crate) fn closed_pipe() -> Self {
         Failure { message: String::new(), hint: None, status: 128 + 13 }

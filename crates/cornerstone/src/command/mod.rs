@@ -2,6 +2,7 @@
 
 mod compare;
 mod fit;
+mod launch;
 mod list;
 mod report;
 mod run;
@@ -18,6 +19,7 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::List(arguments) => list::execute(arguments),
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
+        Command::Launch(arguments) => launch::execute(arguments),
         Command::Fit(arguments) => fit::execute(arguments),
     }
 }

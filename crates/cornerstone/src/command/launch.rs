@@ -1,0 +1,95 @@
+//! `cornerstone launch`: an MPI program as several ranks over shared memory.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, PipeReader, Write};
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use fabric_shm::{Binding, LaunchError, LaunchOptions, Streams};
+
+use crate::arguments::{Bind, LaunchArguments};
+use crate::failure::Failure;
+
+/// Starts the ranks and returns when all have ended.
+pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
+    let mut options = options(&arguments)?;
+    let mut readers = Vec::new();
+    if arguments.prefix {
+        for rank in 0..arguments.ranks {
+            let streams = prefixed(rank, &mut readers).map_err(|error| {
+                Failure::failed(format!("making the pipes for rank {rank}: {error}"))
+            })?;
+            options.streams.push(streams);
+        }
+    }
+    let ended = fabric_shm::launch(&options, &mut |_| ControlFlow::Continue(()));
+    // The readers end once nobody holds the other ends of their pipes.
+    drop(options);
+    for reader in readers {
+        let _ = reader.join();
+    }
+    ended.map(|()| ExitCode::SUCCESS).map_err(explain)
+}
+
+fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
+    let (program, rest) = arguments.program.split_first().expect("clap asks for a program");
+    let mut options = LaunchOptions::new(arguments.ranks, Vec::new());
+    options.program = PathBuf::from(program);
+    options.arguments = rest.to_vec();
+    options.any_program = true;
+    options.binding = match arguments.bind {
+        Bind::None => Binding::None,
+        Bind::Core => Binding::OneCoreEach,
+        Bind::One => Binding::OneForAll,
+    };
+    if arguments.ranks == 0 {
+        return Err(Failure::usage("a run needs at least 1 rank, not 0"));
+    }
+    Ok(options)
+}
+
+/// Pipes whose lines come out with the rank before them.
+fn prefixed(rank: usize, readers: &mut Vec<JoinHandle<()>>) -> std::io::Result<Streams> {
+    let (output, output_in) = std::io::pipe()?;
+    let (error, error_in) = std::io::pipe()?;
+    readers.push(std::thread::spawn(move || copy_lines(rank, output, std::io::stdout)));
+    readers.push(std::thread::spawn(move || copy_lines(rank, error, std::io::stderr)));
+    let file = |pipe| Arc::new(File::from(OwnedFd::from(pipe)));
+    Ok(Streams { output: file(output_in), error: file(error_in) })
+}
+
+/// Copies line by line, each in one piece, so that lines of several ranks never mix.
+fn copy_lines<W: Write>(rank: usize, from: PipeReader, to: impl Fn() -> W) {
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        line.extend_from_slice(format!("[{rank}] ").as_bytes());
+        let start = line.len();
+        match from.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        debug_assert!(line.len() > start);
+        if line.last() != Some(&b'\n') {
+            line.push(b'\n');
+        }
+        let mut to = to();
+        if to.write_all(&line).and_then(|()| to.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn explain(error: LaunchError) -> Failure {
+    match error {
+        LaunchError::RankFailed { status, .. } => Failure::status(error.to_string(), status),
+        LaunchError::Interrupted { signal } => Failure::signal(error.to_string(), signal),
+        LaunchError::BadOptions(message) => Failure::usage(message),
+        other => Failure::failed(other.to_string()),
+    }
+}
