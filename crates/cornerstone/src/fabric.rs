@@ -1,6 +1,9 @@
 //! The fabrics that this build can run benchmarks on: the one place that knows more of them than a name.
 
+mod simulated;
+
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use benchmark::{Launch, Placement};
 use fabric_shm::{Binding, LaunchError, LaunchOptions};
@@ -26,18 +29,26 @@ impl FabricChoice {
             FabricChoice::Local => {
                 (fabric_shm::MAXIMUM_RANKS, "the local fabric starts a process for each")
             }
+            FabricChoice::Simulated(name) => {
+                match simulated::machine(name).ok().and_then(|m| m.ranks_max) {
+                    Some(most) => (most, "the machine has no more"),
+                    None => (simulated::RANKS_MAX, "each takes a stack of its own"),
+                }
+            }
         }
     }
 
     /// Starts the ranks of `launch`, has them execute its job, and returns when all have ended. `on_message` gets what
-    /// they say, and may stop them.
+    /// they say, and may stop them. A simulated fabric writes a trace to the file that is named.
     pub(crate) fn run(
         &self,
         launch: &Launch,
+        trace: Option<&Path>,
         on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> Result<(), LaunchEnd> {
         match self {
             FabricChoice::Local => local(launch, on_message),
+            FabricChoice::Simulated(name) => simulated::run(name, launch, trace, on_message),
         }
     }
 }

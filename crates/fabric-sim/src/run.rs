@@ -1,6 +1,7 @@
 //! Running a program on a simulated machine.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -78,13 +79,26 @@ pub fn run<T: 'static>(
     options: &Options,
     program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
 ) -> std::result::Result<Outcome<T>, Failure> {
+    run_watched(machine, options, program, &mut || ControlFlow::Continue(()))
+}
+
+/// The same as [`run`], with a look in between: `watch` is called whenever a rank has had its turn, and may end the run.
+///
+/// # Errors
+/// As [`run`]; a run that `watch` ended has the error [`Error::Aborted`].
+pub fn run_watched<T: 'static>(
+    machine: &Machine,
+    options: &Options,
+    program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
+    watch: &mut dyn FnMut() -> ControlFlow<()>,
+) -> std::result::Result<Outcome<T>, Failure> {
     let topology = topology(machine, options.ranks).map_err(|why| (0, refusal(machine, why)))?;
     let machine = Rc::new(machine.clone());
     let level = options.level.unwrap_or(machine.level);
     let world = World::new(machine, topology, level, options.seed, options.trace);
     let world = Rc::new(RefCell::new(world));
     let mut ranks = Ranks::start(&world, options, Rc::new(program))?;
-    drive(&world, &mut ranks);
+    drive(&world, &mut ranks, watch);
     let mut world = world.borrow_mut();
     if let Some(failure) = world.failure.take() {
         return Err(failure);
@@ -171,13 +185,20 @@ impl<T: 'static> Ranks<T> {
 
 /// Every rank begins at time zero, in order; then whatever happens next, happens. A run that fails, or in which nothing
 /// can happen any more, ends with every rank's pending call returning an error.
-fn drive<T: 'static>(world: &RefCell<World>, ranks: &mut Ranks<T>) {
+fn drive<T: 'static>(
+    world: &RefCell<World>,
+    ranks: &mut Ranks<T>,
+    watch: &mut dyn FnMut() -> ControlFlow<()>,
+) {
     world.borrow_mut().wake_all();
     while !world.borrow().has_failed() {
         let next = world.borrow_mut().advance();
         match next {
             Some(rank) => ranks.resume(world, rank),
             None => break,
+        }
+        if watch().is_break() {
+            world.borrow_mut().abort("whoever watched it asked for its end");
         }
     }
     if world.borrow().first_unended().is_none() {

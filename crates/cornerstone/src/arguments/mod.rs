@@ -25,6 +25,7 @@ Examples:
   cornerstone report results/RUN.jsonl   make the HTML report again
   cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
+  cornerstone machines                   the simulated machines that --fabric sim:NAME takes
 
 Exit status:
   0    done
@@ -40,6 +41,7 @@ Examples:
   cornerstone run ping-pong --sizes 8,1KiB,3000     just these sizes
   cornerstone run --precision 1% --time-limit 10s   narrower intervals, and more time to reach them
   cornerstone run --format json | jq .median        one object a line on standard output
+  cornerstone run sharc --fabric sim:sharc-ring --ranks 4   on a simulated machine, in virtual time
   cornerstone run --resume results/RUN.jsonl        go on with a run that was ended
 
 Sizes are in bytes, or with a unit: 64KiB is 65536 bytes, 64kB is 64000.
@@ -78,6 +80,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
+    /// List the simulated machines, or explain one in words
+    Machines(MachinesArguments),
     /// Print the models fitted to a run: start-up time, rate, half-performance size
     Fit(FitArguments),
 }
@@ -126,9 +130,15 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// What carries the messages: local (our own shared memory) [default: local]
+    /// What carries the messages: local (our own shared memory), or sim:MACHINE (simulated; the name of one of
+    /// `cornerstone machines`, or a machine file) [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     pub(crate) fabric: Option<FabricChoice>,
+
+    /// Write a trace of a simulated run in virtual time, for Perfetto or chrome://tracing; further launches of the same
+    /// run get files numbered from 2
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
 
     /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
@@ -174,6 +184,23 @@ pub(crate) struct CompareArguments {
     /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MachinesArguments {
+    /// `show`, to explain a machine; nothing, to list those built in
+    #[command(subcommand)]
+    pub(crate) action: Option<MachinesAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MachinesAction {
+    /// Explain a machine in words: its network, what a message costs, and where each number comes from
+    Show {
+        /// The name of a machine, or a machine file (ending in .toml)
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
 }
 
 #[derive(Args, Debug)]

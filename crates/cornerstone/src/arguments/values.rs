@@ -19,6 +19,8 @@ pub(crate) struct Seconds(pub(crate) f64);
 pub(crate) enum FabricChoice {
     /// Ranks as processes over shared memory.
     Local,
+    /// A simulated machine, by its name or its file's.
+    Simulated(String),
 }
 
 /// More lengths of a list than any run needs.
@@ -123,16 +125,26 @@ impl FromStr for FabricChoice {
             ("local", Some(argument)) => {
                 Err(format!("the fabric 'local' takes no argument, but '{argument}' was given"))
             }
-            _ => Err(format!("there is no fabric '{name}' in this build; there is: local")),
+            ("sim", Some(machine)) => match fabric_sim::machine::find(machine) {
+                Ok(_) => Ok(FabricChoice::Simulated(machine.into())),
+                Err(error) => Err(error.to_string()),
+            },
+            ("sim", None) => Err("the fabric 'sim' needs a machine, such as sim:paragon-osf1; \
+                 `cornerstone machines` lists them"
+                .into()),
+            _ => Err(format!(
+                "there is no fabric '{name}' in this build; there are: local, sim:MACHINE"
+            )),
         }
     }
 }
 
 impl std::fmt::Display for FabricChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            FabricChoice::Local => "local",
-        })
+        match self {
+            FabricChoice::Local => f.write_str("local"),
+            FabricChoice::Simulated(machine) => write!(f, "sim:{machine}"),
+        }
     }
 }
 

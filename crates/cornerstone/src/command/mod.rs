@@ -4,6 +4,7 @@ mod compare;
 mod fit;
 mod launch;
 mod list;
+mod machines;
 mod report;
 mod run;
 
@@ -20,6 +21,7 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
         Command::Launch(arguments) => launch::execute(arguments),
+        Command::Machines(arguments) => machines::execute(&arguments),
         Command::Fit(arguments) => fit::execute(arguments),
     }
 }

@@ -180,6 +180,12 @@ impl World {
         }
     }
 
+    /// Gives the run up from outside.
+    pub(crate) fn abort(&mut self, why: &str) {
+        let error = Error::Aborted { why: why.into() };
+        self.fail(0, error.clone(), error);
+    }
+
     /// The first rank whose program has not ended.
     pub(crate) fn first_unended(&self) -> Option<usize> {
         self.ranks.iter().position(|rank| !matches!(rank.waiting, Waiting::Ended))

@@ -17,6 +17,7 @@ pub(super) struct Request {
     pub(super) settings: Settings,
     pub(super) fabric: FabricChoice,
     pub(super) format: Format,
+    pub(super) trace: Option<PathBuf>,
     pub(super) environment: Environment,
     pub(super) target: Target,
 }
@@ -44,12 +45,20 @@ impl Request {
                 (arguments, Target::Resumed(file, Box::new(run)))
             }
         };
+        let fabric = arguments.fabric.clone().unwrap_or(FabricChoice::Local);
+        if arguments.trace.is_some() && fabric == FabricChoice::Local {
+            return Err(Failure::usage(
+                "--trace is for simulated machines: real ones have no virtual time",
+            )
+            .hint("add --fabric sim:MACHINE, or leave --trace out"));
+        }
         Ok(Request {
             settings: settings(&arguments),
             names: arguments.names,
             ranks: arguments.ranks.map(|ranks| ranks.0),
-            fabric: arguments.fabric.unwrap_or(FabricChoice::Local),
+            fabric,
             format: arguments.format,
+            trace: arguments.trace,
             environment,
             target,
         })

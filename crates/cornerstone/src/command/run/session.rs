@@ -1,7 +1,7 @@
 //! A run under way: events come in, results go out.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use benchmark::{Event, Launch};
@@ -77,12 +77,13 @@ impl Session {
         launches: &[Launch],
         interruption: &Interruption,
     ) -> Result<(), Failure> {
-        for launch in launches {
+        for (index, launch) in launches.iter().enumerate() {
+            let trace = self.request.trace.as_deref().map(|path| numbered(path, index));
             if let Some(signal) = interruption.signal() {
                 return Err(interrupted(signal));
             }
             let fabric = self.request.fabric.clone();
-            let ended = fabric.run(launch, &mut |message| {
+            let ended = fabric.run(launch, trace.as_deref(), &mut |message| {
                 self.take(launch, message).map_or_else(
                     |failure| {
                         // The first failure is the cause; what follows from it would only hide it.
@@ -214,6 +215,18 @@ fn announcement(steps: usize, estimate_s: f64, results: &ResultsFile, run: &Run)
         (1, true) => format!("1 measurement, about {wait}; results go to {path}"),
         (_, true) => format!("{steps} measurements, about {wait}; results go to {path}"),
         (_, false) => format!("{steps} to measure, about {wait}; results go on in {path}"),
+    }
+}
+
+/// The first launch's trace goes to the file that was named, those of others to files beside it.
+fn numbered(path: &Path, index: usize) -> PathBuf {
+    match index {
+        0 => path.to_path_buf(),
+        _ => {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy()));
+            path.with_file_name(format!("{stem}-{}{}", index + 1, extension.unwrap_or_default()))
+        }
     }
 }
 

@@ -1,0 +1,96 @@
+//! Benchmarks on a simulated machine: in this process, in virtual time.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::rc::Rc;
+
+use benchmark::{Job, Launch};
+use contract::{Rank, Result as RankResult};
+use fabric_sim::trace::Trace;
+use fabric_sim::{Machine, Options};
+
+use super::LaunchEnd;
+use crate::interruption::Interruption;
+use crate::rank::Message;
+
+/// Each rank's stack takes two of the mappings that a Linux process may have, 65530 unless that was changed.
+pub(super) const RANKS_MAX: usize = 32_000;
+
+/// The machine of this name or file.
+pub(super) fn machine(name: &str) -> Result<Machine, LaunchEnd> {
+    fabric_sim::machine::find(name).map_err(|error| LaunchEnd::Failed(error.to_string()))
+}
+
+/// What rank 0 has said and nobody has heard yet.
+type Said = Rc<RefCell<VecDeque<Message>>>;
+
+/// Runs the job of `launch` on the machine. Messages are handed on as they are made; a signal ends the run.
+pub(super) fn run(
+    name: &str,
+    launch: &Launch,
+    trace: Option<&Path>,
+    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+) -> Result<(), LaunchEnd> {
+    let machine = machine(name)?;
+    let seed = launch.job.settings.seed;
+    let options = Options { seed, trace: trace.is_some(), ..Options::new(launch.ranks) };
+    let said = Said::default();
+    let program = program(launch.job.clone(), Rc::clone(&said));
+    let interruption = Interruption::watch();
+    let mut stopped = None;
+    let ended = fabric_sim::run_watched(&machine, &options, program, &mut || {
+        stopped = interruption.signal().map(LaunchEnd::Interrupted);
+        if stopped.is_none() && hand_on(&said, on_message).is_break() {
+            stopped = Some(LaunchEnd::Stopped);
+        }
+        if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if let Some(end) = stopped {
+        return Err(end);
+    }
+    let outcome =
+        ended.map_err(|(rank, error)| LaunchEnd::Failed(format!("rank {rank}: {error}")))?;
+    if hand_on(&said, on_message).is_break() {
+        return Err(LaunchEnd::Stopped);
+    }
+    match (trace, outcome.trace) {
+        (Some(path), Some(trace)) => write(path, &trace),
+        _ => Ok(()),
+    }
+}
+
+/// What every rank runs.
+fn program(job: Job, said: Said) -> impl Fn(&mut dyn Rank) -> RankResult<()> {
+    move |rank| {
+        let say = |message| said.borrow_mut().push_back(message);
+        if rank.rank() == 0 {
+            say(Message::Joined(rank.describe()));
+        }
+        benchmark::execute(rank, &job, &mut |event| {
+            say(Message::Event(event));
+            Ok(())
+        })
+    }
+}
+
+fn hand_on(said: &Said, on_message: &mut dyn FnMut(Message) -> ControlFlow<()>) -> ControlFlow<()> {
+    loop {
+        let Some(message) = said.borrow_mut().pop_front() else { return ControlFlow::Continue(()) };
+        on_message(message)?;
+    }
+}
+
+fn write(path: &Path, trace: &Trace) -> Result<(), LaunchEnd> {
+    let written = File::create(path).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        trace.write_chrome(&mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| {
+        LaunchEnd::Failed(format!("cannot write the trace to '{}': {error}", path.display()))
+    })
+}
