@@ -9,6 +9,7 @@ mod blocks;
 
 use crate::error::check_length;
 use crate::{Instructions, Result};
+pub(crate) use blocks::fence;
 use blocks::{Turn, kernels};
 
 /// Transposes `input`, `rows` by `columns` elements row by row, into `output`, `columns` by `rows`.
@@ -79,6 +80,38 @@ pub fn corner_turn_in_place_with<T: Copy>(
     Ok(())
 }
 
-/// From this size on (of one matrix) the output is written past the caches: about where both matrices no longer fit a
-/// second-level cache together with anything else, and stores that allocate begin to cost a read each.
-const STREAMING_BYTES: usize = 8 << 20;
+/// Turns `input`, `rows` rows, into columns `first` and following of the matrix `output`, of which a row holds `pitch`
+/// elements.
+///
+/// # Panics
+/// If the input is not that many rows, or the columns are not in the output: callers have checked their arguments.
+pub(crate) fn turn_into_columns<T: Copy>(
+    instructions: Instructions,
+    input: &[T],
+    rows: usize,
+    output: &mut [T],
+    pitch: usize,
+    first: usize,
+) {
+    let columns = input.len() / rows;
+    assert!(
+        rows * columns == input.len() && first + rows <= pitch && output.len() == columns * pitch
+    );
+    let turn = Turn {
+        input: input.as_ptr(),
+        output: output[first..].as_mut_ptr(),
+        rows,
+        columns,
+        input_pitch: columns,
+        output_pitch: pitch,
+        streaming: size_of_val(output) >= STREAMING_BYTES,
+    };
+    let squares = kernels::<T>(instructions.checked().unwrap_or(Instructions::Portable));
+    // SAFETY: `columns` rows of the output hold the columns asked for, as was asserted, and cannot overlap the input; the
+    // instructions were checked.
+    unsafe { blocks::turn(squares, &turn) };
+}
+
+/// From this size on (of one matrix) the output is written past the caches: about where the two matrices outgrow the
+/// second-level cache, and storing through it costs a read of every line that is about to be overwritten.
+pub(crate) const STREAMING_BYTES: usize = 1 << 20;

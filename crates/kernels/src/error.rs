@@ -53,8 +53,10 @@ pub enum Error {
         /// Elements from transform to transform.
         distance: usize,
     },
-    /// A fold to a length that does not divide the number of points.
-    #[error("{points} points cannot be folded to {fold}: the fold must divide the points")]
+    /// A fold to a length that is no power of two or does not divide the number of points.
+    #[error(
+        "{points} points cannot be folded to {fold}: the fold must be a power of two that divides the points"
+    )]
     UnevenFold {
         /// The points before the fold.
         points: usize,

@@ -17,7 +17,7 @@ use rustfft::{Fft, FftPlanner};
 pub use kernels::Real;
 
 use crate::error::check_length;
-use crate::{Error, Instructions, Result};
+use crate::{Error, Instructions, Result, corner_turn};
 use kernels::Kernels;
 use tile::Job;
 
@@ -42,18 +42,39 @@ pub struct Strided {
 /// A plan for batches of forward transforms of one length.
 ///
 /// Planning allocates; transforming never does. Lengths 2, 4, ..., 128 run as many transforms at once as vectors have
-/// lanes; all others go to RustFFT, one transform after the other.
+/// lanes, up to 1024 where they are columns or are turned; all others, and what does not fill the lanes, go to RustFFT, one
+/// transform after the other.
 pub struct BlockFft<T: Real> {
     length: usize,
     instructions: Instructions,
-    method: Method<T>,
+    block: Option<Block<T>>,
+    library: Library<T>,
+    /// Room for a tile, or for [`TURNED_ROWS`].
+    buffer: Vec<Complex<T>>,
+}
+
+struct Block<T> {
+    kernels: Kernels<T>,
+    roots: Vec<Complex<T>>,
+    scratch: Vec<Line>,
+}
+
+struct Library<T> {
+    plan: Arc<dyn Fft<T>>,
     scratch: Vec<Complex<T>>,
 }
 
-enum Method<T: Real> {
-    Block { kernels: Kernels<T>, roots: Vec<Complex<T>> },
-    Library { plan: Arc<dyn Fft<T>>, library_scratch: Vec<Complex<T>> },
-}
+/// A cache line, for its alignment: a vector that crosses two lines is twice the work.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Rows that are transformed before they are turned together where no kernel does both: with fewer, each line of the
+/// output is written in pieces; many more would not stay in the second-level cache.
+const TURNED_ROWS: usize = 32;
+
+/// From this length on RustFFT takes what does not fill the lanes: one transform alone keeps its vectors busy.
+const SELF_SUFFICIENT: usize = 32;
 
 impl<T: Real> BlockFft<T> {
     /// Plans transforms of `length` points with the widest instructions of this processor.
@@ -72,18 +93,17 @@ impl<T: Real> BlockFft<T> {
         if length == 0 {
             return Err(Error::EmptyTransform);
         }
-        let method = match T::kernels(length, instructions.checked()?) {
-            Some(kernels) => Method::Block { kernels, roots: tile::roots(length) },
-            None => {
-                let plan = FftPlanner::new().plan_fft_forward(length);
-                let zero = Complex::new(T::zero(), T::zero());
-                let library_scratch = vec![zero; plan.get_inplace_scratch_len()];
-                Method::Library { plan, library_scratch }
-            }
-        };
         let zero = Complex::new(T::zero(), T::zero());
-        let scratch = vec![zero; method.tile() * length];
-        Ok(BlockFft { length, instructions, method, scratch })
+        let block = T::kernels(length, instructions.checked()?).map(|kernels| {
+            let bytes = kernels.lanes * length * size_of::<Complex<T>>();
+            let scratch = vec![Line([0; 64]); bytes.div_ceil(size_of::<Line>())];
+            Block { kernels, roots: tile::roots(length), scratch }
+        });
+        let plan = FftPlanner::new().plan_fft_forward(length);
+        let needed = plan.get_inplace_scratch_len().max(plan.get_immutable_scratch_len());
+        let library = Library { plan, scratch: vec![zero; needed] };
+        let rows = block.as_ref().map_or(0, |block| block.kernels.rows_per_tile).max(TURNED_ROWS);
+        Ok(BlockFft { length, instructions, block, library, buffer: vec![zero; rows * length] })
     }
 
     /// The points of one transform.
@@ -96,9 +116,9 @@ impl<T: Real> BlockFft<T> {
         self.instructions
     }
 
-    /// Whether the length has kernels of its own, that is, does not go to RustFFT.
+    /// Whether the length has kernels of its own, that is, does not always go to RustFFT.
     pub fn is_blocked(&self) -> bool {
-        matches!(self.method, Method::Block { .. })
+        self.block.is_some()
     }
 
     /// Transforms `data`, any number of contiguous transforms one after the other, in place.
@@ -109,23 +129,23 @@ impl<T: Real> BlockFft<T> {
         if !data.len().is_multiple_of(self.length) {
             return Err(Error::BrokenTransform { length: self.length, found: data.len() });
         }
-        match &mut self.method {
-            Method::Block { kernels, roots } => {
-                let whole = data.len() - data.len() % (kernels.rows_per_tile * self.length);
-                let (tiles, rest) = data.split_at_mut(whole);
-                run_rows(kernels, roots, self.length, tiles);
-                if !rest.is_empty() {
-                    // What the scratch holds beyond the rest is transformed too, and never read.
-                    self.scratch[..rest.len()].copy_from_slice(rest);
-                    self.scratch[rest.len()..].fill(Complex::new(T::zero(), T::zero()));
-                    run_rows(kernels, roots, self.length, &mut self.scratch);
-                    rest.copy_from_slice(&self.scratch[..rest.len()]);
-                }
-            }
-            Method::Library { plan, library_scratch } => {
-                plan.process_with_scratch(data, library_scratch);
+        let mut rest = data;
+        if let Some(block) = self.block.as_mut().filter(|block| block.pays(self.length)) {
+            let tile = block.kernels.rows_per_tile * self.length;
+            let (tiles, after) = rest.split_at_mut(rest.len() / tile * tile);
+            block.rows(self.length, tiles);
+            rest = after;
+            if self.length < SELF_SUFFICIENT && 3 * rest.len() > tile {
+                // What the buffer holds beyond the rest is transformed too, and never read.
+                let padded = &mut self.buffer[..tile];
+                padded[..rest.len()].copy_from_slice(rest);
+                padded[rest.len()..].fill(Complex::new(T::zero(), T::zero()));
+                block.rows(self.length, padded);
+                rest.copy_from_slice(&padded[..rest.len()]);
+                return Ok(());
             }
         }
+        self.library.plan.process_with_scratch(rest, &mut self.library.scratch);
         Ok(())
     }
 
@@ -140,10 +160,11 @@ impl<T: Real> BlockFft<T> {
 
     /// Transforms a batch that lies in `data` as `layout` says, in place. Elements between its points stay as they are.
     ///
-    /// Fast where transforms are contiguous (stride 1) or side by side (distance 1).
+    /// Fast where transforms are contiguous (stride 1) or side by side (distance 1). Of layouts without overlap it takes
+    /// those in which one index runs through its whole range within one step of the other.
     ///
     /// # Errors
-    /// [`Error::Overlap`] if two points would share an element, [`Error::WrongLength`] if `data` ends before the last point.
+    /// [`Error::Overlap`] if it is not such a layout, [`Error::WrongLength`] if `data` ends before the last point.
     pub fn transform_strided(&mut self, data: &mut [Complex<T>], layout: Strided) -> Result<()> {
         let Strided { batch, stride, distance } = layout;
         if batch == 0 {
@@ -154,32 +175,33 @@ impl<T: Real> BlockFft<T> {
             return self.transform(&mut data[..batch * self.length]);
         }
         let mut done = 0;
-        if let Method::Block { kernels, roots } = &self.method
+        if let Some(block) = self.block.as_mut()
             && distance == 1
         {
-            done = batch - batch % kernels.lanes;
+            done = batch - batch % block.kernels.lanes;
             let job = Job {
                 input: data.as_ptr().cast(),
                 output: data.as_mut_ptr().cast(),
-                tiles: done / kernels.lanes,
+                tiles: done / block.kernels.lanes,
                 input_pitch: 2 * stride,
                 output_pitch: 2 * stride,
-                roots: roots.as_ptr(),
+                roots: block.roots.as_ptr(),
+                scratch: block.scratch.as_mut_ptr().cast(),
             };
-            // SAFETY: the layout was checked: `length` rows, `stride` apart, of at least `done` columns lie in `data`, and
-            // the plan was made for instructions that the processor has.
-            unsafe { (kernels.columns)(&job) };
+            // SAFETY: the layout was checked: `length` rows, `stride` apart, of at least `done` columns lie in `data`; the
+            // block was made for instructions that the processor has, with scratch for a tile.
+            unsafe { (block.kernels.columns)(&job) };
         }
         self.transform_scattered(data, layout, done);
         Ok(())
     }
 
-    /// Transforms `input`, contiguous transforms, into `output` as columns: transform and corner turn in one, so that point k of
-    /// transform t lies at `k * batch + t`.
+    /// Transforms `input`, contiguous transforms, into `output` as columns: transform and corner turn in one, so that point k
+    /// of transform t lies at `k * batch + t`.
     ///
     /// # Errors
-    /// [`Error::BrokenTransform`] if `input` is not a whole number of transforms, [`Error::WrongLength`] if `output` is not as
-    /// long as `input`.
+    /// [`Error::BrokenTransform`] if `input` is not a whole number of transforms, [`Error::WrongLength`] if `output` is not
+    /// as long as `input`.
     pub fn transform_turned(
         &mut self,
         input: &[Complex<T>],
@@ -190,95 +212,43 @@ impl<T: Real> BlockFft<T> {
         }
         check_length("the output of a turned transform", input.len(), output.len())?;
         let batch = input.len() / self.length;
-        let done = self.turn_whole_tiles(input, output, batch);
-        let tile = self.method.tile();
-        let mut at = done;
-        while at < batch {
-            let count = tile.min(batch - at);
-            self.turn_through_scratch(input, output, batch, at, count);
-            at += count;
+        let mut done = 0;
+        if let Some(block) = self.block.as_mut() {
+            done = block.turned(self.length, input, output);
+        }
+        while done < batch {
+            let count = TURNED_ROWS.min(batch - done);
+            let rows = &input[done * self.length..][..count * self.length];
+            let buffer = &mut self.buffer[..rows.len()];
+            let Library { plan, scratch } = &mut self.library;
+            plan.process_immutable_with_scratch(rows, buffer, scratch);
+            corner_turn::turn_into_columns(self.instructions, buffer, count, output, batch, done);
+            done += count;
         }
         Ok(())
     }
 
-    /// As many transforms as fill whole tiles; says how many.
-    fn turn_whole_tiles(
-        &mut self,
-        input: &[Complex<T>],
-        output: &mut [Complex<T>],
-        batch: usize,
-    ) -> usize {
-        let Method::Block { kernels, roots } = &self.method else { return 0 };
-        let Some(turned) = kernels.turned else { return 0 };
-        let job = Job {
-            input: input.as_ptr().cast(),
-            output: output.as_mut_ptr().cast(),
-            tiles: batch / kernels.lanes,
-            input_pitch: 2 * self.length,
-            output_pitch: 2 * batch,
-            roots: roots.as_ptr(),
-        };
-        // SAFETY: input and output hold `batch` transforms each, as was checked, of which the tiles are no more; the plan was
-        // made for instructions that the processor has.
-        unsafe { turned(&job) };
-        job.tiles * kernels.lanes
-    }
-
-    /// Transforms `count` rows from row `at` on, no more than a tile, in the scratch, and turns the scratch.
-    fn turn_through_scratch(
-        &mut self,
-        input: &[Complex<T>],
-        output: &mut [Complex<T>],
-        batch: usize,
-        at: usize,
-        count: usize,
-    ) {
-        let length = self.length;
-        self.scratch[..count * length].copy_from_slice(&input[at * length..][..count * length]);
-        self.transform_scratch(count);
-        for k in 0..length {
-            let row = &mut output[k * batch + at..][..count];
-            for (t, point) in row.iter_mut().enumerate() {
-                *point = self.scratch[t * length + k];
-            }
-        }
-    }
-
-    /// Gathers a tile at a time into the scratch, transforms it there, and puts it back.
+    /// Gathers rows into the buffer, transforms them there, and puts them back.
     fn transform_scattered(&mut self, data: &mut [Complex<T>], layout: Strided, done: usize) {
         let Strided { batch, stride, distance } = layout;
         let length = self.length;
-        let tile = self.method.tile();
+        let mut buffer = std::mem::take(&mut self.buffer);
         let mut first = done;
         while first < batch {
-            let count = tile.min(batch - first);
-            for t in 0..count {
-                for n in 0..length {
-                    self.scratch[t * length + n] = data[(first + t) * distance + n * stride];
-                }
+            let count = (buffer.len() / length).min(batch - first);
+            let rows = &mut buffer[..count * length];
+            let place = |at: usize| (first + at / length) * distance + at % length * stride;
+            for (at, point) in rows.iter_mut().enumerate() {
+                *point = data[place(at)];
             }
-            self.transform_scratch(count);
-            for t in 0..count {
-                for n in 0..length {
-                    data[(first + t) * distance + n * stride] = self.scratch[t * length + n];
-                }
+            let Library { plan, scratch } = &mut self.library;
+            plan.process_with_scratch(rows, scratch);
+            for (at, point) in rows.iter().enumerate() {
+                data[place(at)] = *point;
             }
             first += count;
         }
-    }
-
-    /// Transforms the first `count` rows of the scratch.
-    fn transform_scratch(&mut self, count: usize) {
-        match &mut self.method {
-            Method::Block { kernels, roots } => {
-                self.scratch[count * self.length..].fill(Complex::new(T::zero(), T::zero()));
-                run_rows(kernels, roots, self.length, &mut self.scratch);
-            }
-            Method::Library { plan, library_scratch } => {
-                let rows = &mut self.scratch[..count * self.length];
-                plan.process_with_scratch(rows, library_scratch);
-            }
-        }
+        self.buffer = buffer;
     }
 
     fn check_layout(&self, elements: usize, layout: Strided) -> Result<()> {
@@ -310,40 +280,64 @@ impl<T: Real> BlockFft<T> {
     }
 }
 
-/// Transforms whole tiles in place.
-fn run_rows<T: Real>(
-    kernels: &Kernels<T>,
-    roots: &[Complex<T>],
-    length: usize,
-    tiles: &mut [Complex<T>],
-) {
-    // Rows of transforms shorter than half a vector are taken several at once.
-    let row = length.max(kernels.lanes / 2);
-    let count = tiles.len() / (kernels.lanes * row);
-    assert_eq!(tiles.len(), count * kernels.lanes * row, "a tile is cut off");
-    let at = tiles.as_mut_ptr().cast::<T>();
-    let job = Job {
-        input: at.cast_const(),
-        output: at,
-        tiles: count,
-        input_pitch: 2 * row,
-        output_pitch: 2 * row,
-        roots: roots.as_ptr(),
-    };
-    // SAFETY: `tiles` holds exactly that many tiles, as was asserted, and the plan was made for instructions that the
-    // processor has; a complex number is two reals in a row.
-    unsafe { (kernels.rows)(&job) };
-}
+impl<T: Real> Block<T> {
+    /// Whether rows are better off here than in RustFFT.
+    fn pays(&self, length: usize) -> bool {
+        length <= LONGEST_ROWS
+    }
 
-impl<T: Real> Method<T> {
-    /// How many transforms the scratch holds.
-    fn tile(&self) -> usize {
-        match self {
-            Method::Block { kernels, .. } => kernels.rows_per_tile,
-            Method::Library { .. } => 16,
-        }
+    /// Transforms whole tiles in place.
+    fn rows(&mut self, length: usize, tiles: &mut [Complex<T>]) {
+        let Kernels { lanes, rows, .. } = self.kernels;
+        // Rows of transforms shorter than half a vector are taken several at once.
+        let row = length.max(lanes / 2);
+        let count = tiles.len() / (lanes * row);
+        assert_eq!(tiles.len(), count * lanes * row, "a tile is cut off");
+        let at = tiles.as_mut_ptr().cast::<T>();
+        let job = Job {
+            input: at.cast_const(),
+            output: at,
+            tiles: count,
+            input_pitch: 2 * row,
+            output_pitch: 2 * row,
+            roots: self.roots.as_ptr(),
+            scratch: self.scratch.as_mut_ptr().cast(),
+        };
+        // SAFETY: `tiles` holds exactly that many tiles, as was asserted; the block was made for instructions that the processor
+        // has, with scratch for a tile; a complex number is two reals in a row.
+        unsafe { rows(&job) };
+    }
+
+    /// Transforms and turns as many rows as fill whole tiles; says how many.
+    fn turned(&mut self, length: usize, input: &[Complex<T>], output: &mut [Complex<T>]) -> usize {
+        let Some([stored, streamed]) = self.kernels.turned else { return 0 };
+        assert_eq!(input.len(), output.len(), "input and output differ");
+        let batch = input.len() / length;
+        let lanes = self.kernels.lanes;
+        let job = Job {
+            input: input.as_ptr().cast(),
+            output: output.as_mut_ptr().cast(),
+            tiles: batch / lanes,
+            input_pitch: 2 * length,
+            output_pitch: 2 * batch,
+            roots: self.roots.as_ptr(),
+            scratch: self.scratch.as_mut_ptr().cast(),
+        };
+        let vector = lanes * size_of::<T>();
+        let aligned = job.output.addr().is_multiple_of(vector)
+            && (job.output_pitch * size_of::<T>()).is_multiple_of(vector);
+        let streaming = aligned && size_of_val(input) >= corner_turn::STREAMING_BYTES;
+        // SAFETY: input and output hold `batch` transforms each, of which the tiles are no more; the block was made for
+        // instructions that the processor has, with scratch for a tile; every row of a streamed output is aligned.
+        unsafe { if streaming { streamed(&job) } else { stored(&job) } };
+        corner_turn::fence();
+        job.tiles * lanes
     }
 }
+
+/// The longest rows that run faster here than in RustFFT: from 256 points on a tile and its scratch no longer fit the
+/// first-level cache together, and RustFFT keeps its lanes busy with one transform (78 and 82 GFLOP/s on a Zen 5).
+const LONGEST_ROWS: usize = 128;
 
 impl<T: Real> std::fmt::Debug for BlockFft<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

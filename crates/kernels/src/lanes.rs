@@ -184,6 +184,19 @@ pub(crate) trait Vector: Copy {
         }
     }
 
+    /// A square past the caches, its rows `pitch` elements apart.
+    ///
+    /// # Safety
+    /// As for [`Vector::stream`], for each row.
+    #[inline(always)]
+    unsafe fn stream_square(square: Self::Square, to: *mut Self::Element, pitch: usize) {
+        let rows = square.as_ref();
+        for row in 0..Self::COUNT {
+            // SAFETY: the caller vouches for room for every row, and its alignment.
+            unsafe { rows[row].stream(to.add(row * pitch)) };
+        }
+    }
+
     /// A square to memory, its rows `pitch` elements apart.
     ///
     /// # Safety

@@ -1,7 +1,10 @@
 //! Pure computation: what a processor does between messages.
 //!
 //! * [`fft`]: the block FFT, many short transforms at once.
+//! * [`foldfft`]: the kernel of a synthetic-aperture-radar chain, in three ways.
 //! * [`corner_turn`](fn@corner_turn): the matrix transpose in memory.
+//! * [`classic`], [`whetstone`], [`dhrystone`], [`linpack`], [`stream`]: the processor benchmarks of old, written anew.
+//! * [`peak`]: the core's peak, to see the others as shares of it.
 //!
 //! No clock, no file, no message: a kernel takes slices and gives results, and every kernel has a slow obvious twin that its
 //! tests hold it against. Vector instructions are chosen at run time ([`Instructions`]).
@@ -16,7 +19,14 @@ mod error;
 mod instructions;
 mod lanes;
 
+pub mod classic;
+pub mod dhrystone;
 pub mod fft;
+pub mod foldfft;
+pub mod linpack;
+pub mod peak;
+pub mod stream;
+pub mod whetstone;
 
 pub use corner_turn::{
     corner_turn, corner_turn_in_place, corner_turn_in_place_with, corner_turn_with,

@@ -7,7 +7,7 @@ use kernels::fft::{BlockFft, Strided, nominal_operations};
 use kernels::{Complex, Complex32, Complex64, Error, Instructions};
 use proptest::prelude::*;
 
-const BLOCKED: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
+const BLOCKED: [usize; 10] = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 fn available() -> impl Iterator<Item = Instructions> {
     Instructions::ALL.into_iter().filter(|set| set.is_available())
@@ -46,7 +46,7 @@ fn every_blocked_length_is_right_in_batches_around_a_tile() {
 
 #[test]
 fn lengths_without_kernels_are_right_too() {
-    for length in [1, 3, 5, 6, 7, 12, 48, 100, 127, 129, 256, 512, 1000] {
+    for length in [1, 3, 5, 6, 7, 12, 48, 100, 127, 129, 1000, 2048] {
         let mut fft = BlockFft::new(length).unwrap();
         assert!(!fft.is_blocked());
         let input = Noise::new(length as u64).singles(3 * length);
@@ -88,7 +88,7 @@ fn double_precision_is_right_in_rows_and_columns() {
 #[test]
 fn a_turned_transform_is_the_transform_and_then_the_corner_turn() {
     for set in available() {
-        for length in BLOCKED.into_iter().chain([1, 6, 512]) {
+        for length in BLOCKED.into_iter().chain([1, 6, 2048]) {
             for batch in [1, 4, 8, 16, 19, 48, 67] {
                 let mut fft = BlockFft::with_instructions(length, set).unwrap();
                 let input = Noise::new(7).singles(batch * length);
@@ -187,7 +187,7 @@ proptest! {
     fn any_layout_gives_the_same_as_contiguous_and_touches_nothing_else(
         seed: u64,
         set in 0usize..3,
-        log in 0u32..8,
+        log in 0u32..11,
         batch in 1usize..40,
         gap in 0usize..5,
         columns: bool,

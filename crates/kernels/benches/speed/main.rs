@@ -3,6 +3,8 @@
 //! `cargo bench -p kernels --bench kernels-speed [-- SECTION...]` runs every section, or those whose names begin as given.
 
 mod fft;
+mod foldfft;
+mod stones;
 mod stopwatch;
 mod targets;
 mod turn;
@@ -29,6 +31,8 @@ fn main() {
         ("odd", Box::new(fft::odd_numbers)),
         ("turn", Box::new(turn::against_copy)),
         ("fused", Box::new(turn::fused)),
+        ("foldfft", Box::new(foldfft::three_ways)),
+        ("stones", Box::new(|_| stones::print())),
     ];
     for (name, run) in sections {
         if wanted.is_empty() || wanted.iter().any(|wanted| name.starts_with(wanted.as_str())) {

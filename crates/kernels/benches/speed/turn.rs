@@ -3,7 +3,6 @@
 use kernels::fft::BlockFft;
 use kernels::{Complex32, Complex64, corner_turn, corner_turn_in_place};
 
-use crate::fft::signal;
 use crate::stopwatch::{Contender, Race};
 use crate::targets::Targets;
 
@@ -24,43 +23,58 @@ pub(crate) fn against_copy(targets: &mut Targets) {
     }
 }
 
-fn turn_race<T: Copy + Default>(size: usize, zero: T) -> Race {
-    let source = vec![zero; size * size];
-    let (mut turned, mut copied, mut in_place) = (source.clone(), source.clone(), source.clone());
-    // A zeroed vector is one page of zeros, mapped often; writing makes it memory.
-    let mut source = source;
-    source.fill(std::hint::black_box(zero));
-    in_place.fill(std::hint::black_box(zero));
-    let source = &source;
+/// Room for `count` elements that begins on a page, as message buffers do, and whose every page was written to.
+struct Aligned<T>(Vec<T>, usize);
+
+impl<T: Copy> Aligned<T> {
+    fn new(count: usize, zero: T) -> Self {
+        let mut room = vec![zero; count + 4096 / size_of::<T>()];
+        // A zeroed vector is one page of zeros, mapped often, until it is written.
+        room.fill(std::hint::black_box(zero));
+        let start = room.as_ptr().align_offset(4096);
+        room.truncate(start + count);
+        Aligned(room, start)
+    }
+
+    fn all(&mut self) -> &mut [T] {
+        &mut self.0[self.1..]
+    }
+}
+
+fn turn_race<T: Copy>(size: usize, zero: T) -> Race {
+    let matrix = || Aligned::new(size * size, zero);
+    let (mut source, mut turned, mut copied, mut in_place) =
+        (matrix(), matrix(), matrix(), matrix());
+    let source = &*source.all();
     Race::run(vec![
         Contender::new("turn", move || {
-            corner_turn(source, size, size, &mut turned).expect("it fits")
+            corner_turn(source, size, size, turned.all()).expect("it fits");
         }),
-        Contender::new("copy", move || copied.copy_from_slice(source)),
+        Contender::new("copy", move || copied.all().copy_from_slice(source)),
         Contender::new("in place", move || {
-            corner_turn_in_place(&mut in_place, size).expect("it fits")
+            corner_turn_in_place(in_place.all(), size).expect("it fits");
         }),
     ])
 }
 
 pub(crate) fn fused(targets: &mut Targets) {
     println!("\nFFTs of all rows and corner turn, thousand matrices a second");
-    for (length, rows) in [(16, 512), (64, 512), (128, 512), (512, 512), (1024, 1024)] {
-        let input = signal(length * rows);
-        let (mut output, mut output2) = (input.clone(), input.clone());
-        let mut work = input.clone();
-        let (mut fft, mut fft2) = (BlockFft::new(length).unwrap(), BlockFft::new(length).unwrap());
-        let mut zeros = input.clone();
-        zeros.fill(Complex32::new(0.0, 0.0));
-        let zeros = &zeros;
-        work.copy_from_slice(zeros);
+    for (length, rows) in
+        [(16, 512), (64, 512), (128, 512), (256, 256), (512, 512), (1024, 1024), (2048, 512)]
+    {
+        let matrix = || Aligned::new(length * rows, Complex32::new(0.0, 0.0));
+        let (mut input, mut work, mut output, mut turned) =
+            (matrix(), matrix(), matrix(), matrix());
+        let input = &*input.all();
+        let mut fft = BlockFft::new(length).expect("a length");
+        let mut same_fft = BlockFft::new(length).expect("a length");
         let race = Race::run(vec![
             Contender::new("fused", move || {
-                fft.transform_turned(zeros, &mut output).expect("it fits")
+                fft.transform_turned(input, turned.all()).expect("it fits");
             }),
             Contender::new("one after the other", move || {
-                fft2.transform(&mut work).expect("it fits");
-                corner_turn(&work, rows, length, &mut output2).expect("it fits");
+                same_fft.transform(work.all()).expect("it fits");
+                corner_turn(work.all(), rows, length, output.all()).expect("it fits");
             }),
         ]);
         println!("{rows:>6} rows of {length}: {}", race.line(1e6));

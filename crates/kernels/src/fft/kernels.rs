@@ -11,8 +11,8 @@ pub(super) type Kernel<T> = unsafe fn(&Job<T>);
 #[derive(Clone, Copy)]
 pub(super) struct Kernels<T> {
     pub(super) rows: Kernel<T>,
-    /// Absent where a transform is shorter than half a vector.
-    pub(super) turned: Option<Kernel<T>>,
+    /// Through the caches, and past them. Absent where a transform is shorter than half a vector.
+    pub(super) turned: Option<[Kernel<T>; 2]>,
     pub(super) columns: Kernel<T>,
     /// Transforms in a tile of columns, or of turned rows.
     pub(super) lanes: usize,
@@ -50,9 +50,9 @@ macro_rules! compile {
             }
 
             $(#[$feature])*
-            unsafe fn turned<const N: usize>(job: &Job<Real>) {
+            unsafe fn turned<const N: usize, const STREAMED: bool>(job: &Job<Real>) {
                 // SAFETY: the caller vouches for the job and the instructions.
-                unsafe { tile::turned::<$lanes, N>(job) }
+                unsafe { tile::turned::<$lanes, N, STREAMED>(job) }
             }
 
             $(#[$feature])*
@@ -64,7 +64,8 @@ macro_rules! compile {
             fn of<const N: usize>() -> Kernels<Real> {
                 Kernels {
                     rows: rows::<N>,
-                    turned: if 2 * N >= <$lanes>::COUNT { Some(turned::<N>) } else { None },
+                    turned: (2 * N >= <$lanes>::COUNT)
+                        .then_some([turned::<N, false>, turned::<N, true>]),
                     columns: columns::<N>,
                     lanes: <$lanes>::COUNT,
                     rows_per_tile: tile::rows_per_tile::<$lanes>(N),
@@ -80,6 +81,9 @@ macro_rules! compile {
                     32 => of::<32>(),
                     64 => of::<64>(),
                     128 => of::<128>(),
+                    256 => of::<256>(),
+                    512 => of::<512>(),
+                    1024 => of::<1024>(),
                     _ => return None,
                 })
             }
