@@ -6,12 +6,14 @@
 //!
 //! The parts, from the memory up:
 //! * `segment`: the memory itself, and where each thing lies in it (`docs/shared-memory.md` draws it);
+//! * `arena`: memory that one rank allocates and all see;
 //! * `ring`: one sender's way to one receiver, cache-line cells with credits;
 //! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
 //! * `rank`: the safe [`contract::Rank`] over the engine;
 //! * `launcher`: processes, their binding, their reports and their deaths.
 
+mod arena;
 mod clock;
 mod engine;
 mod launcher;
@@ -22,6 +24,7 @@ mod segment;
 mod system;
 mod wait;
 
+pub use arena::SharedAllocator;
 pub use engine::{Envelope, Request, Selector};
 pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch};
 pub use rank::{Endpoint, LocalRank, Reporter, attach_if_rank};

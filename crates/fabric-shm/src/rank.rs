@@ -13,16 +13,17 @@ use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Error, Posted, Progress, Rank, Result, SharedLine, Source,
-    Status, Tag, TagSelector, Time, Work, check_rank,
+    Buffer, ClockQuality, Completed, Error, Posted, Progress, Rank, Reduction, Result, SharedLine,
+    Source, Status, Tag, TagSelector, Time, Work, check_rank,
 };
 
 pub use attach::attach_if_rank;
 pub use endpoint::Endpoint;
 
 use crate::clock::Clock;
-use crate::engine::{Engine, Selector};
+use crate::engine::{Collective, Engine, Selector};
 use crate::segment::State;
+use collectives::Announcement;
 use requests::Held;
 
 /// Below this distance a wait for a point in time spins; the system's timers are no more exact than this.
@@ -297,5 +298,73 @@ impl Rank for LocalRank {
     fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>> {
         let selector = self.selector(from, tag)?;
         self.engine.probe(selector)?.map(|envelope| envelope.into_status()).transpose()
+    }
+
+    fn barrier(&mut self) -> Result<()> {
+        collectives::barrier(self)
+    }
+
+    fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
+        collectives::broadcast(self, root, buffer)
+    }
+
+    fn scatter(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let (me, size) = (self.rank(), self.size());
+        Announcement::new(Collective::Scatter, receive.len())
+            .rooted(root, size)
+            .only_if(me != root || send.len() == size * receive.len())
+            .announce(self);
+        contract::collective::scatter(self, root, send, receive)
+    }
+
+    fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let (me, size) = (self.rank(), self.size());
+        Announcement::new(Collective::Gather, send.len())
+            .rooted(root, size)
+            .only_if(me != root || receive.len() == size * send.len())
+            .announce(self);
+        contract::collective::gather(self, root, send, receive)
+    }
+
+    fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let fits = receive.len() == self.size() * send.len();
+        Announcement::new(Collective::Allgather, receive.len()).only_if(fits).announce(self);
+        contract::collective::allgather(self, send, receive)
+    }
+
+    fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
+        let fits = buffer.len().is_multiple_of(self.size());
+        Announcement::new(Collective::Allgather, buffer.len()).only_if(fits).announce(self);
+        contract::collective::allgather_in_place(self, buffer)
+    }
+
+    fn reduce(
+        &mut self,
+        root: usize,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        let (me, size) = (self.rank(), self.size());
+        Announcement::new(Collective::Reduce, send.len())
+            .rooted(root, size)
+            .reducing(reduction)
+            .only_if(me != root || receive.len() == send.len())
+            .announce(self);
+        contract::collective::reduce(self, root, reduction, send, receive)
+    }
+
+    fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        Announcement::new(Collective::Allreduce, send.len())
+            .reducing(reduction)
+            .only_if(receive.len() == send.len())
+            .announce(self);
+        contract::collective::allreduce(self, reduction, send, receive)
+    }
+
+    fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let fits = send.len() == receive.len() && send.len().is_multiple_of(self.size());
+        Announcement::new(Collective::AllToAll, send.len()).only_if(fits).announce(self);
+        contract::collective::all_to_all(self, send, receive)
     }
 }

@@ -123,7 +123,7 @@ impl Producer {
 
     /// The cell that the next message goes into.
     #[inline]
-    fn next(&self) -> &Cell {
+    fn next<'a>(&self) -> &'a Cell {
         let index = (self.next_cell & (self.place.cell_count - 1)) as usize;
         // SAFETY: the index is masked into the ring, which `new` was promised is mapped.
         unsafe { &*self.place.cells.add(index) }
@@ -144,10 +144,7 @@ impl Producer {
     #[inline]
     pub(crate) fn publish(&mut self, fill: impl FnOnce(&mut Body)) {
         debug_assert!(self.fits(0), "the caller looks for room first");
-        // SAFETY: the index is masked into the ring, which `new` was promised is mapped.
-        let cell = unsafe {
-            &*self.place.cells.add((self.next_cell & (self.place.cell_count - 1)) as usize)
-        };
+        let cell = self.next();
         // SAFETY: `has_room` saw this cell's credit, so the receiver is done with it, and will not look until the store
         // below; there is no other producer.
         fill(unsafe { &mut *cell.body.get() });

@@ -44,6 +44,13 @@ pub(crate) fn futex_wake(word: &AtomicU32, count: i32) {
     unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAKE, count) };
 }
 
+/// Lets the parent and its other children read and write this process's memory where the system would only let the
+/// parent (Yama's restricted scope). Elsewhere it does nothing.
+pub(crate) fn allow_attach_from_family() {
+    // SAFETY: no memory is involved; an error means that there is nothing to allow.
+    unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::getppid() as libc::c_ulong, 0, 0, 0) };
+}
+
 /// Lets another process have the processor.
 pub(crate) fn yield_processor() {
     // SAFETY: no arguments, and it cannot fail on Linux.

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::atomic::Ordering;
 
-use contract::{Error, Rank, Result, SharedLine};
+use contract::{Buffer, Error, Rank, Result, SharedLine};
 use fabric_shm::LocalRank;
 
 fn line(rank: &LocalRank) -> Result<&dyn SharedLine> {
@@ -34,8 +34,8 @@ pub(crate) fn hand_over_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
 
 /// Nanoseconds for one copy of `bytes` bytes by one core, again and again between the same two places.
 pub(crate) fn copy_ns(rank: &LocalRank, bytes: usize) -> f64 {
-    let source = vec![1u8; bytes];
-    let mut target = vec![0u8; bytes];
+    let source = Buffer::from_bytes(&vec![1; bytes]);
+    let mut target = Buffer::zeroed(bytes);
     let times = ((8 << 20) / bytes).clamp(3, 50);
     target.copy_from_slice(black_box(&source));
     let start = rank.now();

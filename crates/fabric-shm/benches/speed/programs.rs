@@ -1,6 +1,6 @@
 //! What the ranks do. The job is one line: the program's name and its numbers. Rank 0 reports `name value` lines.
 
-use contract::{Rank, Result, Source, Tag, TagSelector};
+use contract::{Buffer, Rank, Result, Source, Tag, TagSelector};
 use fabric_shm::LocalRank;
 
 use crate::floors;
@@ -45,8 +45,8 @@ fn memory(rank: &mut LocalRank) -> Result<()> {
 /// Half round trips, in turn with hand-overs of one cache line.
 fn latency(rank: &mut LocalRank, bytes: usize) -> Result<()> {
     const TRIPS: u32 = 2000;
-    let data = vec![1; bytes];
-    let mut room = vec![0; bytes];
+    let data = Buffer::from_bytes(&vec![1; bytes]);
+    let mut room = Buffer::zeroed(bytes);
     for _ in 0..60 {
         let floor = floors::hand_over_ns(rank, TRIPS)?;
         let start = rank.now();
@@ -69,8 +69,8 @@ fn latency(rank: &mut LocalRank, bytes: usize) -> Result<()> {
 /// One-way bandwidth in MB/s over windows of 32 messages, each answered by an empty one; in turn with copies by one core.
 fn bandwidth(rank: &mut LocalRank, bytes: usize) -> Result<()> {
     let window = ((64 << 20) / bytes).clamp(4, 64);
-    let data = vec![1; bytes];
-    let mut room = vec![0; bytes];
+    let data = Buffer::from_bytes(&vec![1; bytes]);
+    let mut room = Buffer::zeroed(bytes);
     for _ in 0..40 {
         let floor = floors::copy_ns(rank, bytes);
         rank.barrier()?;
@@ -118,7 +118,7 @@ fn switch(rank: &mut LocalRank) -> Result<()> {
 
 /// Broadcasts from rank 0, each from a start that all ranks wait for to the end of the slowest.
 fn broadcast(rank: &mut LocalRank, bytes: usize) -> Result<()> {
-    let mut data = vec![1; bytes];
+    let mut data = Buffer::from_bytes(&vec![1; bytes]);
     let mut ends = vec![0; 8 * rank.size()];
     for _ in 0..400 {
         let floor = floors::copy_ns(rank, bytes);

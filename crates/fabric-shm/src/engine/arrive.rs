@@ -6,7 +6,8 @@ use super::Engine;
 use super::matching::{Contents, Unexpected};
 use super::message::{Envelope, Selector, kind};
 use super::operation::{Operation, Request, Way};
-use super::send::{Outgoing, numbers};
+use super::send::Outgoing;
+use super::transfer::{Offer, place_from};
 use crate::ring::{Body, INLINE_BYTES, copy_short};
 
 /// The message that a source is in the middle of: where its next bytes go.
@@ -73,6 +74,8 @@ impl Engine {
                     self.inbound[source].stream = Stream::Receive(Request(body.payload[0]));
                     self.arrive_more(source, body.payload[1] as usize);
                 }
+                kind::HELP => self.help(source, &body.payload),
+                kind::DONE => self.operations[Request(body.payload[0])].done = true,
                 unknown => unreachable!("a cell of kind {unknown}"),
             }
             let returned =
@@ -195,22 +198,13 @@ impl Engine {
     }
 
     fn arrive_offer(&mut self, source: usize, body: &Body) {
-        let [low, high, theirs, ..] = body.payload;
+        let [low, high, request, flag, place_low, place_high, ..] = body.payload;
         let envelope = Engine::envelope(source, body, low as usize | (high as usize) << 32);
+        let offer = Offer { request, place: place_from([flag, place_low, place_high]) };
         match self.posted.take(&envelope) {
-            Some(request) => self.take_offer(request, envelope, theirs),
-            None => {
-                self.unexpected.add(Unexpected { envelope, contents: Contents::Offer(theirs) });
-            }
+            Some(request) => self.take_offer(request, envelope, offer),
+            None => self.unexpected.add(Unexpected { envelope, contents: Contents::Offer(offer) }),
         }
-    }
-
-    fn take_offer(&mut self, request: Request, envelope: Envelope, theirs: u32) {
-        self.operations[request].begin(envelope);
-        // No data follows an offer without bytes.
-        self.operations[request].done = envelope.bytes == 0;
-        let taken = numbers(kind::TAKE, [theirs, request.0]);
-        self.enqueue(envelope.source as usize, Outgoing::Control(taken));
     }
 
     /// Gives a new receive the message that has waited for it.
@@ -218,7 +212,7 @@ impl Engine {
         let envelope = message.envelope;
         match message.contents {
             Contents::Own(send) => self.copy_to_self(send, request),
-            Contents::Offer(theirs) => self.take_offer(request, envelope, theirs),
+            Contents::Offer(offer) => self.take_offer(request, envelope, offer),
             Contents::Copy(copy) => {
                 let operation = &mut self.operations[request];
                 operation.begin(envelope);
@@ -236,7 +230,7 @@ use super::Inbound;
 
 impl Operation {
     /// The receive has found its message.
-    fn begin(&mut self, envelope: Envelope) {
+    pub(super) fn begin(&mut self, envelope: Envelope) {
         self.envelope = Envelope { room: self.room, ..envelope };
         self.moved = 0;
     }

@@ -9,7 +9,7 @@ use crate::segment::State;
 use crate::wait::{self, Patience, Pause};
 
 /// How often a blocking receive looks at its source's ring before it looks at anything else; some microseconds.
-const FIRST_LOOKS: u32 = 2000;
+pub(super) const FIRST_LOOKS: u32 = 2000;
 
 /// How many messages of one window are under way at once; more would only fill the receiver's queue.
 const WINDOW: usize = 64;
@@ -110,6 +110,7 @@ impl Engine {
                 return Ok((index, self.operations.end(requests[index])));
             }
             self.progress(only(requests));
+            self.check_alive()?;
             if self.first_done(requests).is_some() {
                 continue;
             }
@@ -254,11 +255,12 @@ impl Engine {
     }
 
     /// Fails if the run was given up, or if none of `requests` can ever end because the ranks they need have ended.
-    fn check_run(&mut self, requests: &[Request]) -> Result<()> {
+    pub(super) fn check_run(&mut self, requests: &[Request]) -> Result<()> {
         if self.segment.header().abort.is_raised() {
             let error = self.segment.header().abort.error();
             return Err(self.fail(error));
         }
+        self.check_calls()?;
         let Some(&first) = requests.first() else { return Ok(()) };
         if !requests.iter().all(|&request| self.is_hopeless(request)) {
             return Ok(());

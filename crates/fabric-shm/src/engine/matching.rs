@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use super::message::{Envelope, Selector};
 use super::operation::Request;
+use super::transfer::Offer;
 
 /// Receives without a message.
 #[derive(Default)]
@@ -47,8 +48,8 @@ pub(super) struct Unexpected {
 pub(super) enum Contents {
     /// A copy, as much as has arrived.
     Copy(Vec<u8>),
-    /// An offer of another rank, with the sender's request.
-    Offer(u32),
+    /// An offer of another rank.
+    Offer(Offer),
     /// A long message from this rank to itself.
     Own(Request),
 }

@@ -5,34 +5,47 @@
 //!
 //! How a message travels, by its length:
 //! * up to 48 bytes ([`INLINE_BYTES`](crate::ring::INLINE_BYTES)): in the cell itself;
-//! * up to [`EAGER_LIMIT_BYTES`]: at once, through the byte ring, in fragments if need be; a receiver that has posted
+//! * up to [`EAGER_LIMIT_BYTES`] ([`DIRECT_FROM_BYTES`] from an arena): at once, through the byte ring, in fragments if need be; a receiver that has posted
 //!   nothing keeps a copy;
-//! * longer: the sender announces it, and the data moves once the receive is known.
+//! * longer: the sender offers it; once the receive is known, it is copied straight from memory to memory where one side
+//!   reaches the other's (`transfer`), else it follows in fragments.
 
 mod arrive;
 mod blocking;
+mod calls;
+mod copy;
 mod matching;
 mod message;
 mod operation;
 mod send;
+mod together;
+mod transfer;
 
 use std::collections::BTreeMap;
 
 use contract::Result;
 
+pub(crate) use calls::{Collective, signature};
 pub use message::{Envelope, Selector};
 pub use operation::Request;
+pub(crate) use together::LONGEST_BROADCAST_BYTES;
 
 use crate::ring::{Consumer, Producer};
 use crate::segment::{Choices, Segment};
 use crate::wait;
 use arrive::Stream;
+use calls::Calls;
+use copy::{Attach, Probe};
 use matching::{PostedQueue, UnexpectedQueue};
 use operation::Operations;
 use send::Outgoing;
+use together::Pieces;
+use transfer::Transfer;
 
-/// Longer messages are announced first.
-pub(crate) const EAGER_LIMIT_BYTES: usize = 64 << 10;
+/// Longer messages are offered first.
+const EAGER_LIMIT_BYTES: usize = 64 << 10;
+/// Longer messages are offered first if they lie in an arena, where the receiver copies them without more ado.
+const DIRECT_FROM_BYTES: usize = 16 << 10;
 
 /// The engine of one rank.
 pub(crate) struct Engine {
@@ -49,6 +62,11 @@ pub(crate) struct Engine {
     operations: Operations,
     posted: PostedQueue,
     unexpected: UnexpectedQueue,
+    attach: Attach,
+    transfers: Vec<Transfer>,
+    calls: Calls,
+    pieces: Pieces,
+    _probe: Probe,
     /// Set by the first error that cannot be mended; every later call returns it.
     failure: Option<contract::Error>,
     /// Last, because everything above may point into it.
@@ -69,7 +87,17 @@ struct Outbound {
 }
 
 impl Engine {
-    pub(crate) fn new(segment: Segment, me: usize) -> Self {
+    /// Joins the run as rank `me`; returns once all ranks have.
+    pub(crate) fn new(mut segment: Segment, me: usize) -> Self {
+        segment.open_arenas(me);
+        let choices = segment.header().choices();
+        let probe = Probe::publish(&segment, me);
+        segment.header().count_attached();
+        segment.header().wait_for_all(segment.ranks());
+        let attach = match choices.cross_memory_attach {
+            true => probe.try_neighbour(&segment, me),
+            false => Attach::Forbidden,
+        };
         let outbound = (0..segment.ranks())
             .map(|receiver| Outbound {
                 // SAFETY: the segment maps the ring, outlives the engine's use of it, and gave it to no other sender.
@@ -80,7 +108,7 @@ impl Engine {
             .collect();
         Engine {
             me,
-            choices: segment.header().choices(),
+            choices,
             inbound: (0..segment.ranks()).map(|_| Inbound::default()).collect(),
             outbound,
             active: Vec::new(),
@@ -88,6 +116,11 @@ impl Engine {
             operations: Operations::default(),
             posted: PostedQueue::default(),
             unexpected: UnexpectedQueue::default(),
+            attach,
+            transfers: Vec::new(),
+            calls: Calls::default(),
+            pieces: vec![0; segment.ranks()],
+            _probe: probe,
             failure: None,
             segment,
         }
@@ -117,7 +150,10 @@ impl Engine {
         let layout = self.segment.layout();
         BTreeMap::from([
             ("waiting".into(), waiting.into()),
-            ("eager limit".into(), format!("{EAGER_LIMIT_BYTES} bytes")),
+            (
+                "eager limit".into(),
+                format!("{EAGER_LIMIT_BYTES} bytes; {DIRECT_FROM_BYTES} from an arena"),
+            ),
             (
                 "ring".into(),
                 format!(
@@ -126,7 +162,12 @@ impl Engine {
                     layout.lines_per_ring() as usize * crate::ring::LINE_BYTES
                 ),
             ),
-            ("large messages".into(), "in fragments through the segment".into()),
+            ("cross-memory attach".into(), self.attach.describe()),
+            (
+                "shared arenas".into(),
+                if self.segment.has_arenas() { "yes" } else { "no (limit on addresses)" }.into(),
+            ),
+            ("both sides copy from".into(), format!("{} bytes", transfer::SHARED_FROM_BYTES)),
         ])
     }
 
@@ -140,6 +181,7 @@ impl Engine {
     }
 
     fn fail(&mut self, error: contract::Error) -> contract::Error {
+        self.close_transfers();
         self.failure.get_or_insert(error).clone()
     }
 
@@ -156,6 +198,9 @@ impl Engine {
         self.find_senders();
         for index in 0..self.active.len() {
             self.drain(self.active[index], wanted);
+        }
+        if !self.transfers.is_empty() {
+            self.look_at_transfers();
         }
         if !self.queued.is_empty() {
             self.push_queued();

@@ -2,10 +2,12 @@
 
 use contract::Result;
 
+use super::copy::Far;
 use super::matching::{Contents, Unexpected};
 use super::message::{Envelope, kind};
 use super::operation::{Operation, Request, Way};
-use super::{EAGER_LIMIT_BYTES, Engine};
+use super::transfer::place_words;
+use super::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES, Engine};
 use crate::ring::{Body, INLINE_BYTES, Payload, copy_short, lines_for};
 
 /// Something for another rank that is not yet in its ring.
@@ -88,6 +90,11 @@ impl Engine {
         if data.len() > outbound.ring.fragment_bytes() || !outbound.queue.is_empty() {
             return false;
         }
+        if data.len() > DIRECT_FROM_BYTES
+            && self.segment.offset_in_arenas(data.as_ptr(), data.len()).is_some()
+        {
+            return false;
+        }
         if data.len() <= INLINE_BYTES {
             if !outbound.ring.has_room(0) {
                 return false;
@@ -113,6 +120,16 @@ impl Engine {
         }
         self.after_push(to);
         true
+    }
+
+    /// Sends a cell of the protocol, at once if nothing is queued before it.
+    pub(super) fn send_control(&mut self, to: usize, body: Body) {
+        let outbound = &mut self.outbound[to];
+        if outbound.queue.is_empty() && outbound.ring.has_room(0) {
+            self.push_cell(to, body, &[]);
+        } else {
+            self.enqueue(to, Outgoing::Control(body));
+        }
     }
 
     /// Queues something for `to`, and sends as much as there is room for.
@@ -187,7 +204,9 @@ impl Engine {
             return None;
         }
         let [low, high] = halves(room);
-        if room <= EAGER_LIMIT_BYTES && !offered {
+        let place = self.place_of(memory, room);
+        let limit = if let Far::Arena(_) = place { DIRECT_FROM_BYTES } else { EAGER_LIMIT_BYTES };
+        if room <= limit && !offered {
             return self.push_fragment(to, request, |bytes| Body {
                 tag: envelope.tag,
                 context: envelope.context,
@@ -198,11 +217,9 @@ impl Engine {
             return Some(Outgoing::Begin(request));
         }
         let (tag, context) = (envelope.tag, envelope.context);
-        self.push_cell(
-            to,
-            Body { tag, context, ..numbers(kind::OFFER, [low, high, request.0]) },
-            &[],
-        );
+        let [flag, place_low, place_high] = place_words(place);
+        let offer = [low, high, request.0, flag, place_low, place_high];
+        self.push_cell(to, Body { tag, context, ..numbers(kind::OFFER, offer) }, &[]);
         None
     }
 

@@ -41,6 +41,7 @@ pub fn launch(
     let choices = Choices {
         every_rank_has_a_processor: plan.every_rank_has_a_processor,
         cross_memory_attach: options.cross_memory_attach,
+        arenas: true,
     };
     let segment = Segment::create(options.ranks, &options.job, choices).map_err(|error| {
         LaunchError::System { what: "making the shared memory".into(), reason: error.to_string() }

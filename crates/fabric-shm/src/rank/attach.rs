@@ -60,15 +60,16 @@ fn attach(place: Place) -> std::result::Result<LocalRank, String> {
     let block = segment.block(place.rank);
     block.set_process(std::process::id());
     block.set_state(State::Alive);
-    segment.header().count_attached();
-    segment.header().wait_for_all(segment.ranks());
-    let clock = segment.header().clock().map(Clock::new);
-    let clock = clock.ok_or_else(|| segment.header().abort.error().to_string())?;
+    system::allow_attach_from_family();
+    let engine = Engine::new(segment, place.rank);
+    let header = engine.segment().header();
+    let clock = header.clock().map(Clock::new);
+    let clock = clock.ok_or_else(|| header.abort.error().to_string())?;
     let processor = match system::allowed_processors() {
         Ok(processors) if processors.len() == 1 => Some(processors[0]),
         _ => None,
     };
-    Ok(LocalRank::new(Engine::new(segment, place.rank), clock, processor, reports))
+    Ok(LocalRank::new(engine, clock, processor, reports))
 }
 
 /// Takes a descriptor over that the launcher handed down, and keeps it from programs that this rank starts.

@@ -28,11 +28,11 @@ impl Endpoint {
             what: "making a run of one rank".into(),
             reason: error.to_string(),
         };
-        let choices = Choices { every_rank_has_a_processor: true, cross_memory_attach: false };
+        let choices =
+            Choices { every_rank_has_a_processor: true, cross_memory_attach: false, arenas: false };
         let segment = Segment::create(1, &[], choices).map_err(failed)?;
         segment.block(0).set_process(std::process::id());
         segment.block(0).set_state(State::Alive);
-        segment.header().count_attached();
         let clock = Clock::new(Calibration::without());
         // Nobody reads reports.
         let nowhere = File::options().write(true).open("/dev/null").map_err(failed)?;

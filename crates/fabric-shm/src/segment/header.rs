@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::abort::Abort;
+use super::help::{HelpSlot, SLOTS};
 use super::layout::MAXIMUM_RANKS;
+use super::together::{BarrierWords, CallWord};
 use super::{Choices, Layout};
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 use crate::system;
@@ -14,6 +16,7 @@ const VERSION: u32 = 1;
 
 const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
 const CROSS_MEMORY_ATTACH: u32 = 2;
+const ARENAS: u32 = 4;
 
 /// The first page.
 #[repr(C, align(4096))]
@@ -27,6 +30,7 @@ pub(crate) struct Header {
     attached: AtomicU32,
     clock: ClockWords,
     pub(crate) abort: Abort,
+    pub(crate) barrier: BarrierWords,
     /// Eight words in one line, for measuring the hardware.
     pub(crate) shared_line: SharedWords,
 }
@@ -77,8 +81,12 @@ pub(crate) enum State {
 pub(crate) struct RankBlock {
     state: AtomicU32,
     process: AtomicU32,
+    /// An address in its process from which the others may try to read.
+    probe: AtomicU64,
     sleep: SleepWord,
     senders: Senders,
+    call: CallWord,
+    slots: [HelpSlot; SLOTS],
 }
 
 /// 1 while the rank sleeps or is about to. Written by its owner and by those who wake it.
@@ -93,7 +101,8 @@ struct Senders([AtomicU64; MAXIMUM_RANKS / 64]);
 impl Header {
     pub(super) fn initialise(&self, layout: &Layout, choices: Choices) {
         let choices = EVERY_RANK_HAS_A_PROCESSOR * u32::from(choices.every_rank_has_a_processor)
-            + CROSS_MEMORY_ATTACH * u32::from(choices.cross_memory_attach);
+            + CROSS_MEMORY_ATTACH * u32::from(choices.cross_memory_attach)
+            + ARENAS * u32::from(choices.arenas);
         // No rank has been started, so nobody reads yet: the order does not matter.
         self.choices.store(choices, Ordering::Relaxed);
         self.ranks.store(layout.ranks() as u32, Ordering::Relaxed);
@@ -121,6 +130,7 @@ impl Header {
         Choices {
             every_rank_has_a_processor: bits & EVERY_RANK_HAS_A_PROCESSOR != 0,
             cross_memory_attach: bits & CROSS_MEMORY_ATTACH != 0,
+            arenas: bits & ARENAS != 0,
         }
     }
 
@@ -197,6 +207,25 @@ impl RankBlock {
 
     pub(crate) fn set_process(&self, process: u32) {
         self.process.store(process, Ordering::Relaxed);
+    }
+
+    pub(crate) fn probe(&self) -> u64 {
+        self.probe.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_probe(&self, address: u64) {
+        self.probe.store(address, Ordering::Relaxed);
+    }
+
+    /// The collective that this rank is in.
+    #[inline]
+    pub(crate) fn call(&self) -> &CallWord {
+        &self.call
+    }
+
+    /// A place for sharing the copying of a message that this rank receives.
+    pub(crate) fn slot(&self, slot: usize) -> &HelpSlot {
+        &self.slots[slot]
     }
 
     pub(crate) fn sleep_word(&self) -> &AtomicU32 {

@@ -1,5 +1,6 @@
 //! Where each thing lies in the segment. Every other part asks here.
 
+use super::together::{BROADCAST_SLOTS, WHOLE_SLOT_BYTES};
 use crate::ring::LINE_BYTES;
 
 /// The most ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with the square
@@ -11,6 +12,10 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// What the rings that lead to one rank may take together, so that memory grows linearly even where every rank talks to
 /// every other.
 const INBOUND_BYTES_PER_RANK: usize = 1 << 20;
+
+/// The most that one rank, and all together, can allocate where the others see it; addresses, not memory.
+const ARENA_BYTES: usize = 64 << 30;
+const ARENAS_BYTES: usize = 16 << 40;
 
 /// The sizes and places of a segment, a function of the number of ranks and the length of the job alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +72,19 @@ impl Layout {
         PAGE_BYTES * (1 + self.ranks)
     }
 
-    fn rings_offset(&self) -> usize {
+    /// The slots through which a rank broadcasts.
+    pub(crate) fn broadcast_slot(&self, root: usize, slot: usize) -> usize {
+        assert!(root < self.ranks && slot < BROADCAST_SLOTS);
+        self.slots_offset() + (root * BROADCAST_SLOTS + slot) * WHOLE_SLOT_BYTES
+    }
+
+    fn slots_offset(&self) -> usize {
         self.job_offset() + self.job_bytes.next_multiple_of(PAGE_BYTES)
+    }
+
+    fn rings_offset(&self) -> usize {
+        let slots = self.ranks * BROADCAST_SLOTS * WHOLE_SLOT_BYTES;
+        self.slots_offset() + slots.next_multiple_of(PAGE_BYTES)
     }
 
     fn ring_bytes(&self) -> usize {
@@ -81,6 +97,16 @@ impl Layout {
         let start = self.rings_offset() + (receiver * self.ranks + sender) * self.ring_bytes();
         let cells = start + LINE_BYTES;
         RingOffsets { credit: start, cells, bytes: cells + LINE_BYTES * self.cells }
+    }
+
+    /// Where the ranks' arenas begin: behind everything else, since they are addresses more than memory.
+    pub(crate) fn arenas_offset(&self) -> usize {
+        self.segment_bytes()
+    }
+
+    /// The addresses set aside for what each rank allocates.
+    pub(crate) fn arena_bytes(&self) -> usize {
+        ARENA_BYTES.min(ARENAS_BYTES / self.ranks.next_power_of_two())
     }
 
     pub(crate) fn segment_bytes(&self) -> usize {
@@ -100,6 +126,9 @@ mod tests {
             let mut places = vec![(0, PAGE_BYTES), (layout.job_offset(), 5000)];
             for receiver in 0..ranks {
                 places.push((layout.block_offset(receiver), PAGE_BYTES));
+                for slot in 0..BROADCAST_SLOTS {
+                    places.push((layout.broadcast_slot(receiver, slot), WHOLE_SLOT_BYTES));
+                }
                 for sender in 0..ranks {
                     let ring = layout.ring(sender, receiver);
                     places.push((ring.credit, LINE_BYTES));

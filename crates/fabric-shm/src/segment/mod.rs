@@ -2,16 +2,21 @@
 
 mod abort;
 mod header;
+mod help;
 mod layout;
+mod together;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 
 pub(crate) use header::{ClockParameters, Header, RankBlock, SharedWords, State};
-pub(crate) use layout::Layout;
+pub(crate) use help::{HelpSlot, SLOTS};
 pub use layout::MAXIMUM_RANKS;
+pub(crate) use layout::{Layout, PAGE_BYTES};
+pub(crate) use together::{BROADCAST_SLOTS, BroadcastSlot, SLOT_BYTES};
 
+use crate::arena;
 use crate::ring::Place;
 use crate::system;
 
@@ -22,6 +27,8 @@ pub(crate) struct Choices {
     pub(crate) every_rank_has_a_processor: bool,
     /// Ranks may copy straight from each other's memory where the system lets them.
     pub(crate) cross_memory_attach: bool,
+    /// There are addresses for memory that ranks allocate and all of them see.
+    pub(crate) arenas: bool,
 }
 
 /// The mapped segment. It stays mapped until the process ends or the value is dropped.
@@ -29,6 +36,8 @@ pub(crate) struct Segment {
     base: NonNull<u8>,
     layout: Layout,
     memory: OwnedFd,
+    /// Where this process has mapped the ranks' arenas. They stay mapped: the program's own memory is among them.
+    arenas: Option<NonNull<u8>>,
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread; everything in it is reached through atomics, or through the
@@ -41,9 +50,15 @@ impl Segment {
     /// Makes a segment for `ranks` ranks with `job` in it.
     pub(crate) fn create(ranks: usize, job: &[u8], choices: Choices) -> io::Result<Self> {
         let layout = Layout::new(ranks, job.len());
-        let memory = system::memory_file(layout.segment_bytes())?;
-        let base = map(memory.as_fd(), layout.segment_bytes())?;
-        let segment = Segment { base, layout, memory };
+        let whole = layout.arenas_offset() + ranks * layout.arena_bytes();
+        // A limit on the size of files may forbid the arenas, without which everything works but more slowly.
+        let (memory, arenas) = match system::memory_file(whole) {
+            Ok(memory) => (memory, true),
+            Err(_) => (system::memory_file(layout.segment_bytes())?, false),
+        };
+        let choices = Choices { arenas, ..choices };
+        let base = map(memory.as_fd(), 0, layout.segment_bytes())?;
+        let segment = Segment { base, layout, memory, arenas: None };
         // SAFETY: the layout reserves `job.len()` bytes there, and no rank has been started yet.
         unsafe {
             let place = base.as_ptr().add(segment.layout.job_offset());
@@ -56,14 +71,71 @@ impl Segment {
     /// Maps the segment behind `memory`, which the launcher handed down.
     pub(crate) fn open(memory: OwnedFd) -> Result<Self, String> {
         let failed = |error: io::Error| format!("the shared memory cannot be mapped: {error}");
-        let page = map(memory.as_fd(), layout::PAGE_BYTES).map_err(failed)?;
+        let page = map(memory.as_fd(), 0, PAGE_BYTES).map_err(failed)?;
         // SAFETY: the page was just mapped, and a header is plain atomics, for which any bits are values.
         let checked = unsafe { page.cast::<Header>().as_ref() }.check();
         // SAFETY: nothing refers to the page any more.
-        unsafe { libc::munmap(page.as_ptr().cast(), layout::PAGE_BYTES) };
+        unsafe { libc::munmap(page.as_ptr().cast(), PAGE_BYTES) };
         let layout = checked?;
-        let base = map(memory.as_fd(), layout.segment_bytes()).map_err(failed)?;
-        Ok(Segment { base, layout, memory })
+        let base = map(memory.as_fd(), 0, layout.segment_bytes()).map_err(failed)?;
+        Ok(Segment { base, layout, memory, arenas: None })
+    }
+
+    /// Maps the arenas of all ranks, and lets this process allocate from that of `rank`. A limit on addresses may forbid
+    /// it; then this rank sees nobody's arena and has none.
+    pub(crate) fn open_arenas(&mut self, rank: usize) {
+        let (each, all) = (self.layout.arena_bytes(), self.layout.arena_bytes() * self.ranks());
+        if !self.header().choices().arenas {
+            return;
+        }
+        let Ok(base) = map(self.memory.as_fd(), self.layout.arenas_offset(), all) else { return };
+        self.arenas = Some(base);
+        // SAFETY: the whole range was just mapped.
+        unsafe {
+            // Not into core files, which would hold every rank's memory once for each rank. Failure does no harm.
+            libc::madvise(base.as_ptr().cast(), all, libc::MADV_DONTDUMP);
+            arena::open(base.as_ptr().add(rank * each), each);
+        }
+    }
+
+    pub(crate) fn has_arenas(&self) -> bool {
+        self.arenas.is_some()
+    }
+
+    /// Where `bytes` bytes at `memory` lie in the arenas, if they do.
+    #[inline]
+    pub(crate) fn offset_in_arenas(&self, memory: *const u8, bytes: usize) -> Option<usize> {
+        let all = self.layout.arena_bytes() * self.ranks();
+        let offset = (memory as usize).wrapping_sub(self.arenas?.as_ptr() as usize);
+        (offset < all && bytes <= all - offset).then_some(offset)
+    }
+
+    /// Copies out of some rank's arena.
+    ///
+    /// # Safety
+    /// `to` has room for `bytes`, and the rank that owns the place leaves it alone meanwhile.
+    pub(crate) unsafe fn copy_from_arenas(&self, offset: usize, to: *mut u8, bytes: usize) {
+        let from = self.in_arenas(offset, bytes);
+        // SAFETY: `in_arenas` checks the range; the rest is our caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+    }
+
+    /// Copies into some rank's arena.
+    ///
+    /// # Safety
+    /// `from` holds `bytes`, and the rank that owns the place expects them.
+    pub(crate) unsafe fn copy_to_arenas(&self, from: *const u8, offset: usize, bytes: usize) {
+        let to = self.in_arenas(offset, bytes);
+        // SAFETY: as above.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+    }
+
+    fn in_arenas(&self, offset: usize, bytes: usize) -> *mut u8 {
+        let all = self.layout.arena_bytes() * self.ranks();
+        let base = self.arenas.expect("only a rank that has mapped the arenas comes here");
+        assert!(offset <= all && bytes <= all - offset, "a place outside the arenas");
+        // SAFETY: just checked.
+        unsafe { base.as_ptr().add(offset) }
     }
 
     pub(crate) fn ranks(&self) -> usize {
@@ -117,6 +189,17 @@ impl Segment {
         }
     }
 
+    /// A slot of `root`'s broadcasts, and where its bytes lie.
+    pub(crate) fn broadcast_slot(&self, root: usize, slot: usize) -> (&BroadcastSlot, *mut u8) {
+        let offset = self.layout.broadcast_slot(root, slot);
+        // SAFETY: the layout checks both numbers and gives a line-aligned place inside the mapping, with room for the
+        // slot's bytes behind its head, which is all atomics.
+        unsafe {
+            let head = self.base.add(offset).cast::<BroadcastSlot>();
+            (head.as_ref(), head.add(1).cast::<u8>().as_ptr())
+        }
+    }
+
     /// Wakes every rank that sleeps, so that it looks at the state of the run.
     pub(crate) fn wake_all(&self) {
         for rank in 0..self.ranks() {
@@ -133,16 +216,16 @@ impl Drop for Segment {
     }
 }
 
-fn map(memory: BorrowedFd<'_>, bytes: usize) -> io::Result<NonNull<u8>> {
+fn map(memory: BorrowedFd<'_>, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
     // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
     let address = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
             bytes,
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED,
+            libc::MAP_SHARED | libc::MAP_NORESERVE,
             memory.as_raw_fd(),
-            0,
+            offset as libc::off_t,
         )
     };
     if address == libc::MAP_FAILED {
@@ -156,7 +239,7 @@ mod tests {
     use super::*;
 
     const CHOICES: Choices =
-        Choices { every_rank_has_a_processor: true, cross_memory_attach: false };
+        Choices { every_rank_has_a_processor: true, cross_memory_attach: false, arenas: false };
 
     #[test]
     fn a_second_mapping_sees_the_job_and_the_choices() {

@@ -47,7 +47,11 @@ pub(crate) fn run(tests: Vec<Test>) -> i32 {
         println!("\n---- {name} ----\n{why}");
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("\n{passed} passed, {} failed; finished in {seconds:.1} s", failures.len());
+    let word = if failures.is_empty() { "ok" } else { "FAILED" };
+    println!(
+        "\ntest result: {word}. {passed} passed; {} failed; 0 ignored; finished in {seconds:.1} s",
+        failures.len()
+    );
     i32::from(!failures.is_empty())
 }
 

@@ -10,6 +10,9 @@ mod messages;
 
 use fabric_shm::{LocalRank, attach_if_rank};
 
+#[global_allocator]
+static ALLOCATOR: fabric_shm::SharedAllocator = fabric_shm::SharedAllocator;
+
 fn main() {
     if let Some(attached) = attach_if_rank() {
         let mut rank = attached.expect("joining the run");

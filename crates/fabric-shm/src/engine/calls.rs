@@ -1,0 +1,184 @@
+//! Which collective each rank is in. Every call is numbered, and its number and signature stand where all ranks see them, so
+//! that a rank which waits can tell that another does something else, instead of waiting for ever.
+
+use contract::{Error, Reduction, Result};
+
+use super::Engine;
+use crate::segment::State;
+
+/// How many of its own calls a rank remembers, to compare with ranks that are behind it.
+const REMEMBERED: usize = 64;
+
+/// The collectives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Collective {
+    Barrier = 1,
+    Broadcast,
+    Scatter,
+    Gather,
+    Allgather,
+    Reduce,
+    Allreduce,
+    AllToAll,
+}
+
+const NAMES: [&str; 9] = [
+    "no collective",
+    "barrier",
+    "broadcast",
+    "scatter",
+    "gather",
+    "allgather",
+    "reduce",
+    "allreduce",
+    "all_to_all",
+];
+
+// A signature from the top: 4 bits of collective, 5 of reduction, 10 of root, 13 that depend on the length.
+const LENGTH_BITS: u32 = 13;
+const ROOT_BITS: u32 = 10;
+const REDUCTION_BITS: u32 = 5;
+
+/// What all ranks must agree on in one call, in 32 bits.
+pub(crate) fn signature(
+    collective: Collective,
+    root: usize,
+    reduction: Option<Reduction>,
+    bytes: usize,
+) -> u32 {
+    let reduction = reduction.map_or(0, |one| 1 + one.element as u32 * 4 + one.operation as u32);
+    // Small lengths as they are, so that near ones differ; then whatever mixes well.
+    let length = (bytes ^ bytes.wrapping_mul(0x9e37_79b9) >> LENGTH_BITS) as u32;
+    ((collective as u32) << REDUCTION_BITS | reduction) << (ROOT_BITS + LENGTH_BITS)
+        | (root as u32) << LENGTH_BITS
+        | length & ((1 << LENGTH_BITS) - 1)
+}
+
+/// A signature in words.
+fn describe(signature: u32) -> String {
+    let name = NAMES[((signature >> 28) as usize).min(NAMES.len() - 1)];
+    let root = (signature >> LENGTH_BITS) & ((1 << ROOT_BITS) - 1);
+    let reduction = (signature >> (ROOT_BITS + LENGTH_BITS)) & ((1 << REDUCTION_BITS) - 1);
+    let mut words = name.to_owned();
+    if let Some(code) = reduction.checked_sub(1) {
+        let element = contract::Element::ALL[code as usize / 4 % 6];
+        let operation = contract::Operation::ALL[code as usize % 4];
+        words += &format!(" ({operation:?} of {element:?})");
+    }
+    if ["broadcast", "scatter", "gather", "reduce"].contains(&name) {
+        words += &format!(" with root {root}");
+    }
+    words
+}
+
+/// This rank's own calls.
+pub(super) struct Calls {
+    number: u32,
+    /// Depends on every call so far, in 23 bits.
+    past: u32,
+    remembered: [u32; REMEMBERED],
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Calls { number: 0, past: 0, remembered: [0; REMEMBERED] }
+    }
+}
+
+impl Calls {
+    /// The signature of the call with that number, if it is remembered.
+    fn of(&self, number: u32) -> Option<u32> {
+        let age = self.number.wrapping_sub(number);
+        (number != 0 && (age as usize) < REMEMBERED)
+            .then(|| self.remembered[number as usize % REMEMBERED])
+    }
+}
+
+impl Engine {
+    /// Begins a collective; gives its number.
+    #[inline]
+    pub(crate) fn enter(&mut self, signature: u32) -> u32 {
+        let calls = &mut self.calls;
+        calls.number = calls.number.wrapping_add(1);
+        calls.past = (calls.past ^ signature).wrapping_mul(0x85eb_ca6b).rotate_left(13);
+        calls.remembered[calls.number as usize % REMEMBERED] = signature;
+        self.segment.block(self.me).call().publish(calls.number, signature);
+        calls.number
+    }
+
+    /// Begins a barrier; gives its number and its signature. The signature depends on all calls before it: a rank that was
+    /// the root of a broadcast for itself alone has waited for nobody, and this is where it shows.
+    #[inline]
+    pub(super) fn enter_barrier(&mut self) -> (u32, u32) {
+        let past = self.calls.past & ((1 << (ROOT_BITS + LENGTH_BITS)) - 1);
+        let own = signature(Collective::Barrier, 0, None, 0) & !0x7f_ffff | past;
+        (self.enter(own), own)
+    }
+
+    /// Compares the other ranks' calls with this rank's own.
+    pub(super) fn check_calls(&mut self) -> Result<()> {
+        for rank in 0..self.size() {
+            let (number, theirs) = self.segment.block(rank).call().read();
+            let Some(own) = self.calls.of(number) else { continue };
+            if own != theirs {
+                let error = mismatch(self.me, own, rank, theirs);
+                return Err(self.fail(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if a rank has ended its program before it came to call `number`.
+    pub(super) fn check_all_come(&mut self, number: u32) -> Result<()> {
+        for rank in 0..self.size() {
+            let ended = self.segment.block(rank).state() == State::Finished;
+            let behind = !has_come(self.segment.block(rank).call().read().0, number);
+            if ended && behind {
+                let how = "its program ended before it came to a collective that is waited for";
+                return Err(self.fail(Error::RankDied { rank, how: how.into() }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a rank at call `at` has come to call `number`.
+#[inline]
+pub(super) fn has_come(at: u32, number: u32) -> bool {
+    at.wrapping_sub(number) as i32 >= 0
+}
+
+/// The error that says who does what.
+pub(super) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Error {
+    let (own, theirs) = (describe(own), describe(theirs));
+    let explanation = if own == "barrier" && theirs == "barrier" {
+        format!("rank {rank} and rank {other} come to a barrier after different calls or lengths")
+    } else if own == theirs {
+        format!("rank {rank} and rank {other} call {own} with unequal lengths")
+    } else {
+        format!("rank {rank} is in {own}, rank {other} in {theirs}")
+    };
+    Error::MismatchedCollective { explanation }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_tells_what_differs() {
+        let of = |root, bytes| signature(Collective::Reduce, root, Some(Reduction::SUM_F64), bytes);
+        assert_eq!(describe(of(1023, 8)), "reduce (Sum of F64) with root 1023");
+        assert_ne!(of(0, 80), of(0, 88));
+        assert_ne!(of(0, 8), of(1, 8));
+        assert_ne!(of(0, 8), signature(Collective::Allreduce, 0, Some(Reduction::SUM_F64), 8));
+        assert_eq!(describe(signature(Collective::AllToAll, 0, None, 7)), "all_to_all");
+    }
+
+    #[test]
+    fn numbers_that_wrapped_are_still_in_order() {
+        assert!(has_come(5, 5) && has_come(6, 5) && !has_come(4, 5));
+        assert!(has_come(2, u32::MAX) && !has_come(u32::MAX, 2));
+    }
+}

@@ -1,0 +1,52 @@
+//! Where two ranks share the copying of one long message.
+
+use crate::primitive::{AtomicU32, AtomicU64, Ordering};
+
+/// How many receives of one rank may have helpers at once.
+pub(crate) const SLOTS: usize = 16;
+
+/// A counter of chunks, in the block of the receiving rank.
+#[repr(C, align(64))]
+pub(crate) struct HelpSlot {
+    /// The generation (high half) and the chunks that nobody has claimed (low half). The generation keeps a helper that
+    /// comes too late away from the next message.
+    claim: AtomicU64,
+    /// Chunks that the helper has copied.
+    done: AtomicU32,
+}
+
+impl HelpSlot {
+    /// Begins a message of `chunks` chunks; gives its generation. Only the owner calls it.
+    pub(crate) fn open(&self, chunks: u32) -> u32 {
+        let generation = ((self.claim.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
+        self.done.store(0, Ordering::Relaxed);
+        // Release, partner of the acquire in `claim`: a helper that claims a chunk counts from our zero.
+        self.claim.store(u64::from(generation) << 32 | u64::from(chunks), Ordering::Release);
+        generation
+    }
+
+    /// Takes a chunk of that generation, the last one first.
+    pub(crate) fn claim(&self, generation: u32) -> Option<u32> {
+        let taken = self.claim.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+            let left = word as u32;
+            let current = (word >> 32) as u32 == generation;
+            (current && left > 0).then(|| word - 1)
+        });
+        taken.ok().map(|word| word as u32 - 1)
+    }
+
+    /// Lets nobody claim any more.
+    pub(crate) fn close(&self, generation: u32) {
+        self.claim.store(u64::from(generation.wrapping_add(1)) << 32, Ordering::Release);
+    }
+
+    /// Counts a chunk that the helper has copied.
+    pub(crate) fn count_done(&self) {
+        // Release, partner of the acquire in `done`: the chunk's bytes are there before it is counted.
+        self.done.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn done(&self) -> u32 {
+        self.done.load(Ordering::Acquire)
+    }
+}
