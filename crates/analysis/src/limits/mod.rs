@@ -33,6 +33,13 @@ pub const COPY: &str = "copy";
 /// The benchmark of reading the clock: `time` in us.
 pub const CLOCK_COST: &str = "clock-cost";
 
+/// The parameter of a hand-over that was measured again: the group that it follows.
+const AFTER: &str = "after";
+
+/// Hand-overs of one pair that differ by more than this factor are of different machines: runs on one repeat within a
+/// tenth, and a virtual core that was moved to another cluster of cores changes them two- to fourfold.
+const MOVED: f64 = 1.5;
+
 /// What travels with the line that is handed over.
 const LINE_BYTES: u64 = 64;
 
@@ -41,6 +48,8 @@ const LINE_BYTES: u64 = 64;
 pub struct Limits {
     /// Each measured pair of cores, in the order of measuring.
     pub hand_overs: Vec<HandOver>,
+    /// The first pair again, after each group of benchmarks, in the order of measuring.
+    pub repeats: Vec<Repeat>,
     /// One core's copying, by ascending size.
     pub copies: Vec<Copy>,
     /// Handing a core from one process to another, in microseconds.
@@ -58,6 +67,17 @@ pub struct HandOver {
     pub from: u64,
     /// The other.
     pub to: u64,
+    /// One way, in microseconds.
+    pub time_us: f64,
+}
+
+/// A hand-over between the first two cores that was measured again in the course of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Repeat {
+    /// The group of benchmarks that it follows.
+    pub after: String,
+    /// With how many ranks they ran.
+    pub ranks: usize,
     /// One way, in microseconds.
     pub time_us: f64,
 }
@@ -104,6 +124,14 @@ impl Limits {
                 else {
                     return;
                 };
+                if let Some(ParameterValue::Text(after)) = measurement.parameters.get(AFTER) {
+                    self.repeats.push(Repeat {
+                        after: after.clone(),
+                        ranks: measurement.ranks,
+                        time_us: median,
+                    });
+                    return;
+                }
                 self.hand_overs.retain(|pair| (pair.from, pair.to) != (from, to));
                 self.hand_overs.push(HandOver { from, to, time_us: median });
             }
@@ -125,6 +153,37 @@ impl Limits {
         self.hand_overs.iter().map(|pair| pair.time_us).min_by(f64::total_cmp)
     }
 
+    /// The shortest hand-over while the benchmarks of `group` ran with so many `ranks`, in microseconds.
+    ///
+    /// A hypervisor may move a virtual core in mid-run, and every hand-over then takes another time. Where the first pair
+    /// was measured again, all pairs are taken to have changed by the same factor; of the times before and after the
+    /// group the shorter counts, for a limit must not lie above what it limits.
+    pub fn hand_over_during_us(&self, group: &str, ranks: usize) -> Option<f64> {
+        let fastest = self.fastest_hand_over_us()?;
+        let follows = |repeat: &Repeat| repeat.after == group && repeat.ranks == ranks;
+        let Some(index) = self.repeats.iter().position(follows) else {
+            return Some(fastest);
+        };
+        let first = self.hand_overs.first()?.time_us;
+        let before = index.checked_sub(1).map_or(first, |before| self.repeats[before].time_us);
+        Some(fastest * before.min(self.repeats[index].time_us) / first)
+    }
+
+    /// The shortest and the longest hand-over between the first two cores in the course of the run, in microseconds; none
+    /// where it was measured once only.
+    pub fn hand_over_drift_us(&self) -> Option<(f64, f64)> {
+        let first = self.hand_overs.first()?.time_us;
+        let range = |(low, high): (f64, f64), repeat: &Repeat| {
+            (low.min(repeat.time_us), high.max(repeat.time_us))
+        };
+        (!self.repeats.is_empty()).then(|| self.repeats.iter().fold((first, first), range))
+    }
+
+    /// The drift, where it is too large for noise: the machine itself changed in the course of the run.
+    pub fn moved_us(&self) -> Option<(f64, f64)> {
+        self.hand_over_drift_us().filter(|(low, high)| high / low > MOVED)
+    }
+
     /// One core's copy rate at a size in MB/s: on a straight line between the logarithms of the neighbouring measured
     /// sizes, and beyond them that of the last.
     pub fn copy_mb_per_s(&self, size_bytes: u64) -> Option<f64> {
@@ -142,14 +201,16 @@ impl Limits {
         }
     }
 
-    /// The least time for a path with messages of this size, in microseconds; none where a limit that it needs was not
+    /// The least time for the critical path of a measurement, in microseconds; none where a limit that it needs was not
     /// measured.
-    pub fn floor_us(&self, path: CriticalPath, size_bytes: u64) -> Option<f64> {
+    pub fn floor_us(&self, path: CriticalPath, measurement: &Measurement) -> Option<f64> {
+        let size_bytes = measurement.size_bytes;
+        let hand_over_us = self.hand_over_during_us(&measurement.group, measurement.ranks);
         let times = |count: u64, limit: Option<f64>| match count {
             0 => Some(0.0),
             count => Some(count as f64 * limit?),
         };
-        let hand_overs = times(path.hand_overs, self.fastest_hand_over_us())?;
+        let hand_overs = times(path.hand_overs, hand_over_us)?;
         let switches = times(path.switches, self.process_switch_us)?;
         // Where there is no hand-over to ride on (a stream), the first line has to be copied like the rest.
         let rides = if path.hand_overs + path.switches > 0 { LINE_BYTES } else { 0 };
@@ -179,7 +240,7 @@ impl Limits {
             &measurement.parameters,
             self.cores,
         )?;
-        let floor = self.floor_us(path, measurement.size_bytes)?;
+        let floor = self.floor_us(path, measurement)?;
         if !(floor > 0.0 && time_us > 0.0) {
             return None;
         }
@@ -294,6 +355,30 @@ mod tests {
         let found = share(measurement("ping-pong", 65536, &[4.292])).unwrap();
         assert!((found.limit - 2.146).abs() < 1e-9);
         assert!((found.share - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_hand_over_measured_again_bounds_the_group_before_it() {
+        let again = |after: &str, time_us| {
+            let mut again = hand_over(0, 1, time_us);
+            again.parameters.insert("after".into(), after.into());
+            again
+        };
+        // The first pair took 0.3 at first. The virtual cores are moved during `second` and back during `third`.
+        let run = machine(vec![again("first", 0.3), again("second", 1.2), again("third", 0.6)]);
+        let limits = Limits::of(&run);
+        assert_eq!(limits.hand_overs.len(), 2, "a repeat is no other pair");
+        let during = |group| limits.hand_over_during_us(group, 2).unwrap();
+        // The shortest of all pairs is 0.1; before and after `third` the first pair took 1.2 and 0.6, twice 0.3.
+        assert_eq!((during("first"), during("second")), (0.1, 0.1));
+        assert!((during("third") - 0.2).abs() < 1e-12);
+        assert_eq!(limits.hand_over_during_us("third", 8), Some(0.1), "not measured with 8 ranks");
+        assert_eq!(during("elsewhere"), 0.1);
+        assert_eq!(limits.hand_over_drift_us(), Some((0.3, 1.2)));
+        assert_eq!(limits.moved_us(), Some((0.3, 1.2)));
+        let still = Limits::of(&machine(vec![again("first", 0.44)]));
+        assert_eq!((still.hand_over_drift_us(), still.moved_us()), (Some((0.3, 0.44)), None));
+        assert_eq!(Limits::of(&machine(Vec::new())).hand_over_drift_us(), None);
     }
 
     #[test]

@@ -119,3 +119,33 @@ fn labels_read_well() {
     assert_eq!(in_bytes(1000), "1000 B");
     assert_eq!(in_bytes(3 << 20), "3 MiB");
 }
+
+#[test]
+fn the_hand_over_is_measured_again_after_each_group() {
+    let launches =
+        planned(&["hand-over", "ping-pong", "collectives", "barrier"], None, &sizes("8"));
+    let labels = |ranks: usize| -> Vec<String> {
+        let launch = launches.iter().find(|launch| launch.ranks == ranks).unwrap();
+        launch.job.steps.iter().map(Step::label).collect()
+    };
+    // The pairs of 4 processors and the collectives share a launch, the pair of the ping-pong has its own.
+    assert_eq!(labels(2), ["ping-pong 8 B", "hand-over after=sharc from=0 to=1"]);
+    let of_four = labels(4);
+    assert_eq!(of_four[5..7], ["hand-over from=2 to=3", "barrier"]);
+    assert_eq!(of_four.last().unwrap(), "hand-over after=collectives from=0 to=1");
+    assert_eq!(of_four.iter().filter(|label| label.contains("after")).count(), 1);
+    let oversubscribed = planned(&["limits", "barrier"], Some(&[8]), &Settings::quick());
+    assert!(
+        !oversubscribed.iter().any(|launch| launch
+            .job
+            .steps
+            .iter()
+            .any(|step| step.label().contains("after")))
+    );
+}
+
+#[test]
+fn a_selection_without_the_limits_gets_none() {
+    let launches = planned(&["ping-pong"], None, &sizes("8"));
+    assert_eq!(launches[0].job.steps.len(), 1);
+}

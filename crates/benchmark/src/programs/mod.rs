@@ -16,11 +16,13 @@ use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
 use crate::data::{Blocks, Data, Received, Role, Shape};
 use crate::plan::each_size;
 
+pub(crate) use limits::hand_over::HAND_OVER;
+
 /// All benchmarks, in the catalogue's order.
 pub(crate) static ALL: &[Benchmark] = &[
     limits::clock_cost::CLOCK_COST,
     limits::copy::COPY,
-    limits::hand_over::HAND_OVER,
+    HAND_OVER,
     limits::process_switch::PROCESS_SWITCH,
     cube::simple_transfer::SIMPLE_TRANSFER,
     cube::send_and_reply::SEND_AND_REPLY,

@@ -7,7 +7,7 @@ use contract::record::{Measurement, Run};
 
 use super::group_table::{UNCONVERGED, group_table};
 use super::headlines::headlines;
-use super::quantity::{memory, ranks};
+use super::quantity::{memory, quantity, ranks};
 
 /// A measurement with its share of the limit that bounds it, if one does.
 pub(super) struct Finding<'a> {
@@ -34,6 +34,14 @@ pub(crate) fn findings(run: &Run) -> String {
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
         text += &format!(
             "{UNCONVERGED} did not converge: the interval was still wider than asked for when the time or the samples ran out\n\n"
+        );
+    }
+    if let Some((low_us, high_us)) = limits.moved_us() {
+        text += &format!(
+            "The machine changed during the run: handing over a cache line took {} at one time and {} at another, as when a\n\
+             hypervisor moves processors. Shares of the limit use the hand-over measured next to each group.\n\n",
+            quantity(low_us, "us"),
+            quantity(high_us, "us")
         );
     }
     if limits.hand_overs.is_empty() && limits.copies.is_empty() {

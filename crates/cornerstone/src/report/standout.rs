@@ -1,5 +1,6 @@
 //! What stands out: everything that a reader should know before quoting a number.
 
+use analysis::limits::Limits;
 use contract::record::{Measurement, Run, StopReason};
 use maud::{Markup, html};
 
@@ -57,6 +58,7 @@ pub(super) fn findings(runs: &[Run], benchmarks: &[Benchmark]) -> Vec<Finding> {
         .into_iter()
         .chain(differing_machines(runs))
         .chain(busy_machine(runs))
+        .chain(moved_processors(runs))
         .chain(not_converged(&cases))
         .chain(noisy(&cases))
         .chain(oversubscribed_cases(&cases, runs))
@@ -129,6 +131,26 @@ fn unfinished(runs: &[Run]) -> Option<Finding> {
             .into(),
         examples: Vec::new(),
     })
+}
+
+/// Hypervisors move virtual processors; the numbers before and after are then of two machines.
+fn moved_processors(runs: &[Run]) -> Vec<Finding> {
+    let moved = |run: &Run| {
+        let (low, high) = Limits::of(run).moved_us()?;
+        Some(Finding {
+            weight: Weight::Caution,
+            title: format!("{}: the machine changed during the run.", run.label),
+            advice: format!(
+                "Handing a cache line between the same two processors took {} at one time and {} at another, as when a \
+                 hypervisor moves them apart. Shares of the limit use the hand-over measured next to each group; do not \
+                 compare numbers of different groups.",
+                value(low, "us"),
+                value(high, "us")
+            ),
+            examples: Vec::new(),
+        })
+    };
+    runs.iter().filter_map(moved).collect()
 }
 
 fn differing_machines(runs: &[Run]) -> Option<Finding> {

@@ -9,13 +9,14 @@ use crate::data::{Blocks, Data, Received, Role};
 use crate::plan::{Case, Scope};
 use crate::programs::{BENCHMARK, BETWEEN_TWO, ITS_TAG};
 
-pub(in crate::programs) const HAND_OVER: Benchmark = Benchmark {
+pub(crate) const HAND_OVER: Benchmark = Benchmark {
     name: "hand-over",
     group: "limits",
     summary: "handing one cache line from processor to processor, for each pair",
     explains: "With a rank on every processor, two ranks wait in turn for a word of a shared cache line to change and \
         change it; the others wait out of the way. The first times there and back; the time is half of it. No message \
-        can be faster than this. On machines with very many pairs an even choice of them is measured.",
+        can be faster than this. On machines with very many pairs an even choice of them is measured. Beside other groups \
+        the first pair is measured again after each of them, for a hypervisor may move a processor in mid-run.",
     ranks: RankRule::EveryProcessor,
     cases: pairs,
     program: Program { event: hand_over, parts: |_| 2, ..SHARED_LINE },
