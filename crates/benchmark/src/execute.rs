@@ -113,7 +113,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) shape: Shape,
     pub(crate) settings: &'a Settings,
     pub(crate) overheads: Overheads,
-    limit: TimeSpan,
+    pub(crate) limit: TimeSpan,
     fabric: String,
     index: usize,
     of: usize,

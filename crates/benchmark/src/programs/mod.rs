@@ -43,6 +43,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     streams::bandwidth::BANDWIDTH,
     streams::two_way_bandwidth::TWO_WAY_BANDWIDTH,
     paragon::adjacent_pair::ADJACENT_PAIR,
+    paragon::many_pairs::MANY_PAIRS,
 ];
 
 /// What most benchmarks have in common: two ranks or more, a measurement for each message size.

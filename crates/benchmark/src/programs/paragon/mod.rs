@@ -2,3 +2,4 @@
 //! application benchmarks* (MITRE, 1995), section 4.
 
 pub(super) mod adjacent_pair;
+pub(super) mod many_pairs;
