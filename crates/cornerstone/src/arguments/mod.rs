@@ -25,6 +25,7 @@ Examples:
   cornerstone report results/RUN.jsonl   make the HTML report again
   cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
+  cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
 
 Exit status:
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
+    /// Recompute the papers' tables on the simulated machines, beside what was published
+    Reproduce(ReproduceArguments),
     /// List the simulated machines, or explain one in words
     Machines(MachinesArguments),
     /// Print the models fitted to a run: start-up time, rate, half-performance size
@@ -184,6 +187,17 @@ pub(crate) struct CompareArguments {
     /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReproduceArguments {
+    /// A paper or one of its tables, such as mitre-1995 or mitre-1995/4.4 [default: all]
+    #[arg(value_name = "PAPER[/TABLE]")]
+    pub(crate) table: Option<String>,
+
+    /// How to write the cells; json is one list of {id, unit, published, ours, how, error}
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
 }
 
 #[derive(Args, Debug)]

@@ -6,6 +6,7 @@ mod launch;
 mod list;
 mod machines;
 mod report;
+mod reproduce;
 mod run;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
         Command::Launch(arguments) => launch::execute(arguments),
+        Command::Reproduce(arguments) => reproduce::execute(&arguments),
         Command::Machines(arguments) => machines::execute(&arguments),
         Command::Fit(arguments) => fit::execute(arguments),
     }

@@ -1,0 +1,139 @@
+//! The cells of the papers' tables, as data.
+
+use std::collections::BTreeMap;
+
+use contract::record::{ParameterValue, Parameters};
+use serde::{Deserialize, Serialize};
+
+use crate::formula;
+use crate::simulated::{Question, Simulator};
+
+/// How a cell of ours comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// The machine was fitted to this cell, among others.
+    Fitted,
+    /// By simulation of a machine that knows nothing of this cell.
+    Predicted,
+    /// By a formula that the paper gives.
+    Formula,
+}
+
+/// A cell and how it is computed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// `paper/table/row/column`.
+    pub id: String,
+    /// The unit.
+    pub unit: String,
+    /// What was published; nothing where it was kept back.
+    pub published: Option<f64>,
+    /// How ours comes about.
+    pub how: How,
+    /// A formula's name, if it is one.
+    formula: Option<String>,
+    /// A benchmark and what of it is asked, if it is simulated.
+    run: Option<RunCell>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunCell {
+    machine: String,
+    benchmark: String,
+    ranks: usize,
+    size_bytes: u64,
+    metric: String,
+    #[serde(default)]
+    parameters: BTreeMap<String, ParameterValue>,
+    /// Which of several measurements with this metric: the one with this pair.
+    pair: Option<String>,
+    /// Replaces the machine's fixed cost of a packet at the sender.
+    packet_send_us: Option<f64>,
+    /// Replaces the machine's packet size.
+    packet_bytes: Option<u32>,
+    /// The value is divided by that of this benchmark, all else being equal.
+    per: Option<String>,
+    /// The value is the rise from this size on, for each byte.
+    rise_from_bytes: Option<u64>,
+    /// The value is multiplied by this.
+    scale: Option<f64>,
+    /// The value is this over what it would be.
+    inverse_of: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    cell: Vec<Cell>,
+}
+
+const FILES: [&str; 4] = [
+    include_str!("../../../papers/mitre-1995.toml"),
+    include_str!("../../../papers/mpi-sharc-2002.toml"),
+    include_str!("../../../papers/fem-1983.toml"),
+    include_str!("../../../papers/hypercube-1986.toml"),
+];
+
+/// All cells, paper by paper and table by table.
+pub fn cells() -> Vec<Cell> {
+    let read =
+        |text: &&str| toml::from_str::<File>(text).expect("a test reads every paper's file").cell;
+    FILES.iter().flat_map(read).collect()
+}
+
+impl Cell {
+    /// Whether the cell is of this paper or table.
+    pub fn belongs_to(&self, table: Option<&str>) -> bool {
+        table.is_none_or(|table| {
+            self.id
+                .strip_prefix(table.trim_end_matches('/'))
+                .is_some_and(|rest| rest.starts_with('/'))
+        })
+    }
+
+    /// Our value.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub fn compute(&self, simulator: &mut Simulator) -> Result<f64, String> {
+        match (&self.formula, &self.run) {
+            (Some(formula), None) => formula::value(formula),
+            (None, Some(run)) => run.compute(simulator),
+            _ => Err("a cell has either a formula or a run".into()),
+        }
+    }
+}
+
+impl RunCell {
+    fn compute(&self, simulator: &mut Simulator) -> Result<f64, String> {
+        let mut value = simulator.answer(&self.question(&self.benchmark, self.size_bytes))?;
+        if let Some(from) = self.rise_from_bytes {
+            let less = simulator.answer(&self.question(&self.benchmark, from))?;
+            value = (value - less) / (self.size_bytes - from) as f64;
+        }
+        if let Some(per) = &self.per {
+            value /= simulator.answer(&self.question(per, self.size_bytes))?;
+        }
+        if let Some(numerator) = self.inverse_of {
+            value = numerator / value;
+        }
+        Ok(value * self.scale.unwrap_or(1.0))
+    }
+
+    fn question(&self, benchmark: &str, size_bytes: u64) -> Question {
+        Question {
+            machine: self.machine.clone(),
+            packet_send_ps: self.packet_send_us.map(|us| (us * 1e6).round() as u64),
+            packet_bytes: self.packet_bytes,
+            benchmark: benchmark.into(),
+            ranks: self.ranks,
+            size_bytes,
+            parameters: Parameters::from_iter(self.parameters.clone()),
+            metric: self.metric.clone(),
+            pair: self.pair.clone(),
+        }
+    }
+}
