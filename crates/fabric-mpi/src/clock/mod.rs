@@ -1,0 +1,220 @@
+//! The time that all ranks share.
+//!
+//! Ranks on one host read one clock, the system's, and nothing needs to be done. Ranks on several hosts have clocks that
+//! stand apart and drift; each then corrects its own by a line that [`synchronise`] found, so that all tell the time of
+//! the clock of rank 0.
+
+mod line;
+mod synchronise;
+
+use contract::{ClockQuality, Time, TimeSpan};
+
+pub(crate) use synchronise::synchronise;
+
+const NS_PER_S: i64 = 1_000_000_000;
+const PS_PER_NS: i64 = 1000;
+
+/// The clock of this process, as it is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LocalClock {
+    id: libc::clockid_t,
+    /// For tests: this many nanoseconds are added, and this share of the time passed.
+    skew_ns: i64,
+    drift: f64,
+    origin_ns: i64,
+}
+
+/// How a local clock is turned into the shared one: shared = local + offset + slope (local - begin), in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Correction {
+    pub(crate) begin_ns: i64,
+    pub(crate) offset_ns: f64,
+    pub(crate) slope: f64,
+}
+
+/// How far the shared clock of this rank may stand from that of any other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Uncertainty {
+    /// When the clocks were synchronised.
+    pub(crate) at_ns: f64,
+    /// And this much for each nanosecond since.
+    pub(crate) growth: f64,
+}
+
+/// The clock that all ranks share, as this rank reads it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    pub(crate) local: LocalClock,
+    correction: Option<Correction>,
+    uncertainty: Uncertainty,
+    synchronised_ns: i64,
+    epoch_ns: i64,
+    resolution: TimeSpan,
+}
+
+impl LocalClock {
+    /// The clock to read where one is enough: disciplined, so that its seconds are seconds.
+    pub(crate) const ONE_HOST: LocalClock = LocalClock::of(libc::CLOCK_MONOTONIC);
+    /// The clock to read where several are compared: nobody bends it, so that its drift is a straight line.
+    pub(crate) const SEVERAL_HOSTS: LocalClock = LocalClock::of(libc::CLOCK_MONOTONIC_RAW);
+
+    const fn of(id: libc::clockid_t) -> Self {
+        LocalClock { id, skew_ns: 0, drift: 0.0, origin_ns: 0 }
+    }
+
+    /// The same clock, as if it stood `skew_ns` off and ran by `drift` too fast from now on.
+    pub(crate) fn skewed(self, skew_ns: i64, drift: f64) -> Self {
+        LocalClock { skew_ns, drift, origin_ns: self.ns(), ..self }
+    }
+
+    #[inline]
+    pub(crate) fn ns(&self) -> i64 {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` is live; both clocks exist on every Linux, so the call cannot fail.
+        unsafe { libc::clock_gettime(self.id, &mut time) };
+        let ns = time.tv_sec * NS_PER_S + time.tv_nsec;
+        if self.drift == 0.0 {
+            ns + self.skew_ns
+        } else {
+            ns + self.skew_ns + ((ns - self.origin_ns) as f64 * self.drift) as i64
+        }
+    }
+}
+
+impl Correction {
+    #[inline]
+    pub(crate) fn shared_ns(&self, local_ns: i64) -> i64 {
+        let passed = (local_ns - self.begin_ns) as f64;
+        local_ns + (self.offset_ns + self.slope * passed).round() as i64
+    }
+}
+
+impl Clock {
+    /// A clock that needs no correction. `epoch_ns` is the same on all ranks and lies in their past.
+    pub(crate) fn common(local: LocalClock, epoch_ns: i64) -> Self {
+        let mut clock = Clock {
+            local,
+            correction: None,
+            uncertainty: Uncertainty::default(),
+            synchronised_ns: 0,
+            epoch_ns,
+            resolution: TimeSpan::ZERO,
+        };
+        clock.resolution = smallest_step(&clock);
+        clock
+    }
+
+    /// A clock that is corrected from now on.
+    pub(crate) fn corrected(
+        local: LocalClock,
+        correction: Correction,
+        uncertainty: Uncertainty,
+        epoch_ns: i64,
+    ) -> Self {
+        let mut clock = Clock::common(local, epoch_ns);
+        clock.correction = Some(correction);
+        clock.uncertainty = uncertainty;
+        clock.synchronised_ns = local.ns();
+        clock
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Time {
+        let local_ns = self.local.ns();
+        let ns = match &self.correction {
+            None => local_ns,
+            Some(correction) => correction.shared_ns(local_ns),
+        };
+        // Only a clock that went wrong by more than the epoch's margin could be before it.
+        Time::from_ps((ns - self.epoch_ns).max(0) as u64 * PS_PER_NS as u64)
+    }
+
+    pub(crate) fn quality(&self) -> ClockQuality {
+        let mut uncertainty = self.uncertainty.at_ns;
+        if self.correction.is_some() {
+            let passed = (self.local.ns() - self.synchronised_ns) as f64;
+            uncertainty += self.uncertainty.growth * passed;
+        }
+        ClockQuality {
+            resolution: self.resolution,
+            uncertainty: TimeSpan::from_ps((uncertainty * PS_PER_NS as f64).ceil() as u64),
+        }
+    }
+
+    /// What is read, for the record of a run.
+    pub(crate) fn describe(&self) -> String {
+        if self.correction.is_none() {
+            return "CLOCK_MONOTONIC, one host".into();
+        }
+        let Uncertainty { at_ns, growth } = self.uncertainty;
+        format!(
+            "CLOCK_MONOTONIC_RAW of each host, synchronised by message to {:.3} us, and {:.3} us more each second",
+            at_ns / 1e3,
+            growth * 1e6
+        )
+    }
+}
+
+fn smallest_step(clock: &Clock) -> TimeSpan {
+    let mut smallest = u64::MAX;
+    let mut last = clock.now();
+    for _ in 0..200 {
+        let now = clock.now();
+        if now > last {
+            smallest = smallest.min(now.since(last).as_ps());
+        }
+        last = now;
+    }
+    // A clock that did not move over 200 readings steps by less than anybody could see.
+    TimeSpan::from_ps(if smallest == u64::MAX { PS_PER_NS as u64 } else { smallest })
+}
+
+/// What tells the clocks of two processes apart: the running system, and the name space of its clocks.
+pub(crate) fn domain() -> u64 {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
+    let words = format!("{}{}", boot.trim(), space.display());
+    // FNV-1a: the same on every rank, whatever built it.
+    words.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corrected_clock_undoes_an_offset_and_a_drift() {
+        // A clock that showed 5000 when the shared one showed 1000 and loses 1 in 1000: at 105000 by its own count,
+        // 100000 have passed there, so 100100 shared ones, and it is 101100.
+        let correction = Correction { begin_ns: 5000, offset_ns: -4000.0, slope: 1e-3 };
+        assert_eq!(correction.shared_ns(5000), 1000);
+        assert_eq!(correction.shared_ns(105_000), 101_100);
+    }
+
+    #[test]
+    fn a_common_clock_goes_forward_from_its_epoch_and_is_exact() {
+        let clock = Clock::common(LocalClock::ONE_HOST, LocalClock::ONE_HOST.ns());
+        let (first, second) = (clock.now(), clock.now());
+        assert!(second >= first);
+        assert_eq!(clock.quality().uncertainty, TimeSpan::ZERO);
+        assert!(clock.quality().resolution > TimeSpan::ZERO);
+    }
+
+    #[test]
+    fn the_error_of_a_corrected_clock_grows() {
+        let uncertainty = Uncertainty { at_ns: 500.0, growth: 1.0 };
+        let local = LocalClock::SEVERAL_HOSTS;
+        let clock = Clock::corrected(local, Correction::default(), uncertainty, local.ns());
+        let early = clock.quality().uncertainty;
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert!(early >= TimeSpan::from_ns(500));
+        assert!(clock.quality().uncertainty >= early + TimeSpan::from_us(2000));
+    }
+
+    #[test]
+    fn processes_of_one_system_have_one_clock() {
+        assert_eq!(domain(), domain());
+    }
+}

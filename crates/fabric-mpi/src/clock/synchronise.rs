@@ -1,0 +1,233 @@
+//! Synchronising the clocks of several hosts by messages.
+//!
+//! In the way of HCA3 (S. Hunold and A. Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", IEEE Cluster 2018):
+//! one rank of each host takes part. Down a binomial tree, each learns its clock's line against the shared time of the
+//! rank above it, which has learnt its own before; so the rounds grow with the logarithm of the number of hosts, and the
+//! lines need not be merged. The other ranks of a host take over the line of the one that took part.
+//!
+//! A point of a line is the best of several ping-pongs: of the one that took least, half of its round trip may have been
+//! on either side, so the offset is known to within that half. After the line is known, further ping-pongs check it.
+
+use contract::{Rank, Result, Source, Tag, TagSelector};
+
+use super::line::Line;
+use super::{Correction, LocalClock, Uncertainty};
+
+/// Points of a line, the pause between them, and ping-pongs for each: half a second in all.
+const POINTS: usize = 100;
+const PAUSE_NS: i64 = 4_000_000;
+const PING_PONGS: usize = 12;
+/// Points that check a line after it is known.
+const CHECKS: usize = 10;
+/// Standard errors that bound a slope: fewer than one in 10,000 lies beyond.
+const SLOPE_ERRORS: f64 = 4.0;
+
+const TAG: Tag = Tag::new(1);
+
+/// What a rank knows of its clock in the end, and tells those that come after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Known {
+    correction: Correction,
+    /// How far off the corrected clock may be.
+    error_ns: f64,
+    /// And by how much more each nanosecond.
+    growth: f64,
+}
+
+/// An estimate of how far the reference is ahead of the local clock, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Offset {
+    local_ns: i64,
+    offset_ns: f64,
+    /// Half of the round trip that it comes from.
+    half_round_trip_ns: f64,
+}
+
+/// Finds this rank's correction and what remains uncertain between any two ranks. All ranks call it alike. `domains`
+/// tells for each rank which clock it reads.
+pub(crate) fn synchronise(
+    rank: &mut dyn Rank,
+    local: &LocalClock,
+    domains: &[u64],
+) -> Result<(Correction, Uncertainty)> {
+    let me = rank.rank();
+    let leaders = leaders(domains);
+    let leader = leader_of(domains, me);
+    let known = if leader == me {
+        let place = leaders.iter().position(|&other| other == me).expect("a leader leads");
+        let known = down_the_tree(rank, local, &leaders, place)?;
+        for member in (0..domains.len()).filter(|&other| other != me) {
+            if domains[member] == domains[me] {
+                rank.send(member, TAG, &known.to_bytes())?;
+            }
+        }
+        known
+    } else {
+        let mut bytes = [0; Known::BYTES];
+        rank.receive(Source::Rank(leader), TagSelector::Is(TAG), &mut bytes)?;
+        Known::from_bytes(&bytes)
+    };
+    let uncertainty = between_any_two(rank, &leaders, &known)?;
+    Ok((known.correction, uncertainty))
+}
+
+/// The first rank of each domain, in the order of the ranks.
+fn leaders(domains: &[u64]) -> Vec<usize> {
+    (0..domains.len()).filter(|&rank| leader_of(domains, rank) == rank).collect()
+}
+
+fn leader_of(domains: &[u64], rank: usize) -> usize {
+    domains.iter().position(|&other| other == domains[rank]).expect("the rank's own is among them")
+}
+
+/// Learns from the leader above, then teaches those below, the farthest first. Place 0 is the reference of all.
+fn down_the_tree(
+    rank: &mut dyn Rank,
+    local: &LocalClock,
+    leaders: &[usize],
+    place: usize,
+) -> Result<Known> {
+    let mut known = Known::default();
+    let mut gap = leaders.len().next_power_of_two() / 2;
+    while gap > 0 {
+        match place % (2 * gap) {
+            0 if place + gap < leaders.len() => {
+                teach(rank, local, leaders[place + gap], &known)?;
+            }
+            over if over == gap => known = learn(rank, local, leaders[place - gap])?,
+            _ => {}
+        }
+        gap /= 2;
+    }
+    Ok(known)
+}
+
+/// Answers each ping with the shared time, and says at the end how well that is known.
+fn teach(rank: &mut dyn Rank, local: &LocalClock, pupil: usize, known: &Known) -> Result<()> {
+    for _ in 0..(POINTS + CHECKS) * PING_PONGS {
+        rank.receive(Source::Rank(pupil), TagSelector::Is(TAG), &mut [])?;
+        let shared_ns = known.correction.shared_ns(local.ns());
+        rank.send(pupil, TAG, &shared_ns.to_le_bytes())?;
+    }
+    rank.send(pupil, TAG, &known.to_bytes())
+}
+
+/// Learns this clock's line, and checks it.
+fn learn(rank: &mut dyn Rank, local: &LocalClock, teacher: usize) -> Result<Known> {
+    let begin_ns = local.ns();
+    let mut points = Vec::with_capacity(POINTS);
+    for _ in 0..POINTS {
+        let offset = offset(rank, local, teacher)?;
+        points.push(((offset.local_ns - begin_ns) as f64, offset.offset_ns));
+        pause(local);
+    }
+    let line = Line::through(&points);
+    let correction = Correction { begin_ns, offset_ns: line.at(0.0), slope: line.slope };
+    let mut error_ns: f64 = 0.0;
+    for _ in 0..CHECKS {
+        let check = offset(rank, local, teacher)?;
+        let shared_ns = check.local_ns as f64 + check.offset_ns;
+        let off_ns = correction.shared_ns(check.local_ns) as f64 - shared_ns;
+        error_ns = error_ns.max(off_ns.abs() + check.half_round_trip_ns);
+        pause(local);
+    }
+    let mut bytes = [0; Known::BYTES];
+    rank.receive(Source::Rank(teacher), TagSelector::Is(TAG), &mut bytes)?;
+    let above = Known::from_bytes(&bytes);
+    Ok(Known {
+        correction,
+        error_ns: above.error_ns + error_ns + line.scatter,
+        growth: above.growth + SLOPE_ERRORS * line.slope_error,
+    })
+}
+
+/// Asks the teacher for the time, several times, and takes the quickest answer.
+fn offset(rank: &mut dyn Rank, local: &LocalClock, teacher: usize) -> Result<Offset> {
+    let mut best: Option<Offset> = None;
+    for _ in 0..PING_PONGS {
+        let mut answer = [0; 8];
+        let before_ns = local.ns();
+        rank.send(teacher, TAG, &[])?;
+        rank.receive(Source::Rank(teacher), TagSelector::Is(TAG), &mut answer)?;
+        let after_ns = local.ns();
+        let half_round_trip_ns = (after_ns - before_ns) as f64 / 2.0;
+        if best.is_none_or(|best| half_round_trip_ns < best.half_round_trip_ns) {
+            let local_ns = before_ns + (after_ns - before_ns) / 2;
+            let offset_ns = (i64::from_le_bytes(answer) - local_ns) as f64;
+            best = Some(Offset { local_ns, offset_ns, half_round_trip_ns });
+        }
+    }
+    Ok(best.expect("there is at least one ping-pong"))
+}
+
+fn pause(local: &LocalClock) {
+    let until_ns = local.ns() + PAUSE_NS;
+    while local.ns() < until_ns {
+        std::thread::sleep(std::time::Duration::from_micros(200));
+    }
+}
+
+/// Two clocks are apart by what both are off: at most the two largest errors together. Rank 0 collects them.
+fn between_any_two(rank: &mut dyn Rank, leaders: &[usize], known: &Known) -> Result<Uncertainty> {
+    let mut all = vec![0; Known::BYTES * if rank.rank() == 0 { rank.size() } else { 0 }];
+    rank.gather(0, &known.to_bytes(), &mut all)?;
+    let (chunks, _) = all.as_chunks::<{ Known::BYTES }>();
+    let of_leaders = leaders.iter().filter_map(|&leader| chunks.get(leader)).map(Known::from_bytes);
+    let mut errors: Vec<(f64, f64)> = of_leaders.map(|one| (one.error_ns, one.growth)).collect();
+    errors.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let at_ns: f64 = errors.iter().take(2).map(|(error, _)| error).sum();
+    errors.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let growth: f64 = errors.iter().take(2).map(|(_, growth)| growth).sum();
+    let mut bytes = [at_ns.to_le_bytes(), growth.to_le_bytes()].concat();
+    rank.broadcast(0, &mut bytes)?;
+    let word = |index: usize| f64::from_le_bytes(bytes.as_chunks::<8>().0[index]);
+    Ok(Uncertainty { at_ns: word(0), growth: word(1) })
+}
+
+impl Known {
+    const BYTES: usize = 40;
+
+    fn to_bytes(self) -> [u8; Self::BYTES] {
+        let Correction { begin_ns, offset_ns, slope } = self.correction;
+        let words = [offset_ns, slope, self.error_ns, self.growth].map(f64::to_bits);
+        let mut bytes = [0; Self::BYTES];
+        let (chunks, _) = bytes.as_chunks_mut::<8>();
+        chunks[0] = begin_ns.to_le_bytes();
+        chunks[1..].iter_mut().zip(words).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8; Self::BYTES]) -> Known {
+        let (chunks, _) = bytes.as_chunks::<8>();
+        let number = |index: usize| f64::from_le_bytes(chunks[index]);
+        Known {
+            correction: Correction {
+                begin_ns: i64::from_le_bytes(chunks[0]),
+                offset_ns: number(1),
+                slope: number(2),
+            },
+            error_ns: number(3),
+            growth: number(4),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_rank_of_each_host_leads_it() {
+        let domains = [7, 7, 9, 7, 9, 8];
+        assert_eq!(leaders(&domains), [0, 2, 5]);
+        assert_eq!(leader_of(&domains, 3), 0);
+        assert_eq!(leader_of(&domains, 4), 2);
+    }
+
+    #[test]
+    fn what_is_known_survives_the_wire() {
+        let correction = Correction { begin_ns: -5, offset_ns: 1.5, slope: -2e-6 };
+        let known = Known { correction, error_ns: 77.0, growth: 1e-9 };
+        assert_eq!(Known::from_bytes(&known.to_bytes()), known);
+    }
+}

@@ -1,0 +1,84 @@
+//! What an MPI reports, as errors of the contract.
+
+use std::ffi::{CStr, c_int};
+
+use contract::{Error, Result};
+
+use crate::library::{ERROR_COUNT, ERROR_TRUNCATE, Library, SUCCESS};
+
+impl Library {
+    /// Success, or the error that `status` is of the call that `what` names.
+    #[inline]
+    pub(crate) fn check(&self, what: &'static str, status: c_int) -> Result<()> {
+        if status == SUCCESS { Ok(()) } else { Err(self.error(what, status)) }
+    }
+
+    /// The same for a collective, where counts and lengths of other ranks may be what is wrong.
+    #[inline]
+    pub(crate) fn check_collective(&self, what: &'static str, status: c_int) -> Result<()> {
+        if status == SUCCESS { Ok(()) } else { Err(self.collective_error(what, status)) }
+    }
+
+    #[cold]
+    pub(crate) fn error(&self, what: &'static str, status: c_int) -> Error {
+        let reason = self.words(status);
+        if self.class(status) == self.constants.error_process_died {
+            Error::Aborted { why: format!("{what}: {reason}") }
+        } else {
+            Error::System { what: what.into(), reason }
+        }
+    }
+
+    #[cold]
+    fn collective_error(&self, what: &'static str, status: c_int) -> Error {
+        match self.class(status) {
+            ERROR_TRUNCATE | ERROR_COUNT => Error::MismatchedCollective {
+                explanation: format!("{what}: {}", self.words(status)),
+            },
+            _ => self.error(what, status),
+        }
+    }
+
+    /// The class of an error.
+    pub(crate) fn class(&self, status: c_int) -> c_int {
+        let mut class = status;
+        // SAFETY: `class` is live; the function may be called at any time.
+        unsafe { (self.general.error_class)(status, &mut class) };
+        class
+    }
+
+    /// The MPI's own words for an error, in one line.
+    pub(crate) fn words(&self, status: c_int) -> String {
+        let mut room = [0u8; 4096];
+        let mut length = 0;
+        // SAFETY: the room is larger than MPI_MAX_ERROR_STRING of both interfaces (512 and 256).
+        unsafe { (self.general.error_string)(status, room.as_mut_ptr().cast(), &mut length) };
+        let words = CStr::from_bytes_until_nul(&room).unwrap_or_default().to_string_lossy();
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The length of a message that was cut, from the words of MPICH and its kin, whose statuses hold the length of the
+/// buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases have the two the other way round; the
+/// message is the longer one.
+pub(crate) fn message_bytes_in(words: &str) -> Option<usize> {
+    let (before, after) = words.split_once(" bytes received but buffer size is ")?;
+    let one = before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+    let other = after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+    Some(usize::max(one, other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_a_cut_message_is_read_from_the_words() {
+        let words = "rank 1 and tag 3 truncated; 70000 bytes received but buffer size is 3";
+        assert_eq!(message_bytes_in(words), Some(70_000));
+        let words = "rank 1 and tag 3 truncated; 59 bytes received but buffer size is 60 (x)";
+        assert_eq!(message_bytes_in(words), Some(60));
+        assert_eq!(message_bytes_in("message truncated"), None);
+        assert_eq!(message_bytes_in("many bytes received but buffer size is 3"), None);
+    }
+}

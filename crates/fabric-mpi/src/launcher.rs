@@ -1,0 +1,208 @@
+//! The launchers of MPIs: which of them is there, which library belongs to it, and whether this process was started by
+//! one.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::library::{ABI_NAME, OPEN_MPI_NAME};
+
+/// The MPIs whose launchers we can tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavour {
+    /// MPICH.
+    Mpich,
+    /// Intel MPI.
+    Intel,
+    /// Open MPI.
+    OpenMpi,
+}
+
+/// An `mpiexec`, and the library that belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    /// Whose it is.
+    pub flavour: Flavour,
+    /// The command.
+    pub mpiexec: PathBuf,
+    /// The library in the same installation, where there is one.
+    pub library: Option<PathBuf>,
+}
+
+/// Why there is no launcher.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no mpiexec of {flavour} was found; looked at: {}", if .seen.is_empty() { "nothing, for there is no mpiexec in PATH".into() } else { .seen.join(", ") })]
+pub struct LauncherError {
+    flavour: Flavour,
+    /// Each `mpiexec` that was found, and whose it is.
+    seen: Vec<String>,
+}
+
+impl Flavour {
+    /// All of them.
+    pub const ALL: [Flavour; 3] = [Flavour::Mpich, Flavour::Intel, Flavour::OpenMpi];
+
+    /// As a user types it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Flavour::Mpich => "mpich",
+            Flavour::Intel => "intel",
+            Flavour::OpenMpi => "openmpi",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Flavour> {
+        Flavour::ALL.into_iter().find(|flavour| flavour.name() == name)
+    }
+
+    /// Whose a launcher is, by the words that it gives as its version.
+    fn of_words(words: &str) -> Option<Flavour> {
+        let marks = [
+            ("Intel(R) MPI", Flavour::Intel),
+            ("Open MPI", Flavour::OpenMpi),
+            ("OpenRTE", Flavour::OpenMpi),
+            ("HYDRA", Flavour::Mpich),
+        ];
+        marks.iter().find(|(mark, _)| words.contains(mark)).map(|(_, flavour)| *flavour)
+    }
+}
+
+impl std::fmt::Display for Flavour {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Flavour::Mpich => "MPICH",
+            Flavour::Intel => "Intel MPI",
+            Flavour::OpenMpi => "Open MPI",
+        })
+    }
+}
+
+impl Launcher {
+    /// The launcher of `flavour`: in the installation of `library` if that is given, else the first in PATH.
+    ///
+    /// # Errors
+    /// [`LauncherError`] tells what was found instead.
+    pub fn find(flavour: Flavour, library: Option<&Path>) -> Result<Launcher, LauncherError> {
+        let beside = library.and_then(Path::parent).and_then(Path::parent);
+        let mut places: Vec<PathBuf> = beside.map(|root| root.join("bin")).into_iter().collect();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        places.extend(std::env::split_paths(&path));
+        let mut seen = Vec::new();
+        for mpiexec in
+            places.iter().map(|place| place.join("mpiexec")).filter(|file| file.is_file())
+        {
+            let found = version(&mpiexec).and_then(|words| Flavour::of_words(&words));
+            if found == Some(flavour) {
+                let library = library.map(Path::to_path_buf).or_else(|| library_beside(&mpiexec));
+                return Ok(Launcher { flavour, mpiexec, library });
+            }
+            let whose = found.map_or_else(|| "unknown".into(), |flavour| flavour.to_string());
+            seen.push(format!("{} ({whose})", mpiexec.display()));
+        }
+        Err(LauncherError { flavour, seen })
+    }
+
+    /// The command that starts `program` with `arguments` as `ranks` processes, on this host unless the user's
+    /// environment says otherwise.
+    pub fn command(&self, ranks: usize, program: &Path, arguments: &[String]) -> Command {
+        let mut command = Command::new(&self.mpiexec);
+        command.arg("-n").arg(ranks.to_string());
+        if self.flavour == Flavour::OpenMpi {
+            // More ranks than processors are a usual thing here, and a container's only user is root.
+            command.arg("--oversubscribe");
+            command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        }
+        if self.flavour == Flavour::Intel && std::env::var_os("I_MPI_ROOT").is_none() {
+            let root = self.mpiexec.parent().and_then(Path::parent);
+            command.envs(root.map(|root| ("I_MPI_ROOT", root)));
+        }
+        command.arg(program).args(arguments);
+        command
+    }
+}
+
+fn version(mpiexec: &Path) -> Option<String> {
+    let output = Command::new(mpiexec).arg("--version").output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The library of the installation that an executable in its `bin` belongs to.
+fn library_beside(executable: &Path) -> Option<PathBuf> {
+    let root = executable.canonicalize().ok()?;
+    let root = root.parent()?.parent()?;
+    let folders = ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu"];
+    let files = [ABI_NAME, OPEN_MPI_NAME];
+    let candidates =
+        files.iter().flat_map(|file| folders.map(|folder| root.join(folder).join(file)));
+    candidates.into_iter().find(|file| file.is_file())
+}
+
+/// Whether this process is one of those that an MPI launcher has started.
+pub fn started_by_launcher() -> bool {
+    let marks = ["PMI_RANK", "PMIX_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK"];
+    marks.iter().any(|mark| std::env::var_os(mark).is_some())
+}
+
+/// Where an MPI library may be, if none is named: where the loader looks; in the installation of the launcher that
+/// started this process; in that of the first `mpiexec` in PATH.
+pub(crate) fn candidates() -> Vec<PathBuf> {
+    let mut files = vec![PathBuf::from(ABI_NAME)];
+    files.extend(ancestors().iter().filter_map(|launcher| library_beside(launcher)));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = std::env::split_paths(&path).map(|place| place.join("mpiexec"));
+    files.extend(in_path.filter(|file| file.is_file()).find_map(|file| library_beside(&file)));
+    files.dedup();
+    files
+}
+
+/// The programs of the processes that this one descends from, the nearest first, as far as they may be looked at.
+fn ancestors() -> Vec<PathBuf> {
+    let mut programs = Vec::new();
+    let mut process = std::process::id();
+    // Between a launcher and its ranks stand a proxy and perhaps a shell.
+    for _ in 0..4 {
+        let Some(parent) = parent(process).filter(|parent| *parent > 1) else { break };
+        programs.extend(std::fs::read_link(format!("/proc/{parent}/exe")));
+        process = parent;
+    }
+    programs
+}
+
+fn parent(process: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("PPid:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launchers_are_told_apart_by_their_words() {
+        let flavour = Flavour::of_words;
+        assert_eq!(flavour("HYDRA build details:\n Version: 5.0.2"), Some(Flavour::Mpich));
+        assert_eq!(flavour("Intel(R) MPI Library for Linux* OS"), Some(Flavour::Intel));
+        assert_eq!(flavour("mpiexec (Open MPI) 5.0.11"), Some(Flavour::OpenMpi));
+        assert_eq!(flavour("srun 23.02"), None);
+        for known in Flavour::ALL {
+            assert_eq!(Flavour::named(known.name()), Some(known));
+        }
+    }
+
+    #[test]
+    fn a_missing_launcher_says_what_was_seen() {
+        let seen = vec!["/usr/bin/mpiexec (Open MPI)".to_string()];
+        let error = LauncherError { flavour: Flavour::Mpich, seen };
+        let words = error.to_string();
+        assert!(
+            words.contains("MPICH") && words.contains("/usr/bin/mpiexec (Open MPI)"),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn the_parent_of_this_process_is_found() {
+        assert_eq!(parent(std::process::id()), Some(std::os::unix::process::parent_id()));
+    }
+}

@@ -1,0 +1,81 @@
+//! Which processors the ranks may use.
+
+/// A bit for each processor that a process may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Processors([u64; Processors::WORDS]);
+
+impl Processors {
+    const WORDS: usize = 16;
+    pub(crate) const BYTES: usize = Self::WORDS * 8;
+
+    pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        let (chunks, _) = bytes.as_chunks_mut::<8>();
+        chunks.iter_mut().zip(self.0).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let (chunks, _) = bytes.as_chunks::<8>();
+        Processors(std::array::from_fn(|index| u64::from_le_bytes(chunks[index])))
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The one processor, where there is only one.
+    pub(crate) fn only(&self) -> Option<usize> {
+        let word = self.0.iter().position(|word| *word != 0)?;
+        (self.count() == 1).then(|| word * 64 + self.0[word].trailing_zeros() as usize)
+    }
+}
+
+/// Those of this process; none where the system does not tell.
+pub(crate) fn own() -> Processors {
+    let mut words = [0; Processors::WORDS];
+    // SAFETY: the mask is live and as long as is said.
+    unsafe { libc::sched_getaffinity(0, size_of_val(&words), words.as_mut_ptr().cast()) };
+    Processors(words)
+}
+
+/// Whether every one of these processes, all on one host, can have a processor for itself at the same time.
+pub(crate) fn enough(processes: &[Processors]) -> bool {
+    let mut all = [0; Processors::WORDS];
+    for process in processes {
+        all.iter_mut().zip(process.0).for_each(|(word, own)| *word |= own);
+    }
+    let mut bound: Vec<usize> = processes.iter().filter_map(Processors::only).collect();
+    let before = bound.len();
+    bound.sort_unstable();
+    bound.dedup();
+    bound.len() == before && processes.len() <= Processors(all).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(processors: &[usize]) -> Processors {
+        let mut words = [0; Processors::WORDS];
+        processors.iter().for_each(|processor| words[processor / 64] |= 1 << (processor % 64));
+        Processors(words)
+    }
+
+    #[test]
+    fn processes_need_a_processor_each() {
+        assert!(enough(&[set(&[0, 1]), set(&[0, 1])]));
+        assert!(!enough(&[set(&[0, 1]), set(&[0, 1]), set(&[0, 1])]));
+        assert!(enough(&[set(&[0]), set(&[70])]));
+        assert!(!enough(&[set(&[1]), set(&[1]), set(&[0]), set(&[2, 3])]));
+    }
+
+    #[test]
+    fn a_bound_process_knows_its_processor() {
+        assert_eq!(set(&[70]).only(), Some(70));
+        assert_eq!(set(&[3, 70]).only(), None);
+        assert_eq!(set(&[]).only(), None);
+        assert_eq!(Processors::from_bytes(&set(&[5, 64]).to_bytes()), set(&[5, 64]));
+        assert!(own().count() > 0);
+    }
+}

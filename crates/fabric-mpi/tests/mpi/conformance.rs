@@ -1,0 +1,122 @@
+//! The suite that every fabric must pass, by the MPI's own collectives and by the contract's over the MPI's messages.
+
+use std::time::Duration;
+
+use contract::Tag;
+use contract::conformance::{Case, cases};
+use fabric_mpi::{Collectives, Flavour, Launcher};
+
+use crate::harness::{Test, launch};
+use crate::programs::Program;
+
+/// More ranks than processors make some MPIs a thousand times slower, so this is generous.
+const ALL_LIMIT: Duration = Duration::from_secs(240);
+const ONE_LIMIT: Duration = Duration::from_secs(30);
+
+/// Why this MPI cannot do this case, if it cannot.
+pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> {
+    match case {
+        // The case uses a tag in the middle of the contract's range.
+        "order/tags-at-the-limits" if tag_max < Tag::MAX => {
+            Some(format!("its tags end at {tag_max}, so some between are refused"))
+        }
+        "sizes/truncation-loses-one-message-only" | "sizes/truncation-of-a-posted-receive" => {
+            // Seen with Open MPI 5.0.11, MPICH 5.0.2 and Intel MPI 2021.18.
+            let overruns = version.starts_with("Open MPI");
+            Some(if overruns {
+                "it writes the whole of a long message behind a buffer that is too short".into()
+            } else {
+                "it does not tell the length of a message that it cuts".into()
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Why a mistake need not be found, if it need not.
+fn unpromised(case: &Case, collectives: Collectives) -> Option<&'static str> {
+    match case.name {
+        "mistakes/a-program-that-gives-up" | "mistakes/a-program-that-panics" => None,
+        "mistakes/waiting-for-a-rank-that-ended" => {
+            Some("a rank that has ended waits in MPI_Finalize for the others")
+        }
+        _ if collectives == Collectives::Mpi => {
+            Some("an MPI does not promise to find ranks that call different collectives")
+        }
+        _ => None,
+    }
+}
+
+pub(crate) fn tests(launcher: &Launcher) -> Vec<Test> {
+    let mut tests = Vec::new();
+    let counts: &[usize] = match launcher.flavour {
+        // Its ranks spin while they wait: beyond the processors there are, each barrier takes milliseconds.
+        Flavour::Mpich => &[1, 2, 3],
+        Flavour::Intel | Flavour::OpenMpi => &[1, 2, 3, 5],
+    };
+    for (collectives, whose) in
+        [(Collectives::Mpi, "its-own-collectives"), (Collectives::Contract, "our-collectives")]
+    {
+        for &ranks in counts {
+            let name = format!("conformance/{}/{whose}/{ranks}", launcher.flavour.name());
+            let launcher = launcher.clone();
+            tests.push(Test::new(name, move || all_that_end_well(&launcher, ranks, collectives)));
+        }
+        for case in cases().iter().filter(|case| case.must_fail()) {
+            let name = format!("conformance/{}/{whose}/{}", launcher.flavour.name(), case.name);
+            if let Some(reason) = unpromised(case, collectives) {
+                println!("skipped: {name}: {reason}");
+                continue;
+            }
+            let launcher = launcher.clone();
+            tests.push(Test::new(name, move || must_fail(&launcher, case, collectives)));
+        }
+    }
+    for (name, program, skewed) in [
+        ("clock/one-host-has-one-clock", "common-clock", false),
+        ("clock/clocks-that-stand-apart-and-drift-are-brought-together", "common-clock", true),
+        (
+            "clock/no-message-arrives-before-it-was-sent",
+            "clock/no-message-arrives-before-it-was-sent",
+            true,
+        ),
+        ("work/some-ranks-work-while-others-wait", "work", false),
+    ] {
+        let launcher = launcher.clone();
+        let program = Program { name: program.into(), collectives: Collectives::Mpi, skewed };
+        let name = format!("{name}/{}", launcher.flavour.name());
+        tests.push(Test::new(name, move || {
+            let ended = launch(&launcher, 3, &program, ONE_LIMIT);
+            if ended.ok { Ok(()) } else { Err(format!("{}\n{}", ended.out, ended.err)) }
+        }));
+    }
+    tests
+}
+
+fn all_that_end_well(
+    launcher: &Launcher,
+    ranks: usize,
+    collectives: Collectives,
+) -> Result<(), String> {
+    let program = Program { name: "all-that-end-well".into(), collectives, skewed: false };
+    let ended = launch(launcher, ranks, &program, ALL_LIMIT);
+    for line in ended.out.lines().filter(|line| line.starts_with("skipped ")) {
+        println!("skipped: {}", &line["skipped ".len()..]);
+    }
+    let passed = ended.out.lines().filter(|line| line.starts_with("passed ")).count();
+    let last = ended.out.lines().last().unwrap_or("nothing began");
+    if ended.ok && passed > 30 {
+        return Ok(());
+    }
+    Err(format!("{passed} cases passed; the last word was '{last}'\n{}", ended.err))
+}
+
+fn must_fail(launcher: &Launcher, case: &Case, collectives: Collectives) -> Result<(), String> {
+    let ranks = 3;
+    let program = Program { name: case.name.into(), collectives, skewed: false };
+    let ended = launch(launcher, ranks, &program, ONE_LIMIT);
+    if ended.err.contains("did not end in time") {
+        return Err(format!("{} hangs\n{}", case.name, ended.err));
+    }
+    case.judge(ranks, if ended.ok { Ok(()) } else { Err(ended.err) })
+}

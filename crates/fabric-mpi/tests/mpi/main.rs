@@ -1,0 +1,25 @@
+//! Runs under real MPIs: this program starts itself again under each launcher that it finds.
+//!
+//! MPIs are looked for in the installations that `CORNERSTONE_MPI_ROOTS` names (separated by colons), in `.venv` of the
+//! repository, and in PATH. Without any, everything is skipped by name.
+//!
+//! `cargo test -p fabric-mpi --test mpi -- WORD` runs the tests whose name contains the word.
+
+mod conformance;
+mod found;
+mod harness;
+mod programs;
+
+fn main() {
+    if let Some(program) = programs::asked_for() {
+        std::process::exit(programs::run(&program));
+    }
+    let mut tests = Vec::new();
+    for flavour in fabric_mpi::Flavour::ALL {
+        match found::launcher(flavour) {
+            Some(launcher) => tests.extend(conformance::tests(&launcher)),
+            None => println!("skipped: all tests under {flavour}: it is not installed"),
+        }
+    }
+    std::process::exit(harness::run(tests));
+}

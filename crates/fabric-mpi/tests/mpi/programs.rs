@@ -1,0 +1,161 @@
+//! What this program does as a rank.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use contract::{Error, Rank, Reduction, Result, conformance};
+use fabric_mpi::{Collectives, Launcher, Options, Skew, World};
+
+/// A program, and how its ranks join.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) name: String,
+    pub(crate) collectives: Collectives,
+    pub(crate) skewed: bool,
+}
+
+const NAME: &str = "CORNERSTONE_TEST_PROGRAM";
+const LIBRARY: &str = "CORNERSTONE_TEST_LIBRARY";
+const COLLECTIVES: &str = "CORNERSTONE_TEST_CONTRACT_COLLECTIVES";
+const SKEWED: &str = "CORNERSTONE_TEST_SKEWED";
+
+/// Clocks as of hosts that stand 3 ms apart and drift by 40 parts in a million, both more with each rank.
+const SKEW: Skew = Skew { offset_ns: 3_000_000, drift: 40e-6 };
+
+impl Program {
+    pub(crate) fn hand_to(&self, command: &mut Command, launcher: &Launcher) {
+        command.env(NAME, &self.name);
+        command.envs(launcher.library.as_ref().map(|library| (LIBRARY, library)));
+        command.envs((self.collectives == Collectives::Contract).then_some((COLLECTIVES, "1")));
+        command.envs(self.skewed.then_some((SKEWED, "1")));
+    }
+}
+
+/// The program that this process was started for, if it is a rank.
+pub(crate) fn asked_for() -> Option<Program> {
+    let name = std::env::var(NAME).ok()?;
+    let asked = |variable| std::env::var_os(variable).is_some();
+    let collectives = if asked(COLLECTIVES) { Collectives::Contract } else { Collectives::Mpi };
+    Some(Program { name, collectives, skewed: asked(SKEWED) })
+}
+
+/// Runs it; the exit status.
+pub(crate) fn run(program: &Program) -> i32 {
+    let options = Options {
+        library: std::env::var_os(LIBRARY).map(PathBuf::from),
+        collectives: program.collectives,
+        skew: program.skewed.then_some(SKEW),
+        ..Options::default()
+    };
+    let world = match World::join(options) {
+        Ok(world) => world,
+        Err(error) => {
+            eprintln!("{error}");
+            return 1;
+        }
+    };
+    let outcome = match program.name.as_str() {
+        "all-that-end-well" => all_that_end_well(&world),
+        "common-clock" => common_clock(&world),
+        "work" => work(&world),
+        name => match conformance::find(name) {
+            Some(case) => one(&world, case),
+            None => Err(Error::Program(format!("there is no program {name}"))),
+        },
+    };
+    if let Err(error) = &outcome {
+        eprintln!("rank {}: {error}", world.rank());
+    }
+    world.finish(&outcome)
+}
+
+/// A case on ranks of its own, with communicators of its own.
+fn one(world: &World, case: &conformance::Case) -> Result<()> {
+    let mut rank = world.first(world.size())?;
+    case.run(&mut rank)?;
+    rank.end()
+}
+
+fn all_that_end_well(world: &World) -> Result<()> {
+    let probe = world.first(world.size())?;
+    let tag_max = probe.tag_max();
+    probe.end()?;
+    let cases = conformance::cases().iter();
+    for case in cases.filter(|case| case.runs_at(world.size()) && !case.must_fail()) {
+        if let Some(reason) =
+            crate::conformance::cannot(&world.library_version(), tag_max, case.name)
+        {
+            say(world, &format!("skipped {}: {reason}", case.name));
+            continue;
+        }
+        say(world, &format!("began {}", case.name));
+        one(world, case)?;
+        say(world, &format!("passed {}", case.name));
+    }
+    Ok(())
+}
+
+fn say(world: &World, line: &str) {
+    if world.rank() == 0 {
+        println!("{line}");
+    }
+}
+
+/// All ranks are on one host here, whose clock is the judge: what a rank's shared time differs from it must be the same on
+/// every rank, to within what the rank itself says is uncertain. Now, and some time later.
+fn common_clock(world: &World) -> Result<()> {
+    let mut rank = world.first(world.size())?;
+    for pause_ms in [0, 300, 700] {
+        std::thread::sleep(std::time::Duration::from_millis(pause_ms));
+        let mine = rank.now().as_ps() as f64 / 1000.0 - true_ns();
+        let mut of_first = mine.to_ne_bytes();
+        rank.broadcast(0, &mut of_first)?;
+        let off_ns = (mine - f64::from_ne_bytes(of_first)).abs();
+        let uncertainty_ns = rank.clock().uncertainty.as_ns();
+        if off_ns > uncertainty_ns {
+            return Err(Error::Program(format!(
+                "the clock is off by {off_ns} ns, and says {uncertainty_ns} ns"
+            )));
+        }
+        let mut worst = [0; 8];
+        rank.allreduce(Reduction::MAXIMUM_F64, &off_ns.to_ne_bytes(), &mut worst)?;
+        let worst = f64::from_ne_bytes(worst);
+        say(world, &format!("clock off by at most {worst:.0} ns of {uncertainty_ns:.0} ns"));
+    }
+    rank.end()
+}
+
+fn true_ns() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is live; this clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &mut time) };
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// Work goes to idle ranks; programs run on some of them, and then on all.
+fn work(world: &World) -> Result<()> {
+    if world.rank() == 0 {
+        for ranks in 1..=world.size() {
+            world.hand_out(&[ranks as u8])?;
+            sum_of_ranks(world, ranks)?;
+        }
+        return world.hand_out(&[]);
+    }
+    while let [ranks] = world.next()?[..] {
+        if world.rank() < usize::from(ranks) {
+            sum_of_ranks(world, usize::from(ranks))?;
+        }
+    }
+    Ok(())
+}
+
+fn sum_of_ranks(world: &World, ranks: usize) -> Result<()> {
+    let mut rank = world.first(ranks)?;
+    let mut sum = [0; 8];
+    rank.allreduce(Reduction::SUM_F64, &(rank.rank() as f64).to_ne_bytes(), &mut sum)?;
+    let (sum, expected) = (f64::from_ne_bytes(sum), (ranks * (ranks - 1) / 2) as f64);
+    if (rank.size(), sum) != (ranks, expected) {
+        return Err(Error::Program(format!("{} ranks, sum {sum} of {expected}", rank.size())));
+    }
+    rank.end()
+}
