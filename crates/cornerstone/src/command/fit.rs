@@ -8,7 +8,7 @@ use analysis::model::{Estimate, Line, Series, time_series};
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
-use crate::output::quantity::{digits, percent, quantity, ranks, size};
+use crate::output::quantity::{between, digits, percent, quantity, ranks, size};
 use crate::output::{print, table, wrapped};
 use crate::results;
 
@@ -82,15 +82,8 @@ fn row(name: &str, line: &Line, explained: String) -> Vec<String> {
 /// A value and its interval, as `355 ns (271 .. 438 ns)`.
 fn cell(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
     let Some(Estimate { value, low, high }) = estimate else { return "-".into() };
-    let (value, mut low) = (show(value), show(low));
     let high = if high.is_finite() { show(high) } else { "no bound".into() };
-    // The unit once, where both ends have it.
-    if let (Some((number, unit)), Some((_, other))) = (low.rsplit_once(' '), high.rsplit_once(' '))
-        && unit == other
-    {
-        low = number.to_string();
-    }
-    format!("{value} ({low} .. {high})")
+    format!("{} ({})", show(value), between(show(low), high))
 }
 
 /// A size that was fitted, so that it is seldom a whole number of anything.

@@ -56,6 +56,9 @@ pub(crate) fn findings(run: &Run) -> String {
 /// The machine in a line.
 fn machine(run: &Run) -> String {
     let header = run.header();
+    if let Some(name) = header.fabric.name.strip_prefix("sim:") {
+        return format!("the simulated machine {name}; times are virtual");
+    }
     let environment = &header.environment;
     format!(
         "{}: {}, {} processors, {}, {}; messages over {}",

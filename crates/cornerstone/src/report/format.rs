@@ -5,7 +5,7 @@ use maud::{Markup, html};
 /// A value with its unit, scaled so that it reads well: `0.293` in `us` becomes `293 ns`.
 ///
 /// Units that it does not know are left as they are.
-pub(super) fn value(value: f64, unit: &str) -> String {
+pub(crate) fn value(value: f64, unit: &str) -> String {
     match unit {
         _ if value == 0.0 => format!("0 {}", unit_name(unit)),
         "ns" => time_ns(value),
@@ -18,7 +18,7 @@ pub(super) fn value(value: f64, unit: &str) -> String {
 }
 
 /// A message size or a capacity in bytes: `64 KiB`; a size that is no whole number of a larger unit stays in bytes.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     for (unit, name) in units {
         if bytes >= unit && bytes.is_multiple_of(unit) {
@@ -29,7 +29,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// About so many bytes, whatever they divide by: `23.5 GiB`.
-pub(super) fn about_size(bytes: u64) -> String {
+pub(crate) fn about_size(bytes: u64) -> String {
     let bytes = bytes as f64;
     let steps =
         [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")]
@@ -52,7 +52,7 @@ pub(super) fn unit_name(unit: &str) -> &str {
 }
 
 /// Three significant digits, without an exponent between 0.001 and a million.
-pub(super) fn significant(value: f64) -> String {
+pub(crate) fn significant(value: f64) -> String {
     digits(value, 3)
 }
 

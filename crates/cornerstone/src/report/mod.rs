@@ -8,7 +8,7 @@ mod chart;
 mod comparing;
 mod environment;
 mod fits;
-mod format;
+pub(crate) mod format;
 mod grouping;
 mod limits;
 mod numbers;
