@@ -28,7 +28,11 @@ pub(in crate::programs) const MANY_PAIRS: Benchmark = Benchmark {
     program: Program {
         timing: Timing::Slowest,
         in_a_row: false,
-        blocks: |_| Blocks { send: 1, receive: 1, posted: 0 },
+        blocks: |shape| match shape.me {
+            me if me < shape.ranks / 2 => Blocks { send: 1, ..Blocks::NONE },
+            me if me < shape.ranks / 2 * 2 => Blocks { receive: 1, ..Blocks::NONE },
+            _ => Blocks::NONE,
+        },
         event: |_, _| Ok(()),
         received: Received::Nothing,
         moved: |shape| shape.size as u64 * MESSAGES * (shape.ranks / 2) as u64,
@@ -108,6 +112,15 @@ impl Pairs {
         if self.symmetric { last - sender } else { sender + self.count }
     }
 
+    /// What a receiver's block holds at the end: its sender's.
+    fn received(&self) -> Received {
+        if self.symmetric {
+            Received::Blocks(|shape, _| (shape.ranks - shape.ranks % 2 - 1 - shape.me, 0))
+        } else {
+            Received::Blocks(|shape, _| (shape.me - shape.ranks / 2, 0))
+        }
+    }
+
     fn sender(&self, receiver: usize, ranks: usize) -> Option<usize> {
         (0..self.count).find(|&sender| self.receiver(sender, ranks) == receiver)
     }
@@ -116,6 +129,7 @@ impl Pairs {
 /// What the runs showed, at rank 0.
 #[derive(Default)]
 struct Found {
+    warm_up_ps: f64,
     time_ps: Vec<f64>,
     rate: Vec<f64>,
     unsent: Vec<f64>,
@@ -127,15 +141,20 @@ impl Found {
     fn add(&mut self, pairs: &[Seen], size: usize) {
         let rates: Vec<f64> = pairs.iter().map(|pair| pair.rate_mb_per_s(size)).collect();
         let sent: u64 = pairs.iter().map(|pair| pair.messages).sum();
-        let begin = pairs.iter().map(|pair| pair.begin_ps).min().unwrap_or(0);
-        let end = pairs.iter().map(|pair| pair.end_ps).max().unwrap_or(0);
-        self.time_ps.push((end - begin) as f64);
+        self.time_ps.push(span_ps(pairs));
         self.rate.push(rates.iter().sum());
         self.unsent.push(100.0 * (1.0 - sent as f64 / (MESSAGES * pairs.len() as u64) as f64));
         self.fairness.push(100.0 * fairness(&rates).unwrap_or(1.0));
         self.pairs.resize(pairs.len(), Vec::new());
         self.pairs.iter_mut().zip(rates).for_each(|(all, rate)| all.push(rate));
     }
+}
+
+/// From the first receiver's beginning to the last one's end.
+fn span_ps(pairs: &[Seen]) -> f64 {
+    let begin = pairs.iter().map(|pair| pair.begin_ps).min().unwrap_or(0);
+    let end = pairs.iter().map(|pair| pair.end_ps).max().unwrap_or(0);
+    (end - begin) as f64
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -145,13 +164,15 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let blocks = (bench.benchmark.program.blocks)(&bench.shape);
     let mut data = Data::new(bench.shape.clone(), blocks, Received::Nothing, bench.settings.seed)?;
     let begin = bench.rank.now();
-    let mut found = Found::default();
-    // The first run warms up, and is not kept.
-    run_once(bench.rank, &pairs, &mut data)?;
+    let run = |bench: &mut Bench<'_>, data: &mut Data| {
+        let seen = run_once(bench.rank, &pairs, data)?;
+        let receivers = (0..pairs.count).map(|sender| seen[pairs.receiver(sender, ranks)]);
+        Ok::<Vec<Seen>, contract::Error>(receivers.collect())
+    };
+    let warm_up_ps = span_ps(&run(bench, &mut data)?);
+    let mut found = Found { warm_up_ps, ..Found::default() };
     let stop_reason = loop {
-        let seen = run_once(bench.rank, &pairs, &mut data)?;
-        let receivers: Vec<Seen> =
-            (0..pairs.count).map(|sender| seen[pairs.receiver(sender, ranks)]).collect();
+        let receivers = run(bench, &mut data)?;
         found.add(&receivers, size);
         let mut decision = [decide(bench, &found, begin)];
         bench.rank.broadcast(0, &mut decision)?;
@@ -159,6 +180,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
             break reason;
         }
     };
+    data.check(pairs.received(), bench.settings.seed)?;
     if bench.shape.me == 0 { report(bench, &pairs, found, stop_reason, begin) } else { Ok(()) }
 }
 
@@ -264,7 +286,8 @@ fn report(
         spent_s: bench.rank.now().since(begin).as_s(),
     };
     let samples_ps = found.time_ps;
-    let outcome = Outcome { samples_ps, warm_up_ps: Vec::new(), stop_reason, timing };
+    let warm_up_ps = vec![found.warm_up_ps];
+    let outcome = Outcome { samples_ps, warm_up_ps, stop_reason, timing };
     let time = bench.subject(Parameters::new()).time(1, &outcome)?;
     let metric = |name: &str, unit: &str, better, values: Vec<f64>, more: Parameters| {
         let subject = bench.subject(more);
