@@ -13,19 +13,34 @@
 //! * `rank`: the safe [`contract::Rank`] over the engine;
 //! * `launcher`: processes, their binding, their reports and their deaths.
 
+// Under loom only the parts that it checks are built.
+#![cfg_attr(loom, allow(dead_code))]
+
+#[cfg(not(loom))]
 mod arena;
+#[cfg(not(loom))]
 mod clock;
+#[cfg(not(loom))]
 mod engine;
+#[cfg(not(loom))]
 mod launcher;
 mod primitive;
+#[cfg(not(loom))]
 mod rank;
 mod ring;
+#[cfg(not(loom))]
 mod segment;
+#[cfg(not(loom))]
 mod system;
 mod wait;
 
+#[cfg(not(loom))]
 pub use arena::SharedAllocator;
+#[cfg(not(loom))]
 pub use engine::{Envelope, Request, Selector};
+#[cfg(not(loom))]
 pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch};
+#[cfg(not(loom))]
 pub use rank::{Endpoint, LocalRank, Reporter, attach_if_rank};
+#[cfg(not(loom))]
 pub use segment::MAXIMUM_RANKS;

@@ -9,8 +9,9 @@
 
 use std::time::Duration;
 
-use crate::primitive::{AtomicU32, Ordering, fence, spin_loop};
-use crate::system;
+use crate::primitive::{
+    AtomicU32, Ordering, fence, futex_wait, futex_wake, spin_loop, yield_processor,
+};
 
 /// Fruitless looks before a rank that has its own processor begins to yield now and then: some 50 microseconds.
 const SPINS_BEFORE_YIELD: u32 = 2_000;
@@ -59,7 +60,7 @@ impl Patience {
             return if self.looks.is_multiple_of(64) { Pause::AgainWithCare } else { Pause::Again };
         }
         self.looks -= SPINS_BETWEEN_YIELDS;
-        system::yield_processor();
+        yield_processor();
         Pause::AgainWithCare
     }
 
@@ -68,7 +69,7 @@ impl Patience {
             spin_loop();
             Pause::Again
         } else if self.looks < LOOKS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP {
-            system::yield_processor();
+            yield_processor();
             Pause::AgainWithCare
         } else {
             Pause::Sleep
@@ -85,13 +86,14 @@ pub(crate) fn announce_sleep(word: &AtomicU32) {
 
 /// Sleeps, unless somebody has called [`wake_if_asleep`] since [`announce_sleep`].
 pub(crate) fn sleep(word: &AtomicU32) {
-    system::futex_wait(word, 1, LONGEST_SLEEP);
+    futex_wait(word, 1, LONGEST_SLEEP);
     stay_awake(word);
 }
 
 /// Takes the announcement back.
 pub(crate) fn stay_awake(word: &AtomicU32) {
-    word.store(0, Ordering::Relaxed);
+    // Acquire, partner of the release in `wake_if_asleep`: what we were woken for is seen from here on.
+    word.swap(0, Ordering::Acquire);
 }
 
 /// Wakes the owner of `word` if it sleeps or is about to. The caller has just made visible what the owner waits for.
@@ -100,7 +102,52 @@ pub(crate) fn wake_if_asleep(word: &AtomicU32) {
     // Partner of the fence in `announce_sleep`: without it our store could be seen only after our load, the sleeper
     // would miss the work and we the sleeper.
     fence(Ordering::SeqCst);
-    if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Relaxed) != 0 {
-        system::futex_wake(word, 1);
+    if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Release) != 0 {
+        futex_wake(word, 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(not(loom))]
+    #[test]
+    fn only_a_rank_that_shares_its_processor_sleeps() {
+        let mut shares = Patience::new(false);
+        let looks = LOOKS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP;
+        let before = (1..looks).filter(|_| shares.pause() == Pause::Sleep).count();
+        assert_eq!((before, shares.pause()), (0, Pause::Sleep));
+        let mut owns = Patience::new(true);
+        assert!((0..3 * SPINS_BEFORE_YIELD).all(|_| owns.pause() != Pause::Sleep));
+    }
+
+    /// A sleeper that looks, announces, looks again and sleeps, and a waker that gives it something: in every order of their
+    /// steps and of the memory's, the sleeper goes on.
+    #[cfg(loom)]
+    #[test]
+    fn a_sleeper_is_never_left_asleep() {
+        loom::model(|| {
+            let shared = loom::sync::Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+            let sleeper = {
+                let shared = shared.clone();
+                loom::thread::spawn(move || {
+                    let (work, word) = &*shared;
+                    if work.load(Ordering::Relaxed) == 0 {
+                        announce_sleep(word);
+                        if work.load(Ordering::Relaxed) == 0 {
+                            sleep(word);
+                        } else {
+                            stay_awake(word);
+                        }
+                    }
+                    assert_eq!(work.load(Ordering::Relaxed), 1);
+                })
+            };
+            let (work, word) = &*shared;
+            work.store(1, Ordering::Relaxed);
+            wake_if_asleep(word);
+            sleeper.join().unwrap();
+        });
     }
 }

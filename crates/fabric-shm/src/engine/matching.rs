@@ -103,3 +103,81 @@ impl UnexpectedQueue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::operation::Request;
+
+    /// The rules of matching, said as slowly as possible: of all pairs that fit, the one with the oldest of each.
+    #[derive(Default)]
+    struct Model {
+        receives: Vec<(Selector, u32)>,
+        messages: Vec<(Envelope, u32)>,
+    }
+
+    impl Model {
+        fn arrive(&mut self, envelope: Envelope, name: u32) -> Option<u32> {
+            let found = self.receives.iter().position(|(selector, _)| {
+                selector.context == envelope.context
+                    && [None, Some(envelope.source)].contains(&selector.source)
+                    && [None, Some(envelope.tag)].contains(&selector.tag)
+            });
+            if found.is_none() {
+                self.messages.push((envelope, name));
+            }
+            found.map(|index| self.receives.remove(index).1)
+        }
+
+        fn receive(&mut self, selector: Selector, name: u32) -> Option<u32> {
+            let found = self.messages.iter().position(|(envelope, _)| {
+                selector.context == envelope.context
+                    && [None, Some(envelope.source)].contains(&selector.source)
+                    && [None, Some(envelope.tag)].contains(&selector.tag)
+            });
+            if found.is_none() {
+                self.receives.push((selector, name));
+            }
+            found.map(|index| self.messages.remove(index).1)
+        }
+    }
+
+    #[test]
+    fn random_sends_and_receives_match_as_the_model_says() {
+        for seed in 1..200u64 {
+            let mut state = seed;
+            let mut below = |limit: u32| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 33) as u32 % limit
+            };
+            let mut model = Model::default();
+            let (mut posted, mut unexpected) = (PostedQueue::default(), UnexpectedQueue::default());
+            for name in 0..400 {
+                let (context, source, tag) = (below(2), below(3), below(3));
+                if below(2) == 0 {
+                    let envelope = Envelope { context, source, tag, ..Envelope::default() };
+                    let found = posted.take(&envelope).map(|request| request.0);
+                    if found.is_none() {
+                        // The name travels as the request of an offer.
+                        let offer =
+                            Offer { request: name, place: crate::engine::copy::Far::Address(0) };
+                        unexpected.add(Unexpected { envelope, contents: Contents::Offer(offer) });
+                    }
+                    assert_eq!(found, model.arrive(envelope, name), "seed {seed}, step {name}");
+                } else {
+                    let source = (below(3) > 0).then_some(source);
+                    let tag = (below(3) > 0).then_some(tag);
+                    let selector = Selector { context, source, tag };
+                    let found = unexpected.take(&selector).map(|message| match message.contents {
+                        Contents::Offer(offer) => offer.request,
+                        _ => unreachable!("only offers were added"),
+                    });
+                    if found.is_none() {
+                        posted.add(selector, Request(name));
+                    }
+                    assert_eq!(found, model.receive(selector, name), "seed {seed}, step {name}");
+                }
+            }
+        }
+    }
+}
