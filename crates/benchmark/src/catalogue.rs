@@ -9,7 +9,7 @@ use crate::programs;
 pub struct Benchmark {
     /// Its name, as a user types it.
     pub name: &'static str,
-    /// The group it belongs to: `limits`, `cube`, `sharc`, `collectives`, `streams` or `paragon`.
+    /// The group it belongs to: `limits`, `cube`, `sharc`, `collectives`, `streams`, `paragon` or `processor`.
     pub group: &'static str,
     /// What it measures, in one line.
     pub summary: &'static str,

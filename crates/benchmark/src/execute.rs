@@ -226,7 +226,7 @@ impl Bench<'_> {
         }
     }
 
-    fn skip(&mut self, reason: String) -> Result<()> {
+    pub(crate) fn skip(&mut self, reason: String) -> Result<()> {
         let (index, label) = (self.index, self.step.label());
         self.tell(Event::Skipped { index, label, reason })
     }

@@ -11,7 +11,7 @@ mod tile;
 
 use std::sync::Arc;
 
-use num_complex::Complex;
+use num_complex::{Complex, Complex32};
 use rustfft::{Fft, FftPlanner};
 
 pub use kernels::Real;
@@ -26,6 +26,82 @@ use tile::Job;
 pub fn nominal_operations(length: usize) -> f64 {
     let n = length as f64;
     if length < 2 { 0.0 } else { 5.0 * n * n.log2() }
+}
+
+/// Checks a forward transform of `length` points against the definition, in double precision, for a few transforms of random
+/// points made from `seed`: whatever computes them transforms a slice of whole transforms in place.
+///
+/// # Errors
+/// Those of `transform`; [`Error::WrongResult`] if a result is further off than single precision explains.
+pub fn check_forward(
+    length: usize,
+    seed: u64,
+    mut transform: impl FnMut(&mut [Complex32]) -> Result<()>,
+) -> Result<()> {
+    let batch = (64 / length).max(2);
+    let mut state = seed | 1;
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    };
+    let input: Vec<Complex32> =
+        (0..batch * length).map(|_| Complex32::new(next(), next())).collect();
+    let mut found = input.clone();
+    transform(&mut found)?;
+    // A long transform is checked in a few of its points: the definition takes length operations for each.
+    for (at, x) in found.iter().enumerate().step_by((batch * length).div_ceil(256)) {
+        let (points, k) = (&input[at / length * length..][..length], at % length);
+        let truth = by_definition(points, k);
+        let difference = (Complex::new(f64::from(x.re), f64::from(x.im)) - truth).norm();
+        // The points of a spectrum are about as large as the root of the length.
+        if difference.is_nan() || difference > 1e-6 * (length as f64).sqrt() * 4.0 {
+            let explanation = format!("point {k} of {length} is {x}, but must be {truth}");
+            return Err(Error::WrongResult { benchmark: "fft", explanation });
+        }
+    }
+    Ok(())
+}
+
+/// Point `k` of the discrete Fourier transform.
+fn by_definition(points: &[Complex32], k: usize) -> Complex<f64> {
+    let term = |(n, x): (usize, &Complex32)| {
+        let turns = (n * k % points.len()) as f64 / points.len() as f64;
+        Complex::new(f64::from(x.re), f64::from(x.im))
+            * Complex::cis(-2.0 * std::f64::consts::PI * turns)
+    };
+    points.iter().enumerate().map(term).sum()
+}
+
+/// RustFFT behind the same call, to be compared with.
+pub struct LibraryFft {
+    length: usize,
+    library: Library<f32>,
+}
+
+impl LibraryFft {
+    /// Plans forward transforms of `length` points.
+    ///
+    /// # Errors
+    /// [`Error::EmptyTransform`] for a length of zero.
+    pub fn new(length: usize) -> Result<Self> {
+        if length == 0 {
+            return Err(Error::EmptyTransform);
+        }
+        Ok(LibraryFft { length, library: Library::new(length) })
+    }
+
+    /// Transforms `data`, any number of contiguous transforms one after the other, in place.
+    ///
+    /// # Errors
+    /// [`Error::BrokenTransform`] if `data` is not a whole number of transforms.
+    pub fn transform(&mut self, data: &mut [Complex32]) -> Result<()> {
+        if !data.len().is_multiple_of(self.length) {
+            return Err(Error::BrokenTransform { length: self.length, found: data.len() });
+        }
+        self.library.transform(data);
+        Ok(())
+    }
 }
 
 /// Where the points of a batch of transforms lie in a slice: point n of transform t at `t * distance + n * stride`.
@@ -64,6 +140,18 @@ struct Library<T> {
     scratch: Vec<Complex<T>>,
 }
 
+impl<T: Real> Library<T> {
+    fn new(length: usize) -> Self {
+        let plan = FftPlanner::new().plan_fft_forward(length);
+        let needed = plan.get_inplace_scratch_len().max(plan.get_immutable_scratch_len());
+        Library { plan, scratch: vec![Complex::new(T::zero(), T::zero()); needed] }
+    }
+
+    fn transform(&mut self, data: &mut [Complex<T>]) {
+        self.plan.process_with_scratch(data, &mut self.scratch);
+    }
+}
+
 /// A cache line, for its alignment: a vector that crosses two lines is twice the work.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -99,9 +187,7 @@ impl<T: Real> BlockFft<T> {
             let scratch = vec![Line([0; 64]); bytes.div_ceil(size_of::<Line>())];
             Block { kernels, roots: tile::roots(length), scratch }
         });
-        let plan = FftPlanner::new().plan_fft_forward(length);
-        let needed = plan.get_inplace_scratch_len().max(plan.get_immutable_scratch_len());
-        let library = Library { plan, scratch: vec![zero; needed] };
+        let library = Library::new(length);
         let rows = block.as_ref().map_or(0, |block| block.kernels.rows_per_tile).max(TURNED_ROWS);
         Ok(BlockFft { length, instructions, block, library, buffer: vec![zero; rows * length] })
     }
@@ -145,7 +231,7 @@ impl<T: Real> BlockFft<T> {
                 return Ok(());
             }
         }
-        self.library.plan.process_with_scratch(rest, &mut self.library.scratch);
+        self.library.transform(rest);
         Ok(())
     }
 
@@ -241,8 +327,7 @@ impl<T: Real> BlockFft<T> {
             for (at, point) in rows.iter_mut().enumerate() {
                 *point = data[place(at)];
             }
-            let Library { plan, scratch } = &mut self.library;
-            plan.process_with_scratch(rows, scratch);
+            self.library.transform(rows);
             for (at, point) in rows.iter().enumerate() {
                 data[place(at)] = *point;
             }

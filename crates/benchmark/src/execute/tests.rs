@@ -188,8 +188,8 @@ fn a_job_of_another_build_or_for_other_ranks_is_refused() {
     let run =
         |job: &Job| reference::run(2, |rank| execute(rank, job, &mut |_| Ok(()))).unwrap_err();
     assert_eq!(run(&job).1, Error::Program("`copy` runs with 1 rank, not with 2".into()));
-    job.steps[0].benchmark = "dhrystone".into();
-    let words = "there is no benchmark `dhrystone` in this build";
+    job.steps[0].benchmark = "ackermann".into();
+    let words = "there is no benchmark `ackermann` in this build";
     assert_eq!(run(&job).1, Error::Program(words.into()));
 }
 

@@ -7,6 +7,7 @@ mod collectives;
 mod cube;
 mod limits;
 mod paragon;
+mod processor;
 mod sharc;
 mod streams;
 
@@ -44,6 +45,22 @@ pub(crate) static ALL: &[Benchmark] = &[
     streams::two_way_bandwidth::TWO_WAY_BANDWIDTH,
     paragon::adjacent_pair::ADJACENT_PAIR,
     paragon::many_pairs::MANY_PAIRS,
+    processor::peak::PEAK,
+    processor::classic::LOOPS,
+    processor::classic::SIEVE,
+    processor::classic::FIBONACCI,
+    processor::classic::HANOI,
+    processor::classic::SORT,
+    processor::classic::PUZZLE_SUBSCRIPT,
+    processor::classic::PUZZLE_POINTER,
+    processor::whetstone::WHETSTONE,
+    processor::dhrystone::DHRYSTONE,
+    processor::linpack::LINPACK,
+    processor::stream::STREAM,
+    processor::fft::FFT,
+    processor::foldfft::FOLDFFT,
+    processor::corner_turn::CORNER_TURN_MEMORY,
+    processor::corner_turn::FFT_CORNER_TURN,
 ];
 
 /// What most benchmarks have in common: two ranks or more, a measurement for each message size.

@@ -13,6 +13,7 @@ pub(crate) fn value(value: f64, unit: &str) -> String {
         "ms" => time_ns(value * 1e6),
         "s" => time_ns(value * 1e9),
         "MB/s" => scaled(value, &[(1e6, "TB/s"), (1e3, "GB/s"), (1.0, "MB/s"), (1e-3, "kB/s")]),
+        "MFLOP/s" => scaled(value, &[(1e6, "TFLOP/s"), (1e3, "GFLOP/s"), (1.0, "MFLOP/s")]),
         _ => format!("{} {}", significant(value), unit_name(unit)),
     }
 }
@@ -123,6 +124,7 @@ mod tests {
     #[test]
     fn rates_take_the_unit_that_fits() {
         assert_eq!(value(21_340.0, "MB/s"), "21.3 GB/s");
+        assert_eq!(value(94_100.0, "MFLOP/s"), "94.1 GFLOP/s");
         assert_eq!(value(0.5, "MB/s"), "500 kB/s");
     }
 

@@ -1,0 +1,105 @@
+//! The rate of short and long transforms, one at a time and in blocks.
+
+use contract::{Buffer, Result, Work, WorkKind};
+use kernels::Complex32;
+use kernels::fft::{BlockFft, LibraryFft, check_forward, nominal_operations};
+
+use super::{PROCESSOR, case, choice, failed, number, tell, timed};
+use crate::catalogue::Benchmark;
+use crate::execute::Bench;
+use crate::plan::{Case, Scope};
+
+pub(in crate::programs) const FFT: Benchmark = Benchmark {
+    name: "fft",
+    summary: "rate of FFTs over their length, one at a time and in blocks (MITRE 3.1, 3.2)",
+    explains: "One rank does complex single-precision FFTs in place and times them; the time is that of one transform, \
+        the rate nominal: 5 N log2 N operations. The way `one` is a library call for each transform, `library` one call \
+        for a block of them, `block` our block FFT. A block is 1024 points, or one transform where that is longer. A \
+        repeated instance does the same block again, in cache; a multiple instance walks through 64 MiB, so every \
+        block comes from memory. The data are zeros, which stay what they are; the results of random data are checked \
+        before. After Games and others, MITRE 1995, figures 3.1 and 3.3; the library is RustFFT.",
+    cases,
+    measure,
+    ..PROCESSOR
+};
+
+/// The paper's lengths, and the one between its two sets.
+const LENGTHS: [u64; 10] = [8, 16, 32, 64, 128, 512, 1024, 2048, 4096, 8192];
+/// Points of a block, as in the paper.
+const BLOCK: usize = 1024;
+const MULTIPLE_BYTES: usize = 64 << 20;
+
+#[derive(Clone, Copy)]
+enum Way {
+    One,
+    Library,
+    Block,
+}
+
+impl Way {
+    const ALL: [Way; 3] = [Way::One, Way::Library, Way::Block];
+
+    fn name(self) -> &'static str {
+        match self {
+            Way::One => "one",
+            Way::Library => "library",
+            Way::Block => "block",
+        }
+    }
+}
+
+/// The bytes that are walked through, by the name of the instance; 0 for no more than a block.
+const INSTANCES: [(&str, usize); 2] = [("repeated", 0), ("multiple", MULTIPLE_BYTES)];
+
+fn cases(_: &Scope) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (instance, _) in INSTANCES {
+        for way in Way::ALL {
+            cases.extend(LENGTHS.map(|points| {
+                let (instance, way) = (instance.into(), way.name().into());
+                case([("instance", instance), ("way", way), ("points", points.into())])
+            }));
+        }
+    }
+    cases
+}
+
+fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let points = number(bench, "points")?;
+    let way = choice(bench, "way", &Way::ALL, Way::name)?;
+    let (_, bytes) = choice(bench, "instance", &INSTANCES, |(name, _)| name)?;
+    let block = BLOCK.max(points);
+    let transforms = block / points;
+    let mut transform = transformer(way, points)?;
+    check_forward(points, bench.settings.seed, &mut transform).map_err(failed)?;
+
+    let mut buffer = Buffer::try_zeroed(bytes.max(block * size_of::<Complex32>()))?;
+    let data = buffer.elements_mut::<Complex32>();
+    let blocks = data.len() / block;
+    let mut next = 0;
+    let operations = nominal_operations(points) * transforms as f64;
+    let work = Work::new(WorkKind::Fft, operations as u64);
+    let time = timed(bench, work, transforms as u64, || {
+        let at = next * block;
+        next = (next + 1) % blocks;
+        transform(&mut data[at..at + block])
+    })?;
+    match time {
+        Some(time) => tell(bench, time, "MFLOP/s", nominal_operations(points)),
+        None => Ok(()),
+    }
+}
+
+type Transform = Box<dyn FnMut(&mut [Complex32]) -> kernels::Result<()>>;
+
+fn transformer(way: Way, points: usize) -> Result<Transform> {
+    let mut library = LibraryFft::new(points).map_err(failed)?;
+    let mut block = BlockFft::new(points).map_err(failed)?;
+    Ok(match way {
+        Way::One => {
+            Box::new(move |data| data.chunks_mut(points).try_for_each(|one| library.transform(one)))
+        }
+        Way::Library => Box::new(move |data| library.transform(data)),
+        Way::Block => Box::new(move |data| block.transform(data)),
+    })
+}

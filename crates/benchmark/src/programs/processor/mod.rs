@@ -1,0 +1,126 @@
+//! What a processor does by itself: kernels of signal processing, and the classic programs that processors were
+//! compared by. One rank each; nothing is sent.
+
+pub(super) mod classic;
+pub(super) mod corner_turn;
+pub(super) mod dhrystone;
+pub(super) mod fft;
+pub(super) mod foldfft;
+pub(super) mod linpack;
+pub(super) mod peak;
+pub(super) mod stream;
+pub(super) mod whetstone;
+
+use contract::record::{Measurement, ParameterValue, Parameters};
+use contract::{Error, Result, Work, WorkKind};
+
+use crate::Event;
+use crate::catalogue::{Benchmark, Program, RankRule, Timing};
+use crate::data::{Blocks, Received};
+use crate::execute::Bench;
+use crate::plan::{Case, once};
+use crate::programs::{BENCHMARK, BETWEEN_TWO};
+
+/// What they have in common: one rank, and no buffers for messages.
+const PROCESSOR: Benchmark = Benchmark {
+    group: "processor",
+    ranks: RankRule::Exactly(1),
+    cases: once,
+    program: Program {
+        blocks: |_| Blocks::NONE,
+        received: Received::Nothing,
+        moved: |_| 0,
+        ..BETWEEN_TWO
+    },
+    ..BENCHMARK
+};
+
+/// A case with these parameters.
+fn case<const N: usize>(parameters: [(&str, ParameterValue); N]) -> Case {
+    let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value));
+    Case { parameters: parameters.collect(), ..Case::default() }
+}
+
+/// The number that a case has under this name.
+fn number(bench: &Bench<'_>, name: &str) -> Result<usize> {
+    match bench.step.parameters.get(name) {
+        Some(ParameterValue::Number(number)) => Ok(*number as usize),
+        _ => Err(unknown(bench, name)),
+    }
+}
+
+/// What of `all` a case means by its text under this name.
+fn choice<T: Copy>(
+    bench: &Bench<'_>,
+    name: &str,
+    all: &[T],
+    name_of: impl Fn(T) -> &'static str,
+) -> Result<T> {
+    let wanted = match bench.step.parameters.get(name) {
+        Some(ParameterValue::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    let found = all.iter().copied().find(|&one| name_of(one) == wanted);
+    found.ok_or_else(|| unknown(bench, name))
+}
+
+fn unknown(bench: &Bench<'_>, name: &str) -> Error {
+    let found = bench.step.parameters.get(name).map_or("nothing".into(), ToString::to_string);
+    Error::Program(format!("the parameter {name} is {found}, which this build does not know"))
+}
+
+/// A refusal of a kernel, or its wrong result, as an error of the program.
+fn failed(error: kernels::Error) -> Error {
+    Error::Program(error.to_string())
+}
+
+/// Times `body`, which is as much computing as `work` says; the time is that of one of `parts` equal parts.
+fn timed(
+    bench: &mut Bench<'_>,
+    work: Work,
+    parts: u64,
+    mut body: impl FnMut() -> kernels::Result<()>,
+) -> Result<Option<Measurement>> {
+    let outcome = bench.measure(Timing::First, true, |rank| {
+        let mut result = Ok(());
+        rank.compute(work, &mut || result = body());
+        result.map_err(failed)
+    })?;
+    outcome.map(|outcome| bench.subject(Parameters::new()).time(parts, &outcome)).transpose()
+}
+
+/// Tells a time, and the rate of `amount` units in a millionth of a `unit` that it stands for.
+fn tell(bench: &mut Bench<'_>, time: Measurement, unit: &str, amount: f64) -> Result<()> {
+    let rate = rate(bench, &time, unit, amount)?;
+    bench.tell(Event::Measured(std::iter::once(time).chain(rate).collect()))
+}
+
+/// `amount` over the time in microseconds; none where no time passed.
+fn rate(
+    bench: &Bench<'_>,
+    time: &Measurement,
+    unit: &str,
+    amount: f64,
+) -> Result<Option<Measurement>> {
+    if time.samples.iter().any(|&us| us <= 0.0) {
+        return Ok(None);
+    }
+    let subject = bench.subject(Parameters::new());
+    subject.derived(time, "rate", unit, |us| amount / us).map(Some)
+}
+
+/// Whether programs really run here. A simulated machine knows how long a transform takes, or a copy, but not a program
+/// that is none of these: there the measurement is skipped.
+fn programs_run(bench: &mut Bench<'_>) -> Result<bool> {
+    let before = bench.rank.now();
+    let mut sum = 0u64;
+    bench.rank.compute(Work::new(WorkKind::FloatingPoint, 0), &mut || {
+        sum = (0..100_000).map(std::hint::black_box).sum();
+    });
+    if sum > 0 && bench.rank.now().since(before) > contract::TimeSpan::ZERO {
+        return Ok(true);
+    }
+    bench
+        .skip("a simulated machine does not run programs, and knows no rate for this one".into())?;
+    Ok(false)
+}

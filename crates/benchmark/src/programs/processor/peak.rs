@@ -1,0 +1,45 @@
+//! What a core can do at all.
+
+use contract::{Result, Work, WorkKind};
+use kernels::peak::{Precision, run};
+
+use super::{PROCESSOR, case, choice, programs_run, tell, timed};
+use crate::catalogue::Benchmark;
+use crate::execute::Bench;
+
+pub(in crate::programs) const PEAK: Benchmark = Benchmark {
+    name: "peak",
+    summary: "floating-point operations per second of one core, at most",
+    explains: "One rank runs independent chains of fused multiply-adds, as wide as its vectors are, and nothing else; a \
+        multiply-add counts for two operations. It is the ceiling of every other floating-point rate of this core.",
+    cases: |_| PRECISIONS.map(|one| case([("precision", name(one).into())])).to_vec(),
+    measure,
+    ..PROCESSOR
+};
+
+const PRECISIONS: [Precision; 2] = [Precision::Single, Precision::Double];
+const ROUNDS: u64 = 10_000;
+
+fn name(precision: Precision) -> &'static str {
+    match precision {
+        Precision::Single => "single",
+        Precision::Double => "double",
+    }
+}
+
+fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let precision = choice(bench, "precision", &PRECISIONS, name)?;
+    if !programs_run(bench)? {
+        return Ok(());
+    }
+    let operations = run(precision, ROUNDS);
+    let work = Work::new(WorkKind::FloatingPoint, operations);
+    let time = timed(bench, work, 1, || {
+        std::hint::black_box(run(precision, std::hint::black_box(ROUNDS)));
+        Ok(())
+    })?;
+    match time {
+        Some(time) => tell(bench, time, "MFLOP/s", operations as f64),
+        None => Ok(()),
+    }
+}

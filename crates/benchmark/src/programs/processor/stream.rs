@@ -1,0 +1,40 @@
+//! STREAM.
+
+use contract::{Result, Work, WorkKind};
+use kernels::stream::{Loop, Stream};
+
+use super::{PROCESSOR, case, choice, failed, programs_run, tell, timed};
+use crate::catalogue::Benchmark;
+use crate::execute::Bench;
+
+pub(in crate::programs) const STREAM: Benchmark = Benchmark {
+    name: "stream",
+    summary: "STREAM's four loops over vectors in memory",
+    explains: "One rank runs copy c = a, scale b = q c, add c = a + b and triad a = b + q c over three vectors of 64 MiB of \
+        double-precision numbers; the rate counts 16 or 24 bytes an element, as STREAM does (McCalpin 1995): what the loop \
+        names, not the line that a cache reads before it overwrites it. The elements are checked after.",
+    cases: |_| Loop::ALL.map(|one| case([("loop", one.name().into())])).to_vec(),
+    measure,
+    ..PROCESSOR
+};
+
+const ELEMENTS: usize = (64 << 20) / size_of::<f64>();
+
+fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let which = choice(bench, "loop", &Loop::ALL, Loop::name)?;
+    if !programs_run(bench)? {
+        return Ok(());
+    }
+    let mut stream = Stream::new(ELEMENTS);
+    let bytes = which.bytes_per_element() * ELEMENTS as u64;
+    let work = Work::new(WorkKind::CopyBytes, bytes / 2);
+    let time = timed(bench, work, 1, || {
+        stream.run(which);
+        Ok(())
+    })?;
+    stream.check().map_err(failed)?;
+    match time {
+        Some(time) => tell(bench, time, "MB/s", bytes as f64),
+        None => Ok(()),
+    }
+}
