@@ -101,7 +101,10 @@ impl World {
                 return Ok(Some((index, finished, buffer)));
             }
         }
-        self.ranks[rank].waiting = Waiting::Operations(numbers.to_vec());
+        self.ranks[rank].waiting = match numbers {
+            [number] => Waiting::Operation(*number),
+            several => Waiting::Operations(several.to_vec()),
+        };
         Ok(None)
     }
 

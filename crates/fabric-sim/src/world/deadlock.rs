@@ -29,25 +29,25 @@ impl World {
     }
 
     fn words(&self, rank: usize) -> String {
-        let own = &self.ranks[rank];
-        match &own.waiting {
+        match &self.ranks[rank].waiting {
             Waiting::Ended => "has ended".into(),
-            Waiting::Operations(numbers) => {
-                let words =
-                    numbers.iter().filter_map(|&number| match own.operations.state(number) {
-                        State::Sending { to, tag, bytes } => {
-                            Some(format!("to send {bytes} bytes with {tag} to rank {to}"))
-                        }
-                        State::Receiving { from, tag } => {
-                            Some(format!("to receive {tag} from {from}"))
-                        }
-                        State::Free | State::Finished(_) => None,
-                    });
-                let words: Vec<String> = words.collect();
-                format!("waits {}{}", words.join(" or "), self.unmatched(rank))
-            }
+            Waiting::Operation(number) => self.waiting_words(rank, std::slice::from_ref(number)),
+            Waiting::Operations(numbers) => self.waiting_words(rank, numbers),
             Waiting::Running | Waiting::Time => "runs".into(),
         }
+    }
+
+    fn waiting_words(&self, rank: usize, numbers: &[u32]) -> String {
+        let operations = &self.ranks[rank].operations;
+        let words = numbers.iter().filter_map(|&number| match operations.state(number) {
+            State::Sending { to, tag, bytes } => {
+                Some(format!("to send {bytes} bytes with {tag} to rank {to}"))
+            }
+            State::Receiving { from, tag } => Some(format!("to receive {tag} from {from}")),
+            State::Free | State::Finished(_) => None,
+        });
+        let words: Vec<String> = words.collect();
+        format!("waits {}{}", words.join(" or "), self.unmatched(rank))
     }
 
     /// Messages that came to a rank and that its receives do not take: often a wrong tag.

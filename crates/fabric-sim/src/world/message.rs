@@ -234,9 +234,7 @@ impl World {
     /// An operation has finished: its rank goes on if it waits for it, after what its processor has to do.
     fn finish(&mut self, rank: usize, operation: u32, mut finished: Finished) {
         let state = &mut self.ranks[rank];
-        if let Waiting::Operations(wanted) = &state.waiting
-            && wanted.contains(&operation)
-        {
+        if state.waiting.is_for(operation) {
             let at = state.processor.end(self.agenda.now(), finished.due);
             finished.due = TimeSpan::ZERO;
             state.waiting = Waiting::Time;

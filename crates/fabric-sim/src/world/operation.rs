@@ -7,12 +7,25 @@ use contract::{Buffer, Error, Posted, Result, Source, Tag, TagSelector};
 pub(super) enum Waiting {
     /// It runs, or will as soon as its turn comes.
     Running,
+    /// For this operation.
+    Operation(u32),
     /// For one of these operations.
     Operations(Vec<u32>),
     /// For a moment.
     Time,
     /// For nothing any more.
     Ended,
+}
+
+impl Waiting {
+    /// Whether it is for this operation, among others.
+    pub(super) fn is_for(&self, operation: u32) -> bool {
+        match self {
+            Waiting::Operation(wanted) => *wanted == operation,
+            Waiting::Operations(wanted) => wanted.contains(&operation),
+            Waiting::Running | Waiting::Time | Waiting::Ended => false,
+        }
+    }
 }
 
 /// An operation of a rank.

@@ -1,0 +1,135 @@
+//! How fast machines are simulated, side by side with SimGrid's SMPI where that is installed.
+//!
+//! `cargo bench -p fabric-sim --bench speed` prints, for an all-to-all of 1000-byte messages on one switch, messages
+//! simulated a second by both; then the time and memory of level L2 at 1024 ranks, and of 100 000 ranks at level L1.
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use fabric_sim::{Level, Options, machine, run};
+
+const MESSAGE_BYTES: usize = 1000;
+/// SimGrid's own figure for such a program is some 160 000 messages a second; this takes it about a second.
+const SMPI_MESSAGES: usize = 200_000;
+const OURS_MESSAGES: usize = 1_000_000;
+
+fn main() {
+    let smpi = smpi();
+    println!(
+        "all-to-all of {MESSAGE_BYTES}-byte messages on one switch, messages simulated a second"
+    );
+    println!(
+        "{:>6} {:>12} {:>12} {:>12} {:>8}",
+        "ranks", "ours, L1", "ours, L2", "SMPI", "L1/SMPI"
+    );
+    for ranks in [16, 256, 1024] {
+        let [l1, l2] = [Level::LogGp, Level::Packets].map(|level| messages_per_s(ranks, level));
+        let theirs = smpi.as_deref().map(|program| smpi_messages_per_s(program, ranks));
+        let [theirs, ratio] = match theirs {
+            Some(rate) => [format!("{rate:.0}"), format!("{:.1}", l1 / rate)],
+            None => ["-".into(), "-".into()],
+        };
+        println!("{ranks:>6} {l1:>12.0} {l2:>12.0} {theirs:>12} {ratio:>8}");
+    }
+    if smpi.is_none() {
+        println!("SMPI is not here: install libsimgrid-dev and simgrid to compare");
+    }
+    one_all_to_all_of_1024();
+    barrier_and_broadcast(30_000);
+    barrier_and_broadcast(100_000);
+}
+
+/// The rate at which `rounds` all-to-alls between `ranks` ranks are simulated, starting the ranks included.
+fn messages_per_s(ranks: usize, level: Level) -> f64 {
+    let messages = ranks * (ranks - 1);
+    let rounds = OURS_MESSAGES.div_ceil(messages);
+    let begin = Instant::now();
+    all_to_all(ranks, level, rounds);
+    (rounds * messages) as f64 / begin.elapsed().as_secs_f64()
+}
+
+fn all_to_all(ranks: usize, level: Level, rounds: usize) {
+    let cluster = machine::find("cluster").expect("it is built in");
+    let options = Options { level: Some(level), check_results: false, ..Options::new(ranks) };
+    run(&cluster, &options, move |rank| {
+        let send = vec![1; MESSAGE_BYTES * rank.size()];
+        let mut receive = vec![0; MESSAGE_BYTES * rank.size()];
+        (0..rounds).try_for_each(|_| rank.all_to_all(&send, &mut receive))
+    })
+    .expect("an all-to-all ends well");
+}
+
+fn one_all_to_all_of_1024() {
+    let begin = Instant::now();
+    all_to_all(1024, Level::Packets, 1);
+    println!("one of them between 1024 ranks, L2: {:.2} s", begin.elapsed().as_secs_f64());
+    println!("  peak memory so far: {:.2} GiB", peak_gib());
+}
+
+fn barrier_and_broadcast(ranks: usize) {
+    let tree = machine::find("fat-tree").expect("it is built in");
+    let begin = Instant::now();
+    let options = Options { check_results: false, ..Options::new(ranks) };
+    let outcome = run(&tree, &options, |rank| {
+        rank.barrier()?;
+        rank.broadcast(0, &mut [0; 64])
+    });
+    match outcome {
+        Ok(outcome) => println!(
+            "{ranks} ranks, one barrier and one broadcast, L1: {:.2} s for {} messages",
+            begin.elapsed().as_secs_f64(),
+            outcome.counts.messages
+        ),
+        Err((rank, error)) => println!("{ranks} ranks: rank {rank}: {error}"),
+    }
+    println!("  peak memory so far: {:.2} GiB", peak_gib());
+}
+
+/// The most memory that this process has had, as Linux counts it.
+fn peak_gib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
+    kib.unwrap_or(0.0) / (1024.0 * 1024.0)
+}
+
+/// The same program for SMPI, if its compiler is here.
+fn smpi() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/smpi");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("all_to_all");
+    let status = Command::new("smpicc")
+        .args(["-O2", "-o"])
+        .arg(&program)
+        .arg(folder.join("all_to_all.c"))
+        .status()
+        .ok()?;
+    status.success().then_some(program)
+}
+
+fn smpi_messages_per_s(program: &Path, ranks: usize) -> f64 {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/smpi");
+    let messages = ranks * (ranks - 1);
+    let rounds = SMPI_MESSAGES.div_ceil(messages);
+    let begin = Instant::now();
+    let output = Command::new("smpirun")
+        .args(["-np", &ranks.to_string(), "-platform"])
+        .arg(folder.join("switch.xml"))
+        .arg("-hostfile")
+        .arg(folder.join("hosts"))
+        .args([
+            "--cfg=smpi/simulate-computation:no",
+            "--cfg=smpi/alltoall:pair",
+            "--log=root.thres:error",
+        ])
+        .arg(program)
+        .arg(rounds.to_string())
+        .output()
+        .expect("smpirun stands beside smpicc");
+    if !output.status.success() {
+        println!("SMPI failed: {}", String::from_utf8_lossy(&output.stderr));
+        return f64::NAN;
+    }
+    (rounds * messages) as f64 / begin.elapsed().as_secs_f64()
+}
