@@ -25,8 +25,23 @@ pub(crate) fn run(rank: &mut LocalRank) -> Result<()> {
     }
 }
 
-fn report(rank: &mut LocalRank, name: &str, value: f64) -> Result<()> {
-    if rank.rank() == 0 { rank.report(format!("{name} {value}").as_bytes()) } else { Ok(()) }
+/// What was measured, handed over at the end: a report wakes the launcher, which would run in the midst of the next sample.
+#[derive(Default)]
+struct Log(Vec<(&'static str, f64)>);
+
+impl Log {
+    fn add(&mut self, name: &'static str, value: f64) {
+        self.0.push((name, value));
+    }
+
+    fn hand_over(self, rank: &mut LocalRank) -> Result<()> {
+        if rank.rank() == 0 {
+            for (name, value) in self.0 {
+                rank.report(format!("{name} {value}").as_bytes())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Resident memory of the largest rank, in KiB, after every rank has spoken to every other.
@@ -44,6 +59,7 @@ fn memory(rank: &mut LocalRank) -> Result<()> {
 
 /// Half round trips, in turn with hand-overs of one cache line.
 fn latency(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+    let mut log = Log::default();
     const TRIPS: u32 = 2000;
     let data = Buffer::from_bytes(&vec![1; bytes]);
     let mut room = Buffer::zeroed(bytes);
@@ -60,14 +76,15 @@ fn latency(rank: &mut LocalRank, bytes: usize) -> Result<()> {
             }
         }
         let measured = rank.now().since(start).as_ns() / f64::from(2 * TRIPS);
-        report(rank, "floor", floor)?;
-        report(rank, "measured", measured)?;
+        log.add("floor", floor);
+        log.add("measured", measured);
     }
-    Ok(())
+    log.hand_over(rank)
 }
 
 /// One-way bandwidth in MB/s over windows of 32 messages, each answered by an empty one; in turn with copies by one core.
 fn bandwidth(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+    let mut log = Log::default();
     let window = ((64 << 20) / bytes).clamp(4, 64);
     let data = Buffer::from_bytes(&vec![1; bytes]);
     let mut room = Buffer::zeroed(bytes);
@@ -83,19 +100,20 @@ fn bandwidth(rank: &mut LocalRank, bytes: usize) -> Result<()> {
             rank.send(0, TAG, &[])?;
         }
         let ns = rank.now().since(start).as_ns() / window as f64;
-        report(rank, "floor", bytes as f64 / floor * 1e3)?;
-        report(rank, "measured", bytes as f64 / ns * 1e3)?;
+        log.add("floor", bytes as f64 / floor * 1e3);
+        log.add("measured", bytes as f64 / ns * 1e3);
     }
-    Ok(())
+    log.hand_over(rank)
 }
 
 fn barrier(rank: &mut LocalRank) -> Result<()> {
+    let mut log = Log::default();
     let pair = rank.size() == 2;
     let times = if pair { 2000 } else { 500 };
     for _ in 0..50 {
         if pair {
             let floor = floors::hand_over_ns(rank, times)?;
-            report(rank, "floor", floor)?;
+            log.add("floor", floor);
         }
         rank.barrier()?;
         let start = rank.now();
@@ -103,21 +121,23 @@ fn barrier(rank: &mut LocalRank) -> Result<()> {
             rank.barrier()?;
         }
         let measured = rank.now().since(start).as_ns() / f64::from(times);
-        report(rank, "measured", measured)?;
+        log.add("measured", measured);
     }
-    Ok(())
+    log.hand_over(rank)
 }
 
 fn switch(rank: &mut LocalRank) -> Result<()> {
+    let mut log = Log::default();
     for _ in 0..40 {
         let ns = floors::process_switch_ns(rank, 1000)?;
-        report(rank, "floor", ns)?;
+        log.add("floor", ns);
     }
-    Ok(())
+    log.hand_over(rank)
 }
 
 /// Broadcasts from rank 0, each from a start that all ranks wait for to the end of the slowest.
 fn broadcast(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+    let mut log = Log::default();
     let mut data = Buffer::from_bytes(&vec![1; bytes]);
     let mut ends = vec![0; 8 * rank.size()];
     for _ in 0..400 {
@@ -128,8 +148,8 @@ fn broadcast(rank: &mut LocalRank, bytes: usize) -> Result<()> {
         let end = rank.now().as_ps().to_le_bytes();
         rank.gather(0, &end, &mut ends)?;
         let last = ends.as_chunks().0.iter().map(|end| u64::from_le_bytes(*end)).max();
-        report(rank, "floor", floor)?;
-        report(rank, "measured", (last.unwrap_or(0) - start.as_ps()) as f64 / 1e3)?;
+        log.add("floor", floor);
+        log.add("measured", (last.unwrap_or(0) - start.as_ps()) as f64 / 1e3);
     }
     // The same without a pause between broadcasts, for comparison with programs that measure so.
     for _ in 0..30 {
@@ -139,7 +159,7 @@ fn broadcast(rank: &mut LocalRank, bytes: usize) -> Result<()> {
             rank.broadcast(0, &mut data)?;
         }
         rank.barrier()?;
-        report(rank, "stream", rank.now().since(start).as_ns() / 100.0)?;
+        log.add("stream", rank.now().since(start).as_ns() / 100.0);
     }
-    Ok(())
+    log.hand_over(rank)
 }

@@ -4,8 +4,9 @@ use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
 /// The longest piece of a broadcast that one slot holds.
 pub(crate) const SLOT_BYTES: usize = 64 << 10;
-/// How many pieces a root may be ahead of the slowest rank.
-pub(crate) const BROADCAST_SLOTS: usize = 4;
+/// How many pieces a root may be ahead of the slowest rank. Where ranks share processors each switch between them serves so
+/// many pieces; all slots of one root with the buffers of half the ranks fit a second-level cache of 1 MiB.
+pub(crate) const BROADCAST_SLOTS: usize = 8;
 
 /// Which collective a rank is in: the number of the call (high half) and what it is (low half), in one word so that
 /// the others never see halves of two calls.
