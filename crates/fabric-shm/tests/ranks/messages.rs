@@ -13,6 +13,7 @@ pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
         "lengths" => every_length_around_a_threshold(rank),
         "self" => lonely_send(rank),
         "dropped" => dropped_send(rank),
+        "plain" => plain_memory(rank),
         other => Err(Error::Program(format!("no case {other}"))),
     }
 }
@@ -36,12 +37,45 @@ pub(crate) fn tests() -> Vec<Test> {
                 ended.as_ref().is_err_and(|error| error.to_string().contains("posted no receive"));
             check(refused, || format!("{ended:?}"))
         }),
+        test("memory-outside-the-arenas-arrives-from-its-own-processor", 2, "plain"),
+        test("memory-outside-the-arenas-arrives-on-shared-processors", 3, "plain"),
         test("a-send-whose-handle-was-dropped-arrives", 2, "dropped"),
     ]
 }
 
 fn wrong(what: String) -> Result<()> {
     Err(Error::Program(what))
+}
+
+/// Zeros that the system's own allocator gave, so that no other rank maps them; never freed, for a test ends soon.
+fn system_memory(bytes: usize) -> &'static mut [u8] {
+    let layout = std::alloc::Layout::from_size_align(bytes, 64).expect("a small alignment");
+    // SAFETY: the layout is not empty, the memory is zero and nobody else's.
+    unsafe {
+        let memory = std::alloc::GlobalAlloc::alloc_zeroed(&std::alloc::System, layout);
+        assert!(!memory.is_null());
+        std::slice::from_raw_parts_mut(memory, bytes)
+    }
+}
+
+/// A ring of long messages from and into every kind of memory: attached, helped, or in fragments.
+fn plain_memory(rank: &mut LocalRank) -> Result<()> {
+    let (me, size) = (rank.rank(), rank.size());
+    let (next, before) = ((me + 1) % size, (me + size - 1) % size);
+    for bytes in [70_000, (1 << 20) + 3, 5 << 20] {
+        let pattern = |rank: usize, at: usize| (at * 31 + (at >> 9) + rank) as u8;
+        for kinds in 0..4 {
+            let (mut paged_out, mut paged_in) = (Buffer::zeroed(bytes), Buffer::zeroed(bytes));
+            let send = if kinds & 1 == 0 { system_memory(bytes) } else { &mut paged_out[..] };
+            let room = if kinds & 2 == 0 { system_memory(bytes) } else { &mut paged_in[..] };
+            send.iter_mut().enumerate().for_each(|(at, byte)| *byte = pattern(me, at));
+            rank.send_receive(next, TAG, send, Source::Rank(before), TAG.into(), room)?;
+            if let Some(at) = (0..bytes).find(|&at| room[at] != pattern(before, at)) {
+                return wrong(format!("kinds {kinds}: byte {at} of {bytes} is {}", room[at]));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Rank 0 takes the last of many thousand messages first, then the others in order.
