@@ -12,7 +12,7 @@ pub struct CriticalPath {
     pub hand_overs: u64,
     /// Switches from a rank to another that one core must make, where ranks share cores.
     pub switches: u64,
-    /// Messages that one core must copy, one after the other. Not always whole: cores share the work of more ranks.
+    /// Messages that each core must copy, one after the other. Not always whole: cores share the work.
     pub copies: f64,
 }
 
@@ -21,8 +21,8 @@ pub struct CriticalPath {
 ///
 /// All of it is a lower bound that any algorithm over shared memory obeys, not the cost of a good one. All ranks may
 /// read one line at once, so a broadcast or a barrier needs one hand-over however many ranks there are. Copies are
-/// bounded in two ways: by the blocks that one rank must receive, and by the blocks that all must receive over the
-/// cores there are. A collective needs every rank, so a core that holds k ranks switches k - 1 times at least: the rank
+/// bounded by the blocks that all must receive over the cores there are: a sender can write into its receiver's memory,
+/// so that two ranks copy half a message each. A collective needs every rank, so a core that holds k ranks switches k - 1 times at least: the rank
 /// that ended the last event may begin the next. On a single core each hand-over is a switch.
 pub fn critical_path(
     benchmark: &str,
@@ -33,29 +33,30 @@ pub fn critical_path(
     let p = ranks as u64;
     let others = p.saturating_sub(1);
     let acknowledged = parameters.get("acknowledgement") == Some(&ParameterValue::Flag(true));
-    // Hand-overs in a row, blocks that a rank receives, and blocks that all of them receive.
-    let (hand_overs, one, all) = match benchmark {
-        "simple-transfer" | "ping-pong" | "latency" => (1, 1, 1),
-        "send-and-reply" => (2, 2, 2),
-        "exchange" => (1, 1, 2),
+    // Hand-overs in a row, and blocks that all ranks together receive.
+    let (hand_overs, blocks) = match benchmark {
+        "simple-transfer" | "ping-pong" | "latency" => (1, 1),
+        "send-and-reply" => (2, 2),
+        "exchange" => (1, 2),
         // Each block visits every rank in turn.
-        "ring-broadcast" => (others, others, p * others),
-        "node-broadcast" | "broadcast" => (1, 1, others),
-        "allgather-in-place" => (1, others, p * others),
+        "ring-broadcast" => (others, p * others),
+        "node-broadcast" | "broadcast" => (1, others),
+        "allgather-in-place" => (1, p * others),
         // Here a rank's own block moves too.
-        "scatter" | "gather" => (1, 1, p),
-        "allgather" | "all-to-all" => (1, p, p * p),
-        "barrier" => (1, 0, 0),
+        "scatter" | "gather" => (1, p),
+        "allgather" | "all-to-all" => (1, p * p),
+        "barrier" => (1, 0),
         // The operands must be read once by somebody, whoever combines them.
-        "reduce" | "allreduce" => (1, 1, others),
+        "reduce" | "allreduce" => (1, others),
         // In a stream the hand-overs of many messages overlap.
-        "bandwidth" => (0, 1, 1),
-        "two-way-bandwidth" => (0, 1, 2),
-        "adjacent-pair" if acknowledged => (2, 1, 1),
-        "adjacent-pair" => (0, 1, 1),
+        "bandwidth" => (0, 1),
+        "two-way-bandwidth" => (0, 2),
+        "adjacent-pair" if acknowledged => (2, 1),
+        "adjacent-pair" => (0, 1),
         _ => return None,
     };
-    let workers = if cores == 0 { p } else { p.min(cores as u64) }.max(1);
+    let working = if between_two(benchmark) { p.min(2) } else { p };
+    let workers = if cores == 0 { working } else { working.min(cores as u64) }.max(1);
     let (hand_overs, switches) = match (others, workers) {
         // With one rank there is nobody to hand anything to.
         (0, _) => (0, 0),
@@ -64,8 +65,7 @@ pub fn critical_path(
         _ if between_two(benchmark) => (hand_overs, 0),
         _ => (hand_overs, p.div_ceil(workers) - 1),
     };
-    let copies = (one as f64).max(all as f64 / workers as f64);
-    Some(CriticalPath { hand_overs, switches, copies })
+    Some(CriticalPath { hand_overs, switches, copies: blocks as f64 / workers as f64 })
 }
 
 /// Whether only two ranks work, and the others, if any, sleep.
@@ -129,8 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn a_core_for_each_rank_bounds_by_what_one_rank_receives() {
-        assert_eq!(path("broadcast", 8, 0), (1, 1.0));
+    fn all_cores_that_hold_a_rank_share_the_copies() {
+        assert_eq!(path("ping-pong", 2, 2), (1, 0.5));
+        assert_eq!(path("ping-pong", 8, 8), (1, 0.5), "six of eight ranks sleep");
+        assert_eq!(path("broadcast", 8, 0), (1, 0.875));
         assert_eq!(path("ring-broadcast", 4, 4), (3, 3.0));
         assert_eq!(path("allgather", 4, 16), (1, 4.0));
         assert_eq!(path("barrier", 64, 64), (1, 0.0));

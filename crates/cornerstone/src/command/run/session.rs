@@ -181,7 +181,12 @@ impl Session {
     }
 
     fn end_file(&mut self) -> Result<(), Failure> {
-        if self.headed { self.results.end() } else { Ok(()) }
+        if self.headed {
+            self.results.end()?;
+            // The report is made from here, not from the file.
+            self.run.ended = true;
+        }
+        Ok(())
     }
 
     /// Shows what there is, and adds to the failure how to go on.
