@@ -1,5 +1,6 @@
 //! The fabrics that this build can run benchmarks on: the one place that knows more of them than a name.
 
+pub(crate) mod mpi;
 mod simulated;
 
 use std::ops::ControlFlow;
@@ -10,6 +11,15 @@ use fabric_shm::{Binding, LaunchError, LaunchOptions};
 
 use crate::arguments::FabricChoice;
 use crate::rank::Message;
+
+/// Files that some fabrics need.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Files<'a> {
+    /// Where a simulated fabric writes its trace.
+    pub(crate) trace: Option<&'a Path>,
+    /// The library of an MPI.
+    pub(crate) mpi_library: Option<&'a Path>,
+}
 
 /// Why a launch did not run to its end.
 #[derive(Debug)]
@@ -35,20 +45,34 @@ impl FabricChoice {
                     None => (simulated::RANKS_MAX, "each takes a stack of its own"),
                 }
             }
+            FabricChoice::Mpi => (mpi::ranks(), "the MPI's launcher has started no more"),
+            FabricChoice::MpiLaunched(_) => (mpi::RANKS_MAX, "no launcher is asked for more"),
+        }
+    }
+
+    /// For how many processors a run is planned, where this host has `own`.
+    pub(crate) fn processors(&self, own: usize) -> usize {
+        match self {
+            FabricChoice::Mpi => mpi::ranks(),
+            _ => own,
         }
     }
 
     /// Starts the ranks of `launch`, has them execute its job, and returns when all have ended. `on_message` gets what
-    /// they say, and may stop them. A simulated fabric writes a trace to the file that is named.
+    /// they say, and may stop them.
     pub(crate) fn run(
         &self,
         launch: &Launch,
-        trace: Option<&Path>,
+        files: &Files<'_>,
         on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> Result<(), LaunchEnd> {
         match self {
             FabricChoice::Local => local(launch, on_message),
-            FabricChoice::Simulated(name) => simulated::run(name, launch, trace, on_message),
+            FabricChoice::Simulated(name) => simulated::run(name, launch, files.trace, on_message),
+            FabricChoice::Mpi => mpi::run(launch, on_message),
+            FabricChoice::MpiLaunched(flavour) => {
+                mpi::launch(*flavour, files.mpi_library, launch, on_message)
+            }
         }
     }
 }

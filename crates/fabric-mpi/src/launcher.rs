@@ -2,7 +2,8 @@
 //! one.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
+use std::time::Duration;
 
 use crate::library::{ABI_NAME, OPEN_MPI_NAME};
 
@@ -121,6 +122,20 @@ impl Launcher {
     }
 }
 
+/// Ends a launcher, and with it the ranks that it has started: by asking, and after two seconds by force.
+pub fn end(child: &mut Child) {
+    // SAFETY: the process is a child of ours that has not been waited for, so its number is still its own.
+    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
+    for _ in 0..200 {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 fn version(mpiexec: &Path) -> Option<String> {
     let output = Command::new(mpiexec).arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -137,8 +152,8 @@ fn library_beside(executable: &Path) -> Option<PathBuf> {
     candidates.into_iter().find(|file| file.is_file())
 }
 
-/// Whether this process is one of those that an MPI launcher has started.
-pub fn started_by_launcher() -> bool {
+/// Whether an MPI launcher has started this process, as one of several.
+pub fn has_started_this_process() -> bool {
     let marks = ["PMI_RANK", "PMIX_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK"];
     marks.iter().any(|mark| std::env::var_os(mark).is_some())
 }

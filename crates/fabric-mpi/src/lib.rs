@@ -10,12 +10,12 @@
 
 mod clock;
 mod error;
-mod launcher;
+pub mod launcher;
 mod library;
 mod rank;
 mod world;
 
-pub use launcher::{Flavour, Launcher, LauncherError, started_by_launcher};
+pub use launcher::{Flavour, Launcher, LauncherError};
 pub use library::LoadError;
 pub use rank::{Collectives, MpiRank};
 pub use world::{JoinError, Options, Skew, World};

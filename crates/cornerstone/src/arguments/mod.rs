@@ -42,6 +42,8 @@ Examples:
   cornerstone run ping-pong --sizes 8,1KiB,3000     just these sizes
   cornerstone run --precision 1% --time-limit 10s   narrower intervals, and more time to reach them
   cornerstone run --format json | jq .median        one object a line on standard output
+  mpiexec -n 4 cornerstone run --fabric mpi                 on an MPI, which is loaded when the run begins
+  cornerstone run ping-pong --fabric mpi:mpich --format osu the launcher started for you; printed as by osu_latency
   cornerstone run sharc --fabric sim:sharc-ring --ranks 4   on a simulated machine, in virtual time
   cornerstone run --resume results/RUN.jsonl        go on with a run that was ended
 
@@ -70,6 +72,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, once")]
 pub(crate) enum Command {
     /// Measure: the quick suite, or the benchmarks or groups that are named
     Run(RunArguments),
@@ -99,6 +102,20 @@ pub(crate) enum Format {
     Json,
     /// Comma-separated values with a header, as each number is made
     Csv,
+}
+
+/// How `run` writes its results to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunFormat {
+    /// For people: tables at the end
+    #[default]
+    Table,
+    /// One JSON object a line, as each number is made
+    Json,
+    /// Comma-separated values with a header, as each number is made
+    Csv,
+    /// What the OSU micro-benchmarks print (with our medians), for scripts that read them
+    Osu,
 }
 
 /// What `run` takes. Nearly all is optional: what is not given comes from the run that is resumed, or is the default.
@@ -134,9 +151,14 @@ pub(crate) struct RunArguments {
     pub(crate) seed: Option<u64>,
 
     /// What carries the messages: local (our own shared memory), or sim:MACHINE (simulated; the name of one of
-    /// `cornerstone machines`, or a machine file) [default: local]
+    /// `cornerstone machines`, or a machine file), or mpi (under mpiexec), or mpi:NAME (mpich, intel, openmpi: starts the
+    /// launcher itself) [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     pub(crate) fabric: Option<FabricChoice>,
+
+    /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1 [default: the loader's libmpi_abi.so.1, or the launcher's]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mpi_library: Option<PathBuf>,
 
     /// Write a trace of a simulated run in virtual time, for Perfetto or chrome://tracing; further launches of the same
     /// run get files numbered from 2
@@ -153,7 +175,7 @@ pub(crate) struct RunArguments {
 
     /// How to write the results to standard output
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: RunFormat,
 }
 
 #[derive(Args, Debug)]
@@ -302,6 +324,7 @@ impl RunArguments {
             time_limit: self.time_limit.or(earlier.time_limit),
             seed: self.seed.or(earlier.seed),
             fabric: self.fabric.or(earlier.fabric),
+            mpi_library: self.mpi_library.or(earlier.mpi_library),
             ..self
         }
     }
@@ -338,7 +361,7 @@ mod tests {
         assert_eq!(now.ranks, Some(RankCounts(vec![2, 4])));
         assert_eq!(now.seed, Some(9));
         assert_eq!(now.out, None);
-        assert_eq!(now.format, Format::Json);
+        assert_eq!(now.format, RunFormat::Json);
     }
 
     #[test]

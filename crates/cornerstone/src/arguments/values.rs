@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use fabric_mpi::Flavour;
+
 /// Numbers of ranks: sorted, each once, none zero, never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RankCounts(pub(crate) Vec<usize>);
@@ -21,6 +23,10 @@ pub(crate) enum FabricChoice {
     Local,
     /// A simulated machine, by its name or its file's.
     Simulated(String),
+    /// An MPI, whose launcher has started this process.
+    Mpi,
+    /// An MPI, whose launcher is to be started.
+    MpiLaunched(Flavour),
 }
 
 /// More lengths of a list than any run needs.
@@ -132,8 +138,16 @@ impl FromStr for FabricChoice {
             ("sim", None) => Err("the fabric 'sim' needs a machine, such as sim:paragon-osf1; \
                  `cornerstone machines` lists them"
                 .into()),
+            ("mpi", None) => Ok(FabricChoice::Mpi),
+            ("mpi", Some(name)) => match Flavour::named(name) {
+                Some(flavour) => Ok(FabricChoice::MpiLaunched(flavour)),
+                None => Err(format!(
+                    "there is no MPI called '{name}' here; there are: {}",
+                    Flavour::ALL.map(Flavour::name).join(", ")
+                )),
+            },
             _ => Err(format!(
-                "there is no fabric '{name}' in this build; there are: local, sim:MACHINE"
+                "there is no fabric '{name}' in this build; there are: local, sim:MACHINE, mpi, mpi:NAME"
             )),
         }
     }
@@ -144,6 +158,8 @@ impl std::fmt::Display for FabricChoice {
         match self {
             FabricChoice::Local => f.write_str("local"),
             FabricChoice::Simulated(machine) => write!(f, "sim:{machine}"),
+            FabricChoice::Mpi => f.write_str("mpi"),
+            FabricChoice::MpiLaunched(flavour) => write!(f, "mpi:{}", flavour.name()),
         }
     }
 }
@@ -189,6 +205,11 @@ mod tests {
     #[test]
     fn fabrics_are_named_with_their_argument() {
         assert_eq!("local".parse(), Ok(FabricChoice::Local));
+        assert_eq!("mpi".parse(), Ok(FabricChoice::Mpi));
+        let launched = FabricChoice::MpiLaunched(Flavour::Mpich);
+        assert_eq!("mpi:mpich".parse(), Ok(launched.clone()));
+        assert_eq!(launched.to_string(), "mpi:mpich");
+        assert!(refusal::<FabricChoice>("mpi:mpic").contains("mpich, intel, openmpi"));
         assert!(refusal::<FabricChoice>("local:x").contains("takes no argument"));
         assert!(refusal::<FabricChoice>("carrier-pigeon:3").contains("'carrier-pigeon'"));
     }

@@ -4,6 +4,7 @@ mod findings;
 mod flat;
 mod group_table;
 mod headlines;
+mod osu;
 mod paragraph;
 pub(crate) mod quantity;
 mod stdout;
@@ -11,6 +12,7 @@ mod table;
 
 pub(crate) use findings::findings;
 pub(crate) use flat::{csv_header, csv_line, json_line};
+pub(crate) use osu::Osu;
 pub(crate) use paragraph::wrapped;
 pub(crate) use stdout::print;
 pub(crate) use table::table;

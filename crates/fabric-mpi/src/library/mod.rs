@@ -200,7 +200,8 @@ fn open(name: &Path) -> Result<Object, String> {
     // where the loader looks for an MPI. RTLD_GLOBAL because MPIs load plug-ins that refer to them.
     let opened = unsafe { Object::open(Some(name.as_os_str()), RTLD_NOW | RTLD_GLOBAL) };
     opened.map_err(|error| {
-        let words = error.to_string();
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        let words = source.unwrap_or_else(|| error.to_string());
         if words.contains(&*name.to_string_lossy()) {
             words
         } else {

@@ -7,10 +7,10 @@ use contract::{Buffer, Element, Operation, Reduction, Result};
 use super::call::{readable, writable};
 use crate::library::{Handle, Library, UserFunction};
 
-/// The operations that no MPI has as the contract wants them: the smaller and the larger of floating-point numbers, of
-/// which one may not be a number.
+/// The operations that not every MPI has as the contract wants them: the smaller and the larger of floating-point numbers,
+/// of which one may not be a number; and sums of bytes, which Open MPI 5 lets end at 255 instead of wrapping.
 pub(super) struct Reductions {
-    own: [(Reduction, Handle); 4],
+    own: [(Reduction, Handle); OWN.len()],
 }
 
 /// Copies of what a program gave, where that is not aligned as an MPI may expect it.
@@ -19,7 +19,8 @@ pub(super) struct Aligned {
     receive: Option<Buffer>,
 }
 
-const OWN: [(Reduction, UserFunction); 4] = [
+const OWN: [(Reduction, UserFunction); 5] = [
+    (Reduction::new(Element::U8, Operation::Sum), sum_u8),
     (Reduction::new(Element::F32, Operation::Minimum), minimum_f32),
     (Reduction::new(Element::F32, Operation::Maximum), maximum_f32),
     (Reduction::new(Element::F64, Operation::Minimum), minimum_f64),
@@ -111,6 +112,7 @@ macro_rules! user_function {
         }
     };
 }
+user_function!(sum_u8, U8, Sum);
 user_function!(minimum_f32, F32, Minimum);
 user_function!(maximum_f32, F32, Maximum);
 user_function!(minimum_f64, F64, Minimum);

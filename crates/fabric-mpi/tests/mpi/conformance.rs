@@ -34,11 +34,26 @@ pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> 
 }
 
 /// Why a mistake need not be found, if it need not.
-fn unpromised(case: &Case, collectives: Collectives) -> Option<&'static str> {
+fn unpromised(flavour: Flavour, case: &Case, collectives: Collectives) -> Option<&'static str> {
     match case.name {
         "mistakes/a-program-that-gives-up" | "mistakes/a-program-that-panics" => None,
         "mistakes/waiting-for-a-rank-that-ended" => {
             Some("a rank that has ended waits in MPI_Finalize for the others")
+        }
+        "mistakes/broadcast-of-lengths-worlds-apart"
+        | "mistakes/allreduce-of-lengths-worlds-apart"
+        | "mistakes/allgather-in-place-of-unequal-lengths"
+            if collectives == Collectives::Contract =>
+        {
+            match flavour {
+                Flavour::OpenMpi => {
+                    Some("it writes a long message behind a buffer that is too short")
+                }
+                Flavour::Mpich => {
+                    Some("of a long message that does not fit it says only that something failed")
+                }
+                Flavour::Intel => None,
+            }
         }
         _ if collectives == Collectives::Mpi => {
             Some("an MPI does not promise to find ranks that call different collectives")
@@ -64,7 +79,7 @@ pub(crate) fn tests(launcher: &Launcher) -> Vec<Test> {
         }
         for case in cases().iter().filter(|case| case.must_fail()) {
             let name = format!("conformance/{}/{whose}/{}", launcher.flavour.name(), case.name);
-            if let Some(reason) = unpromised(case, collectives) {
+            if let Some(reason) = unpromised(launcher.flavour, case, collectives) {
                 println!("skipped: {name}: {reason}");
                 continue;
             }

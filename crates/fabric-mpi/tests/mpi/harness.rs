@@ -98,11 +98,6 @@ fn wait(child: &mut Child, limit: Duration) -> Option<bool> {
             None => std::thread::sleep(Duration::from_millis(5)),
         }
     }
-    // The launcher ends its ranks when it is asked to end; what does not listen is killed.
-    let pid = child.id().to_string();
-    let _ = std::process::Command::new("kill").args(["-TERM", &pid]).status();
-    std::thread::sleep(Duration::from_secs(2));
-    let _ = child.kill();
-    let _ = child.wait();
+    fabric_mpi::launcher::end(child);
     None
 }

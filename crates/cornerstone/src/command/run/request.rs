@@ -4,7 +4,7 @@ use benchmark::Settings;
 use contract::record::{Environment, FabricDescription, Run, RunHeader, SCHEMA_VERSION};
 use std::path::PathBuf;
 
-use crate::arguments::{FabricChoice, Format, RunArguments, Seconds, Share};
+use crate::arguments::{FabricChoice, RunArguments, RunFormat, Seconds, Share};
 use crate::failure::Failure;
 use crate::progress::note;
 use crate::results::ResultsFile;
@@ -16,7 +16,8 @@ pub(super) struct Request {
     pub(super) ranks: Option<Vec<usize>>,
     pub(super) settings: Settings,
     pub(super) fabric: FabricChoice,
-    pub(super) format: Format,
+    pub(super) format: RunFormat,
+    pub(super) mpi_library: Option<PathBuf>,
     pub(super) trace: Option<PathBuf>,
     pub(super) environment: Environment,
     pub(super) target: Target,
@@ -46,7 +47,7 @@ impl Request {
             }
         };
         let fabric = arguments.fabric.clone().unwrap_or(FabricChoice::Local);
-        if arguments.trace.is_some() && fabric == FabricChoice::Local {
+        if arguments.trace.is_some() && !matches!(fabric, FabricChoice::Simulated(_)) {
             return Err(Failure::usage(
                 "--trace is for simulated machines: real ones have no virtual time",
             )
@@ -58,6 +59,7 @@ impl Request {
             ranks: arguments.ranks.map(|ranks| ranks.0),
             fabric,
             format: arguments.format,
+            mpi_library: arguments.mpi_library,
             trace: arguments.trace,
             environment,
             target,

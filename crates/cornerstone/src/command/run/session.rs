@@ -8,13 +8,13 @@ use benchmark::{Event, Launch};
 use contract::record::{FabricDescription, Measurement, Run};
 
 use super::request::{Request, Target};
-use crate::arguments::Format;
+use crate::arguments::RunFormat;
 use crate::command::report;
-use crate::fabric::LaunchEnd;
+use crate::fabric::{Files, LaunchEnd};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::output::quantity::{ranks, wait};
-use crate::output::{csv_header, csv_line, findings, json_line, print};
+use crate::output::{Osu, csv_header, csv_line, findings, json_line, print};
 use crate::progress::{Progress, note};
 use crate::rank::Message;
 use crate::results::{self, ResultsFile};
@@ -29,6 +29,7 @@ pub(super) struct Session {
     headed: bool,
     progress: Progress,
     skipped: Vec<String>,
+    osu: Osu,
     /// Why the ranks were asked to stop.
     failure: Option<Failure>,
 }
@@ -57,7 +58,7 @@ impl Session {
         let steps = launches.iter().map(|launch| launch.job.steps.len()).sum();
         let estimate_s = launches.iter().map(Launch::estimate_s).sum();
         note(&announcement(steps, estimate_s, &results, &run));
-        if request.format == Format::Csv {
+        if request.format == RunFormat::Csv {
             print(&csv_header())?;
         }
         Ok(Session {
@@ -67,6 +68,7 @@ impl Session {
             headed: false,
             progress: Progress::new(steps, estimate_s),
             skipped: Vec::new(),
+            osu: Osu::default(),
             failure: None,
         })
     }
@@ -83,7 +85,9 @@ impl Session {
                 return Err(interrupted(signal));
             }
             let fabric = self.request.fabric.clone();
-            let ended = fabric.run(launch, trace.as_deref(), &mut |message| {
+            let library = self.request.mpi_library.clone();
+            let files = Files { trace: trace.as_deref(), mpi_library: library.as_deref() };
+            let ended = fabric.run(launch, &files, &mut |message| {
                 self.take(launch, message).map_or_else(
                     |failure| {
                         // The first failure is the cause; what follows from it would only hide it.
@@ -146,9 +150,10 @@ impl Session {
         let kept = self.results.append(&measurements);
         for measurement in &measurements {
             let line = match self.request.format {
-                Format::Table => continue,
-                Format::Json => json_line(measurement),
-                Format::Csv => csv_line(measurement),
+                RunFormat::Table => continue,
+                RunFormat::Json => json_line(measurement),
+                RunFormat::Csv => csv_line(measurement),
+                RunFormat::Osu => self.osu.lines(measurement),
             };
             self.progress.aside(|| print(&line))?;
         }
@@ -161,6 +166,9 @@ impl Session {
         self.progress.clear();
         for line in &self.skipped {
             note(&format!("note: not measured here: {line}"));
+        }
+        if let Some(line) = self.osu.left_out() {
+            note(&line);
         }
         let path = self.results.path().to_path_buf();
         let ended = ended.and_then(|()| self.end_file());
@@ -206,8 +214,8 @@ impl Session {
 
     fn show(&self) -> Result<(), Failure> {
         match self.request.format {
-            Format::Table => print(&findings(&self.run)),
-            Format::Json | Format::Csv => Ok(()),
+            RunFormat::Table => print(&findings(&self.run)),
+            RunFormat::Json | RunFormat::Csv | RunFormat::Osu => Ok(()),
         }
     }
 }

@@ -1,0 +1,169 @@
+//! Benchmarks on an MPI: joined under its launcher, or the launcher started from here.
+//!
+//! Either way the processes are one [`World`]. Its first process hands out launches as work; whoever belongs to one
+//! executes it, and the others go on waiting without using their processor. So one world serves launches with several
+//! numbers of ranks.
+
+mod launched;
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use benchmark::{Event, Launch};
+use contract::{Error, Rank, Result as RankResult};
+use fabric_mpi::{Options, World};
+
+use super::LaunchEnd;
+use crate::arguments::{FabricChoice, RunArguments};
+use crate::failure::Failure;
+use crate::progress::note;
+use crate::rank::Message;
+
+pub(crate) use launched::{launch, serve};
+
+/// More ranks than a launcher is ever asked to start from here.
+pub(super) const RANKS_MAX: usize = 1_000_000;
+
+/// The world that this process has joined: there is one in a process, as there is one MPI_COMM_WORLD.
+struct Joined {
+    world: World,
+    /// Whether other ranks are executing a launch, or may be.
+    busy: bool,
+}
+
+thread_local! {
+    static JOINED: RefCell<Option<Joined>> = const { RefCell::new(None) };
+}
+
+/// What a process of the world is.
+pub(crate) enum Part {
+    /// The one that measures.
+    First,
+    /// One of the others, which has done its part.
+    Rank(ExitCode),
+}
+
+/// Whether a run is to join an MPI's world.
+pub(crate) fn is_asked_for(arguments: &RunArguments) -> bool {
+    match &arguments.fabric {
+        Some(fabric) => *fabric == FabricChoice::Mpi,
+        // The file to go on with may be out of reach of the other ranks; that a launcher started us is enough.
+        None => arguments.resume.is_some() && fabric_mpi::launcher::has_started_this_process(),
+    }
+}
+
+/// Joins the world. A process that is not its first stays here until the first one is done.
+pub(crate) fn join(arguments: &RunArguments) -> Result<Part, Failure> {
+    let options = Options { library: arguments.mpi_library.clone(), ..Options::default() };
+    let world = World::join(options).map_err(|error| {
+        Failure::failed(error.to_string()).hint(
+            "give the library with --mpi-library; `pip install mpich` brings one, with its mpiexec",
+        )
+    })?;
+    if world.rank() == 0 {
+        JOINED.set(Some(Joined { world, busy: false }));
+        return Ok(Part::First);
+    }
+    Ok(Part::Rank(be_a_rank(world)))
+}
+
+/// Executes what is handed out, until nothing more is.
+fn be_a_rank(world: World) -> ExitCode {
+    let outcome = execute_all(&world);
+    if let Err(error) = &outcome {
+        note(&format!("cornerstone: error: rank {}: {error}", world.rank()));
+    }
+    exit_code(world.finish(&outcome))
+}
+
+fn execute_all(world: &World) -> RankResult<()> {
+    loop {
+        let work = world.next()?;
+        if work.is_empty() {
+            return Ok(());
+        }
+        let launch: Launch = serde_json::from_slice(&work).map_err(|error| {
+            Error::Program(format!("the work is not to be understood: {error}"))
+        })?;
+        if world.rank() < launch.ranks {
+            execute(world, &launch, &mut |_| Ok(()))?;
+        }
+    }
+}
+
+/// Executes a launch as one of its ranks.
+fn execute(
+    world: &World,
+    launch: &Launch,
+    say: &mut dyn FnMut(Message) -> RankResult<()>,
+) -> RankResult<()> {
+    let mut rank = world.first(launch.ranks)?;
+    if world.rank() == 0 {
+        say(Message::Joined(rank.describe()))?;
+    }
+    benchmark::execute(&mut rank, &launch.job, &mut |event: Event| say(Message::Event(event)))?;
+    rank.end()
+}
+
+/// How many ranks the world has that this process has joined.
+pub(super) fn ranks() -> usize {
+    JOINED.with_borrow(|joined| joined.as_ref().map_or(1, |joined| joined.world.size()))
+}
+
+/// Executes `launch` in the world that this process has joined as its first.
+pub(super) fn run(
+    launch: &Launch,
+    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+) -> Result<(), LaunchEnd> {
+    JOINED.with_borrow_mut(|joined| {
+        let Some(Joined { world, busy }) = joined else {
+            return Err(LaunchEnd::Failed("this process has not joined an MPI".into()));
+        };
+        *busy = true;
+        let mut stopped = false;
+        let outcome = hand_out(world, launch, &mut |message| {
+            stopped |= on_message(message).is_break();
+            let why = || "the run was stopped".into();
+            if stopped { Err(Error::Aborted { why: why() }) } else { Ok(()) }
+        });
+        match outcome {
+            Ok(()) => *busy = false,
+            Err(_) if stopped => return Err(LaunchEnd::Stopped),
+            Err(error) => return Err(LaunchEnd::Failed(format!("rank 0: {error}"))),
+        }
+        Ok(())
+    })
+}
+
+fn hand_out(
+    world: &World,
+    launch: &Launch,
+    say: &mut dyn FnMut(Message) -> RankResult<()>,
+) -> RankResult<()> {
+    world.hand_out(&serde_json::to_vec(launch).expect("a launch is plain data"))?;
+    execute(world, launch, say)
+}
+
+/// Lets the other ranks go, after the first one's part has `ended`: in order, or by force where they are in the middle of
+/// something that will not come to its end.
+pub(crate) fn leave(ended: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
+    let Some(Joined { world, busy }) = JOINED.take() else { return ended };
+    if busy {
+        let gave_up = Error::Aborted { why: "the first rank has failed".into() };
+        // Giving up ends this process too, so what is wrong is said before.
+        let status = ended.unwrap_or_else(|failure| failure.report());
+        world.finish(&Err(gave_up));
+        return Ok(status);
+    }
+    let outcome = world.hand_out(&[]);
+    let status = world.finish(&outcome);
+    match ended {
+        Ok(_) if status != 0 => Err(Failure::failed("the MPI did not end in order")),
+        ended => ended,
+    }
+}
+
+fn exit_code(status: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(status).unwrap_or(1))
+}

@@ -1,0 +1,189 @@
+//! Starting an MPI's launcher.
+//!
+//! This program plans and keeps the results; it starts itself again under the launcher for each launch. The launcher hands
+//! its own standard input on to rank 0, and rank 0's output back to us: the launch goes in as a line of JSON, and each
+//! message comes out as one, behind a mark.
+
+use std::io::{BufRead, BufReader, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use benchmark::Launch;
+use contract::{Error, Result as RankResult};
+use fabric_mpi::{Flavour, Launcher, Options, World, launcher};
+use serde::{Deserialize, Serialize};
+
+use super::{be_a_rank, execute, exit_code};
+use crate::fabric::LaunchEnd;
+use crate::interruption::Interruption;
+use crate::progress::note;
+use crate::rank::Message;
+
+/// The first argument of a process that is a rank; the second is an [`Order`].
+const RANK: &str = "--as-an-mpi-rank";
+/// Before each message; a control character that no library prints by accident.
+const MARK: &str = "\u{1e}cornerstone ";
+/// A signal is noticed within this time.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What a rank has to know before it can join the others.
+#[derive(Debug, Serialize, Deserialize)]
+struct Order {
+    library: Option<PathBuf>,
+    name: String,
+}
+
+/// Starts the launcher of `flavour` for `launch`, and returns when all ranks have ended.
+pub(crate) fn launch(
+    flavour: Flavour,
+    library: Option<&Path>,
+    launch: &Launch,
+    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+) -> Result<(), LaunchEnd> {
+    let failed = |words: String| LaunchEnd::Failed(words);
+    let found = Launcher::find(flavour, library).map_err(|error| failed(error.to_string()))?;
+    let program = std::env::current_exe()
+        .map_err(|error| failed(format!("this program's own file cannot be found: {error}")))?;
+    let order = Order { library: found.library.clone(), name: format!("mpi:{}", flavour.name()) };
+    let order = serde_json::to_string(&order).expect("an order is plain data");
+    let interruption = Interruption::watch();
+    let mut command = found.command(launch.ranks, &program, &[RANK.into(), order]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| {
+            failed(format!("cannot start '{}': {error}", found.mpiexec.display()))
+        })?;
+    let (stdin, stdout) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+    // A launcher that ends at once does not read; its status tells why.
+    let _ = hand_in(stdin, launch);
+    let heard = listen(&lines(stdout), &interruption, on_message);
+    if let Err(end) = heard {
+        launcher::end(&mut child);
+        return Err(end);
+    }
+    wait(&mut child, &found, &interruption)
+}
+
+fn hand_in(mut stdin: ChildStdin, launch: &Launch) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(launch).expect("a launch is plain data");
+    line.push(b'\n');
+    stdin.write_all(&line)
+}
+
+/// The lines of the launcher's output, as they come.
+fn lines(stdout: ChildStdout) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// Hands on what rank 0 says, until the launcher's output ends.
+fn listen(
+    lines: &Receiver<String>,
+    interruption: &Interruption,
+    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+) -> Result<(), LaunchEnd> {
+    loop {
+        if let Some(signal) = interruption.signal() {
+            return Err(LaunchEnd::Interrupted(signal));
+        }
+        let line = match lines.recv_timeout(LOOK_EVERY) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        };
+        let Some((before, message)) = line.split_once(MARK) else {
+            note(&line);
+            continue;
+        };
+        if !before.is_empty() {
+            note(before);
+        }
+        let message = serde_json::from_str(message).map_err(|error| {
+            LaunchEnd::Failed(format!("rank 0 said what is not to be understood: {error}"))
+        })?;
+        if on_message(message).is_break() {
+            return Err(LaunchEnd::Stopped);
+        }
+    }
+}
+
+fn wait(
+    child: &mut Child,
+    launcher: &Launcher,
+    interruption: &Interruption,
+) -> Result<(), LaunchEnd> {
+    let ended = child.wait();
+    if let Some(signal) = interruption.signal() {
+        return Err(LaunchEnd::Interrupted(signal));
+    }
+    match ended {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(LaunchEnd::Failed(format!(
+            "'{}' ended with {status}; what it and the ranks said stands above",
+            launcher.mpiexec.display()
+        ))),
+        Err(error) => Err(LaunchEnd::Failed(format!("waiting for the launcher: {error}"))),
+    }
+}
+
+/// Does a rank's part, if the launcher has started this process as one.
+pub(crate) fn serve() -> Option<ExitCode> {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next()? != RANK {
+        return None;
+    }
+    let order = arguments.next().and_then(|text| serde_json::from_str::<Order>(&text).ok());
+    let Some(Order { library, name }) = order else {
+        note(&format!("cornerstone: error: {RANK} is for this program itself"));
+        return Some(exit_code(2));
+    };
+    let world = match World::join(Options { library, name, ..Options::default() }) {
+        Ok(world) => world,
+        Err(error) => {
+            note(&format!("cornerstone: error: {error}"));
+            return Some(exit_code(1));
+        }
+    };
+    Some(if world.rank() == 0 { be_the_first(world) } else { be_a_rank(world) })
+}
+
+/// Reads the launch, hands it out, executes it, and says what comes of it.
+fn be_the_first(world: World) -> ExitCode {
+    let outcome = read_and_execute(&world);
+    if let Err(error) = &outcome {
+        note(&format!("cornerstone: error: rank 0: {error}"));
+    }
+    exit_code(world.finish(&outcome))
+}
+
+fn read_and_execute(world: &World) -> RankResult<()> {
+    let mut work = Vec::new();
+    // A line, not all there is: some launchers do not hand on the end of their input.
+    let read = std::io::stdin().lock().read_until(b'\n', &mut work);
+    let reading = |reason: String| Error::System { what: "reading the launch".into(), reason };
+    read.map_err(|error| reading(error.to_string()))?;
+    let launch: Launch =
+        serde_json::from_slice(&work).map_err(|error| reading(error.to_string()))?;
+    world.hand_out(&work)?;
+    execute(world, &launch, &mut |message| say(&message))?;
+    world.hand_out(&[])
+}
+
+fn say(message: &Message) -> RankResult<()> {
+    let text = serde_json::to_string(message).expect("messages are plain data");
+    let mut stdout = std::io::stdout().lock();
+    let written = writeln!(stdout, "{MARK}{text}").and_then(|()| stdout.flush());
+    written.map_err(|error| Error::System {
+        what: "handing a message to the launcher".into(),
+        reason: error.to_string(),
+    })
+}

@@ -1,0 +1,183 @@
+//! Measurements as the OSU micro-benchmarks print theirs, so that scripts which read those read ours unchanged.
+//!
+//! The lines are those of release 7.4: an empty line, the name of the test, the datatype, the names of the columns, and a
+//! line for each size. The numbers are our medians, where the OSU tests give means; and the time of a collective is that
+//! of the slowest rank, where they give the mean over the ranks.
+
+use contract::record::{Measurement, Parameters};
+
+/// What prints them; it remembers of which test the last line was.
+#[derive(Default)]
+pub(crate) struct Osu {
+    last: Option<(String, usize, Parameters)>,
+    /// Benchmarks that are no OSU test.
+    left_out: Vec<String>,
+}
+
+/// An OSU test that one of our benchmarks is.
+struct Test {
+    title: &'static str,
+    metric: &'static str,
+    columns: &'static str,
+}
+
+/// The widths and digits of the columns.
+const SIZE_WIDTH: usize = 10;
+const VALUE_WIDTH: usize = 18;
+const DIGITS: usize = 2;
+
+const LATENCY: &str = "# Size       Avg Latency(us)";
+const BANDWIDTH: &str = "# Size      Bandwidth (MB/s)";
+const BARRIER: &str = "# Avg Latency(us)";
+
+impl Test {
+    fn of(benchmark: &str) -> Option<Test> {
+        let (title, metric, columns) = match benchmark {
+            "latency" | "ping-pong" => ("Latency", "time", LATENCY),
+            "bandwidth" => ("Bandwidth", "rate", BANDWIDTH),
+            "two-way-bandwidth" => ("Bi-Directional Bandwidth", "rate", BANDWIDTH),
+            "barrier" => ("Barrier Latency", "time", BARRIER),
+            "broadcast" => ("Broadcast Latency", "time", LATENCY),
+            "allgather" => ("Allgather Latency", "time", LATENCY),
+            "allreduce" => ("Allreduce Latency", "time", LATENCY),
+            "reduce" => ("Reduce Latency", "time", LATENCY),
+            "gather" => ("Gather Latency", "time", LATENCY),
+            "scatter" => ("Scatter Latency", "time", LATENCY),
+            "all-to-all" => ("All-to-All Personalized Exchange Latency", "time", LATENCY),
+            _ => return None,
+        };
+        Some(Test { title, metric, columns })
+    }
+}
+
+impl Osu {
+    /// The lines for a measurement; none for a metric that the OSU test does not print.
+    pub(crate) fn lines(&mut self, measurement: &Measurement) -> String {
+        let Some(test) = Test::of(&measurement.benchmark) else {
+            if !self.left_out.contains(&measurement.benchmark) {
+                self.left_out.push(measurement.benchmark.clone());
+            }
+            return String::new();
+        };
+        // A message of no bytes has no rate, and the OSU tests of rates begin at 1.
+        if measurement.metric != test.metric {
+            return String::new();
+        }
+        let Measurement { benchmark, ranks, parameters, summary, .. } = measurement;
+        let this = (benchmark.clone(), *ranks, parameters.clone());
+        let mut lines = String::new();
+        if self.last.as_ref() != Some(&this) {
+            lines = header(&test, measurement);
+            self.last = Some(this);
+        }
+        let median = summary.median;
+        lines
+            + &match test.columns {
+                BARRIER => format!("{median:>17.DIGITS$}\n"),
+                _ => format!(
+                    "{:<SIZE_WIDTH$}{median:>VALUE_WIDTH$.DIGITS$}\n",
+                    measurement.size_bytes
+                ),
+            }
+    }
+
+    /// Which measurements were not printed, if there were any.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        let names = self.left_out.join(", ");
+        (!names.is_empty())
+            .then(|| format!("note: no OSU test corresponds to {names}; see the results file"))
+    }
+}
+
+fn header(test: &Test, measurement: &Measurement) -> String {
+    let datatype = match (test.columns, test.title) {
+        (BARRIER, _) => "",
+        (_, "Allreduce Latency" | "Reduce Latency") => "# Datatype: MPI_DOUBLE.\n",
+        _ => "# Datatype: MPI_CHAR.\n",
+    };
+    let Measurement { ranks, fabric, .. } = measurement;
+    format!(
+        "\n# OSU MPI {} Test v7.4\n# by Cornerstone {} on {fabric}, {ranks} ranks, medians\n{datatype}{}\n",
+        test.title,
+        env!("CARGO_PKG_VERSION"),
+        test.columns
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::record::{Better, Outliers, StopReason, Summary, Timing};
+
+    use super::*;
+
+    fn measurement(benchmark: &str, size_bytes: u64, metric: &str, median: f64) -> Measurement {
+        Measurement {
+            benchmark: benchmark.into(),
+            group: "sharc".into(),
+            fabric: "mpi".into(),
+            ranks: 2,
+            size_bytes,
+            parameters: Parameters::new(),
+            metric: metric.into(),
+            unit: "us".into(),
+            better: Better::Lower,
+            summary: Summary {
+                median,
+                ci_low: median,
+                ci_high: median,
+                ci_confidence: 0.95,
+                mean: 99.0,
+                min: median,
+                p99: median,
+                p999: median,
+                max: median,
+                n: 100,
+                outliers: Outliers::default(),
+            },
+            stop_reason: StopReason::Precision,
+            timing: Timing {
+                events_per_sample: 1,
+                clock_share: 0.0,
+                start: "none".into(),
+                late_starts: 0,
+                spent_s: 0.5,
+            },
+            samples: Vec::new(),
+            warm_up_samples: Vec::new(),
+        }
+    }
+
+    /// The columns of osu_latency and osu_bw 7.4: the size in 10, the number right-aligned in 18 more.
+    #[test]
+    fn a_test_has_one_header_and_a_line_for_each_size() {
+        let mut osu = Osu::default();
+        let first = osu.lines(&measurement("ping-pong", 1, "time", 4.951));
+        assert!(first.starts_with("\n# OSU MPI Latency Test v7.4\n"), "{first}");
+        assert!(first.ends_with(
+            "# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n1                       4.95\n"
+        ));
+        assert_eq!(osu.lines(&measurement("ping-pong", 1, "rate", 1.0)), "");
+        let second = osu.lines(&measurement("ping-pong", 1 << 20, "time", 66.0));
+        assert_eq!(second, "1048576                66.00\n");
+        assert!(
+            osu.lines(&measurement("bandwidth", 1, "rate", 21.0)).contains("Bandwidth (MB/s)\n")
+        );
+        assert_eq!(osu.left_out(), None);
+    }
+
+    #[test]
+    fn a_barrier_has_one_number_and_no_size() {
+        let lines = Osu::default().lines(&measurement("barrier", 0, "time", 0.26));
+        assert!(lines.ends_with("# Avg Latency(us)\n             0.26\n"), "{lines}");
+    }
+
+    #[test]
+    fn what_is_no_osu_test_is_named_once() {
+        let mut osu = Osu::default();
+        for _ in 0..2 {
+            assert_eq!(osu.lines(&measurement("hand-over", 0, "time", 1.0)), "");
+        }
+        let note = osu.left_out().unwrap();
+        assert_eq!(note.matches("hand-over").count(), 1, "{note}");
+    }
+}
