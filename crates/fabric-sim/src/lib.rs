@@ -22,6 +22,7 @@ mod ring;
 mod run;
 mod world;
 
+pub mod calibration;
 pub mod machine;
 pub mod quantity;
 pub mod topology;

@@ -19,10 +19,11 @@ pub struct Cost {
     pub per_byte: PerUnit,
 }
 
-/// A cost that changes with the length of the message: a straight line from each of some lengths on.
+/// A cost that changes with the length of the message: from each of some lengths on, what that length costs and what each
+/// byte beyond it adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Piecewise {
-    /// Where each piece begins, in bytes, ascending from 0, and its line over the whole length. Empty: no cost.
+    /// Where each piece begins, in bytes, ascending from 0, and its line from there. Empty: no cost.
     pieces: Vec<(u64, Cost)>,
 }
 
@@ -93,7 +94,7 @@ impl Piecewise {
     /// The cost of `bytes` bytes.
     pub fn of(&self, bytes: u64) -> TimeSpan {
         let piece = self.pieces.iter().rev().find(|(from, _)| *from <= bytes);
-        piece.map_or(TimeSpan::ZERO, |(_, cost)| cost.of(bytes))
+        piece.map_or(TimeSpan::ZERO, |(from, cost)| cost.of(bytes - from))
     }
 
     /// The pieces: where each begins in bytes, and its line.
@@ -126,7 +127,8 @@ mod tests {
         let line = |us| Cost { fixed: TimeSpan::from_us(us), per_byte: PerUnit::from_us(1.0) };
         let cost = Piecewise::new(vec![(0, line(10)), (100, line(50))]).unwrap();
         assert_eq!(cost.of(99), TimeSpan::from_us(109));
-        assert_eq!(cost.of(100), TimeSpan::from_us(150));
+        assert_eq!(cost.of(100), TimeSpan::from_us(50));
+        assert_eq!(cost.of(103), TimeSpan::from_us(53));
         assert!(Piecewise::new(vec![(5, line(1))]).is_none());
     }
 }

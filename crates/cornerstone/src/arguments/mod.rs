@@ -84,6 +84,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
+    /// Make a machine file from a measured run: the measured machine's twin, to predict with
+    Calibrate(CalibrateArguments),
     /// Recompute the papers' tables on the simulated machines, beside what was published
     Reproduce(ReproduceArguments),
     /// List the simulated machines, or explain one in words
@@ -209,6 +211,17 @@ pub(crate) struct CompareArguments {
     /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CalibrateArguments {
+    /// The results file: ping-pong between 2 ranks over sizes; better with bandwidth, copy and clock-cost
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+
+    /// The machine file to make, ending in .toml; its name is the machine's
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
 }
 
 #[derive(Args, Debug)]

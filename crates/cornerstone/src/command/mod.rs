@@ -1,5 +1,6 @@
 //! The subcommands, a module each.
 
+mod calibrate;
 mod compare;
 mod fit;
 mod launch;
@@ -22,6 +23,7 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
         Command::Launch(arguments) => launch::execute(arguments),
+        Command::Calibrate(arguments) => calibrate::execute(&arguments),
         Command::Reproduce(arguments) => reproduce::execute(&arguments),
         Command::Machines(arguments) => machines::execute(&arguments),
         Command::Fit(arguments) => fit::execute(arguments),

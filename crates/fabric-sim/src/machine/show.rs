@@ -47,7 +47,7 @@ fn piecewise(costs: &Piecewise) -> String {
         [(_, line)] => cost(*line),
         pieces => {
             let words =
-                pieces.iter().map(|(from, line)| format!("from {from} B on {}", cost(*line)));
+                pieces.iter().map(|(from, line)| format!("{} from {from} B on", cost(*line)));
             words.collect::<Vec<_>>().join(", ")
         }
     }
