@@ -97,7 +97,7 @@ fn peak_gib() -> f64 {
 
 /// The same program for SMPI, if its compiler is here.
 fn smpi() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/smpi");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("smpi");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("all_to_all");
     let status = Command::new("smpicc")
         .args(["-O2", "-o"])
@@ -109,7 +109,7 @@ fn smpi() -> Option<PathBuf> {
 }
 
 fn smpi_messages_per_s(program: &Path, ranks: usize) -> f64 {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/smpi");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("smpi");
     let messages = ranks * (ranks - 1);
     let rounds = SMPI_MESSAGES.div_ceil(messages);
     let begin = Instant::now();
