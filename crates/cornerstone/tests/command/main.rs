@@ -3,6 +3,7 @@
 mod arguments;
 mod endings;
 mod lab;
+mod mpi;
 mod permissions;
 mod reading;
 mod results;
