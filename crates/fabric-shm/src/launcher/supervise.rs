@@ -165,6 +165,8 @@ impl<'a> Supervisor<'a> {
                 }
             }
         }
+        // It may have said itself why it failed; that must be known before its status can be added.
+        self.look_for_failures();
         self.note_status(rank, status);
     }
 
