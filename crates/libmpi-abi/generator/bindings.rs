@@ -1,0 +1,220 @@
+//! Writes the Rust side: constants, and the exported functions.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::data::{Abi, Function, Kind, Parameter};
+
+const NOTE: &str = "// Made from abi/mpi5.txt and abi/served.txt; do not edit.\n";
+
+/// What serves a function: a path in this crate, and words that follow the arguments.
+pub(crate) struct Server {
+    path: String,
+    words: Vec<String>,
+}
+
+/// Reads served.txt: NAME, the path of what serves it, and further arguments, apart by blanks.
+pub(crate) fn parse_served(text: &str, abi: &Abi) -> Result<BTreeMap<String, Server>, String> {
+    let mut served = BTreeMap::new();
+    for (index, line) in text.lines().enumerate() {
+        let mut words = line.split_whitespace().map(String::from);
+        let Some(name) = words.next().filter(|first| !first.starts_with('#')) else { continue };
+        let wrong = |what: &str| Err(format!("abi/served.txt, line {}: {what}: {name}", index + 1));
+        let Some(path) = words.next() else { return wrong("no path") };
+        if !abi.functions.iter().any(|function| function.name == name) {
+            return wrong("no such function");
+        }
+        if served.insert(name.clone(), Server { path, words: words.collect() }).is_some() {
+            return wrong("served twice");
+        }
+    }
+    Ok(served)
+}
+
+pub(crate) fn constants(abi: &Abi) -> String {
+    let mut out = String::from(NOTE);
+    let mut handles = String::new();
+    for section in &abi.sections {
+        let (rust_type, wrap) = match &section.kind {
+            Kind::Handle(name) => {
+                let _ = writeln!(handles, "handle!({name});");
+                (name.clone(), true)
+            }
+            Kind::Int { .. } | Kind::Enumeration(_) | Kind::Number => ("c_int".into(), false),
+            Kind::Pointer(_) => ("usize".into(), false),
+            Kind::SameCallback => continue,
+        };
+        for (name, value) in &section.entries {
+            if value == "-1" && rust_type == "usize" {
+                continue;
+            }
+            let name = rust_name(name);
+            let other = value.starts_with(char::is_alphabetic);
+            let value =
+                if wrap && !other { format!("{rust_type}({value})") } else { value.clone() };
+            let _ = writeln!(out, "pub(crate) const {name}: {rust_type} = {value};");
+        }
+    }
+    out.insert_str(NOTE.len(), "#![allow(dead_code)] // All of the ABI, used or not.\n\nuse std::ffi::c_int;\n\nuse super::handle;\n\n");
+    out.push('\n');
+    out.push_str(&handles);
+    let _ = write!(
+        out,
+        "\n/// The names of the error classes.\npub(crate) const ERROR_CLASSES: &[(c_int, &str)] = &[\n"
+    );
+    for section in &abi.sections {
+        for (name, _) in section.entries.iter().filter(|_| matches!(section.kind, Kind::Int { .. }))
+        {
+            let class = name.starts_with("ERR_") || name.starts_with("T_ERR_") || name == "SUCCESS";
+            if class && name != "ERR_LASTCODE" {
+                let _ = writeln!(out, "    ({name}, \"MPI_{name}\"),");
+            }
+        }
+    }
+    out.push_str("];\n\n/// The names of the predefined datatypes; of several for one, the first.\npub(crate) const TYPE_NAMES: &[(Datatype, &str)] = &[\n");
+    for section in &abi.sections {
+        for (name, value) in &section.entries {
+            if section.kind == Kind::Handle("Datatype".into()) && value.starts_with("0x") {
+                let _ = writeln!(out, "    ({}, \"MPI_{name}\"),", rust_name(name));
+            }
+        }
+    }
+    out.push_str("];\n");
+    out
+}
+
+/// A name of MPI may begin with a digit, a name of Rust may not.
+fn rust_name(name: &str) -> String {
+    match name.strip_prefix('2') {
+        Some(rest) => format!("TWO_{rest}"),
+        None => name.into(),
+    }
+}
+
+/// What the exported functions refer to.
+const IMPORTS: &str = "\
+use std::ffi::{c_char, c_double, c_int, c_void};
+
+use super::{On, call, export};
+use super::constants::*;
+use crate::collective::{self, How};
+use crate::failure::Failure;
+use crate::operation::UserFunction;
+use crate::point::{self, Mode};
+use crate::status::Status;
+use crate::{
+    attribute, communicator, datatype, environment, errors, group, handle, info, operation, request,
+    status, topology,
+};
+
+";
+
+pub(crate) fn functions(abi: &Abi, served: &BTreeMap<String, Server>) -> String {
+    let mut out = format!(
+        "{NOTE}#![allow(unused_variables, clippy::useless_conversion)] // As the data have it.\n{IMPORTS}"
+    );
+    for function in &abi.functions {
+        let base = function.name.strip_suffix("_c").filter(|_| function.large);
+        let server = served.get(base.unwrap_or(&function.name));
+        out.push_str(&export(function, server));
+    }
+    out
+}
+
+fn export(function: &Function, server: Option<&Server>) -> String {
+    let name = &function.name;
+    let parameters = function.parameters.iter().filter(|one| !one.c_type.is_empty());
+    let parameters: Vec<String> =
+        parameters.map(|one| format!("{}: {}", local(one), rust_type(&one.c_type))).collect();
+    let parameters = parameters.join(", ");
+    let raw = function.result != "int" || name.ends_with("_toint");
+    let result = rust_type(&function.result);
+    let head = if raw { "raw" } else { "checked" };
+    let body = match server {
+        Some(server) => call(function, server),
+        None if name.starts_with("T_") => "Err(Failure::tools())".into(),
+        None => "Err(Failure::unsupported())".into(),
+    };
+    format!(
+        "export!({head} MPI_{name} PMPI_{name} ({parameters}) -> {result}, {}, {body});\n",
+        raised_on(function)
+    )
+}
+
+/// Whose error handler a failure goes to.
+fn raised_on(function: &Function) -> String {
+    let named = |c_type: &str| function.parameters.iter().find(|one| one.c_type == c_type);
+    match (named("Comm"), named("Win"), function.name.starts_with("File_")) {
+        (Some(comm), ..) => format!("On::Communicator({})", local(comm)),
+        (_, Some(_), _) => "On::Process".into(),
+        _ if function.name.starts_with("T_") => "On::Nobody".into(),
+        (_, _, true) => "On::File".into(),
+        _ => "On::Process".into(),
+    }
+}
+
+fn call(function: &Function, server: &Server) -> String {
+    let mut passed: Vec<&Parameter> =
+        function.parameters.iter().filter(|one| !one.c_type.is_empty()).collect();
+    let mut words: Vec<String> = server.words.clone();
+    for word in &mut words {
+        if word == "Nonblocking" || word == "Persistent" {
+            let request = passed.pop().expect("a request is the last parameter");
+            if passed.last().is_some_and(|last| last.c_type == "Info" && word == "Persistent") {
+                passed.pop();
+            }
+            *word = format!("How::{word}({})", local(request));
+        } else if word == "Blocking" {
+            *word = "How::Blocking".into();
+        }
+    }
+    let arguments = passed.into_iter().map(argument).chain(words);
+    format!("{}({})", server.path, arguments.collect::<Vec<_>>().join(", "))
+}
+
+fn argument(parameter: &Parameter) -> String {
+    let name = local(parameter);
+    match parameter.varies {
+        true if parameter.c_type.starts_with("User_function ") => {
+            format!("UserFunction::small({name})")
+        }
+        true if parameter.c_type.starts_with("User_function_c ") => {
+            format!("UserFunction::large({name})")
+        }
+        true => format!("{name}.into()"),
+        false => name,
+    }
+}
+
+fn local(parameter: &Parameter) -> String {
+    match parameter.name.as_str() {
+        "type" => "datatype_".into(),
+        name => name.into(),
+    }
+}
+
+fn rust_type(c_type: &str) -> String {
+    if let Some((element, size)) = c_type.split_once('[') {
+        let element = match size.strip_prefix("][") {
+            Some(size) => format!("[{}; {}]", rust_type(element), size.trim_end_matches(']')),
+            None => rust_type(element.trim_start_matches("const ")),
+        };
+        let way = if c_type.starts_with("const ") { "const" } else { "mut" };
+        return format!("*{way} {element}");
+    }
+    if let Some(target) = c_type.strip_suffix('*') {
+        let constant = target.starts_with("const ");
+        let way = if constant { "const" } else { "mut" };
+        return format!("*{way} {}", rust_type(target.trim_start_matches("const ").trim()));
+    }
+    match c_type.trim_start_matches("const ") {
+        "int" | "T_cb_safety" | "T_source_order" => "c_int".into(),
+        "char" => "c_char".into(),
+        "void" => "c_void".into(),
+        "double" => "c_double".into(),
+        "Aint" | "Count" | "Offset" => "i64".into(),
+        name if name.ends_with("_function") || name.ends_with("_function_c") => "c_void".into(),
+        name if name.starts_with("T_") => "usize".into(),
+        name => name.into(),
+    }
+}

@@ -1,0 +1,192 @@
+//! Allgather and all-to-all, in all their variants: every rank has a block for every rank.
+
+use std::ffi::c_void;
+
+use super::spread::{Blocks, equal, unequal};
+use super::{How, Schedule, copy, is_in_place, run};
+use crate::bindings::*;
+use crate::communicator::{self, Communicator};
+use crate::datatype::Memory;
+use crate::failure::{Failure, Result};
+use crate::numbers::Numbers;
+
+/// Everything in one round: `out[r]` goes to rank r, `into[r]` comes from it.
+unsafe fn exchange(communicator: &Communicator, how: How, out: Out, into: Blocks) -> Result {
+    run(communicator, how, move |party| {
+        let mut schedule = Schedule::new(party);
+        let rank = schedule.rank();
+        let places: Vec<_> = into.iter().map(|block| schedule.incoming(block)).collect();
+        let mut from = Vec::new();
+        match &out {
+            Out::Blocks(blocks) => {
+                copy(&blocks[rank], &into[rank]);
+                from.extend(blocks.iter().map(|one| (schedule.outgoing(one), one.bytes())));
+            }
+            Out::Same(block) => {
+                copy(block, &into[rank]);
+                let place = schedule.outgoing(block);
+                from.extend(into.iter().map(|_| (place, block.bytes())));
+            }
+            // What arrives would take the place of what is still to go.
+            Out::InPlace => {
+                for block in &into {
+                    let place = schedule.temporary(block.bytes());
+                    block.pack(place);
+                    from.push((place.cast_const(), block.bytes()));
+                }
+            }
+        }
+        let size = schedule.size();
+        let round = schedule.round();
+        // Each begins with its neighbour, so that not all send to the same rank at once.
+        for distance in 1..size {
+            let (source, to) = ((rank + size - distance) % size, (rank + distance) % size);
+            round.receive(source, places[source], into[source].bytes());
+            round.send(to, from[to].0, from[to].1);
+        }
+        Ok(schedule)
+    })
+}
+
+/// What a rank sends.
+enum Out {
+    Blocks(Blocks),
+    /// The same to all.
+    Same(Memory),
+    /// What it receives takes the place of.
+    InPlace,
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn allgather(
+    from: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    buffer: *mut c_void,
+    each: i64,
+    into: Datatype,
+    comm: Comm,
+    how: How,
+) -> Result {
+    let communicator = communicator::get(comm)?;
+    let blocks = equal(buffer, each, into, communicator.size())?;
+    allgather_blocks(&communicator, from, count, datatype, blocks, how)
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn allgather_unequal(
+    from: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    buffer: *mut c_void,
+    counts: Numbers,
+    places: Numbers,
+    into: Datatype,
+    comm: Comm,
+    how: How,
+) -> Result {
+    let communicator = communicator::get(comm)?;
+    let blocks = unequal(buffer, counts, places, into, communicator.size())?;
+    allgather_blocks(&communicator, from, count, datatype, blocks, how)
+}
+
+unsafe fn allgather_blocks(
+    communicator: &Communicator,
+    from: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    blocks: Blocks,
+    how: How,
+) -> Result {
+    let mine = match is_in_place(from) {
+        true => blocks[communicator.rank].clone(),
+        false => Memory::new(from, count, datatype)?,
+    };
+    exchange(communicator, how, Out::Same(mine), blocks)
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn all_to_all(
+    from: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    buffer: *mut c_void,
+    each: i64,
+    into: Datatype,
+    comm: Comm,
+    how: How,
+) -> Result {
+    let communicator = communicator::get(comm)?;
+    let size = communicator.size();
+    let blocks = equal(buffer, each, into, size)?;
+    let out = match is_in_place(from) {
+        true => Out::InPlace,
+        false => Out::Blocks(equal(from, count, datatype, size)?),
+    };
+    exchange(&communicator, how, out, blocks)
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn all_to_all_unequal(
+    from: *const c_void,
+    counts: Numbers,
+    places: Numbers,
+    datatype: Datatype,
+    buffer: *mut c_void,
+    receive_counts: Numbers,
+    receive_places: Numbers,
+    into: Datatype,
+    comm: Comm,
+    how: How,
+) -> Result {
+    let communicator = communicator::get(comm)?;
+    let size = communicator.size();
+    let blocks = unequal(buffer, receive_counts, receive_places, into, size)?;
+    let out = match is_in_place(from) {
+        true => Out::InPlace,
+        false => Out::Blocks(unequal(from, counts, places, datatype, size)?),
+    };
+    exchange(&communicator, how, out, blocks)
+}
+
+/// Blocks of counts, places in bytes, and types of their own.
+unsafe fn of_types(
+    buffer: *const c_void,
+    counts: Numbers,
+    places: Numbers,
+    types: *const Datatype,
+    blocks: usize,
+) -> Result<Blocks> {
+    if blocks > 0 && (counts.is_null() || places.is_null() || types.is_null()) {
+        return Err(Failure::new(ERR_ARG, "an array of counts, places or types is a null pointer"));
+    }
+    let (counts, places) = (counts.read(blocks), places.read(blocks));
+    let one = |index: usize| {
+        let start = buffer.wrapping_byte_offset(places[index] as isize);
+        Memory::new(start, counts[index], *types.add(index))
+    };
+    (0..blocks).map(one).collect()
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn all_to_all_types(
+    from: *const c_void,
+    counts: Numbers,
+    places: Numbers,
+    types: *const Datatype,
+    buffer: *mut c_void,
+    receive_counts: Numbers,
+    receive_places: Numbers,
+    receive_types: *const Datatype,
+    comm: Comm,
+    how: How,
+) -> Result {
+    let communicator = communicator::get(comm)?;
+    let size = communicator.size();
+    let blocks = of_types(buffer, receive_counts, receive_places, receive_types, size)?;
+    let out = match is_in_place(from) {
+        true => Out::InPlace,
+        false => Out::Blocks(of_types(from, counts, places, types, size)?),
+    };
+    exchange(&communicator, how, out, blocks)
+}

@@ -1,0 +1,158 @@
+//! What can be asked of a datatype.
+
+use std::ffi::c_int;
+
+use super::get;
+use crate::bindings::*;
+use crate::failure::{Failure, Result, ensure};
+use crate::handle::Table;
+use crate::numbers::NumberOut;
+use crate::process::process;
+
+pub(crate) unsafe fn size(datatype: Datatype, size: NumberOut) -> Result {
+    size.write(get(datatype)?.size);
+    Ok(())
+}
+
+pub(crate) unsafe fn size_x(datatype: Datatype, size: *mut i64) -> Result {
+    *size = get(datatype)?.size;
+    Ok(())
+}
+
+pub(crate) unsafe fn extent(datatype: Datatype, lower: *mut i64, extent: *mut i64) -> Result {
+    let object = get(datatype)?;
+    (*lower, *extent) = (object.lower, object.extent);
+    Ok(())
+}
+
+pub(crate) unsafe fn true_extent(datatype: Datatype, lower: *mut i64, extent: *mut i64) -> Result {
+    let object = get(datatype)?;
+    (*lower, *extent) = (object.true_lower, object.true_extent);
+    Ok(())
+}
+
+pub(crate) unsafe fn envelope(
+    datatype: Datatype,
+    integers: *mut c_int,
+    addresses: *mut c_int,
+    types: *mut c_int,
+    combiner: *mut c_int,
+) -> Result {
+    let object = get(datatype)?;
+    *integers = object.made.integers.len() as c_int;
+    *addresses = object.made.addresses.len() as c_int;
+    *types = object.made.types.len() as c_int;
+    *combiner = object.made.combiner;
+    Ok(())
+}
+
+/// The variant with a fourth list, which is empty: our lists of integers hold large ones as well.
+pub(crate) unsafe fn envelope_large(
+    datatype: Datatype,
+    integers: *mut i64,
+    addresses: *mut i64,
+    large: *mut i64,
+    types: *mut i64,
+    combiner: *mut c_int,
+) -> Result {
+    let object = get(datatype)?;
+    *integers = object.made.integers.len() as i64;
+    *addresses = object.made.addresses.len() as i64;
+    *large = 0;
+    *types = object.made.types.len() as i64;
+    *combiner = object.made.combiner;
+    Ok(())
+}
+
+pub(crate) unsafe fn contents(
+    datatype: Datatype,
+    integers_max: c_int,
+    addresses_max: c_int,
+    types_max: c_int,
+    integers: *mut c_int,
+    addresses: *mut i64,
+    types: *mut Datatype,
+) -> Result {
+    let object = get(datatype)?;
+    let made = &object.made;
+    ensure!(made.combiner != COMBINER_NAMED, ERR_TYPE, "a predefined datatype has no contents");
+    let enough = made.integers.len() <= integers_max as usize
+        && made.addresses.len() <= addresses_max as usize
+        && made.types.len() <= types_max as usize;
+    ensure!(enough, ERR_ARG, "the arrays are too short for the contents");
+    for (index, &number) in made.integers.iter().enumerate() {
+        NumberOut::Int(integers.add(index)).write(number);
+    }
+    for (index, &address) in made.addresses.iter().enumerate() {
+        *addresses.add(index) = address;
+    }
+    for (index, (handle, part)) in made.types.iter().enumerate() {
+        // A predefined type is itself; any other gets a handle of its own, since the first may be freed.
+        *types.add(index) = match Table::<()>::is_predefined(*handle) {
+            true => *handle,
+            false => process().types.borrow_mut().add(part.clone()),
+        };
+    }
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn contents_large(
+    datatype: Datatype,
+    integers_max: i64,
+    addresses_max: i64,
+    _large_max: i64,
+    types_max: i64,
+    integers: *mut c_int,
+    addresses: *mut i64,
+    _large: *mut i64,
+    types: *mut Datatype,
+) -> Result {
+    let [integers_max, addresses_max, types_max] = [integers_max, addresses_max, types_max]
+        .map(|limit| c_int::try_from(limit).unwrap_or(c_int::MAX));
+    contents(datatype, integers_max, addresses_max, types_max, integers, addresses, types)
+}
+
+/// The value type of a pair, MPI_Type_get_value_index, and its opposite.
+pub(crate) unsafe fn value_index(value: Datatype, index: Datatype, pair: *mut Datatype) -> Result {
+    const PAIRS: &[(Datatype, Datatype, Datatype)] = &[
+        (FLOAT, INT, FLOAT_INT),
+        (DOUBLE, INT, DOUBLE_INT),
+        (LONG, INT, LONG_INT),
+        (INT, INT, TWO_INT),
+        (SHORT, INT, SHORT_INT),
+        (LONG_DOUBLE, INT, LONG_DOUBLE_INT),
+        (REAL, REAL, TWO_REAL),
+        (DOUBLE_PRECISION, DOUBLE_PRECISION, TWO_DOUBLE_PRECISION),
+        (INTEGER, INTEGER, TWO_INTEGER),
+    ];
+    get(value)?;
+    get(index)?;
+    let found = PAIRS.iter().find(|(one, other, _)| (*one, *other) == (value, index));
+    *pair = found.map_or(DATATYPE_NULL, |(.., pair)| *pair);
+    Ok(())
+}
+
+pub(crate) unsafe fn match_size(class: c_int, size: c_int, datatype: *mut Datatype) -> Result {
+    let known = match (class, size) {
+        (TYPECLASS_INTEGER, 1) => INTEGER1,
+        (TYPECLASS_INTEGER, 2) => INTEGER2,
+        (TYPECLASS_INTEGER, 4) => INTEGER4,
+        (TYPECLASS_INTEGER, 8) => INTEGER8,
+        (TYPECLASS_INTEGER, 16) => INTEGER16,
+        (TYPECLASS_REAL, 2) => REAL2,
+        (TYPECLASS_REAL, 4) => REAL4,
+        (TYPECLASS_REAL, 8) => REAL8,
+        (TYPECLASS_REAL, 16) => REAL16,
+        (TYPECLASS_COMPLEX, 4) => COMPLEX4,
+        (TYPECLASS_COMPLEX, 8) => COMPLEX8,
+        (TYPECLASS_COMPLEX, 16) => COMPLEX16,
+        (TYPECLASS_COMPLEX, 32) => COMPLEX32,
+        _ => {
+            let what = format!("no Fortran type of class {class} has {size} bytes");
+            return Err(Failure::new(ERR_ARG, what));
+        }
+    };
+    *datatype = known;
+    Ok(())
+}

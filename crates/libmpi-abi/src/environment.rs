@@ -1,0 +1,162 @@
+//! Set-up, the end, time, versions and memory.
+
+use std::ffi::{CStr, c_char, c_double, c_int, c_void};
+
+use fabric_shm::Endpoint;
+
+use crate::bindings::*;
+use crate::failure::{Failure, Result, ensure};
+use crate::info;
+use crate::process::{Phase, check_running, endpoint, process};
+use crate::request;
+use crate::{attribute, collective, communicator, text};
+
+pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
+    start(THREAD_SINGLE)
+}
+
+pub(crate) unsafe fn init_thread(
+    _argc: *mut c_int,
+    _argv: *mut *mut *mut c_char,
+    required: c_int,
+    provided: *mut c_int,
+) -> Result {
+    // The level that is asked for, as far as there is one: the highest is that threads take turns.
+    let level = required.min(THREAD_SERIALIZED);
+    start(level)?;
+    *provided = level;
+    Ok(())
+}
+
+fn start(level: c_int) -> Result {
+    let process = process();
+    ensure!(process.phase.get() == Phase::Before, ERR_OTHER, "MPI_Init has been called before");
+    let endpoint = match Endpoint::attach() {
+        Some(joined) => joined?,
+        None => Endpoint::alone()?,
+    };
+    process.rank.set(endpoint.rank());
+    process.size.set(endpoint.size());
+    communicator::predefine(
+        &mut process.communicators.borrow_mut(),
+        endpoint.rank(),
+        endpoint.size(),
+    );
+    *process.endpoint.borrow_mut() = Some(endpoint);
+    process.thread_level.set(level);
+    // SAFETY: no memory is involved.
+    process.main_thread.set(unsafe { libc::pthread_self() });
+    process.phase.set(Phase::Running);
+    Ok(())
+}
+
+pub(crate) unsafe fn finalize() -> Result {
+    check_running()?;
+    // The attributes of MPI_COMM_SELF go first of all, so that their functions may still use everything.
+    let own = communicator::get(COMM_SELF)?;
+    own.attributes.clear(attribute::For::Communicator, COMM_SELF.0)?;
+    process().send_buffer.flush()?;
+    request::finish_orphans()?;
+    // No rank goes while another may still need its help with a message.
+    collective::barrier(COMM_WORLD, collective::How::Blocking)?;
+    let endpoint = process().endpoint.borrow_mut().take();
+    process().phase.set(Phase::After);
+    if let Some(endpoint) = endpoint {
+        endpoint.finish()?;
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn initialized(flag: *mut c_int) -> Result {
+    *flag = c_int::from(process().phase.get() != Phase::Before);
+    Ok(())
+}
+
+pub(crate) unsafe fn finalized(flag: *mut c_int) -> Result {
+    *flag = c_int::from(process().phase.get() == Phase::After);
+    Ok(())
+}
+
+pub(crate) unsafe fn query_thread(provided: *mut c_int) -> Result {
+    check_running()?;
+    *provided = process().thread_level.get();
+    Ok(())
+}
+
+pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Result {
+    check_running()?;
+    *flag = c_int::from(process().main_thread.get() == libc::pthread_self());
+    Ok(())
+}
+
+/// Seconds since some moment before the run, the same at every rank.
+pub(crate) fn time() -> c_double {
+    endpoint().map_or(0.0, |endpoint| endpoint.now().as_ps() as f64 * 1e-12)
+}
+
+pub(crate) fn tick() -> c_double {
+    endpoint().map_or(0.0, |endpoint| endpoint.clock_resolution_s())
+}
+
+pub(crate) unsafe fn version(version: *mut c_int, subversion: *mut c_int) -> Result {
+    (*version, *subversion) = (VERSION, SUBVERSION);
+    Ok(())
+}
+
+pub(crate) unsafe fn abi_version(major: *mut c_int, minor: *mut c_int) -> Result {
+    (*major, *minor) = (ABI_VERSION, ABI_SUBVERSION);
+    Ok(())
+}
+
+/// The sizes of the ABI's types, and nothing of Fortran.
+pub(crate) unsafe fn abi_info(place: *mut Info) -> Result {
+    let sizes = [("mpi_aint_size", 8), ("mpi_count_size", 8), ("mpi_offset_size", 8)];
+    let pairs = sizes.map(|(name, bytes): (&str, i32)| (name.to_string(), bytes.to_string()));
+    *place = info::make(pairs.to_vec());
+    Ok(())
+}
+
+/// No Fortran.
+pub(crate) unsafe fn abi_fortran_info(place: *mut Info) -> Result {
+    *place = INFO_NULL;
+    Ok(())
+}
+
+pub(crate) unsafe fn library_version(words: *mut c_char, length: *mut c_int) -> Result {
+    let own = concat!("Cornerstone MPI ", env!("CARGO_PKG_VERSION"), ", MPI standard ABI 1.0");
+    text::write(own, words, MAX_LIBRARY_VERSION_STRING, length);
+    Ok(())
+}
+
+pub(crate) unsafe fn processor_name(name: *mut c_char, length: *mut c_int) -> Result {
+    let mut host = [0; 256];
+    let code = libc::gethostname(host.as_mut_ptr(), host.len() - 1);
+    ensure!(code == 0, ERR_OTHER, "the system does not tell its name");
+    let host = CStr::from_ptr(host.as_ptr()).to_string_lossy().into_owned();
+    text::write(&host, name, MAX_PROCESSOR_NAME, length);
+    Ok(())
+}
+
+/// MPI_Pcontrol, which profilers listen to.
+pub(crate) unsafe fn profile_control(_level: c_int) -> Result {
+    Ok(())
+}
+
+/// What MPI_Alloc_mem promises of addresses: a cache line.
+const ALIGNMENT: usize = 64;
+
+pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Result {
+    ensure!(size >= 0, ERR_ARG, "{size} bytes");
+    let mut memory = std::ptr::null_mut();
+    let code = libc::posix_memalign(&mut memory, ALIGNMENT, (size as usize).max(1));
+    if code != 0 {
+        return Err(Failure::new(ERR_NO_MEM, format!("{size} bytes are not to be had")));
+    }
+    *place.cast() = memory;
+    Ok(())
+}
+
+pub(crate) unsafe fn release(memory: *mut c_void) -> Result {
+    libc::free(memory);
+    Ok(())
+}

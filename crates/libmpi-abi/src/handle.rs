@@ -1,0 +1,112 @@
+//! Handles and the tables behind them.
+//!
+//! A handle's value below 0x400 is a predefined object's, as the ABI fixes it; from [`FIRST`] on it is a place in a table.
+//! So a handle survives the trip through an integer unchanged, and one that was freed is known for what it is until its
+//! place is used again.
+
+use std::ffi::c_int;
+
+const PREDEFINED: usize = 0x400;
+/// The first value of a handle that is not predefined; the ABI keeps all below for itself.
+const FIRST: usize = 0x1000;
+
+/// Any of the handle types.
+pub(crate) trait Handle: Copy {
+    /// The value as C sees it.
+    fn number(self) -> usize;
+    /// The handle of a value.
+    fn from_number(number: usize) -> Self;
+}
+
+/// MPI_..._toint.
+pub(crate) fn to_int(handle: impl Handle) -> c_int {
+    handle.number() as c_int
+}
+
+/// MPI_..._fromint.
+pub(crate) fn from_int<H: Handle>(number: c_int) -> H {
+    H::from_number(number as usize)
+}
+
+/// Objects by handle.
+pub(crate) struct Table<T> {
+    predefined: Vec<Option<T>>,
+    made: Vec<Option<T>>,
+    free: Vec<usize>,
+}
+
+impl<T: Clone> Table<T> {
+    pub(crate) fn new() -> Self {
+        Table { predefined: Vec::new(), made: Vec::new(), free: Vec::new() }
+    }
+
+    /// Puts an object behind a predefined handle.
+    pub(crate) fn predefine(&mut self, handle: impl Handle, object: T) {
+        let number = handle.number();
+        assert!(number < PREDEFINED);
+        if self.predefined.len() <= number {
+            self.predefined.resize(number + 1, None);
+        }
+        self.predefined[number] = Some(object);
+    }
+
+    /// Gives an object a handle.
+    pub(crate) fn add<H: Handle>(&mut self, object: T) -> H {
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.made[index] = Some(object);
+                index
+            }
+            None => {
+                self.made.push(Some(object));
+                self.made.len() - 1
+            }
+        };
+        H::from_number(FIRST + index)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, handle: impl Handle) -> Option<&T> {
+        let number = handle.number();
+        let place = match number.checked_sub(FIRST) {
+            Some(index) => self.made.get(index),
+            None => self.predefined.get(number),
+        };
+        place?.as_ref()
+    }
+
+    /// Takes an object out; predefined ones stay.
+    pub(crate) fn remove(&mut self, handle: impl Handle) -> Option<T> {
+        let index = handle.number().checked_sub(FIRST)?;
+        let object = self.made.get_mut(index)?.take()?;
+        self.free.push(index);
+        Some(object)
+    }
+
+    pub(crate) fn is_predefined(handle: impl Handle) -> bool {
+        handle.number() < PREDEFINED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bindings::Comm;
+
+    #[test]
+    fn a_freed_handle_is_known_for_what_it_is() {
+        let mut table = Table::new();
+        table.predefine(Comm(0x101), "world");
+        let first: Comm = table.add("first");
+        let second: Comm = table.add("second");
+        assert_eq!(table.remove(first), Some("first"));
+        assert_eq!(table.get(first), None);
+        assert_eq!(table.remove(first), None);
+        assert_eq!(table.get(second), Some(&"second"));
+        assert_eq!(table.add::<Comm>("third"), first, "the place is used again");
+        assert_eq!(table.remove(Comm(0x101)), None, "predefined objects stay");
+        assert_eq!(table.get(Comm(0x101)), Some(&"world"));
+        assert_eq!(table.get(Comm(0)), None);
+        assert_eq!(table.get(Comm(usize::MAX)), None);
+    }
+}

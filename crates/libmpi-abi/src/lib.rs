@@ -1,0 +1,39 @@
+//! Our message-passing service under the standard ABI of MPI 5: `libmpi_abi.so.1`.
+//!
+//! `abi/mpi5.txt` holds the whole ABI as data, `abi/served.txt` says which function here serves which function of MPI;
+//! from the two come `include/mpi.h` and `src/bindings`. What nothing serves exists all the same, and fails when it is
+//! called, by name, with MPI_ERR_UNSUPPORTED_OPERATION.
+//!
+//! The parts, from the border inwards:
+//! * `bindings`: the exported functions, which turn a result into a return code;
+//! * `failure`, `errors`: error classes, messages, and whose handler gets them;
+//! * `process`: what this process knows, and the tables behind the handles;
+//! * `environment`, `point`, `request`, `datatype`, `operation`, `communicator`, `group`, `attribute`, `info`, `topology`,
+//!   `collective`: the chapters of the standard.
+//!
+//! At most one thread is in the library at a time: thread levels end at MPI_THREAD_SERIALIZED.
+//!
+//! A function that serves one of MPI's is `unsafe` as a whole: what makes it sound is that its caller passes the pointers
+//! that the standard asks for, with as many elements behind each. That is stated here once and not at each of them; an
+//! `unsafe` block in a safe function says what makes it sound where it stands.
+#![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
+
+mod attribute;
+mod bindings;
+mod collective;
+mod communicator;
+mod datatype;
+mod environment;
+mod errors;
+mod failure;
+mod group;
+mod handle;
+mod info;
+mod numbers;
+mod operation;
+mod point;
+mod process;
+mod request;
+mod status;
+mod text;
+mod topology;

@@ -1,0 +1,101 @@
+//! Arguments that are `int` in one variant of a function and wider in the other.
+
+use std::ffi::c_int;
+
+use crate::bindings::UNDEFINED;
+
+/// An array of numbers that the caller passes in.
+#[derive(Clone, Copy)]
+pub(crate) enum Numbers {
+    Int(*const c_int),
+    Wide(*const i64),
+}
+
+impl From<*const c_int> for Numbers {
+    fn from(pointer: *const c_int) -> Self {
+        Numbers::Int(pointer)
+    }
+}
+
+impl From<*const i64> for Numbers {
+    fn from(pointer: *const i64) -> Self {
+        Numbers::Wide(pointer)
+    }
+}
+
+impl Numbers {
+    pub(crate) fn is_null(self) -> bool {
+        match self {
+            Numbers::Int(pointer) => pointer.is_null(),
+            Numbers::Wide(pointer) => pointer.is_null(),
+        }
+    }
+
+    /// The first `count` numbers.
+    ///
+    /// # Safety
+    /// The array has as many.
+    pub(crate) unsafe fn read(self, count: usize) -> Vec<i64> {
+        // SAFETY: our caller's promise.
+        (0..count).map(|index| unsafe { self.at(index) }).collect()
+    }
+
+    unsafe fn at(self, index: usize) -> i64 {
+        // SAFETY: as above.
+        unsafe {
+            match self {
+                Numbers::Int(pointer) => i64::from(*pointer.add(index)),
+                Numbers::Wide(pointer) => *pointer.add(index),
+            }
+        }
+    }
+}
+
+/// Where a number goes.
+#[derive(Clone, Copy)]
+pub(crate) enum NumberOut {
+    Int(*mut c_int),
+    Wide(*mut i64),
+}
+
+impl From<*mut c_int> for NumberOut {
+    fn from(pointer: *mut c_int) -> Self {
+        NumberOut::Int(pointer)
+    }
+}
+
+impl From<*mut i64> for NumberOut {
+    fn from(pointer: *mut i64) -> Self {
+        NumberOut::Wide(pointer)
+    }
+}
+
+impl NumberOut {
+    /// Writes a number, or MPI_UNDEFINED where it does not fit.
+    ///
+    /// # Safety
+    /// The place is writable.
+    pub(crate) unsafe fn write(self, value: i64) {
+        // SAFETY: our caller's promise.
+        unsafe {
+            match self {
+                NumberOut::Int(place) => *place = c_int::try_from(value).unwrap_or(UNDEFINED),
+                NumberOut::Wide(place) => *place = value,
+            }
+        }
+    }
+
+    /// Reads what is there, for arguments that go both ways.
+    ///
+    /// # Safety
+    /// The place is readable.
+    pub(crate) unsafe fn read(self) -> i64 {
+        // SAFETY: our caller's promise.
+        unsafe {
+            match self {
+                NumberOut::Int(place) => i64::from(*place),
+                NumberOut::Wide(place) => *place,
+            }
+        }
+    }
+}

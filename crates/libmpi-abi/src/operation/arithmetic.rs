@@ -1,0 +1,191 @@
+//! The predefined operations on the predefined types.
+
+use super::extended;
+use crate::bindings::*;
+use crate::datatype::Type;
+use crate::datatype::kind::{Kind, PAIRS};
+
+const LOGIC: [Op; 3] = [LAND, LOR, LXOR];
+const BITS: [Op; 3] = [BAND, BOR, BXOR];
+const ORDER: [Op; 2] = [MIN, MAX];
+const FIELD: [Op; 2] = [SUM, PROD];
+
+/// Whether the standard defines `op` for elements of this type, and this library has it.
+pub(super) fn applies(op: Op, datatype: Datatype, of: &Type) -> bool {
+    if op == REPLACE || op == NO_OP {
+        return true;
+    }
+    if op == MINLOC || op == MAXLOC {
+        return PAIRS.iter().any(|(pair, ..)| *pair == datatype);
+    }
+    let Some(kind) = of.only_kind() else { return of.size == 0 };
+    match kind {
+        Kind::Signed(_) | Kind::Unsigned(_) => {
+            [&LOGIC[..], &BITS, &ORDER, &FIELD].concat().contains(&op)
+        }
+        Kind::Float(4 | 8) => ORDER.contains(&op) || FIELD.contains(&op),
+        Kind::LongDouble => extended::AVAILABLE && (ORDER.contains(&op) || FIELD.contains(&op)),
+        Kind::Complex(4 | 8) => FIELD.contains(&op),
+        Kind::ComplexLongDouble => extended::AVAILABLE && FIELD.contains(&op),
+        Kind::Logical(_) => LOGIC.contains(&op),
+        Kind::Byte => BITS.contains(&op) && datatype != PACKED,
+        Kind::Float(_) | Kind::Complex(_) | Kind::Character(_) => false,
+    }
+}
+
+/// inout = with(input, inout) for `count` numbers.
+unsafe fn each<T: Copy>(input: *mut u8, inout: *mut u8, count: i64, with: impl Fn(T, T) -> T) {
+    let (input, inout) = (input.cast::<T>(), inout.cast::<T>());
+    for index in 0..count as usize {
+        // Buffers of users need not be aligned.
+        let value = with(input.add(index).read_unaligned(), inout.add(index).read_unaligned());
+        inout.add(index).write_unaligned(value);
+    }
+}
+
+macro_rules! integers {
+    ($t:ty, $op:expr, $input:expr, $inout:expr, $count:expr) => {{
+        let (input, inout, count) = ($input, $inout, $count);
+        match $op {
+            SUM => each::<$t>(input, inout, count, |a, b| a.wrapping_add(b)),
+            PROD => each::<$t>(input, inout, count, |a, b| a.wrapping_mul(b)),
+            MIN => each::<$t>(input, inout, count, |a, b| a.min(b)),
+            MAX => each::<$t>(input, inout, count, |a, b| a.max(b)),
+            BAND => each::<$t>(input, inout, count, |a, b| a & b),
+            BOR => each::<$t>(input, inout, count, |a, b| a | b),
+            BXOR => each::<$t>(input, inout, count, |a, b| a ^ b),
+            LAND => each::<$t>(input, inout, count, |a, b| <$t>::from(a != 0 && b != 0)),
+            LOR => each::<$t>(input, inout, count, |a, b| <$t>::from(a != 0 || b != 0)),
+            LXOR => each::<$t>(input, inout, count, |a, b| <$t>::from((a != 0) != (b != 0))),
+            _ => {}
+        }
+    }};
+}
+
+macro_rules! floats {
+    ($t:ty, $op:expr, $input:expr, $inout:expr, $count:expr) => {{
+        let (input, inout, count) = ($input, $inout, $count);
+        match $op {
+            SUM => each::<$t>(input, inout, count, |a, b| a + b),
+            PROD => each::<$t>(input, inout, count, |a, b| a * b),
+            MIN => each::<$t>(input, inout, count, |a, b| a.min(b)),
+            MAX => each::<$t>(input, inout, count, |a, b| a.max(b)),
+            _ => {}
+        }
+    }};
+}
+
+macro_rules! complex {
+    ($t:ty, $op:expr, $input:expr, $inout:expr, $count:expr) => {
+        each::<[$t; 2]>($input, $inout, $count, |[a, b], [c, d]| {
+            if $op == SUM { [a + c, b + d] } else { [a * c - b * d, a * d + b * c] }
+        })
+    };
+}
+
+pub(super) unsafe fn apply(
+    op: Op,
+    datatype: Datatype,
+    of: &Type,
+    input: *mut u8,
+    inout: *mut u8,
+    count: i64,
+) {
+    if op == NO_OP {
+        return;
+    }
+    if op == MINLOC || op == MAXLOC {
+        return locate(op, datatype, of, input, inout, count);
+    }
+    if of.dense {
+        let elements = of.runs.first().map_or(0, |run| run.count);
+        return apply_to_run(op, of.only_kind(), input, inout, count * elements);
+    }
+    for index in 0..count {
+        for run in &of.runs {
+            let offset = (index * of.extent + run.offset) as isize;
+            let (input, inout) = (input.offset(offset), inout.offset(offset));
+            apply_to_run(op, Some(run.kind), input, inout, run.count);
+        }
+    }
+}
+
+unsafe fn apply_to_run(op: Op, kind: Option<Kind>, input: *mut u8, inout: *mut u8, count: i64) {
+    let Some(kind) = kind else { return };
+    if op == REPLACE {
+        std::ptr::copy(input, inout, (count * kind.bytes()) as usize);
+        return;
+    }
+    match kind {
+        Kind::Signed(1) => integers!(i8, op, input, inout, count),
+        Kind::Signed(2) => integers!(i16, op, input, inout, count),
+        Kind::Signed(4) => integers!(i32, op, input, inout, count),
+        Kind::Signed(8) => integers!(i64, op, input, inout, count),
+        Kind::Signed(16) => integers!(i128, op, input, inout, count),
+        Kind::Unsigned(1) | Kind::Byte | Kind::Logical(1) => {
+            integers!(u8, op, input, inout, count);
+        }
+        Kind::Unsigned(2) | Kind::Logical(2) => integers!(u16, op, input, inout, count),
+        Kind::Unsigned(4) | Kind::Logical(4) => integers!(u32, op, input, inout, count),
+        Kind::Unsigned(8) | Kind::Logical(8) => integers!(u64, op, input, inout, count),
+        Kind::Unsigned(16) | Kind::Logical(16) => integers!(u128, op, input, inout, count),
+        Kind::Float(4) => floats!(f32, op, input, inout, count),
+        Kind::Float(8) => floats!(f64, op, input, inout, count),
+        Kind::Complex(4) => complex!(f32, op, input, inout, count),
+        Kind::Complex(8) => complex!(f64, op, input, inout, count),
+        Kind::LongDouble => extended::apply(op, input, inout, count),
+        Kind::ComplexLongDouble => extended::apply_complex(op, input, inout, count),
+        // `applies` lets nothing else through.
+        _ => {}
+    }
+}
+
+/// MPI_MINLOC and MPI_MAXLOC: of equal values the lower index wins.
+unsafe fn locate(
+    op: Op,
+    datatype: Datatype,
+    of: &Type,
+    input: *mut u8,
+    inout: *mut u8,
+    count: i64,
+) {
+    let Some(&(_, value, index)) = PAIRS.iter().find(|(pair, ..)| *pair == datatype) else {
+        return;
+    };
+    let place = (value.bytes() + index.alignment() - 1) / index.alignment() * index.alignment();
+    for element in 0..count {
+        let offset = (element * of.extent) as isize;
+        let (input, inout) = (input.offset(offset), inout.offset(offset));
+        let order = compare(value, input, inout);
+        let wins = if op == MINLOC {
+            order == Some(std::cmp::Ordering::Less)
+        } else {
+            order == Some(std::cmp::Ordering::Greater)
+        };
+        let lower = compare(index, input.offset(place as isize), inout.offset(place as isize));
+        let tie =
+            order == Some(std::cmp::Ordering::Equal) && lower == Some(std::cmp::Ordering::Less);
+        if wins || tie {
+            std::ptr::copy(input, inout, value.bytes() as usize);
+            let index_bytes = index.bytes() as usize;
+            std::ptr::copy(input.offset(place as isize), inout.offset(place as isize), index_bytes);
+        }
+    }
+}
+
+unsafe fn compare(kind: Kind, one: *mut u8, other: *mut u8) -> Option<std::cmp::Ordering> {
+    macro_rules! read {
+        ($t:ty) => {
+            one.cast::<$t>().read_unaligned().partial_cmp(&other.cast::<$t>().read_unaligned())
+        };
+    }
+    match kind {
+        Kind::Signed(2) => read!(i16),
+        Kind::Signed(4) => read!(i32),
+        Kind::Signed(8) => read!(i64),
+        Kind::Float(4) => read!(f32),
+        Kind::Float(8) => read!(f64),
+        Kind::LongDouble => extended::compare(one, other),
+        _ => None,
+    }
+}

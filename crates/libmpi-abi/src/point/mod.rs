@@ -1,0 +1,9 @@
+//! Point-to-point messages.
+
+mod buffered;
+mod probe;
+mod transfer;
+
+pub(crate) use buffered::*;
+pub(crate) use probe::*;
+pub(crate) use transfer::*;

@@ -1,0 +1,130 @@
+//! What this process knows: its endpoint, and the tables behind the handles.
+
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use fabric_shm::Endpoint;
+
+use crate::attribute::Keyvals;
+use crate::bindings::*;
+use crate::collective::Schedules;
+use crate::communicator::Communicator;
+use crate::datatype::Type;
+use crate::errors::{Errors, Handler};
+use crate::failure::{Failure, Result, ensure};
+use crate::group::Members;
+use crate::handle::Table;
+use crate::info::Pairs;
+use crate::operation::Operation;
+use crate::point::{Claimed, SendBuffer};
+use crate::request::RequestObject;
+
+/// Where the process stands between MPI_Init and MPI_Finalize.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Before,
+    Running,
+    After,
+}
+
+/// Everything.
+pub(crate) struct Process {
+    pub(crate) phase: Cell<Phase>,
+    pub(crate) thread_level: Cell<c_int>,
+    pub(crate) main_thread: Cell<libc::pthread_t>,
+    pub(crate) endpoint: RefCell<Option<Endpoint>>,
+    /// This rank and the number of ranks, known without a look at the endpoint.
+    pub(crate) rank: Cell<usize>,
+    pub(crate) size: Cell<usize>,
+    pub(crate) communicators: RefCell<Table<Rc<Communicator>>>,
+    pub(crate) groups: RefCell<Table<Rc<Members>>>,
+    pub(crate) types: RefCell<Table<Rc<Type>>>,
+    pub(crate) operations: RefCell<Table<Rc<Operation>>>,
+    pub(crate) requests: RefCell<Table<Rc<RequestObject>>>,
+    /// Requests that were freed while they were under way: their buffers are needed until they end.
+    pub(crate) orphans: RefCell<Vec<Rc<RequestObject>>>,
+    /// The number of the next message that a matched probe finds.
+    pub(crate) next_claim: Cell<u32>,
+    pub(crate) messages: RefCell<Table<Rc<Claimed>>>,
+    pub(crate) infos: RefCell<Table<Rc<Pairs>>>,
+    pub(crate) handlers: RefCell<Table<Rc<Handler>>>,
+    pub(crate) keyvals: Keyvals,
+    pub(crate) errors: Errors,
+    pub(crate) schedules: Schedules,
+    pub(crate) send_buffer: SendBuffer,
+    /// The smallest number that no communicator of this process has used as its context.
+    pub(crate) next_context: Cell<u32>,
+}
+
+struct Shared(OnceCell<Process>);
+
+// SAFETY: at most one thread is in the library at a time, which is what MPI_THREAD_SERIALIZED, our highest level, asks of
+// the program; a program's own means of keeping its threads apart order their accesses.
+unsafe impl Sync for Shared {}
+
+static PROCESS: Shared = Shared(OnceCell::new());
+
+/// The one value. The tables exist before MPI_Init, since some objects may be made then.
+#[inline]
+pub(crate) fn process() -> &'static Process {
+    PROCESS.0.get_or_init(|| {
+        let process = Process {
+            phase: Cell::new(Phase::Before),
+            thread_level: Cell::new(THREAD_SINGLE),
+            main_thread: Cell::new(0),
+            endpoint: RefCell::new(None),
+            rank: Cell::new(0),
+            size: Cell::new(1),
+            communicators: RefCell::new(Table::new()),
+            groups: RefCell::new(Table::new()),
+            types: RefCell::new(Table::new()),
+            operations: RefCell::new(Table::new()),
+            requests: RefCell::new(Table::new()),
+            orphans: RefCell::default(),
+            next_claim: Cell::new(0),
+            messages: RefCell::new(Table::new()),
+            infos: RefCell::new(Table::new()),
+            handlers: RefCell::new(Table::new()),
+            keyvals: Keyvals::default(),
+            errors: Errors::default(),
+            schedules: Schedules::default(),
+            send_buffer: SendBuffer::default(),
+            next_context: Cell::new(0),
+        };
+        crate::datatype::predefine(&mut process.types.borrow_mut());
+        crate::operation::predefine(&mut process.operations.borrow_mut());
+        crate::errors::predefine(&mut process.handlers.borrow_mut());
+        crate::info::predefine(&mut process.infos.borrow_mut());
+        crate::group::predefine(&mut process.groups.borrow_mut());
+        process
+    })
+}
+
+/// The endpoint, for as long as nobody else uses it.
+#[inline]
+pub(crate) fn endpoint() -> Result<RefMut<'static, Endpoint>> {
+    let held = process().endpoint.try_borrow_mut();
+    let held = held.map_err(|_| {
+        Failure::new(
+            ERR_OTHER,
+            "a user's function called back into communication that is under way",
+        )
+    })?;
+    ensure!(held.is_some(), ERR_OTHER, "{}", not_running());
+    Ok(RefMut::map(held, |one| one.as_mut().expect("just checked")))
+}
+
+/// Fails outside MPI_Init and MPI_Finalize.
+#[inline]
+pub(crate) fn check_running() -> Result {
+    ensure!(process().phase.get() == Phase::Running, ERR_OTHER, "{}", not_running());
+    Ok(())
+}
+
+fn not_running() -> &'static str {
+    match process().phase.get() {
+        Phase::After => "MPI_Finalize has been called",
+        _ => "MPI_Init has not been called",
+    }
+}

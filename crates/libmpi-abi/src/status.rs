@@ -1,0 +1,152 @@
+//! MPI_Status as the ABI lays it out, and what can be asked of it.
+
+use std::ffi::c_int;
+
+use crate::bindings::*;
+use crate::datatype;
+use crate::failure::Result;
+use crate::numbers::NumberOut;
+
+/// What C calls MPI_Status: three public words, and five of ours.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Status {
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) error: c_int,
+    cancelled: c_int,
+    bytes: [c_int; 2],
+    unused: [c_int; 2],
+}
+
+impl Status {
+    /// Of a message.
+    pub(crate) fn new(source: c_int, tag: c_int, bytes: i64) -> Self {
+        let mut status =
+            Status { source, tag, error: SUCCESS, cancelled: 0, bytes: [0; 2], unused: [0; 2] };
+        status.set_bytes(bytes);
+        status
+    }
+
+    /// Of no operation at all.
+    pub(crate) fn empty() -> Self {
+        Status::new(ANY_SOURCE, ANY_TAG, 0)
+    }
+
+    /// Of an operation with MPI_PROC_NULL.
+    pub(crate) fn of_no_process() -> Self {
+        Status::new(PROC_NULL, ANY_TAG, 0)
+    }
+
+    pub(crate) fn with_cancelled(mut self) -> Self {
+        self.cancelled = 1;
+        self
+    }
+
+    pub(crate) fn with_error(mut self, code: c_int) -> Self {
+        self.error = code;
+        self
+    }
+
+    pub(crate) fn bytes(&self) -> i64 {
+        i64::from(self.bytes[0] as u32) | i64::from(self.bytes[1]) << 32
+    }
+
+    pub(crate) fn set_bytes(&mut self, bytes: i64) {
+        self.bytes = [bytes as c_int, (bytes >> 32) as c_int];
+    }
+
+    /// Writes it for the caller; the error word is only written by calls that return several.
+    ///
+    /// # Safety
+    /// `place` is writable or null.
+    pub(crate) unsafe fn give(self, place: *mut Status) {
+        if !place.is_null() {
+            // SAFETY: our caller's promise.
+            unsafe {
+                let error = (*place).error;
+                *place = Status { error, ..self };
+            }
+        }
+    }
+}
+
+pub(crate) unsafe fn get_count(
+    status: *const Status,
+    datatype: Datatype,
+    count: NumberOut,
+) -> Result {
+    let (size, bytes) = (datatype::get(datatype)?.size, (*status).bytes());
+    let whole = match (bytes, size) {
+        (0, _) => 0,
+        (_, 0) => i64::from(UNDEFINED),
+        _ if bytes % size == 0 => bytes / size,
+        _ => i64::from(UNDEFINED),
+    };
+    count.write(whole);
+    Ok(())
+}
+
+pub(crate) unsafe fn get_elements(
+    status: *const Status,
+    datatype: Datatype,
+    count: NumberOut,
+) -> Result {
+    let elements = datatype::get(datatype)?.elements_in((*status).bytes());
+    count.write(elements.unwrap_or(i64::from(UNDEFINED)));
+    Ok(())
+}
+
+pub(crate) unsafe fn get_elements_x(
+    status: *const Status,
+    datatype: Datatype,
+    count: *mut i64,
+) -> Result {
+    get_elements(status, datatype, count.into())
+}
+
+pub(crate) unsafe fn set_elements(status: *mut Status, datatype: Datatype, count: i64) -> Result {
+    let bytes = datatype::get(datatype)?.bytes_of_elements(count);
+    (*status).set_bytes(bytes);
+    Ok(())
+}
+
+pub(crate) unsafe fn test_cancelled(status: *const Status, flag: *mut c_int) -> Result {
+    *flag = (*status).cancelled;
+    Ok(())
+}
+
+pub(crate) unsafe fn set_cancelled(status: *mut Status, flag: c_int) -> Result {
+    (*status).cancelled = c_int::from(flag != 0);
+    Ok(())
+}
+
+pub(crate) unsafe fn get_source(status: *const Status, source: *mut c_int) -> Result {
+    *source = (*status).source;
+    Ok(())
+}
+
+pub(crate) unsafe fn get_tag(status: *const Status, tag: *mut c_int) -> Result {
+    *tag = (*status).tag;
+    Ok(())
+}
+
+pub(crate) unsafe fn get_error(status: *const Status, error: *mut c_int) -> Result {
+    *error = (*status).error;
+    Ok(())
+}
+
+pub(crate) unsafe fn set_source(status: *mut Status, source: c_int) -> Result {
+    (*status).source = source;
+    Ok(())
+}
+
+pub(crate) unsafe fn set_tag(status: *mut Status, tag: c_int) -> Result {
+    (*status).tag = tag;
+    Ok(())
+}
+
+pub(crate) unsafe fn set_error(status: *mut Status, error: c_int) -> Result {
+    (*status).error = error;
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! Strings across the border.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use crate::bindings::ERR_ARG;
+use crate::failure::{Result, ensure};
+
+/// A string of the caller.
+///
+/// # Safety
+/// `text` is null or a C string.
+pub(crate) unsafe fn read(text: *const c_char) -> Result<String> {
+    ensure!(!text.is_null(), ERR_ARG, "a string is a null pointer");
+    // SAFETY: our caller's promise.
+    Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// Writes `text`, cut to `room` bytes with the zero at its end, and its length.
+///
+/// # Safety
+/// `place` has `room` bytes, and `length` is writable or null.
+pub(crate) unsafe fn write(text: &str, place: *mut c_char, room: c_int, length: *mut c_int) {
+    let bytes = text.floor_char_boundary((room as usize).saturating_sub(1));
+    // SAFETY: at most `room` bytes are written.
+    unsafe {
+        if room > 0 {
+            std::ptr::copy_nonoverlapping(text.as_ptr().cast(), place, bytes);
+            *place.add(bytes) = 0;
+        }
+        if !length.is_null() {
+            *length = bytes as c_int;
+        }
+    }
+}

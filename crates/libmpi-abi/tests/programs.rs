@@ -1,0 +1,116 @@
+//! C programs against our header and our library, as ranks of our launcher.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use fabric_shm::{Binding, LaunchError, LaunchOptions, Streams, launch};
+
+/// A folder with the library under the name that the loader looks for; it lasts as long as the tests' own folder.
+fn library_folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let built = std::env::current_exe().unwrap().with_file_name("libmpi_abi.so");
+        assert!(built.exists(), "{} was not built", built.display());
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi");
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in ["libmpi_abi.so.1", "libmpi_abi.so"] {
+            let _ = std::fs::remove_file(folder.join(name));
+            std::os::unix::fs::symlink(&built, folder.join(name)).unwrap();
+        }
+        folder
+    })
+}
+
+fn compile(name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let folder = library_folder();
+    let program = folder.join(name);
+    let compiled = Command::new("cc")
+        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-g", "-o"])
+        .arg(&program)
+        .arg(source.join(format!("{name}.c")))
+        .arg(format!("-I{}/include", env!("CARGO_MANIFEST_DIR")))
+        .arg(format!("-L{}", folder.display()))
+        .arg(format!("-Wl,-rpath,{}", folder.display()))
+        .arg("-lmpi_abi")
+        .output()
+        .expect("the tests need a C compiler named cc");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    program
+}
+
+/// One launch at a time: a process has one set of signal handlers.
+static LAUNCHES: Mutex<()> = Mutex::new(());
+
+/// Runs a program; gives how it ended and what its ranks wrote.
+fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>, String) {
+    let _alone = LAUNCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (mut output, input) = std::io::pipe().unwrap();
+    let input = Arc::new(File::from(OwnedFd::from(input)));
+    let mut options = LaunchOptions::new(ranks, Vec::new());
+    options.program = program.into();
+    options.arguments = vec![OsString::from(argument)];
+    options.any_program = true;
+    options.binding = Binding::None;
+    options.streams = vec![Streams { output: input.clone(), error: input.clone() }; ranks];
+    drop(input);
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        output.read_to_string(&mut text).unwrap();
+        text
+    });
+    let ended = launch(&options, &mut |_| ControlFlow::Continue(()));
+    drop(options);
+    (ended, reader.join().unwrap())
+}
+
+fn succeeds(name: &str) {
+    let program = compile(name);
+    for ranks in [1, 2, 3, 4, 8] {
+        let (ended, output) = run(&program, ranks, "");
+        assert!(ended.is_ok(), "{name} with {ranks} ranks: {ended:?}\n{output}");
+    }
+    // The same program as a run of one, which nobody launched.
+    let alone = Command::new(&program).output().unwrap();
+    assert!(alone.status.success(), "{name} alone: {}", String::from_utf8_lossy(&alone.stderr));
+}
+
+#[test]
+fn the_environment_is_as_the_standard_says() {
+    succeeds("environment");
+}
+
+#[test]
+fn messages_arrive_whole_in_order_and_in_every_mode() {
+    succeeds("messages");
+}
+
+#[test]
+fn misuse_gets_the_right_class_through_the_right_handler() {
+    succeeds("errors");
+}
+
+#[test]
+fn a_failure_that_nobody_handles_ends_the_job_at_once_and_is_named() {
+    let program = compile("fatal");
+    for (how, words, expected) in [
+        ("abort", "MPI_Abort with error code 7", 7),
+        ("fatal", "MPI_Send: MPI_ERR_RANK", 6),
+        ("exit", "status 5", 5),
+        ("crash", "SIGABRT", 134),
+    ] {
+        let (ended, output) = run(&program, 3, how);
+        let Err(LaunchError::RankFailed { rank: 2, reason, status }) = ended else {
+            panic!("{how}: {ended:?}\n{output}");
+        };
+        assert!(reason.contains(words), "{how}: {reason}");
+        assert_eq!(status, expected, "{how}: {reason}");
+        assert!(!output.contains("must not be reached"), "{how}: {output}");
+    }
+}
