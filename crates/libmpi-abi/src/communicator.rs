@@ -311,12 +311,17 @@ pub(crate) unsafe fn split_type(
     comm: Comm,
     split_type: c_int,
     key: c_int,
-    _info: Info,
+    info: Info,
     new: *mut Comm,
 ) -> Result {
     let old = get(comm)?;
+    let hints = info::pairs_or_none(info)?;
+    let asks_for_memory = hints
+        .iter()
+        .any(|(name, value)| name == "mpi_hw_resource_type" && value == "mpi_shared_memory");
     let colour = match split_type {
         COMM_TYPE_SHARED => 0,
+        COMM_TYPE_HW_GUIDED | COMM_TYPE_RESOURCE_GUIDED if asks_for_memory => 0,
         COMM_TYPE_HW_UNGUIDED | COMM_TYPE_HW_GUIDED | COMM_TYPE_RESOURCE_GUIDED | UNDEFINED => {
             UNDEFINED
         }
@@ -385,6 +390,10 @@ pub(crate) unsafe fn set_name(comm: Comm, name: *const c_char) -> Result {
 }
 
 pub(crate) unsafe fn get_name(comm: Comm, name: *mut c_char, length: *mut c_int) -> Result {
+    if comm == COMM_NULL {
+        text::write("MPI_COMM_NULL", name, MAX_OBJECT_NAME, length);
+        return Ok(());
+    }
     let one = get(comm)?;
     text::write(&one.name.borrow(), name, MAX_OBJECT_NAME, length);
     Ok(())

@@ -137,6 +137,12 @@ pub(crate) unsafe fn processor_name(name: *mut c_char, length: *mut c_int) -> Re
     Ok(())
 }
 
+/// This library binds no rank by itself, so it knows of no resource that a rank is confined to.
+pub(crate) unsafe fn resource_info(place: *mut Info) -> Result {
+    *place = info::make(Vec::new());
+    Ok(())
+}
+
 /// MPI_Pcontrol, which profilers listen to.
 pub(crate) unsafe fn profile_control(_level: c_int) -> Result {
     Ok(())

@@ -182,6 +182,8 @@ pub(crate) unsafe fn remove_error(code: c_int) -> Result {
     let used_by_others =
         errors.added.borrow().iter().any(|(other, (class, _))| *class == code && *other != code);
     ensure!(!used_by_others, ERR_ARG, "{code} still has error codes");
+    let has_text = errors.added.borrow().get(&code).is_some_and(|(_, text)| !text.is_empty());
+    ensure!(!has_text, ERR_ARG, "{code} still has an error string");
     let removed = errors.added.borrow_mut().remove(&code);
     ensure!(removed.is_some(), ERR_ARG, "{code} was not added");
     let last = errors.added.borrow().keys().last().copied().unwrap_or(ERR_LASTCODE);

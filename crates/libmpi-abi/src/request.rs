@@ -18,6 +18,8 @@ pub(crate) enum Action {
     /// It has ended: its status, and whether it ended well.
     Done(Status, Result),
     Transfer(Transfer),
+    /// A send and a receive, which end together.
+    Exchange(Box<[Action; 2]>),
     Collective(Rc<RefCell<Schedule>>),
     Generalized(Rc<Generalized>),
     /// Ends when the buffered sends of a communicator, or those of none, have.
@@ -66,6 +68,28 @@ fn find(request: Request) -> Result<Option<Rc<RequestObject>>> {
     found.map(Some).ok_or_else(|| Failure::new(ERR_REQUEST, "not a request"))
 }
 
+impl Action {
+    fn has_ended(&self, endpoint: &Endpoint) -> bool {
+        match self {
+            Action::Done(..) => true,
+            Action::Transfer(transfer) => transfer.has_ended(endpoint),
+            Action::Exchange(both) => both.iter().all(|one| one.has_ended(endpoint)),
+            Action::Collective(schedule) => schedule.borrow().has_ended(),
+            Action::Generalized(one) => one.complete.get(),
+            Action::Flush(of) => buffer_is_empty(*of, endpoint),
+        }
+    }
+
+    /// The status of a message that has ended.
+    fn finish(self, endpoint: &mut Endpoint) -> (Status, Result) {
+        match self {
+            Action::Transfer(transfer) => transfer.finish(endpoint),
+            Action::Done(status, outcome) => (status, outcome),
+            _ => (Status::empty(), Ok(())),
+        }
+    }
+}
+
 impl RequestObject {
     fn is_active(&self) -> bool {
         self.action.borrow().is_some()
@@ -73,13 +97,7 @@ impl RequestObject {
 
     /// Whether it has ended, as far as is known.
     fn has_ended(&self, endpoint: &Endpoint) -> bool {
-        match &*self.action.borrow() {
-            None | Some(Action::Done(..)) => true,
-            Some(Action::Transfer(transfer)) => transfer.has_ended(endpoint),
-            Some(Action::Collective(schedule)) => schedule.borrow().has_ended(),
-            Some(Action::Generalized(one)) => one.complete.get(),
-            Some(Action::Flush(of)) => buffer_is_empty(*of, endpoint),
-        }
+        self.action.borrow().as_ref().is_none_or(|action| action.has_ended(endpoint))
     }
 
     /// Turns an operation that has ended into its status.
@@ -87,6 +105,13 @@ impl RequestObject {
         let mut action = self.action.borrow_mut();
         let (status, outcome) = match action.take() {
             Some(Action::Transfer(transfer)) => transfer.finish(&mut *endpoint()?),
+            Some(Action::Exchange(both)) => {
+                let mut endpoint = endpoint()?;
+                let [receive, send] = *both;
+                let (_, sent) = send.finish(&mut endpoint);
+                let (status, received) = receive.finish(&mut endpoint);
+                (status, received.and(sent))
+            }
             Some(Action::Collective(schedule)) => {
                 (Status::empty(), schedule.borrow_mut().take_outcome())
             }
@@ -189,7 +214,7 @@ fn ended(object: &RequestObject) -> Result<bool> {
 
 pub(crate) unsafe fn wait(request: *mut Request, status: *mut Status) -> Result {
     let Some(object) = find(*request)? else {
-        Status::empty().give(status);
+        Status::give_empty(status);
         return Ok(());
     };
     wait_until(&mut |endpoint| object.has_ended(endpoint))?;
@@ -201,7 +226,7 @@ pub(crate) unsafe fn wait(request: *mut Request, status: *mut Status) -> Result 
 pub(crate) unsafe fn test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> Result {
     let Some(object) = find(*request)? else {
         *flag = 1;
-        Status::empty().give(status);
+        Status::give_empty(status);
         return Ok(());
     };
     progress()?;
@@ -217,7 +242,7 @@ pub(crate) unsafe fn test(request: *mut Request, flag: *mut c_int, status: *mut 
 pub(crate) unsafe fn get_status(request: Request, flag: *mut c_int, status: *mut Status) -> Result {
     let Some(object) = find(request)? else {
         *flag = 1;
-        Status::empty().give(status);
+        Status::give_empty(status);
         return Ok(());
     };
     progress()?;
@@ -315,7 +340,7 @@ pub(crate) unsafe fn wait_any(
     let objects = objects(count, requests)?;
     if !any_active(&objects) {
         *index = UNDEFINED;
-        Status::empty().give(status);
+        Status::give_empty(status);
         return Ok(());
     }
     let mut first = None;
@@ -338,7 +363,7 @@ pub(crate) unsafe fn test_any(
     let objects = objects(count, requests)?;
     (*index, *flag) = (UNDEFINED, 1);
     if !any_active(&objects) {
-        Status::empty().give(status);
+        Status::give_empty(status);
         return Ok(());
     }
     progress()?;
@@ -443,7 +468,7 @@ pub(crate) unsafe fn get_status_any(
     let objects = objects(count, requests)?;
     (*index, *flag) = (UNDEFINED, 1);
     if !any_active(&objects) {
-        Status::empty().give(status);
+        Status::give_empty(status);
         return Ok(());
     }
     let found = get_status_of(&objects, |objects| {

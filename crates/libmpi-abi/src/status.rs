@@ -48,6 +48,16 @@ impl Status {
         self
     }
 
+    /// Writes the status of no operation, whose error word says that nothing failed.
+    ///
+    /// # Safety
+    /// `place` is writable or null.
+    pub(crate) unsafe fn give_empty(place: *mut Status) {
+        if !place.is_null() {
+            *place = Status::empty();
+        }
+    }
+
     pub(crate) fn bytes(&self) -> i64 {
         i64::from(self.bytes[0] as u32) | i64::from(self.bytes[1]) << 32
     }

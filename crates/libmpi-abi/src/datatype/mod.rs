@@ -280,6 +280,10 @@ pub(crate) unsafe fn set_name(datatype: Datatype, name: *const c_char) -> Result
 }
 
 pub(crate) unsafe fn get_name(datatype: Datatype, name: *mut c_char, length: *mut c_int) -> Result {
+    if datatype == DATATYPE_NULL {
+        crate::text::write("MPI_DATATYPE_NULL", name, MAX_OBJECT_NAME, length);
+        return Ok(());
+    }
     let object = get(datatype)?;
     crate::text::write(&object.name.borrow(), name, MAX_OBJECT_NAME, length);
     Ok(())

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::{Type, get_committed};
 use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Result, ensure};
 use crate::numbers::NumberOut;
 use crate::text;
 
@@ -185,25 +185,53 @@ unsafe fn check_portable(form: *const c_char) -> Result {
     Ok(())
 }
 
-/// Turns packed data of `of` into the portable form, or back: the bytes of each number are reversed.
-fn reverse_numbers(bytes: &mut [u8], of: &Type) -> Result {
+/// Which way data goes.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Out,
+    Home,
+}
+
+/// Turns packed data of `of` into the portable form, or back: numbers with their highest byte first.
+fn convert(bytes: &mut [u8], of: &Type, way: Way) {
     let mut done = 0;
     while done < bytes.len() {
         for run in &of.runs {
-            let part = match run.kind {
-                super::Kind::LongDouble | super::Kind::ComplexLongDouble => {
-                    let what = "long double has another length in external32";
-                    return Err(Failure::new(ERR_UNSUPPORTED_OPERATION, what));
-                }
-                super::Kind::Complex(width) => usize::from(width),
-                kind => kind.bytes() as usize,
+            let (part, long) = match run.kind {
+                super::Kind::LongDouble | super::Kind::ComplexLongDouble => (16, true),
+                super::Kind::Complex(width) => (usize::from(width), false),
+                kind => (kind.bytes() as usize, false),
             };
             let end = done + run.bytes() as usize;
-            bytes[done..end].chunks_mut(part).for_each(<[u8]>::reverse);
+            for number in bytes[done..end].chunks_mut(part) {
+                match (long, way) {
+                    (true, Way::Out) => to_quad(number),
+                    (true, Way::Home) => from_quad(number),
+                    (false, _) => number.reverse(),
+                }
+            }
             done = end;
         }
     }
-    Ok(())
+}
+
+/// From the ten bytes of the x87 to IEEE's sixteen: the exponents are the same, and the leading one of the mantissa goes.
+fn to_quad(number: &mut [u8]) {
+    let mantissa = u64::from_le_bytes(number[..8].try_into().expect("sixteen bytes"));
+    let high = u16::from_le_bytes([number[8], number[9]]);
+    let quad = u128::from(high) << 112 | u128::from(mantissa << 1 >> 1) << 49;
+    number.copy_from_slice(&quad.to_be_bytes());
+}
+
+/// The way back. What the shorter mantissa cannot hold is cut off.
+fn from_quad(number: &mut [u8]) {
+    let quad = u128::from_be_bytes((&*number).try_into().expect("sixteen bytes"));
+    let high = (quad >> 112) as u16;
+    let leading = if high & 0x7fff == 0 { 0 } else { 1 << 63 };
+    let mantissa = (((quad >> 49) as u64) << 1 >> 1) | leading;
+    number.fill(0);
+    number[..8].copy_from_slice(&mantissa.to_le_bytes());
+    number[8..10].copy_from_slice(&high.to_le_bytes());
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -219,7 +247,7 @@ pub(crate) unsafe fn pack_external(
     check_portable(form)?;
     let memory = Memory::new(from, count, datatype)?;
     let mut bytes = memory.packed();
-    reverse_numbers(&mut bytes, &memory.of)?;
+    convert(&mut bytes, &memory.of, Way::Out);
     let length = bytes.len() as i64;
     pack_at(Memory::new(bytes.as_ptr().cast(), length, BYTE)?, to, room, position)
 }
@@ -239,7 +267,7 @@ pub(crate) unsafe fn unpack_external(
     let mut bytes = vec![0_u8; memory.bytes()];
     let plain = Memory::new(bytes.as_ptr().cast(), bytes.len() as i64, BYTE)?;
     unpack_at(from, size, position, plain)?;
-    reverse_numbers(&mut bytes, &memory.of)?;
+    convert(&mut bytes, &memory.of, Way::Home);
     memory.unpack(bytes.as_ptr(), bytes.len());
     Ok(())
 }

@@ -36,6 +36,8 @@ pub(crate) struct Transfer {
     receives: bool,
     /// What a matched message was before it was claimed.
     claimed: Option<Envelope>,
+    /// Data of ours that the message is made of.
+    keep: Option<Rc<Vec<u8>>>,
 }
 
 impl Transfer {
@@ -148,6 +150,7 @@ impl Letter {
             staging,
             receives: false,
             claimed: None,
+            keep: None,
         }))
     }
 
@@ -250,6 +253,7 @@ impl Slot {
             staging,
             receives: true,
             claimed: self.claimed,
+            keep: None,
         }))
     }
 
@@ -357,7 +361,7 @@ pub(crate) unsafe fn send_receive(
 struct Replaced {
     letter: Letter,
     slot: Slot,
-    _copy: Rc<Vec<u8>>,
+    copy: Rc<Vec<u8>>,
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -375,7 +379,7 @@ unsafe fn replaced(
     let memory = Memory::new(copy.as_ptr().cast(), copy.len() as i64, BYTE)?;
     let letter = Letter::new(memory, to, send_tag, comm, Mode::Standard)?;
     let slot = slot(buffer, count, datatype, source, tag, comm)?;
-    Ok(Replaced { letter, slot, _copy: copy })
+    Ok(Replaced { letter, slot, copy })
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -391,5 +395,53 @@ pub(crate) unsafe fn send_receive_replace(
     status: *mut Status,
 ) -> Result {
     let both = replaced(buffer, count, datatype, to, send_tag, source, tag, comm)?;
-    exchange(&both.letter, &both.slot, status)
+    let outcome = exchange(&both.letter, &both.slot, status);
+    drop(both.copy);
+    outcome
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn send_receive_later(
+    from: *const c_void,
+    send_count: i64,
+    send_type: Datatype,
+    to: c_int,
+    send_tag: c_int,
+    buffer: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: Comm,
+    how: How,
+) -> Result {
+    let memory = Memory::new(from, send_count, send_type)?;
+    let letter = Letter::new(memory, to, send_tag, comm, Mode::Standard)?;
+    let slot = slot(buffer, count, datatype, source, tag, comm)?;
+    let start = move || Ok(Action::Exchange(Box::new([slot.start()?, letter.start()?])));
+    go_on(how, start).map(drop)
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn send_receive_replace_later(
+    buffer: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    to: c_int,
+    send_tag: c_int,
+    source: c_int,
+    tag: c_int,
+    comm: Comm,
+    how: How,
+) -> Result {
+    let Replaced { letter, slot, copy } =
+        replaced(buffer, count, datatype, to, send_tag, source, tag, comm)?;
+    let start = move || {
+        let mut send = letter.start()?;
+        if let Action::Transfer(transfer) = &mut send {
+            transfer.keep = Some(copy.clone());
+        }
+        Ok(Action::Exchange(Box::new([slot.start()?, send])))
+    };
+    go_on(how, start).map(drop)
 }
