@@ -5,6 +5,8 @@
 //! 3.2) carries every stage over many transforms, here one to each vector lane, so that short transforms run near
 //! the rate of long ones.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512_rows;
 mod butterfly;
 mod kernels;
 mod tile;
@@ -131,7 +133,8 @@ pub struct BlockFft<T: Real> {
 
 struct Block<T> {
     kernels: Kernels<T>,
-    roots: Vec<Complex<T>>,
+    rows_roots: Vec<Line>,
+    roots: Vec<Line>,
     scratch: Vec<Line>,
 }
 
@@ -156,6 +159,17 @@ impl<T: Real> Library<T> {
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
+
+/// The numbers, from the beginning of a line on.
+fn in_lines<T: Real>(numbers: &[Complex<T>]) -> Vec<Line> {
+    let mut lines = vec![Line([0; 64]); size_of_val(numbers).div_ceil(size_of::<Line>())];
+    // SAFETY: the lines have room for all numbers, which are nothing but bits, and are better aligned.
+    unsafe {
+        let to = lines.as_mut_ptr().cast::<Complex<T>>();
+        std::ptr::copy_nonoverlapping(numbers.as_ptr(), to, numbers.len());
+    }
+    lines
+}
 
 /// Rows that are transformed before they are turned together where no kernel does both: with fewer, each line of the
 /// output is written in pieces; many more would not stay in the second-level cache.
@@ -185,7 +199,8 @@ impl<T: Real> BlockFft<T> {
         let block = T::kernels(length, instructions.checked()?).map(|kernels| {
             let bytes = kernels.lanes * length * size_of::<Complex<T>>();
             let scratch = vec![Line([0; 64]); bytes.div_ceil(size_of::<Line>())];
-            Block { kernels, roots: tile::roots(length), scratch }
+            let rows_roots = in_lines(&(kernels.rows_roots)(length));
+            Block { kernels, rows_roots, roots: in_lines(&tile::roots::<T>(length)), scratch }
         });
         let library = Library::new(length);
         let rows = block.as_ref().map_or(0, |block| block.kernels.rows_per_tile).max(TURNED_ROWS);
@@ -271,7 +286,7 @@ impl<T: Real> BlockFft<T> {
                 tiles: done / block.kernels.lanes,
                 input_pitch: 2 * stride,
                 output_pitch: 2 * stride,
-                roots: block.roots.as_ptr(),
+                roots: block.roots.as_ptr().cast(),
                 scratch: block.scratch.as_mut_ptr().cast(),
             };
             // SAFETY: the layout was checked: `length` rows, `stride` apart, of at least `done` columns lie in `data`; the
@@ -373,19 +388,19 @@ impl<T: Real> Block<T> {
 
     /// Transforms whole tiles in place.
     fn rows(&mut self, length: usize, tiles: &mut [Complex<T>]) {
-        let Kernels { lanes, rows, .. } = self.kernels;
-        // Rows of transforms shorter than half a vector are taken several at once.
-        let row = length.max(lanes / 2);
-        let count = tiles.len() / (lanes * row);
-        assert_eq!(tiles.len(), count * lanes * row, "a tile is cut off");
+        let Kernels { lanes, rows, rows_per_tile, .. } = self.kernels;
+        let count = tiles.len() / (rows_per_tile * length);
+        assert_eq!(tiles.len(), count * rows_per_tile * length, "a tile is cut off");
         let at = tiles.as_mut_ptr().cast::<T>();
+        // Rows of transforms shorter than half a vector are taken several at once.
+        let pitch = 2 * length.max(lanes / 2);
         let job = Job {
             input: at.cast_const(),
             output: at,
             tiles: count,
-            input_pitch: 2 * row,
-            output_pitch: 2 * row,
-            roots: self.roots.as_ptr(),
+            input_pitch: pitch,
+            output_pitch: pitch,
+            roots: self.rows_roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
         // SAFETY: `tiles` holds exactly that many tiles, as was asserted; the block was made for instructions that the processor
@@ -400,12 +415,12 @@ impl<T: Real> Block<T> {
         let batch = input.len() / length;
         let lanes = self.kernels.lanes;
         let job = Job {
-            input: input.as_ptr().cast(),
-            output: output.as_mut_ptr().cast(),
+            input: input.as_ptr().cast::<T>(),
+            output: output.as_mut_ptr().cast::<T>(),
             tiles: batch / lanes,
             input_pitch: 2 * length,
             output_pitch: 2 * batch,
-            roots: self.roots.as_ptr(),
+            roots: self.roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
         let vector = lanes * size_of::<T>();

@@ -1,5 +1,9 @@
 //! The kernels of every length, compiled for every instruction set.
 
+use num_complex::Complex;
+
+#[cfg(target_arch = "x86_64")]
+use super::avx512_rows;
 use super::tile::{self, Job};
 use crate::Instructions;
 use crate::lanes::{Array, Vector};
@@ -11,6 +15,8 @@ pub(super) type Kernel<T> = unsafe fn(&Job<T>);
 #[derive(Clone, Copy)]
 pub(super) struct Kernels<T> {
     pub(super) rows: Kernel<T>,
+    /// The roots that `rows` takes; the others take those of [`tile::roots`].
+    pub(super) rows_roots: fn(usize) -> Vec<Complex<T>>,
     /// Through the caches, and past them. Absent where a transform is shorter than half a vector.
     pub(super) turned: Option<[Kernel<T>; 2]>,
     pub(super) columns: Kernel<T>,
@@ -64,6 +70,7 @@ macro_rules! compile {
             fn of<const N: usize>() -> Kernels<Real> {
                 Kernels {
                     rows: rows::<N>,
+                    rows_roots: tile::roots,
                     turned: (2 * N >= <$lanes>::COUNT)
                         .then_some([turned::<N, false>, turned::<N, true>]),
                     columns: columns::<N>,
@@ -102,8 +109,24 @@ compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f32: crate::lanes
 #[cfg(target_arch = "x86_64")]
 compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f64: crate::lanes::avx512::F64x8);
 
+/// The kernels of one length for AVX-512, where rows have kernels of their own.
+#[cfg(target_arch = "x86_64")]
+fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
+    let rows: Kernel<f32> = match length {
+        8 => avx512_rows::rows::<8>,
+        16 => avx512_rows::rows::<16>,
+        32 => avx512_rows::rows::<32>,
+        64 => avx512_rows::rows::<64>,
+        128 => avx512_rows::rows::<128>,
+        _ => return avx512_f32::kernels(length),
+    };
+    let rows_per_tile = if length == 8 { 2 } else { 1 };
+    let tiles = avx512_f32::kernels(length)?;
+    Some(Kernels { rows, rows_roots: avx512_rows::roots, rows_per_tile, ..tiles })
+}
+
 macro_rules! real {
-    ($real:ty, $portable:ident, $avx2:ident, $avx512:ident) => {
+    ($real:ty, $portable:path, $avx2:path, $avx512:path) => {
         impl Real for $real {
             #[inline(always)]
             fn nearest(value: f64) -> Self {
@@ -115,11 +138,11 @@ macro_rules! real {
             #[allow(private_interfaces)]
             fn kernels(length: usize, instructions: Instructions) -> Option<Kernels<Self>> {
                 match instructions {
-                    Instructions::Portable => $portable::kernels(length),
+                    Instructions::Portable => $portable(length),
                     #[cfg(target_arch = "x86_64")]
-                    Instructions::Avx2 => $avx2::kernels(length),
+                    Instructions::Avx2 => $avx2(length),
                     #[cfg(target_arch = "x86_64")]
-                    Instructions::Avx512 => $avx512::kernels(length),
+                    Instructions::Avx512 => $avx512(length),
                     #[cfg(not(target_arch = "x86_64"))]
                     _ => None,
                 }
@@ -128,5 +151,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, portable_f32, avx2_f32, avx512_f32);
-real!(f64, portable_f64, avx2_f64, avx512_f64);
+real!(f32, portable_f32::kernels, avx2_f32::kernels, avx512_f32_with_rows);
+real!(f64, portable_f64::kernels, avx2_f64::kernels, avx512_f64::kernels);
