@@ -1,5 +1,7 @@
 //! Criterion benchmarks of every kernel, each with its throughput: nominal operations or bytes.
 
+use std::time::Duration;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kernels::classic::Classic;
 use kernels::fft::{BlockFft, nominal_operations};
@@ -101,5 +103,11 @@ fn stones(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, block_fft, turn, foldfft, stones);
+/// Brief: there are about a hundred, and the medians of these kernels settle within milliseconds.
+fn brief() -> Criterion {
+    let criterion = Criterion::default().sample_size(20);
+    criterion.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(600))
+}
+
+criterion_group! { name = benches; config = brief(); targets = block_fft, turn, foldfft, stones }
 criterion_main!(benches);

@@ -178,6 +178,9 @@ const TURNED_ROWS: usize = 32;
 /// From this length on RustFFT takes what does not fill the lanes: one transform alone keeps its vectors busy.
 const SELF_SUFFICIENT: usize = 32;
 
+/// From so many transforms in a tile on, what is left is better padded to a tile than transformed one by one.
+const WIDE: usize = 4;
+
 impl<T: Real> BlockFft<T> {
     /// Plans transforms of `length` points with the widest instructions of this processor.
     ///
@@ -236,7 +239,8 @@ impl<T: Real> BlockFft<T> {
             let (tiles, after) = rest.split_at_mut(rest.len() / tile * tile);
             block.rows(self.length, tiles);
             rest = after;
-            if self.length < SELF_SUFFICIENT && 3 * rest.len() > tile {
+            if self.length < SELF_SUFFICIENT && tile >= WIDE * self.length && 3 * rest.len() > tile
+            {
                 // What the buffer holds beyond the rest is transformed too, and never read.
                 let padded = &mut self.buffer[..tile];
                 padded[..rest.len()].copy_from_slice(rest);

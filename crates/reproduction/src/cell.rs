@@ -6,6 +6,7 @@ use contract::record::{ParameterValue, Parameters};
 use serde::{Deserialize, Serialize};
 
 use crate::formula;
+use crate::measured;
 use crate::simulated::{Question, Simulator};
 
 /// How a cell of ours comes about.
@@ -18,6 +19,8 @@ pub enum How {
     Predicted,
     /// By a formula that the paper gives.
     Formula,
+    /// By the same program on this machine: the two stand side by side, and neither is in error.
+    Measured,
 }
 
 /// A cell and how it is computed.
@@ -36,6 +39,8 @@ pub struct Cell {
     formula: Option<String>,
     /// A benchmark and what of it is asked, if it is simulated.
     run: Option<RunCell>,
+    /// A processor benchmark's name, if it is measured here.
+    program: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -99,10 +104,11 @@ impl Cell {
     /// # Errors
     /// What went wrong, in words.
     pub fn compute(&self, simulator: &mut Simulator) -> Result<f64, String> {
-        match (&self.formula, &self.run) {
-            (Some(formula), None) => formula::value(formula),
-            (None, Some(run)) => run.compute(simulator),
-            _ => Err("a cell has either a formula or a run".into()),
+        match (&self.formula, &self.run, &self.program) {
+            (Some(formula), None, None) => formula::value(formula),
+            (None, Some(run), None) => run.compute(simulator),
+            (None, None, Some(program)) => measured::value(program),
+            _ => Err("a cell has either a formula, a run or a program".into()),
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failur
 
 const LEGEND: &str = "
 fitted: the machine was fitted to this cell, among others; predicted: it knows nothing of it; formula: computed as
-the paper does. Cells without a published value were kept back, to check predictions against.
+the paper does; measured: the same program on this machine, beside the published one. Cells without a published value were kept back, to check predictions against.
 ";
 
 fn heading(format: Format) -> &'static str {
@@ -79,6 +79,7 @@ fn how(how: How) -> &'static str {
         How::Fitted => "fitted",
         How::Predicted => "predicted",
         How::Formula => "formula",
+        How::Measured => "measured",
     }
 }
 

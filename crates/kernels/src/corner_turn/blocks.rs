@@ -17,11 +17,14 @@ pub(super) struct Turn<T> {
     pub(super) streaming: bool,
 }
 
-/// Squares on the sides of a tile, down the rows and across the columns of the input, when stored through the caches and
-/// when streamed past them. Measured on a Zen 5 over shapes from 1 x 1 to a whole strip, for 512 x 512 and 4096 x 4096
-/// matrices of 8-byte elements: these are within a few per cent of the best for both.
+/// Squares on the sides of a tile, down the rows and across the columns of the input: stored through the caches; streamed
+/// past them from a matrix that the last cache still holds; and from one in memory. Measured on a Zen 5 over shapes from
+/// 1 x 1 to a whole strip, for 512 x 512 and 4096 x 4096 matrices of 8-byte elements: within a few per cent of the best.
 const STORED_TILE: (usize, usize) = (8, 8);
-const STREAMED_TILE: (usize, usize) = (8, 4);
+const STREAMED_TILE: (usize, usize) = (4, 2);
+const LARGE_STREAMED_TILE: (usize, usize) = (8, 4);
+/// About where a matrix is more in memory than in the last cache.
+const LARGE_BYTES: usize = 16 << 20;
 const IN_PLACE_TILE: usize = 4;
 
 /// The square transposes for one size of element and one instruction set.
@@ -53,8 +56,12 @@ pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &Turn<T>) {
     let aligned = turn.output.wrapping_add(head_rows).addr().is_multiple_of(line)
         && (turn.output_pitch * size_of::<T>()).is_multiple_of(line);
     let streaming = turn.streaming && aligned;
-    let (kernel, (tall, wide)) =
-        if streaming { (squares.streamed, STREAMED_TILE) } else { (squares.tile, STORED_TILE) };
+    let large = turn.rows * turn.columns * size_of::<T>() >= LARGE_BYTES;
+    let (kernel, (tall, wide)) = match (streaming, large) {
+        (false, _) => (squares.tile, STORED_TILE),
+        (true, false) => (squares.streamed, STREAMED_TILE),
+        (true, true) => (squares.streamed, LARGE_STREAMED_TILE),
+    };
     for column in (head_columns..columns).step_by(wide * side) {
         for row in (head_rows..rows).step_by(tall * side) {
             let (height, width) =

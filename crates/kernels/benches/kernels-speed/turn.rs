@@ -3,6 +3,7 @@
 use kernels::fft::BlockFft;
 use kernels::{Complex32, Complex64, corner_turn, corner_turn_in_place};
 
+use crate::aligned::Aligned;
 use crate::stopwatch::{Contender, Race};
 use crate::targets::Targets;
 
@@ -20,24 +21,6 @@ pub(crate) fn against_copy(targets: &mut Targets) {
         println!("{size:>6} x {size} of  4 B: {}", turn_race::<u32>(size, 0).line(bytes / 2.0));
         let wide = turn_race(size, Complex64::new(0.0, 0.0));
         println!("{size:>6} x {size} of 16 B: {}", wide.line(bytes * 2.0));
-    }
-}
-
-/// Room for `count` elements that begins on a page, as message buffers do, and whose every page was written to.
-struct Aligned<T>(Vec<T>, usize);
-
-impl<T: Copy> Aligned<T> {
-    fn new(count: usize, zero: T) -> Self {
-        let mut room = vec![zero; count + 4096 / size_of::<T>()];
-        // A zeroed vector is one page of zeros, mapped often, until it is written.
-        room.fill(std::hint::black_box(zero));
-        let start = room.as_ptr().align_offset(4096);
-        room.truncate(start + count);
-        Aligned(room, start)
-    }
-
-    fn all(&mut self) -> &mut [T] {
-        &mut self.0[self.1..]
     }
 }
 

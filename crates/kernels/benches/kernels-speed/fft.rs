@@ -5,6 +5,7 @@ use kernels::peak::Precision;
 use kernels::{Complex32, Complex64, Instructions};
 use rustfft::FftPlanner;
 
+use crate::aligned::Aligned;
 use crate::stones;
 use crate::stopwatch::{Contender, Race};
 use crate::targets::Targets;
@@ -22,8 +23,8 @@ pub(crate) fn signal(count: usize) -> Vec<Complex32> {
 }
 
 /// Zeros: a transform repeated in place on anything else grows until it overflows.
-fn zeros(count: usize) -> Vec<Complex32> {
-    vec![Complex32::new(0.0, 0.0); count]
+fn zeros(count: usize) -> Aligned<Complex32> {
+    Aligned::new(count, Complex32::new(0.0, 0.0))
 }
 
 pub(crate) fn in_cache(yardsticks: &[Box<dyn Yardstick>], targets: &mut Targets) {
@@ -82,17 +83,18 @@ pub(crate) fn through_memory(yardsticks: &[Box<dyn Yardstick>], targets: &mut Ta
         "\nFFTs through memory, 64 MiB in place, nominal GFLOP/s; a copy moves the same bytes"
     );
     let points = MULTIPLE_INSTANCE_BYTES / size_of::<Complex32>();
-    let source = zeros(points);
+    let mut source = zeros(points);
+    let source = &*source.all();
     let mut copy = zeros(points);
     for length in [8, 16, 32, 64, 128, 512, 1024, 8192] {
         let mut fft = BlockFft::new(length).expect("a length");
         let mut ours = zeros(points);
         let mut theirs = zeros(points);
         let mut contenders = vec![
-            Contender::new("ours", || fft.transform(&mut ours).expect("whole transforms")),
-            Contender::new("copy", || copy.copy_from_slice(&source)),
+            Contender::new("ours", || fft.transform(ours.all()).expect("whole transforms")),
+            Contender::new("copy", || copy.all().copy_from_slice(source)),
         ];
-        let theirs = std::cell::RefCell::new(&mut theirs);
+        let theirs = std::cell::RefCell::new(theirs.all());
         for yardstick in yardsticks {
             let plan = yardstick.plan(length, points / length, &mut theirs.borrow_mut());
             let theirs = &theirs;
@@ -122,18 +124,18 @@ fn race(yardsticks: &[Box<dyn Yardstick>], length: usize, points: usize) -> Race
             continue;
         }
         let mut data = zeros(points);
-        let run = move || fft.transform(&mut data).expect("whole transforms");
+        let run = move || fft.transform(data.all()).expect("whole transforms");
         contenders.push(Contender::new(if best { "ours" } else { set.name() }, run));
     }
     let rust = FftPlanner::new().plan_fft_forward(length);
     let mut scratch = zeros(rust.get_inplace_scratch_len());
     let mut rust_data = zeros(points);
-    let run = move || rust.process_with_scratch(&mut rust_data, &mut scratch);
+    let run = move || rust.process_with_scratch(rust_data.all(), scratch.all());
     contenders.push(Contender::new("RustFFT", run));
     for yardstick in yardsticks {
-        let plan = yardstick.plan(length, points / length, &mut data);
+        let plan = yardstick.plan(length, points / length, data.all());
         let mut data = zeros(points);
-        contenders.push(Contender::new(yardstick.name(), move || plan.run(&mut data)));
+        contenders.push(Contender::new(yardstick.name(), move || plan.run(data.all())));
     }
     Race::run(contenders)
 }

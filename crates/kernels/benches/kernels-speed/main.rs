@@ -2,6 +2,7 @@
 //!
 //! `cargo bench -p kernels --bench kernels-speed [-- SECTION...]` runs every section, or those whose names begin as given.
 
+mod aligned;
 mod fft;
 mod foldfft;
 mod stones;

@@ -1,0 +1,75 @@
+//! The programs that processors were compared by, on this machine, in the units of the papers' tables.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use kernels::classic::Classic;
+use kernels::{dhrystone, whetstone};
+
+/// Several cells ask for the same number: the published ones of different machines. It is measured once.
+static MEASURED: Mutex<BTreeMap<String, f64>> = Mutex::new(BTreeMap::new());
+
+/// Seconds for all repetitions of a simple program, or what a synthetic one does in a second.
+///
+/// # Errors
+/// A program of another name, or one whose result is wrong.
+pub(crate) fn value(program: &str) -> Result<f64, String> {
+    let mut measured = MEASURED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&value) = measured.get(program) {
+        return Ok(value);
+    }
+    let value = measure(program)?;
+    measured.insert(program.into(), value);
+    Ok(value)
+}
+
+const WHETSTONE_UNITS: u32 = 100;
+const DHRYSTONES: u32 = 100_000;
+
+fn measure(program: &str) -> Result<f64, String> {
+    if let Some(classic) = Classic::ALL.into_iter().find(|classic| classic.name() == program) {
+        return median_s(|| classic.run(classic.repetitions()));
+    }
+    match program {
+        "whetstone" => {
+            let instructions = f64::from(WHETSTONE_UNITS) * whetstone::INSTRUCTIONS_PER_UNIT as f64;
+            Ok(instructions / median_s(|| whetstone::run(WHETSTONE_UNITS))?)
+        }
+        "dhrystone" => Ok(f64::from(DHRYSTONES) / median_s(|| dhrystone::run(DHRYSTONES))?),
+        other => Err(format!("there is no program `{other}`")),
+    }
+}
+
+const RUNS: usize = 5;
+
+fn median_s<T>(program: impl Fn() -> kernels::Result<T>) -> Result<f64, String> {
+    let mut times_s = [0.0; RUNS];
+    for time_s in &mut times_s {
+        let start = Instant::now();
+        program().map_err(|error| error.to_string())?;
+        *time_s = start.elapsed().as_secs_f64();
+    }
+    times_s.sort_by(f64::total_cmp);
+    Ok(times_s[RUNS / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_measured_once_and_an_unknown_one_refused() {
+        let first = value("hanoi").unwrap();
+        assert!(first > 0.0);
+        assert_eq!(value("hanoi").unwrap(), first);
+        assert_eq!(value("ackermann").unwrap_err(), "there is no program `ackermann`");
+    }
+
+    #[test]
+    fn synthetic_programs_are_counted_by_the_second() {
+        // No machine that runs this is slower than the hypercubes were.
+        assert!(value("whetstone").unwrap() > 684_463.0);
+        assert!(value("dhrystone").unwrap() > 3_472.0);
+    }
+}
