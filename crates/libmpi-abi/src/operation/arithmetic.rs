@@ -20,6 +20,10 @@ pub(super) fn applies(op: Op, datatype: Datatype, of: &Type) -> bool {
     }
     let Some(kind) = of.only_kind() else { return of.size == 0 };
     match kind {
+        // The standard has no arithmetic on MPI_CHAR, but every peer has, and programs count on it.
+        Kind::Character(1) if datatype == CHAR => {
+            [&LOGIC[..], &BITS, &ORDER, &FIELD].concat().contains(&op)
+        }
         Kind::Signed(_) | Kind::Unsigned(_) => {
             [&LOGIC[..], &BITS, &ORDER, &FIELD].concat().contains(&op)
         }
@@ -117,7 +121,7 @@ unsafe fn apply_to_run(op: Op, kind: Option<Kind>, input: *mut u8, inout: *mut u
         return;
     }
     match kind {
-        Kind::Signed(1) => integers!(i8, op, input, inout, count),
+        Kind::Signed(1) | Kind::Character(1) => integers!(i8, op, input, inout, count),
         Kind::Signed(2) => integers!(i16, op, input, inout, count),
         Kind::Signed(4) => integers!(i32, op, input, inout, count),
         Kind::Signed(8) => integers!(i64, op, input, inout, count),
