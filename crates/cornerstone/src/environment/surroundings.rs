@@ -14,7 +14,7 @@ pub(super) fn virtualisation(system: &System) -> String {
     if let Some(container) = container(system) {
         found.push(container);
     }
-    found.join(", in it ")
+    found.join(", ")
 }
 
 fn hypervisor(system: &System) -> Option<String> {

@@ -53,7 +53,7 @@ fn a_machine_is_described_from_the_files_of_its_kernel() {
     assert_eq!(found.memory_bytes, 2048 * 1024);
     assert_eq!(found.clock_source, "tsc");
     assert_eq!(found.governor, "performance, powersave");
-    assert_eq!(found.virtualisation, "hypervisor KVM, in it container (docker)");
+    assert_eq!(found.virtualisation, "hypervisor KVM, container (docker)");
     assert_eq!(found.load_before, Some(0.25));
     assert_eq!(found.other["processors_allowed"], "0-1,4");
     assert_eq!(found.other["transparent_huge_pages"], "madvise");
