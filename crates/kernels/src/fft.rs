@@ -127,7 +127,7 @@ pub struct BlockFft<T: Real> {
     instructions: Instructions,
     block: Option<Block<T>>,
     library: Library<T>,
-    /// Room for a tile, or for [`TURNED_ROWS`].
+    /// Room for a tile, or for [`turned_rows`].
     buffer: Vec<Complex<T>>,
 }
 
@@ -173,7 +173,12 @@ fn in_lines<T: Real>(numbers: &[Complex<T>]) -> Vec<Line> {
 
 /// Rows that are transformed before they are turned together where no kernel does both: with fewer, each line of the
 /// output is written in pieces; many more would not stay in the second-level cache.
-const TURNED_ROWS: usize = 32;
+fn turned_rows<T>(length: usize) -> usize {
+    (STRIP_BYTES / (length * size_of::<Complex<T>>())).clamp(32, 128)
+}
+
+/// What leaves most of the second-level cache to the output.
+const STRIP_BYTES: usize = 128 << 10;
 
 /// From this length on RustFFT takes what does not fill the lanes: one transform alone keeps its vectors busy.
 const SELF_SUFFICIENT: usize = 32;
@@ -206,7 +211,8 @@ impl<T: Real> BlockFft<T> {
             Block { kernels, rows_roots, roots: in_lines(&tile::roots::<T>(length)), scratch }
         });
         let library = Library::new(length);
-        let rows = block.as_ref().map_or(0, |block| block.kernels.rows_per_tile).max(TURNED_ROWS);
+        let rows = block.as_ref().map_or(0, |block| block.kernels.rows_per_tile);
+        let rows = rows.max(turned_rows::<T>(length));
         Ok(BlockFft { length, instructions, block, library, buffer: vec![zero; rows * length] })
     }
 
@@ -323,7 +329,7 @@ impl<T: Real> BlockFft<T> {
             done = block.turned(self.length, input, output);
         }
         while done < batch {
-            let count = TURNED_ROWS.min(batch - done);
+            let count = turned_rows::<T>(self.length).min(batch - done);
             let rows = &input[done * self.length..][..count * self.length];
             let buffer = &mut self.buffer[..rows.len()];
             if let Some(block) = &mut row_block {
@@ -418,8 +424,8 @@ impl<T: Real> Block<T> {
         unsafe { rows(&job) };
     }
 
-    /// Whether rows are better transformed by kernels of their own and then turned, [`TURNED_ROWS`] at a time, than by a tile
-    /// that does both. Of 512 rows of 64 points a Zen 5 did 46 000 matrices a second by tiles, and 80 000 in two steps.
+    /// Whether rows are better transformed by kernels of their own and then turned, [`turned_rows`] at a time, than by a tile
+    /// that does both.
     fn turns_by_rows(&self, length: usize) -> bool {
         self.kernels.rows_per_tile == 1 && length >= SELF_SUFFICIENT
     }
