@@ -1,6 +1,6 @@
 //! Two processors hand one cache line to each other.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use contract::{Rank, Result, Source};
 
@@ -79,18 +79,28 @@ fn put(rank: &dyn Rank, value: u64) {
     }
 }
 
-/// Spins without a pause, which on some processors lasts as long as the hand-over itself.
+/// Pauses between looks. Without it the processor has many loads of the line under way when the other takes it, and has
+/// to undo them all: two cores of a Zen 5 then took 54 ns instead of 30 to 45, and a floor that high would
+/// flatter every message.
 fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
     while let Some(line) = rank.shared_line() {
         let word = line.word(0);
         // Acquire, with the Release of the other's put.
-        if (0..LOADS).any(|_| word.load(Ordering::Acquire) == value) {
+        if (0..LOADS).any(|_| is_there(word, value)) {
             break;
         }
         // A look for messages fails if the other rank is dead.
         rank.probe(Source::Any, ITS_TAG)?;
     }
     Ok(())
+}
+
+fn is_there(word: &AtomicU64, value: u64) -> bool {
+    let found = word.load(Ordering::Acquire) == value;
+    if !found {
+        std::hint::spin_loop();
+    }
+    found
 }
 
 #[cfg(test)]
