@@ -14,6 +14,7 @@
 mod buffer;
 mod error;
 mod message;
+mod priority;
 mod rank;
 mod reduction;
 mod time;
@@ -27,6 +28,7 @@ pub mod reference;
 pub use buffer::Buffer;
 pub use error::{Error, Result};
 pub use message::{Source, Status, Tag, TagSelector};
+pub use priority::{Priority, PriorityGranted};
 pub use rank::{Completed, EAGER_BYTES, Posted, Progress, Rank, SharedLine, check_rank};
 pub use reduction::{Element, Operation, Reduction};
 pub use time::{ClockQuality, Time, TimeSpan};

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU64;
 
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Error, Reduction, Result, Source, Status, Tag, TagSelector, Time, Work,
-    collective,
+    Buffer, ClockQuality, Error, Priority, PriorityGranted, Reduction, Result, Source, Status, Tag,
+    TagSelector, Time, Work, collective,
 };
 
 /// An operation that was posted and not yet completed. Completing it gives back its buffer.
@@ -93,6 +93,13 @@ pub trait Rank {
 
     /// The processor that this rank is bound to, if it is bound to one.
     fn processor(&self) -> Option<usize>;
+
+    /// Asks for a priority among the ranks that share this rank's processor, from now on.
+    ///
+    /// For programs that are measured with and without priorities; a fabric that has none says so, and nothing changes.
+    fn set_priority(&mut self, _priority: Priority) -> PriorityGranted {
+        PriorityGranted::Refused { why: "this fabric has no priorities".into() }
+    }
 
     /// What carries the messages, for the record of the run.
     fn describe(&self) -> FabricDescription;
