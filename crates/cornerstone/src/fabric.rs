@@ -42,7 +42,7 @@ impl FabricChoice {
             FabricChoice::Simulated(name) => {
                 match simulated::machine(name).ok().and_then(|m| m.ranks_max) {
                     Some(most) => (most, "the machine has no more"),
-                    None => (simulated::RANKS_MAX, "each takes a stack of its own"),
+                    None => (fabric_sim::RANKS_MAX, "the simulator numbers no more"),
                 }
             }
             FabricChoice::Mpi => (mpi::ranks(), "the MPI's launcher has started no more"),

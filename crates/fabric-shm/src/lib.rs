@@ -11,6 +11,7 @@
 //! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
 //! * `rank`: the safe [`contract::Rank`] over the engine;
+//! * [`stacks`]: room for very many coroutines, for simulated machines;
 //! * `launcher`: processes, their binding, their reports and their deaths.
 
 // Under loom only the parts that it checks are built.
@@ -30,6 +31,8 @@ mod rank;
 mod ring;
 #[cfg(not(loom))]
 mod segment;
+#[cfg(not(loom))]
+pub mod stacks;
 #[cfg(not(loom))]
 mod system;
 mod wait;

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use contract::{Error, Rank, Result, Time};
-use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
+use fabric_shm::stacks::{PooledStack, StackError, StackPool};
 
 use crate::machine::{Level, Machine, Switching};
 use crate::network::ChannelUse;
@@ -53,7 +53,10 @@ pub struct Outcome<T> {
 /// Why a run did not end in order: the rank that failed first, and its error.
 pub type Failure = (usize, Error);
 
-type Routine<T> = Coroutine<(), (), Result<T>, DefaultStack>;
+type Routine<T> = Coroutine<(), (), Result<T>, PooledStack>;
+
+/// The most ranks of any machine: what handles of operations have room for.
+pub const RANKS_MAX: usize = 1 << 20;
 
 impl Options {
     /// `ranks` ranks at the machine's own level, with results checked and no trace.
@@ -120,7 +123,6 @@ pub fn run_watched<T: 'static>(
 
 /// The network of a machine with `ranks` nodes.
 fn topology(machine: &Machine, ranks: usize) -> std::result::Result<Topology, String> {
-    const RANKS_MAX: usize = 1 << 20;
     if ranks == 0 {
         return Err("run without ranks: ask for at least one".into());
     }
@@ -149,15 +151,11 @@ impl<T: 'static> Ranks<T> {
         program: Rc<F>,
     ) -> std::result::Result<Self, Failure> {
         let stack_bytes = options.stack_bytes.unwrap_or_else(|| stack_bytes(options.ranks));
+        let stacks =
+            StackPool::new(options.ranks, stack_bytes).map_err(|error| (0, no_stack(0, &error)))?;
         let mut routines = Vec::with_capacity(options.ranks);
         for rank in 0..options.ranks {
-            let stack = DefaultStack::new(stack_bytes).map_err(|error| {
-                let what = format!(
-                    "make a stack of {stack_bytes} bytes for rank {rank} (each takes two mappings; on Linux \
-                     `sysctl vm.max_map_count` limits them)"
-                );
-                (0, Error::System { what, reason: error.to_string() })
-            })?;
+            let stack = stacks.take().map_err(|error| (0, no_stack(rank, &error)))?;
             let (world, program) = (Rc::clone(world), Rc::clone(&program));
             let check_results = options.check_results;
             routines.push(Some(Coroutine::with_stack(stack, move |yielder, ()| {
@@ -209,6 +207,10 @@ fn drive<T: 'static>(
         // One that suspends itself in spite of the failure is unwound when its coroutine is dropped.
         ranks.resume(world, rank);
     }
+}
+
+fn no_stack(rank: usize, error: &StackError) -> Error {
+    Error::System { what: format!("making a stack for rank {rank}"), reason: error.to_string() }
 }
 
 /// Address space is cheap and pages that are never touched cost nothing, but at many ranks the page tables count.

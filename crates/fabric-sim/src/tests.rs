@@ -4,6 +4,7 @@ mod conformance;
 mod determinism;
 mod fairness;
 mod levels;
+mod many_ranks;
 mod mistakes;
 mod time;
 

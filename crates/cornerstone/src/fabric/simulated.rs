@@ -17,9 +17,6 @@ use super::LaunchEnd;
 use crate::interruption::Interruption;
 use crate::rank::Message;
 
-/// Each rank's stack takes two of the mappings that a Linux process may have, 65530 unless that was changed.
-pub(super) const RANKS_MAX: usize = 32_000;
-
 /// The machine of this name or file.
 pub(super) fn machine(name: &str) -> Result<Machine, LaunchEnd> {
     fabric_sim::machine::find(name).map_err(|error| LaunchEnd::Failed(error.to_string()))
