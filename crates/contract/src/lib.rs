@@ -13,6 +13,7 @@
 
 mod buffer;
 mod error;
+mod held;
 mod message;
 mod priority;
 mod rank;
@@ -27,6 +28,7 @@ pub mod reference;
 
 pub use buffer::Buffer;
 pub use error::{Error, Result};
+pub use held::Held;
 pub use message::{Source, Status, Tag, TagSelector};
 pub use priority::{Priority, PriorityGranted};
 pub use rank::{Completed, EAGER_BYTES, Posted, Progress, Rank, SharedLine, check_rank};

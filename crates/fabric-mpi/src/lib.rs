@@ -8,14 +8,14 @@
 //! ([`World::first`]). The calls of [`contract::Rank`] go straight to their counterparts in MPI; [`MpiRank`] says how
 //! each is mapped, and what an MPI does not promise.
 
-mod clock;
 mod error;
 pub mod launcher;
 mod library;
 mod rank;
 mod world;
 
+pub use hosts::Skew;
 pub use launcher::{Flavour, Launcher, LauncherError};
 pub use library::LoadError;
 pub use rank::{Collectives, MpiRank};
-pub use world::{JoinError, Options, Skew, World};
+pub use world::{JoinError, Options, World};

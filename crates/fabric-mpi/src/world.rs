@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use contract::{Element, Error, Rank, Result};
+use contract::{Element, Error, Result};
+use hosts::{Clock, LocalClock, Skew};
 
-use crate::clock::{self, Clock, LocalClock};
 use crate::launcher;
 use crate::library::{Handle, Library, LoadError, SUCCESS, Status};
-use crate::rank::{Collectives, MpiRank, Setting, processors};
+use crate::rank::{Collectives, MpiRank, Setting};
 
 /// How to join.
 #[derive(Clone, Debug, Default)]
@@ -23,15 +23,6 @@ pub struct Options {
     pub collectives: Collectives,
     /// For tests of the synchronisation of clocks: as if each rank were on a host of its own.
     pub skew: Option<Skew>,
-}
-
-/// Clocks that differ from rank to rank.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Skew {
-    /// Rank r's clock is ahead by r times as many nanoseconds.
-    pub offset_ns: i64,
-    /// And runs too fast by r times this share.
-    pub drift: f64,
 }
 
 /// Why the world cannot be joined.
@@ -70,9 +61,6 @@ const WORK: c_int = 1;
 /// An idle rank looks for work this often, at first and later. Each look costs a microsecond or so.
 const IDLE_MIN: Duration = Duration::from_micros(200);
 const IDLE_MAX: Duration = Duration::from_millis(10);
-/// The epoch of the shared clock lies this long before the ranks meet, so that no clock is ever before it.
-const EPOCH_MARGIN_NS: i64 = 1_000_000_000;
-
 impl World {
     /// Loads an MPI and joins the other processes. Once in the life of a process.
     ///
@@ -225,9 +213,7 @@ impl World {
         };
         let clock = Clock::common(LocalClock::ONE_HOST, LocalClock::ONE_HOST.ns());
         let mut rank = MpiRank::new(Rc::clone(&self.library), comm, reserved, setting, clock)?;
-        rank.settle(processors::own())?;
-        let clock = self.shared_clock(&mut rank)?;
-        rank.set_clock(clock);
+        rank.settle(self.options.skew)?;
         Ok(rank)
     }
 
@@ -278,29 +264,6 @@ impl World {
         Ok(tag_max as u32)
     }
 
-    fn shared_clock(&self, rank: &mut MpiRank) -> Result<Clock> {
-        let domain = match self.options.skew {
-            None => clock::domain(),
-            Some(_) => self.rank as u64,
-        };
-        let mut all = vec![0; rank.size() * size_of::<u64>()];
-        rank.allgather(&domain.to_le_bytes(), &mut all)?;
-        let domains: Vec<u64> =
-            all.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        if domains.iter().all(|other| *other == domains[0]) {
-            let local = LocalClock::ONE_HOST;
-            return Ok(Clock::common(local, epoch(rank, local.ns())?));
-        }
-        let mut local = LocalClock::SEVERAL_HOSTS;
-        if let Some(skew) = self.options.skew {
-            let times = self.rank as i64;
-            local = local.skewed(skew.offset_ns * times, skew.drift * times as f64);
-        }
-        let (correction, uncertainty) = clock::synchronise(rank, &local, &domains)?;
-        let epoch_ns = epoch(rank, correction.shared_ns(local.ns()))?;
-        Ok(Clock::corrected(local, correction, uncertainty, epoch_ns))
-    }
-
     /// Ends this process's part: in order, or, after an error, by giving up the whole run. Returns the exit status.
     pub fn finish(mut self, outcome: &Result<()>) -> i32 {
         self.finished = true;
@@ -340,13 +303,6 @@ fn check_types(library: &Library) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Rank 0's time of meeting, less a margin, for all.
-fn epoch(rank: &mut MpiRank, now_ns: i64) -> Result<i64> {
-    let mut bytes = (now_ns - EPOCH_MARGIN_NS).to_le_bytes();
-    rank.broadcast(0, &mut bytes)?;
-    Ok(i64::from_le_bytes(bytes))
 }
 
 impl Drop for World {

@@ -9,9 +9,24 @@ use contract::{
 
 use super::MpiRank;
 use super::call::{counted, readable, writable};
-use super::held::{Kind, Operation};
 use crate::error::message_bytes_in;
 use crate::library::{self, ERROR_TRUNCATE, Handle, Library, SUCCESS};
+
+/// What was posted.
+pub(super) struct Operation {
+    request: Handle,
+    /// Where MPI reads or writes until the request has ended. Its pages do not move with it.
+    buffer: Buffer,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// A send, with what its status will say.
+    Send(Status),
+    /// A receive of a user's message, or of a collective's.
+    Receive { reserved: bool },
+}
 
 /// Which messages a receive takes, in the MPI's terms.
 #[derive(Clone, Copy)]
@@ -237,7 +252,8 @@ impl MpiRank {
         let (comm, wire_tag) = self.envelope(to, tag)?;
         // SAFETY: `held` keeps the buffer, whose pages do not move with it, until the request has ended.
         let request = unsafe { self.begin_send(to, comm, wire_tag, &buffer) }?;
-        Ok(self.held.keep(Operation::send(request, buffer, self.setting.rank, tag)))
+        let status = Status { source: self.setting.rank, tag, bytes: buffer.len() };
+        Ok(self.held.keep(Operation { request, buffer, kind: Kind::Send(status) }))
     }
 
     pub(super) fn start_receive(

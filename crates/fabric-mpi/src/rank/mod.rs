@@ -2,25 +2,22 @@
 
 mod call;
 mod collectives;
-mod held;
 mod messages;
-pub(crate) mod processors;
 mod reductions;
 mod tags;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Error, Posted, Progress, Rank, Reduction, Result, Source,
-    Status, Tag, TagSelector, Time, Work, collective,
+    Buffer, ClockQuality, Completed, Error, Held, Posted, Progress, Rank, Reduction, Result,
+    Source, Status, Tag, TagSelector, Time, Work, collective,
 };
+use hosts::{Clock, Settled, Skew};
 
-use crate::clock::{self, Clock};
 use crate::library::{self, Handle, Library};
-use held::Held;
-use processors::Processors;
+use messages::Operation;
 use reductions::Reductions;
 use tags::Tags;
 
@@ -63,14 +60,12 @@ pub struct MpiRank {
     setting: Setting,
     tags: Tags,
     clock: Clock,
-    held: Held,
+    held: Held<Operation>,
     /// Copies of short messages to this rank itself that it has not received yet.
     to_self: VecDeque<(Handle, Buffer)>,
     window: Window,
     reductions: Reductions,
-    processor: Option<usize>,
-    every_rank_has_a_processor: bool,
-    hosts: usize,
+    settled: Settled,
 }
 
 /// What does not change.
@@ -122,34 +117,15 @@ impl MpiRank {
             to_self: VecDeque::new(),
             window: Window::default(),
             reductions,
-            processor: None,
-            every_rank_has_a_processor: false,
-            hosts: 0,
+            settled: Settled { every_rank_has_a_processor: false, hosts: 0, processor: None },
         })
     }
 
-    /// Finds out, together with the others, who is where.
-    pub(crate) fn settle(&mut self, own: Processors) -> Result<()> {
-        const BYTES: usize = 8 + Processors::BYTES;
-        let mut mine = [0; BYTES];
-        mine[..8].copy_from_slice(&clock::domain().to_le_bytes());
-        mine[8..].copy_from_slice(&own.to_bytes());
-        let mut all = vec![0; BYTES * self.setting.size];
-        self.allgather(&mine, &mut all)?;
-        let mut hosts: BTreeMap<[u8; 8], Vec<Processors>> = BTreeMap::new();
-        for one in all.as_chunks::<BYTES>().0 {
-            let (host, processors) = one.split_first_chunk::<8>().expect("a host comes first");
-            let processors = processors.try_into().expect("as many bytes as were sent");
-            hosts.entry(*host).or_default().push(Processors::from_bytes(processors));
-        }
-        self.every_rank_has_a_processor = hosts.values().all(|host| processors::enough(host));
-        self.processor = own.only();
-        self.hosts = hosts.len();
+    /// Finds out, together with the others, who is where and what time it is.
+    pub(crate) fn settle(&mut self, skew: Option<Skew>) -> Result<()> {
+        self.settled = hosts::settle(self)?;
+        self.clock = hosts::shared_clock(self, skew)?;
         Ok(())
-    }
-
-    pub(crate) fn set_clock(&mut self, clock: Clock) {
-        self.clock = clock;
     }
 
     /// The largest tag of this MPI.
@@ -214,16 +190,16 @@ impl Rank for MpiRank {
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        self.every_rank_has_a_processor
+        self.settled.every_rank_has_a_processor
     }
 
     fn processor(&self) -> Option<usize> {
-        self.processor
+        self.settled.processor
     }
 
     fn describe(&self) -> FabricDescription {
         let (major, minor) = self.library.version();
-        let binding = match self.processor {
+        let binding = match self.settled.processor {
             Some(processor) => format!("rank {} on processor {processor}", self.rank()),
             None => "not bound to one processor".into(),
         };
@@ -237,7 +213,7 @@ impl Rank for MpiRank {
             ("abi", self.library.abi.to_string()),
             ("collectives", collectives.to_string()),
             ("clock", self.clock.describe()),
-            ("hosts", self.hosts.to_string()),
+            ("hosts", self.settled.hosts.to_string()),
             ("binding", binding),
             ("tag_max", self.setting.tag_max.to_string()),
         ];

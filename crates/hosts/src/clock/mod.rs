@@ -7,17 +7,18 @@
 mod line;
 mod synchronise;
 
-use contract::{ClockQuality, Time, TimeSpan};
+use contract::{ClockQuality, Rank, Result, Time, TimeSpan};
+use rustix::time::{ClockId, clock_gettime};
 
-pub(crate) use synchronise::synchronise;
+use synchronise::synchronise;
 
 const NS_PER_S: i64 = 1_000_000_000;
 const PS_PER_NS: i64 = 1000;
 
 /// The clock of this process, as it is read.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LocalClock {
-    id: libc::clockid_t,
+#[derive(Clone, Copy, Debug)]
+pub struct LocalClock {
+    id: ClockId,
     /// For tests: this many nanoseconds are added, and this share of the time passed.
     skew_ns: i64,
     drift: f64,
@@ -43,8 +44,8 @@ pub(crate) struct Uncertainty {
 
 /// The clock that all ranks share, as this rank reads it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
-    pub(crate) local: LocalClock,
+pub struct Clock {
+    local: LocalClock,
     correction: Option<Correction>,
     uncertainty: Uncertainty,
     synchronised_ns: i64,
@@ -54,11 +55,11 @@ pub(crate) struct Clock {
 
 impl LocalClock {
     /// The clock to read where one is enough: disciplined, so that its seconds are seconds.
-    pub(crate) const ONE_HOST: LocalClock = LocalClock::of(libc::CLOCK_MONOTONIC);
+    pub const ONE_HOST: LocalClock = LocalClock::of(ClockId::Monotonic);
     /// The clock to read where several are compared: nobody bends it, so that its drift is a straight line.
-    pub(crate) const SEVERAL_HOSTS: LocalClock = LocalClock::of(libc::CLOCK_MONOTONIC_RAW);
+    pub const SEVERAL_HOSTS: LocalClock = LocalClock::of(ClockId::MonotonicRaw);
 
-    const fn of(id: libc::clockid_t) -> Self {
+    const fn of(id: ClockId) -> Self {
         LocalClock { id, skew_ns: 0, drift: 0.0, origin_ns: 0 }
     }
 
@@ -67,11 +68,10 @@ impl LocalClock {
         LocalClock { skew_ns, drift, origin_ns: self.ns(), ..self }
     }
 
+    /// Its reading in nanoseconds.
     #[inline]
-    pub(crate) fn ns(&self) -> i64 {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is live; both clocks exist on every Linux, so the call cannot fail.
-        unsafe { libc::clock_gettime(self.id, &mut time) };
+    pub fn ns(&self) -> i64 {
+        let time = clock_gettime(self.id);
         let ns = time.tv_sec * NS_PER_S + time.tv_nsec;
         if self.drift == 0.0 {
             ns + self.skew_ns
@@ -91,7 +91,7 @@ impl Correction {
 
 impl Clock {
     /// A clock that needs no correction. `epoch_ns` is the same on all ranks and lies in their past.
-    pub(crate) fn common(local: LocalClock, epoch_ns: i64) -> Self {
+    pub fn common(local: LocalClock, epoch_ns: i64) -> Self {
         let mut clock = Clock {
             local,
             correction: None,
@@ -118,8 +118,9 @@ impl Clock {
         clock
     }
 
+    /// The time on it.
     #[inline]
-    pub(crate) fn now(&self) -> Time {
+    pub fn now(&self) -> Time {
         let local_ns = self.local.ns();
         let ns = match &self.correction {
             None => local_ns,
@@ -129,7 +130,8 @@ impl Clock {
         Time::from_ps((ns - self.epoch_ns).max(0) as u64 * PS_PER_NS as u64)
     }
 
-    pub(crate) fn quality(&self) -> ClockQuality {
+    /// How far it can be trusted.
+    pub fn quality(&self) -> ClockQuality {
         let mut uncertainty = self.uncertainty.at_ns;
         if self.correction.is_some() {
             let passed = (self.local.ns() - self.synchronised_ns) as f64;
@@ -142,7 +144,7 @@ impl Clock {
     }
 
     /// What is read, for the record of a run.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         if self.correction.is_none() {
             return "CLOCK_MONOTONIC, one host".into();
         }
@@ -153,6 +155,50 @@ impl Clock {
             growth * 1e6
         )
     }
+}
+
+/// Clocks that differ from rank to rank, for tests of their synchronisation: as if each rank were on a host of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Skew {
+    /// Rank r's clock is ahead by r times as many nanoseconds.
+    pub offset_ns: i64,
+    /// And runs too fast by r times this share.
+    pub drift: f64,
+}
+
+/// The epoch of the shared clock lies this long before the ranks meet, so that no clock is ever before it.
+const EPOCH_MARGIN_NS: i64 = NS_PER_S;
+
+/// The clock that the ranks share, found out by messages. All ranks call it alike. Where they are on several hosts it takes
+/// half a second for each doubling of the number of hosts.
+///
+/// # Errors
+/// Those of messages.
+pub fn shared_clock(rank: &mut dyn Rank, skew: Option<Skew>) -> Result<Clock> {
+    let me = rank.rank();
+    let domain = if skew.is_none() { domain() } else { me as u64 };
+    let mut all = vec![0; rank.size() * size_of::<u64>()];
+    rank.allgather(&domain.to_le_bytes(), &mut all)?;
+    let domains: Vec<u64> =
+        all.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    if domains.iter().all(|other| *other == domains[0]) {
+        let local = LocalClock::ONE_HOST;
+        return Ok(Clock::common(local, epoch(rank, local.ns())?));
+    }
+    let mut local = LocalClock::SEVERAL_HOSTS;
+    if let Some(skew) = skew {
+        local = local.skewed(skew.offset_ns * me as i64, skew.drift * me as f64);
+    }
+    let (correction, uncertainty) = synchronise(rank, &local, &domains)?;
+    let epoch_ns = epoch(rank, correction.shared_ns(local.ns()))?;
+    Ok(Clock::corrected(local, correction, uncertainty, epoch_ns))
+}
+
+/// Rank 0's time of meeting, less a margin, for all.
+fn epoch(rank: &mut dyn Rank, now_ns: i64) -> Result<i64> {
+    let mut bytes = (now_ns - EPOCH_MARGIN_NS).to_le_bytes();
+    rank.broadcast(0, &mut bytes)?;
+    Ok(i64::from_le_bytes(bytes))
 }
 
 fn smallest_step(clock: &Clock) -> TimeSpan {

@@ -2,11 +2,23 @@
 
 /// A bit for each processor that a process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Processors([u64; Processors::WORDS]);
+pub struct Processors([u64; Processors::WORDS]);
 
 impl Processors {
     const WORDS: usize = 16;
     pub(crate) const BYTES: usize = Self::WORDS * 8;
+
+    /// Those of this process; none where the system does not tell.
+    pub fn of_this_process() -> Self {
+        let mut words = [0; Processors::WORDS];
+        if let Ok(set) = rustix::thread::sched_getaffinity(None) {
+            for processor in (0..64 * Processors::WORDS).filter(|&processor| set.is_set(processor))
+            {
+                words[processor / 64] |= 1 << (processor % 64);
+            }
+        }
+        Processors(words)
+    }
 
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -25,18 +37,10 @@ impl Processors {
     }
 
     /// The one processor, where there is only one.
-    pub(crate) fn only(&self) -> Option<usize> {
+    pub fn only(&self) -> Option<usize> {
         let word = self.0.iter().position(|word| *word != 0)?;
         (self.count() == 1).then(|| word * 64 + self.0[word].trailing_zeros() as usize)
     }
-}
-
-/// Those of this process; none where the system does not tell.
-pub(crate) fn own() -> Processors {
-    let mut words = [0; Processors::WORDS];
-    // SAFETY: the mask is live and as long as is said.
-    unsafe { libc::sched_getaffinity(0, size_of_val(&words), words.as_mut_ptr().cast()) };
-    Processors(words)
 }
 
 /// Whether every one of these processes, all on one host, can have a processor for itself at the same time.
@@ -76,6 +80,6 @@ mod tests {
         assert_eq!(set(&[3, 70]).only(), None);
         assert_eq!(set(&[]).only(), None);
         assert_eq!(Processors::from_bytes(&set(&[5, 64]).to_bytes()), set(&[5, 64]));
-        assert!(own().count() > 0);
+        assert!(Processors::of_this_process().count() > 0);
     }
 }

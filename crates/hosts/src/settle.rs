@@ -1,0 +1,61 @@
+//! Who is where.
+
+use std::collections::BTreeMap;
+
+use contract::{Rank, Result};
+
+use crate::clock::domain;
+use crate::processors::{Processors, enough};
+
+/// What the ranks know of their places after [`settle`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// Whether all ranks can run at the same time.
+    pub every_rank_has_a_processor: bool,
+    /// How many hosts there are.
+    pub hosts: usize,
+    /// The processor that this rank is bound to, if it is bound to one.
+    pub processor: Option<usize>,
+}
+
+/// Finds out, together with the others, who is where. All ranks call it alike.
+///
+/// # Errors
+/// Those of an allgather.
+pub fn settle(rank: &mut dyn Rank) -> Result<Settled> {
+    const BYTES: usize = 8 + Processors::BYTES;
+    let own = Processors::of_this_process();
+    let mut mine = [0; BYTES];
+    mine[..8].copy_from_slice(&domain().to_le_bytes());
+    mine[8..].copy_from_slice(&own.to_bytes());
+    let mut all = vec![0; BYTES * rank.size()];
+    rank.allgather(&mine, &mut all)?;
+    let mut hosts: BTreeMap<[u8; 8], Vec<Processors>> = BTreeMap::new();
+    for one in all.as_chunks::<BYTES>().0 {
+        let (host, processors) = one.split_first_chunk::<8>().expect("a host comes first");
+        let processors = processors.try_into().expect("as many bytes as were sent");
+        hosts.entry(*host).or_default().push(Processors::from_bytes(processors));
+    }
+    Ok(Settled {
+        every_rank_has_a_processor: hosts.values().all(|host| enough(host)),
+        hosts: hosts.len(),
+        processor: own.only(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::reference;
+
+    #[test]
+    fn ranks_of_one_process_find_that_they_share_a_host() {
+        let ended = reference::run(3, |rank| {
+            let settled = settle(rank)?;
+            assert_eq!(settled.hosts, 1);
+            assert_eq!(settled.processor, Processors::of_this_process().only());
+            Ok(())
+        });
+        assert_eq!(ended.map_err(|(_, error)| error), Ok(()));
+    }
+}
