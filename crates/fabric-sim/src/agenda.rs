@@ -12,8 +12,10 @@ pub(crate) enum Event {
     Wake(u32),
     /// A message's overhead is spent, and it goes to the network.
     Launch(u32),
-    /// A message to the rank itself is copied.
-    Copied(u32),
+    /// A rank can go on as soon as it gets the processor that it shares.
+    Ready(u32),
+    /// A shared processor: what runs on it ends, or the next is chosen.
+    Turn(u32),
     /// L1: the sender's engine takes a parcel up.
     Started(u32),
     /// L1: a parcel's last byte leaves the sender.
@@ -48,7 +50,7 @@ impl Event {
         match self {
             Event::Wake(rank) => (0, rank),
             Event::Launch(message) => (1, message),
-            Event::Copied(message) => (2, message),
+            Event::Ready(rank) => (2, rank),
             Event::Started(message) => (3, message),
             Event::Left(message) => (4, message),
             Event::AtPort(message) => (5, message),
@@ -58,6 +60,7 @@ impl Event {
             Event::AtNode(packet) => (9, packet),
             Event::AtEnd(packet) => (10, packet),
             Event::TakenIn(node) => (11, node),
+            Event::Turn(node) => (12, node),
         }
     }
 }

@@ -29,14 +29,28 @@ impl Random {
     /// The next number, each of the 2^64 equally likely.
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.counter += 1;
-        mix(self.key.wrapping_add(self.counter.wrapping_mul(GOLDEN)))
+        self.number(self.counter - 1)
+    }
+
+    /// Number `n` of the stream, the first being number 0.
+    fn number(&self, n: u64) -> u64 {
+        mix(self.key.wrapping_add((n + 1).wrapping_mul(GOLDEN)))
+    }
+
+    /// Number `n` of the stream, brought below `bound`, which is above zero.
+    pub(crate) fn number_below(&self, n: u64, bound: u64) -> u64 {
+        scale(self.number(n), bound)
     }
 
     /// A number below `bound`, which is above zero.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        // Multiply and shift (Lemire 2019): off by less than bound / 2^64.
-        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
+        scale(self.next_u64(), bound)
     }
+}
+
+/// Multiply and shift (Lemire 2019): off by less than bound / 2^64.
+fn scale(number: u64, bound: u64) -> u64 {
+    ((u128::from(number) * u128::from(bound)) >> 64) as u64
 }
 
 #[cfg(test)]
@@ -51,6 +65,14 @@ mod tests {
         };
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
+    }
+
+    #[test]
+    fn a_number_can_be_had_without_those_before_it() {
+        let mut random = Random::new(7, 1);
+        let stream = random.clone();
+        let drawn: Vec<u64> = (0..5).map(|_| random.below(1000)).collect();
+        assert_eq!(drawn[4], stream.number_below(4, 1000));
     }
 
     #[test]

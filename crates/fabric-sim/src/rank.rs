@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Error, Posted, Progress, Rank, Result, Source, Status, Tag,
-    TagSelector, Time, TimeSpan, Work, check_rank, collective,
+    Buffer, ClockQuality, Completed, Error, Posted, Priority, PriorityGranted, Progress, Rank,
+    Result, Source, Status, Tag, TagSelector, Time, TimeSpan, Work, check_rank, collective,
 };
 use corosensei::Yielder;
 
@@ -79,7 +79,7 @@ impl<'a> SimulatedRank<'a> {
         let overhead = {
             let world = self.world.borrow();
             world.check()?;
-            if to == self.rank { TimeSpan::ZERO } else { world.send_overhead(data.len()) }
+            world.send_overhead(self.rank, to, data.len())
         };
         self.work(overhead);
         let mut world = self.world.borrow_mut();
@@ -119,7 +119,8 @@ impl<'a> SimulatedRank<'a> {
 
     fn ring_collectives(&self) -> Option<crate::machine::RingCollectives> {
         let world = self.world.borrow();
-        world.machine.ring_collectives.clone().filter(|_| self.size > 1)
+        let own = self.size > 1 && !world.shares_processors();
+        world.machine.ring_collectives.clone().filter(|_| own)
     }
 }
 
@@ -160,20 +161,33 @@ impl Rank for SimulatedRank<'_> {
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        true
+        !self.world.borrow().shares_processors()
     }
 
     fn processor(&self) -> Option<usize> {
-        Some(self.rank)
+        Some(self.world.borrow().processor(self.rank))
+    }
+
+    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        if !priority.is_valid() {
+            let why = format!("fixed priorities are from 1 to {}", Priority::MAX);
+            return PriorityGranted::Refused { why };
+        }
+        self.world.borrow_mut().set_priority(self.rank, priority);
+        PriorityGranted::Granted
     }
 
     fn describe(&self) -> FabricDescription {
         let world = self.world.borrow();
-        let details = BTreeMap::from([
+        let mut details = BTreeMap::from([
             ("machine".to_string(), world.machine.title.clone()),
             ("level".to_string(), world.level.name().to_string()),
             ("seed".to_string(), world.seed.to_string()),
         ]);
+        if world.shares_processors() {
+            let ranks = world.ranks_per_processor().to_string();
+            details.insert("ranks_per_processor".to_string(), ranks);
+        }
         FabricDescription {
             name: format!("sim:{}", world.machine.name),
             version: env!("CARGO_PKG_VERSION").into(),

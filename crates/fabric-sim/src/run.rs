@@ -23,6 +23,8 @@ pub struct Options {
     pub ranks: usize,
     /// The level of detail; the machine's own if none is given.
     pub level: Option<Level>,
+    /// How many ranks share a processor: rank r is on processor r divided by this. As the machine says if none is given.
+    pub ranks_per_processor: Option<usize>,
     /// The seed of everything random.
     pub seed: u64,
     /// Whether computations are really done, so that their results can be checked.
@@ -64,6 +66,7 @@ impl Options {
         Options {
             ranks,
             level: None,
+            ranks_per_processor: None,
             seed: 1,
             check_results: true,
             trace: false,
@@ -95,10 +98,13 @@ pub fn run_watched<T: 'static>(
     program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
     watch: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> std::result::Result<Outcome<T>, Failure> {
-    let topology = topology(machine, options.ranks).map_err(|why| (0, refusal(machine, why)))?;
+    let sharing = options.ranks_per_processor.unwrap_or(machine.ranks_per_processor);
+    let topology =
+        topology(machine, options.ranks, sharing).map_err(|why| (0, refusal(machine, why)))?;
     let machine = Rc::new(machine.clone());
     let level = options.level.unwrap_or(machine.level);
-    let world = World::new(machine, topology, level, options.seed, options.trace);
+    let world =
+        World::new(machine, topology, level, options.ranks, sharing, options.seed, options.trace);
     let world = Rc::new(RefCell::new(world));
     let mut ranks = Ranks::start(&world, options, Rc::new(program))?;
     drive(&world, &mut ranks, watch);
@@ -121,17 +127,24 @@ pub fn run_watched<T: 'static>(
     })
 }
 
-/// The network of a machine with `ranks` nodes.
-fn topology(machine: &Machine, ranks: usize) -> std::result::Result<Topology, String> {
+/// The network of a machine with as many nodes as `ranks` ranks need.
+fn topology(
+    machine: &Machine,
+    ranks: usize,
+    ranks_per_processor: usize,
+) -> std::result::Result<Topology, String> {
     if ranks == 0 {
         return Err("run without ranks: ask for at least one".into());
     }
-    let most = machine.ranks_max.unwrap_or(RANKS_MAX).min(RANKS_MAX);
+    if ranks_per_processor == 0 {
+        return Err("place no ranks on a processor: ask for at least one".into());
+    }
+    let most = machine.most_ranks(ranks_per_processor);
     if ranks > most {
         return Err(format!("have {ranks} ranks: it has at most {most}"));
     }
     let ejection = machine.network.switching == Switching::CutThrough;
-    Topology::new(&machine.network.shape, ranks, ejection)
+    Topology::new(&machine.network.shape, ranks.div_ceil(ranks_per_processor), ejection)
         .map_err(|why| format!("have {ranks} ranks: {why}"))
 }
 

@@ -6,6 +6,7 @@ mod fairness;
 mod levels;
 mod many_ranks;
 mod mistakes;
+mod sharing;
 mod time;
 
 use contract::{Rank, Result, Tag};

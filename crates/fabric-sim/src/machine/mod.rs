@@ -1,6 +1,7 @@
 //! A machine, as the simulator needs to know it.
 
 mod built_in;
+mod error;
 mod file;
 mod show;
 mod source;
@@ -12,7 +13,8 @@ use crate::quantity::{Cost, PerUnit, Piecewise};
 use crate::topology::Shape;
 
 pub use built_in::{built_in, built_in_names, find};
-pub use file::{MachineError, parse};
+pub use error::MachineError;
+pub use file::parse;
 pub use show::show;
 pub use source::Source;
 
@@ -25,8 +27,10 @@ pub struct Machine {
     pub title: String,
     /// The level at which it is simulated unless the user asks for another.
     pub level: Level,
-    /// How many ranks it has at most, if there is a limit.
+    /// How many processors it has at most, if there is a limit: as many ranks, unless several share one.
     pub ranks_max: Option<usize>,
+    /// How many ranks share a processor unless the user asks for another number: rank r is on processor r divided by it.
+    pub ranks_per_processor: usize,
     /// Its processors.
     pub processor: Processor,
     /// What a message costs at its ends.
@@ -37,7 +41,7 @@ pub struct Machine {
     pub network: Network,
     /// Collectives of its own, if it has any.
     pub ring_collectives: Option<RingCollectives>,
-    /// Pauses by its operating system.
+    /// Pauses by its operating system, by kind.
     pub pauses: Vec<Pause>,
     /// Where each number comes from.
     pub sources: Vec<Source>,
@@ -59,6 +63,10 @@ pub struct Processor {
     pub work: Vec<(WorkKind, PerUnit)>,
     /// What it takes to ask whether something has happened.
     pub polling: TimeSpan,
+    /// After which a rank without a fixed priority lets the next one run that shares its processor.
+    pub time_slice: TimeSpan,
+    /// What it takes to go over to another rank that shares it.
+    pub switch: TimeSpan,
 }
 
 /// What a message costs at its ends.
@@ -176,13 +184,36 @@ pub struct RingCollectives {
     pub allgather_step: TimeSpan,
 }
 
-/// A pause that the operating system makes again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A kind of pause that the operating system makes again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// From one to the next.
     pub period: TimeSpan,
     /// How long it is.
     pub length: TimeSpan,
+    /// By how much it may begin later: evenly between nothing and this.
+    pub period_jitter: TimeSpan,
+    /// By how much it may be shorter or longer: evenly between both.
+    pub length_jitter: TimeSpan,
+    /// Whether it comes to all processors at the same moments, and not to each at its own.
+    pub at_once: bool,
+    /// The processors that it comes to; all if there is no list.
+    pub processors: Option<Vec<usize>>,
+}
+
+impl Machine {
+    /// The most ranks that it can have, with so many on each processor.
+    pub fn most_ranks(&self, ranks_per_processor: usize) -> usize {
+        let processors = self.ranks_max.unwrap_or(crate::RANKS_MAX);
+        processors.saturating_mul(ranks_per_processor).min(crate::RANKS_MAX)
+    }
+}
+
+impl Pause {
+    /// Whether a processor has it.
+    pub fn concerns(&self, processor: usize) -> bool {
+        self.processors.as_ref().is_none_or(|listed| listed.contains(&processor))
+    }
 }
 
 impl Processor {

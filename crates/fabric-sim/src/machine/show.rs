@@ -2,7 +2,7 @@
 
 use contract::TimeSpan;
 
-use super::{Announcement, Machine, MergePolicy, Switching};
+use super::{Announcement, Machine, MergePolicy, Pause, Switching};
 use crate::quantity::{Cost, Piecewise};
 use crate::topology::Shape;
 use crate::{Kind, unloaded};
@@ -148,14 +148,38 @@ fn processor(machine: &Machine) -> Vec<String> {
         "Asking whether something has happened takes {}.",
         us(machine.processor.polling)
     ));
-    for pause in &machine.pauses {
-        lines.push(format!(
-            "The operating system pauses {} every {}.",
-            us(pause.length),
-            us(pause.period)
-        ));
+    if machine.ranks_per_processor > 1 {
+        lines.push(format!("{} ranks share a processor.", machine.ranks_per_processor));
     }
+    lines.push(format!(
+        "Ranks that share one take turns of {}; going over to another takes {}.",
+        us(machine.processor.time_slice),
+        us(machine.processor.switch)
+    ));
+    lines.extend(machine.pauses.iter().map(pause));
     lines
+}
+
+fn pause(pause: &Pause) -> String {
+    let jitter = |span: TimeSpan, words: &str| match span {
+        TimeSpan::ZERO => String::new(),
+        span => format!(" ({words} {})", us(span)),
+    };
+    let whom = match (&pause.processors, pause.at_once) {
+        (None, false) => String::new(),
+        (None, true) => ", all processors at once".into(),
+        (Some(listed), _) => {
+            let listed: Vec<String> = listed.iter().map(usize::to_string).collect();
+            format!(", on processors {}", listed.join(", "))
+        }
+    };
+    format!(
+        "The operating system pauses {}{} every {}{}{whom}.",
+        us(pause.length),
+        jitter(pause.length_jitter, "give or take"),
+        us(pause.period),
+        jitter(pause.period_jitter, "late by up to"),
+    )
 }
 
 fn examples(machine: &Machine) -> Vec<String> {

@@ -1,6 +1,9 @@
 //! What a rank's program asks of the world. Each call either does its part at once or leaves the rank waiting.
 
-use contract::{Buffer, Error, Posted, Result, Source, Status, Tag, TagSelector, Time, TimeSpan};
+use contract::{
+    Buffer, Error, Posted, Priority, Result, Source, Status, Tag, TagSelector, Time, TimeSpan,
+    WorkKind,
+};
 
 use super::matching::Wanted;
 use super::operation::{Finished, State, Waiting};
@@ -21,23 +24,68 @@ impl World {
         if span == TimeSpan::ZERO {
             return Turn::GoOn;
         }
-        let end = self.ranks[rank].processor.end(self.now(), span);
-        self.wait_until(rank, end)
+        if self.processors.are_shared() {
+            if self.has_failed() {
+                self.agenda.drift(self.now() + span);
+                return Turn::GoOn;
+            }
+            self.ranks[rank].waiting = Waiting::Time;
+            self.occupy(rank, span, Event::Wake(rank as u32));
+            return Turn::Suspend;
+        }
+        let end = self.processors.end(rank, self.now(), span);
+        self.wait_for_time(rank, end, Event::Wake(rank as u32))
+    }
+
+    /// What a processor has to do for a rank: after it, `done` happens.
+    pub(super) fn occupy(&mut self, rank: usize, span: TimeSpan, done: Event) {
+        let priority = self.ranks[rank].priority;
+        self.processors.occupy(&mut self.agenda, rank, priority, span, done);
+    }
+
+    /// A rank that waited for a moment goes on once it gets its processor.
+    pub(super) fn give_processor(&mut self, rank: u32) {
+        self.occupy(rank as usize, TimeSpan::ZERO, Event::Wake(rank));
+    }
+
+    /// Gives a rank a priority on its processor.
+    pub(crate) fn set_priority(&mut self, rank: usize, priority: Priority) {
+        self.ranks[rank].priority = priority;
+    }
+
+    /// The processor that a rank runs on.
+    pub(crate) fn processor(&self, rank: usize) -> usize {
+        self.processors.node(rank)
+    }
+
+    /// How many ranks each processor has, but for the last.
+    pub(crate) fn ranks_per_processor(&self) -> u32 {
+        self.processors.ranks_per_processor()
+    }
+
+    /// Whether ranks share processors.
+    pub(crate) fn shares_processors(&self) -> bool {
+        self.processors.are_shared()
     }
 
     /// The rank waits for a moment.
     pub(crate) fn wait_until(&mut self, rank: usize, time: Time) -> Turn {
+        let shared = self.processors.are_shared();
+        let event = if shared { Event::Ready(rank as u32) } else { Event::Wake(rank as u32) };
+        self.wait_for_time(rank, time, event)
+    }
+
+    fn wait_for_time(&mut self, rank: usize, time: Time, event: Event) -> Turn {
         if self.has_failed() {
             self.agenda.drift(time);
             return Turn::GoOn;
         }
-        if time <= self.now()
-            || (!self.network.is_unsettled() && self.agenda.jump(time, rank as u32))
-        {
+        let may_jump = event == Event::Wake(rank as u32) && !self.network.is_unsettled();
+        if time <= self.now() || (may_jump && self.agenda.jump(time, rank as u32)) {
             return Turn::GoOn;
         }
         self.ranks[rank].waiting = Waiting::Time;
-        self.agenda.push(time, Event::Wake(rank as u32));
+        self.agenda.push(time, event);
         Turn::Suspend
     }
 
@@ -53,8 +101,12 @@ impl World {
         turn
     }
 
-    /// What sending a message of `bytes` bytes takes the sender's processor before the message goes.
-    pub(crate) fn send_overhead(&self, bytes: usize) -> TimeSpan {
+    /// What sending a message of `bytes` bytes takes the sender's processor before the message goes. On the processor
+    /// itself it is copied, and that is all.
+    pub(crate) fn send_overhead(&self, rank: usize, to: usize, bytes: usize) -> TimeSpan {
+        if self.processors.are_one(rank, to) {
+            return self.machine.processor.time(WorkKind::CopyBytes, bytes as u64);
+        }
         match self.machine.protocol.announcement {
             Announcement::Free => TimeSpan::ZERO,
             Announcement::Message => self.machine.endpoint.send.of(bytes as u64),

@@ -86,15 +86,12 @@ impl World {
             self.finish_send(number);
         }
         let free = self.machine.protocol.announcement == Announcement::Free;
-        if self.to_self(number) {
-            let copy = self.machine.processor.time(contract::WorkKind::CopyBytes, bytes as u64);
+        if self.is_local(number) {
+            // The sender's processor has copied it.
             if bytes <= EAGER_BYTES {
                 self.finish_send(number);
             }
-            // One after the other, so that none overtakes another.
-            let own = &mut self.ranks[self.messages[number as usize].from as usize];
-            own.copies_until = own.copies_until.max(self.agenda.now()) + copy;
-            self.agenda.push(own.copies_until, Event::Copied(number));
+            self.arrived(number);
         } else if !at_once && free {
             self.arrived(number);
         } else {
@@ -102,9 +99,10 @@ impl World {
         }
     }
 
-    fn to_self(&self, number: u32) -> bool {
+    /// Whether it never leaves its processor.
+    fn is_local(&self, number: u32) -> bool {
         let message = &self.messages[number as usize];
-        message.from == message.to
+        self.processors.are_one(message.from as usize, message.to as usize)
     }
 
     /// Hands a message to the network, or what its stage sends in its stead.
@@ -119,6 +117,7 @@ impl World {
             Stage::Announced => (message.from, message.to, control_bytes, Kind::Control),
             Stage::Answered => (message.to, message.from, control_bytes, Kind::Control),
         };
+        let [from, to] = [from, to].map(|rank| self.processors.node(rank as usize) as u32);
         let parcel = Parcel { message: number, from, to, bytes, kind };
         self.network.launch(&mut self.agenda, parcel, &mut self.outcomes);
         self.heed_outcomes();
@@ -174,9 +173,10 @@ impl World {
 
     /// A receive and its message have found each other.
     pub(super) fn meet(&mut self, number: u32, receive: u32) {
+        let local = self.is_local(number);
         let message = &mut self.messages[number as usize];
         message.receive = Some(receive);
-        if message.stage == Stage::Eager || message.from == message.to {
+        if message.stage == Stage::Eager || local {
             self.finish_send(number);
             self.finish_receive(number);
         } else {
@@ -196,8 +196,17 @@ impl World {
             Announcement::Message => TimeSpan::ZERO,
             Announcement::Free => self.machine.endpoint.send.of(bytes),
         };
-        let at = self.ranks[from].processor.end(self.agenda.now(), overhead);
-        self.agenda.push(at, Event::Launch(number));
+        self.spend(from, overhead, Event::Launch(number));
+    }
+
+    /// A rank's processor works for it while its program waits, or goes on: `done` happens afterwards.
+    fn spend(&mut self, rank: usize, span: TimeSpan, done: Event) {
+        if self.processors.are_shared() {
+            self.occupy(rank, span, done);
+        } else {
+            let at = self.processors.end(rank, self.agenda.now(), span);
+            self.agenda.push(at, done);
+        }
     }
 
     fn finish_send(&mut self, number: u32) {
@@ -214,7 +223,7 @@ impl World {
         let (source, to, tag, bytes) = (message.from, message.to, message.tag, message.data.len());
         let now = self.agenda.now();
         let endpoint = &self.machine.endpoint;
-        let due = if message.bare || message.from == message.to {
+        let due = if message.bare || self.is_local(number) {
             TimeSpan::ZERO
         } else if message.unexpected {
             endpoint.receive.of(bytes as u64) + endpoint.unexpected.of(bytes as u64)
@@ -235,10 +244,9 @@ impl World {
     fn finish(&mut self, rank: usize, operation: u32, mut finished: Finished) {
         let state = &mut self.ranks[rank];
         if state.waiting.is_for(operation) {
-            let at = state.processor.end(self.agenda.now(), finished.due);
-            finished.due = TimeSpan::ZERO;
             state.waiting = Waiting::Time;
-            self.agenda.push(at, Event::Wake(rank as u32));
+            let due = std::mem::take(&mut finished.due);
+            self.spend(rank, due, Event::Wake(rank as u32));
         }
         self.ranks[rank].operations.finish(operation, finished);
     }

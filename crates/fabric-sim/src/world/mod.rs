@@ -4,12 +4,14 @@ mod call;
 mod deadlock;
 mod matching;
 mod message;
+mod noise;
 mod operation;
-mod processor;
+mod processors;
+mod sharing;
 
 use std::rc::Rc;
 
-use contract::{Error, Result, Time};
+use contract::{Error, Priority, Result, Time};
 
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
@@ -22,7 +24,7 @@ use matching::Mailbox;
 use message::Message;
 pub(crate) use operation::Finished;
 use operation::{Operations, Waiting};
-use processor::Processor;
+use processors::Processors;
 
 /// The state of a run.
 pub(crate) struct World {
@@ -32,6 +34,7 @@ pub(crate) struct World {
     agenda: Agenda,
     network: Network,
     ranks: Vec<RankState>,
+    processors: Processors,
     messages: Vec<Message>,
     free_messages: Vec<u32>,
     outcomes: Vec<Outcome>,
@@ -57,9 +60,7 @@ struct RankState {
     waiting: Waiting,
     operations: Operations,
     mailbox: Mailbox,
-    processor: Processor,
-    /// When the last message to the rank itself is copied.
-    copies_until: Time,
+    priority: Priority,
     /// When the clock was last read, if nothing has happened to the rank since.
     clock_read: Option<Time>,
 }
@@ -69,10 +70,13 @@ impl World {
         machine: Rc<Machine>,
         topology: Topology,
         level: Level,
+        ranks: usize,
+        ranks_per_processor: usize,
         seed: u64,
         trace: bool,
     ) -> Self {
-        let size = topology.nodes();
+        let processors =
+            Processors::new(&machine, topology.nodes(), ranks_per_processor as u32, seed);
         let mut network = Network::new(&machine, topology, level);
         if trace {
             network.keep_busy_spans();
@@ -81,12 +85,12 @@ impl World {
             waiting: Waiting::Running,
             operations: Operations::new(rank),
             mailbox: Mailbox::default(),
-            processor: Processor::new(&machine, seed, rank),
-            copies_until: Time::ZERO,
+            priority: Priority::TimeShared,
             clock_read: None,
         };
         World {
-            ranks: (0..size as u32).map(state).collect(),
+            ranks: (0..ranks as u32).map(state).collect(),
+            processors,
             agenda: Agenda::new(),
             network,
             messages: Vec::new(),
@@ -145,7 +149,8 @@ impl World {
                     return Some(rank as usize);
                 }
                 Event::Launch(message) => self.launch(message),
-                Event::Copied(message) => self.arrived(message),
+                Event::Ready(rank) => self.give_processor(rank),
+                Event::Turn(node) => self.processors.turn(&mut self.agenda, node),
                 event => {
                     self.network.handle(&mut self.agenda, event, &mut self.outcomes);
                     self.heed_outcomes();

@@ -1,0 +1,145 @@
+//! What processors, end points, the protocol and pauses cost, from the fields of a file.
+
+use contract::{TimeSpan, WorkKind};
+
+use super::place::Place;
+use super::schema::{
+    FileAnnouncement, FileEndpoint, FilePause, FileProcessor, FileProtocol, FileRing,
+};
+use crate::machine::{
+    Announcement, Endpoint, MachineError, Pause, Processor, Protocol, RingCollectives,
+};
+
+const POLLING_US: f64 = 0.1;
+/// A time slice ends at a tick of the clock, of which Unix has long had a hundred a second.
+const TIME_SLICE_US: f64 = 10_000.0;
+/// Each kind has streams of random numbers of its own.
+const PAUSES_MAX: usize = 256;
+
+pub(super) fn processor(
+    place: &Place<'_>,
+    file: &FileProcessor,
+) -> Result<Processor, MachineError> {
+    let mut work = Vec::new();
+    for (kind, key, rate) in [
+        (WorkKind::FloatingPoint, "floating_point_mflops", file.floating_point_mflops),
+        (WorkKind::Fft, "fft_mflops", file.fft_mflops),
+        (WorkKind::CopyBytes, "copy_mb_per_s", file.copy_mb_per_s),
+        (WorkKind::CornerTurnBytes, "corner_turn_mb_per_s", file.corner_turn_mb_per_s),
+        (WorkKind::Reduction, "reduction_mops", file.reduction_mops),
+    ] {
+        if let Some(rate) = rate {
+            work.push((kind, place.rate(&format!("processor.{key}"), rate)?));
+        }
+    }
+    let polling = place.span("processor.polling_us", file.polling_us.or(Some(POLLING_US)))?;
+    if polling == TimeSpan::ZERO {
+        return Err(
+            place.refuse("processor.polling_us", "is 0; a program that polls would never get on")
+        );
+    }
+    let slice_us = file.time_slice_us.or(Some(TIME_SLICE_US));
+    let time_slice = place.span("processor.time_slice_us", slice_us)?;
+    if time_slice == TimeSpan::ZERO {
+        return Err(place.refuse("processor.time_slice_us", "is 0; no rank would ever get on"));
+    }
+    let switch = place.span("processor.switch_us", file.switch_us)?;
+    Ok(Processor { work, polling, time_slice, switch })
+}
+
+pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<Endpoint, MachineError> {
+    Ok(Endpoint {
+        send: place.pieces("endpoint.send", (file.send_us, file.send_ns_per_byte), &file.send)?,
+        receive: place.pieces(
+            "endpoint.receive",
+            (file.receive_us, file.receive_ns_per_byte),
+            &file.receive,
+        )?,
+        unexpected: place.pieces(
+            "endpoint.unexpected",
+            (file.unexpected_us, file.unexpected_ns_per_byte),
+            &[],
+        )?,
+        packet_send: place.cost(
+            "endpoint.packet_send",
+            file.packet_send_us,
+            file.packet_send_ns_per_byte,
+        )?,
+        packet_receive: place.cost(
+            "endpoint.packet_receive",
+            file.packet_receive_us,
+            file.packet_receive_ns_per_byte,
+        )?,
+        setup: place.span("endpoint.setup_us", file.setup_us)?,
+        simplex: file.simplex,
+        gap: place.span("endpoint.gap_us", file.gap_us)?,
+        engine_overlaps_link: file.engine_overlaps_link,
+        co_processor: file.co_processor,
+        send_waits_for_link: file.send_waits_for_link,
+    })
+}
+
+pub(super) fn protocol(place: &Place<'_>, file: &FileProtocol) -> Result<Protocol, MachineError> {
+    Ok(Protocol {
+        eager_bytes: file.eager_bytes.unwrap_or(u64::MAX),
+        announcement: match file.announcement {
+            Some(FileAnnouncement::Free) => Announcement::Free,
+            Some(FileAnnouncement::Message) | None => Announcement::Message,
+        },
+        control_bytes: file.control_bytes.unwrap_or(0),
+        answer: place.span("protocol.answer_us", file.answer_us)?,
+    })
+}
+
+pub(super) fn ring_collectives(
+    place: &Place<'_>,
+    file: &FileRing,
+) -> Result<RingCollectives, MachineError> {
+    let span = |key: &str, us| place.span(&format!("ring_collectives.{key}"), Some(us));
+    Ok(RingCollectives {
+        barrier_entry: span("barrier_entry_us", file.barrier_entry_us)?,
+        barrier_hop: span("barrier_hop_us", file.barrier_hop_us)?,
+        forward: span("forward_us", file.forward_us)?,
+        packet: span("packet_us", file.packet_us)?,
+        allgather_entry: span("allgather_entry_us", file.allgather_entry_us)?,
+        allgather_step: span("allgather_step_us", file.allgather_step_us)?,
+    })
+}
+
+/// The pause of this number.
+pub(super) fn pause(
+    place: &Place<'_>,
+    number: usize,
+    file: &FilePause,
+) -> Result<Pause, MachineError> {
+    let span = |key: &str, us| place.span(&format!("pause.{key}"), us);
+    let refuse = |key: &str, why: &str| Err(place.refuse_in(number, &format!("pause.{key}"), why));
+    let pause = Pause {
+        period: span("period_us", Some(file.period_us))?,
+        length: span("length_us", Some(file.length_us))?,
+        period_jitter: span("period_jitter_us", file.period_jitter_us)?,
+        length_jitter: span("length_jitter_us", file.length_jitter_us)?,
+        at_once: file.at_once,
+        processors: file.processors.clone(),
+    };
+    if number >= PAUSES_MAX {
+        return refuse(
+            "period_us",
+            &format!("is one kind of pause too many; {PAUSES_MAX} are allowed"),
+        );
+    }
+    if pause.length_jitter > pause.length {
+        return refuse("length_jitter_us", "is more than `length_us`");
+    }
+    if pause.length + pause.length_jitter + pause.period_jitter >= pause.period {
+        let why = format!(
+            "is {}; with `length_jitter_us` and `period_jitter_us` it must be less than `period_us`, or pauses would meet",
+            file.length_us
+        );
+        return refuse("length_us", &why);
+    }
+    if pause.processors.as_ref().is_some_and(Vec::is_empty) {
+        return refuse("processors", "is empty; leave it out for all processors");
+    }
+    Ok(pause)
+}

@@ -1,0 +1,157 @@
+//! Machine files: TOML, with the source of every number.
+
+mod costs;
+mod network;
+mod place;
+mod schema;
+mod sources;
+
+use place::Place;
+use schema::{File, FileLevel};
+
+use super::{Level, Machine, MachineError};
+
+pub(super) use network::WHOLE_MESSAGE_BYTES;
+
+/// Reads a machine file; `file` names it in messages.
+///
+/// # Errors
+/// [`MachineError::Invalid`] with the line and the field, and what is allowed there.
+pub fn parse(file: &str, text: &str) -> Result<Machine, MachineError> {
+    let place = Place { file, text };
+    let read: File = toml::from_str(text).map_err(|error| place.syntax(&error))?;
+    sources::check(&place, &read.source)?;
+    let network = network::network(&place, &read.network)?;
+    Ok(Machine {
+        level: match read.level {
+            FileLevel::Loggp => Level::LogGp,
+            FileLevel::Packets => Level::Packets,
+        },
+        ranks_max: read.ranks_max,
+        ranks_per_processor: match read.ranks_per_processor {
+            Some(0) => {
+                return Err(place.refuse("ranks_per_processor", "is 0; it must be at least 1"));
+            }
+            given => given.unwrap_or(1),
+        },
+        processor: costs::processor(&place, &read.processor)?,
+        endpoint: costs::endpoint(&place, &read.endpoint)?,
+        protocol: costs::protocol(&place, &read.protocol)?,
+        network,
+        ring_collectives: read
+            .ring_collectives
+            .map(|ring| costs::ring_collectives(&place, &ring))
+            .transpose()?,
+        pauses: read
+            .pause
+            .iter()
+            .enumerate()
+            .map(|(number, pause)| costs::pause(&place, number, pause))
+            .collect::<Result<_, _>>()?,
+        sources: read.source,
+        name: read.name,
+        title: read.title,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::TimeSpan;
+
+    use super::*;
+    use crate::topology::Shape;
+
+    const GOOD: &str = "name = \"x\"\ntitle = \"a machine\"\n[endpoint]\nsend_us = 2.5\n[network]\nshape = \"ring\"\n\
+                        one_way = true\nlink_mb_per_s = 40\n[[source]]\nof = [\"endpoint\", \"network\"]\n\
+                        kind = \"assumed\"\nfrom = \"a test\"\n";
+
+    fn problem(text: &str) -> String {
+        parse("m.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_says_what_the_machine_costs() {
+        let machine = parse("m.toml", GOOD).unwrap();
+        assert_eq!(machine.endpoint.send.of(100), TimeSpan::from_ns(2500));
+        assert_eq!(machine.network.shape, Shape::Ring { one_way: true });
+        assert_eq!(machine.network.byte_time.rate_per_us(), 40.0);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line_and_what_is_allowed() {
+        let wrong = |from: &str, to: &str| problem(&GOOD.replace(from, to));
+        let unknown = wrong("send_us", "sned_us");
+        assert!(
+            unknown
+                .starts_with("m.toml, line 4: unknown field `sned_us`, expected one of `send_us`"),
+            "{unknown}"
+        );
+        let shape = wrong("\"ring\"", "\"rign\"");
+        assert!(
+            shape.starts_with(
+                "m.toml, line 6: `shape`: unknown variant `rign`, expected one of `line`"
+            ),
+            "{shape}"
+        );
+        let kind = wrong("2.5", "\"fast\"");
+        assert!(kind.starts_with("m.toml, line 4: `send_us`: invalid type: string"), "{kind}");
+        assert_eq!(
+            wrong("send_us = 2.5", "send_us = -1"),
+            "m.toml, line 4: `endpoint.send_us` is -1; it must be a number from 0 up to 10^12"
+        );
+        assert_eq!(
+            wrong("= 40", "= 0"),
+            "m.toml, line 8: `network.link_mb_per_s` is 0; a rate must be above it"
+        );
+        assert_eq!(
+            wrong("one_way = true", "arity = 4"),
+            "m.toml, line 7: `network.arity` does not belong to this shape"
+        );
+    }
+
+    #[test]
+    fn pauses_must_leave_the_program_something() {
+        let wrong = |fields: &str| {
+            let good = "[[pause]]\nperiod_us = 9\nlength_us = 1\n";
+            let bad = format!("[[pause]]\nperiod_us = 100\n{fields}\n");
+            let text = GOOD.replace("[[source]]", &format!("{good}{bad}[[source]]"));
+            problem(&text.replace("\"network\"]", "\"network\", \"pause\"]"))
+        };
+        assert_eq!(
+            wrong("length_us = 60\nlength_jitter_us = 10\nperiod_jitter_us = 30"),
+            "m.toml, line 14: `pause.length_us` is 60; with `length_jitter_us` and `period_jitter_us` it must be less than \
+             `period_us`, or pauses would meet"
+        );
+        assert_eq!(
+            wrong("length_us = 1\nlength_jitter_us = 2"),
+            "m.toml, line 15: `pause.length_jitter_us` is more than `length_us`"
+        );
+        assert_eq!(
+            wrong("length_us = 1\nprocessors = []"),
+            "m.toml, line 15: `pause.processors` is empty; leave it out for all processors"
+        );
+    }
+
+    #[test]
+    fn a_number_without_a_source_is_refused() {
+        let text = GOOD.replace("\"endpoint\", ", "");
+        assert!(
+            problem(&text).starts_with("m.toml, line 4: `endpoint.send_us` has no source"),
+            "{}",
+            problem(&text)
+        );
+    }
+
+    #[test]
+    fn pieces_and_a_line_exclude_each_other() {
+        let text = GOOD.replace(
+            "send_us = 2.5",
+            "send_us = 1\nsend = [{ from_bytes = 0, us = 1, ns_per_byte = 0 }]",
+        );
+        assert!(
+            problem(&text).starts_with("m.toml, line 5: `endpoint.send` stands beside"),
+            "{}",
+            problem(&text)
+        );
+    }
+}

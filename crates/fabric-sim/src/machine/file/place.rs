@@ -1,0 +1,122 @@
+//! Numbers read from a file, and where in it something is wrong.
+
+use contract::TimeSpan;
+
+use super::schema::FilePiece;
+use crate::machine::MachineError;
+use crate::quantity::{Cost, PerUnit, Piecewise};
+
+/// The file, to say where in it something is wrong.
+pub(super) struct Place<'a> {
+    pub(super) file: &'a str,
+    pub(super) text: &'a str,
+}
+
+impl Place<'_> {
+    pub(super) fn invalid(&self, line: usize, problem: impl Into<String>) -> MachineError {
+        MachineError::Invalid { file: self.file.into(), line, problem: problem.into() }
+    }
+
+    pub(super) fn syntax(&self, error: &toml::de::Error) -> MachineError {
+        let at = error.span().map_or(0, |span| span.start);
+        let line = self.text[..at.min(self.text.len())].matches('\n').count() + 1;
+        let key = self.text.lines().nth(line - 1).and_then(|line| line.split_once('='));
+        let field = key.map(|(key, _)| format!("`{}`: ", key.trim())).unwrap_or_default();
+        let message = error.message();
+        let named = message.contains("field `");
+        self.invalid(line, format!("{}{message}", if named { "" } else { &field }))
+    }
+
+    /// The line of `section.field`, or of the section, or the first; of several sections of a name that of this number.
+    fn line(&self, field: &str, number: usize) -> usize {
+        let (section, key) = field.rsplit_once('.').unwrap_or(("", field));
+        let (mut inside, mut found, mut passed) = (section.is_empty(), 1, 0);
+        for (index, line) in self.text.lines().enumerate() {
+            let line = line.trim();
+            if line.starts_with('[') {
+                let named = line.trim_matches(['[', ']']) == section;
+                inside = named && passed == number;
+                passed += usize::from(named);
+                if inside {
+                    found = index + 1;
+                }
+            } else if inside && line.split(['=', ' ']).next() == Some(key) {
+                return index + 1;
+            }
+        }
+        found
+    }
+
+    pub(super) fn refuse(&self, field: &str, problem: &str) -> MachineError {
+        self.refuse_in(0, field, problem)
+    }
+
+    /// The same in the section of this number, of several with one name.
+    pub(super) fn refuse_in(&self, number: usize, field: &str, problem: &str) -> MachineError {
+        self.invalid(self.line(field, number), format!("`{field}` {problem}"))
+    }
+
+    /// A number that is zero or more.
+    pub(super) fn number(&self, field: &str, value: Option<f64>) -> Result<f64, MachineError> {
+        let value = value.unwrap_or(0.0);
+        if value.is_finite() && (0.0..1e12).contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.refuse(field, &format!("is {value}; it must be a number from 0 up to 10^12")))
+        }
+    }
+
+    pub(super) fn span(&self, field: &str, us: Option<f64>) -> Result<TimeSpan, MachineError> {
+        Ok(span(self.number(field, us)?))
+    }
+
+    pub(super) fn rate(&self, field: &str, per_us: f64) -> Result<PerUnit, MachineError> {
+        if self.number(field, Some(per_us))? > 0.0 {
+            Ok(PerUnit::from_rate_per_us(per_us))
+        } else {
+            Err(self.refuse(field, "is 0; a rate must be above it"))
+        }
+    }
+
+    pub(super) fn cost(
+        &self,
+        field: &str,
+        us: Option<f64>,
+        ns_per_byte: Option<f64>,
+    ) -> Result<Cost, MachineError> {
+        let ns = self.number(&format!("{field}_ns_per_byte"), ns_per_byte)?;
+        let fixed = self.span(&format!("{field}_us"), us)?;
+        Ok(Cost { fixed, per_byte: PerUnit::from_us(ns / 1e3) })
+    }
+
+    /// A cost as one line or as pieces, but not both.
+    pub(super) fn pieces(
+        &self,
+        field: &str,
+        line: (Option<f64>, Option<f64>),
+        pieces: &[FilePiece],
+    ) -> Result<Piecewise, MachineError> {
+        if pieces.is_empty() {
+            return Ok(Piecewise::line(self.cost(field, line.0, line.1)?));
+        }
+        if line != (None, None) {
+            let both = format!(
+                "stands beside `{field}_us` or `{field}_ns_per_byte`; give one line or pieces"
+            );
+            return Err(self.refuse(field, &both));
+        }
+        let piece = |piece: &FilePiece| {
+            let fixed = span(self.number(field, Some(piece.us))?);
+            let per_byte = PerUnit::from_us(self.number(field, Some(piece.ns_per_byte))? / 1e3);
+            Ok((piece.from_bytes, Cost { fixed, per_byte }))
+        };
+        let pieces = pieces.iter().map(piece).collect::<Result<Vec<_>, _>>()?;
+        Piecewise::new(pieces).ok_or_else(|| {
+            self.refuse(field, "must have pieces with `from_bytes` ascending from 0")
+        })
+    }
+}
+
+fn span(us: f64) -> TimeSpan {
+    TimeSpan::from_ps((us * 1e6).round() as u64)
+}

@@ -1,0 +1,182 @@
+//! What stands in a machine file: its tables and fields, as they are written.
+
+use serde::Deserialize;
+
+use crate::machine::Source;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) title: String,
+    #[serde(default)]
+    pub(super) level: FileLevel,
+    pub(super) ranks_max: Option<usize>,
+    pub(super) ranks_per_processor: Option<usize>,
+    #[serde(default)]
+    pub(super) processor: FileProcessor,
+    #[serde(default)]
+    pub(super) endpoint: FileEndpoint,
+    #[serde(default)]
+    pub(super) protocol: FileProtocol,
+    pub(super) network: FileNetwork,
+    pub(super) ring_collectives: Option<FileRing>,
+    #[serde(default)]
+    pub(super) pause: Vec<FilePause>,
+    #[serde(default)]
+    pub(super) source: Vec<Source>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FileLevel {
+    #[default]
+    Loggp,
+    Packets,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileProcessor {
+    pub(super) polling_us: Option<f64>,
+    pub(super) time_slice_us: Option<f64>,
+    pub(super) switch_us: Option<f64>,
+    pub(super) floating_point_mflops: Option<f64>,
+    pub(super) fft_mflops: Option<f64>,
+    pub(super) copy_mb_per_s: Option<f64>,
+    pub(super) corner_turn_mb_per_s: Option<f64>,
+    pub(super) reduction_mops: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileEndpoint {
+    pub(super) send_us: Option<f64>,
+    pub(super) send_ns_per_byte: Option<f64>,
+    #[serde(default)]
+    pub(super) send: Vec<FilePiece>,
+    pub(super) receive_us: Option<f64>,
+    pub(super) receive_ns_per_byte: Option<f64>,
+    #[serde(default)]
+    pub(super) receive: Vec<FilePiece>,
+    pub(super) unexpected_us: Option<f64>,
+    pub(super) unexpected_ns_per_byte: Option<f64>,
+    pub(super) packet_send_us: Option<f64>,
+    pub(super) packet_send_ns_per_byte: Option<f64>,
+    pub(super) packet_receive_us: Option<f64>,
+    pub(super) packet_receive_ns_per_byte: Option<f64>,
+    pub(super) setup_us: Option<f64>,
+    #[serde(default)]
+    pub(super) simplex: bool,
+    pub(super) gap_us: Option<f64>,
+    #[serde(default = "yes")]
+    pub(super) engine_overlaps_link: bool,
+    #[serde(default)]
+    pub(super) co_processor: bool,
+    #[serde(default)]
+    pub(super) send_waits_for_link: bool,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FilePiece {
+    pub(super) from_bytes: u64,
+    pub(super) us: f64,
+    pub(super) ns_per_byte: f64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileProtocol {
+    pub(super) eager_bytes: Option<u64>,
+    pub(super) announcement: Option<FileAnnouncement>,
+    pub(super) control_bytes: Option<u32>,
+    pub(super) answer_us: Option<f64>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FileAnnouncement {
+    Message,
+    Free,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileNetwork {
+    pub(super) shape: FileShape,
+    #[serde(default)]
+    pub(super) one_way: bool,
+    #[serde(default)]
+    pub(super) extents: Vec<usize>,
+    pub(super) arity: Option<usize>,
+    #[serde(default)]
+    pub(super) links: Vec<(usize, usize)>,
+    pub(super) packet_bytes: Option<u32>,
+    pub(super) header_bytes: Option<u32>,
+    pub(super) link_mb_per_s: f64,
+    pub(super) latency_us: Option<f64>,
+    pub(super) forward_us: Option<f64>,
+    pub(super) forward_control_us: Option<f64>,
+    pub(super) switching: Option<FileSwitching>,
+    pub(super) merge: Option<FileMerge>,
+    pub(super) buffer_packets: Option<u32>,
+    pub(super) slot_us: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FileShape {
+    Line,
+    Ring,
+    Mesh,
+    Torus,
+    EightNeighbours,
+    Hypercube,
+    Bus,
+    Switch,
+    FatTree,
+    Graph,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FileSwitching {
+    StoreAndForward,
+    CutThrough,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FileMerge {
+    RoundRobin,
+    Age,
+    FixedPriority,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileRing {
+    pub(super) barrier_entry_us: f64,
+    pub(super) barrier_hop_us: f64,
+    pub(super) forward_us: f64,
+    pub(super) packet_us: f64,
+    pub(super) allgather_entry_us: f64,
+    pub(super) allgather_step_us: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FilePause {
+    pub(super) period_us: f64,
+    pub(super) length_us: f64,
+    pub(super) period_jitter_us: Option<f64>,
+    pub(super) length_jitter_us: Option<f64>,
+    #[serde(default)]
+    pub(super) at_once: bool,
+    pub(super) processors: Option<Vec<usize>>,
+}
+
+fn yes() -> bool {
+    true
+}

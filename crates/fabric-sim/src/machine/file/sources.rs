@@ -1,0 +1,37 @@
+//! The rule that every number says where it comes from.
+
+use super::place::Place;
+use crate::machine::{MachineError, Source};
+
+/// Each number in the tables of costs must say where it comes from.
+pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), MachineError> {
+    let table: toml::Table = toml::from_str(place.text).map_err(|error| place.syntax(&error))?;
+    for section in ["processor", "endpoint", "protocol", "network", "ring_collectives", "pause"] {
+        let fields = match table.get(section) {
+            Some(toml::Value::Table(fields)) => {
+                fields.keys().map(|key| format!("{section}.{key}")).collect()
+            }
+            Some(toml::Value::Array(_)) => vec![section.to_string()],
+            _ => vec![],
+        };
+        for field in fields {
+            let numeric = field.rsplit_once('.').is_none_or(|(_, key)| {
+                table[section]
+                    .get(key)
+                    .is_none_or(|value| value.is_integer() || value.is_float() || value.is_array())
+            });
+            if numeric && !sources.is_empty() && !sources.iter().any(|source| source.covers(&field))
+            {
+                return Err(place.refuse(
+                    &field,
+                    "has no source; add it to `of` of a [[source]] with `kind` (published, derived, fitted, measured or assumed) and `from`",
+                ));
+            }
+        }
+    }
+    if sources.is_empty() {
+        return Err(place
+            .invalid(1, "the file has no [[source]]; every number must say where it comes from"));
+    }
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! The pauses that the operating system makes on a processor, replayed in virtual time.
+
+use contract::{Time, TimeSpan};
+
+use crate::machine::{Machine, Pause};
+use crate::random::Random;
+
+/// Stream numbers of the processors' random numbers begin here: when the pauses of each begin.
+const STREAM: u64 = 1 << 40;
+/// The moments and lengths of single pauses have streams of their own.
+const STREAM_OF_KIND: u64 = 1 << 41;
+const KINDS_MAX: u64 = 1 << 8;
+
+/// When a processor has finished a piece of work, given when it begins.
+pub(super) struct Noise {
+    kinds: Vec<Kind>,
+}
+
+/// Pauses of one kind on one processor; all times in picoseconds.
+struct Kind {
+    period: u64,
+    length: u64,
+    period_jitter: u64,
+    length_jitter: u64,
+    /// When the first begins, less its jitter; below the period.
+    first: u64,
+    /// Numbers 2k and 2k + 1 are the jitters of pause k.
+    random: Random,
+}
+
+impl Noise {
+    pub(super) fn new(machine: &Machine, seed: u64, processor: u32) -> Self {
+        let mut own = Random::new(seed, STREAM + u64::from(processor));
+        let mut shared = Random::new(seed, STREAM - 1);
+        let mut kinds = Vec::new();
+        for (number, pause) in machine.pauses.iter().enumerate() {
+            // Drawn for each kind, whether used or not, so that one kind does not shift the others.
+            let (own, shared) =
+                (own.below(pause.period.as_ps()), shared.below(pause.period.as_ps()));
+            if pause.concerns(processor as usize) {
+                let first = if pause.at_once { shared } else { own };
+                kinds.push(Kind::new(pause, first, random(seed, pause, processor, number as u64)));
+            }
+        }
+        Noise { kinds }
+    }
+
+    /// When work of `span` is done that begins at `start`. It waits for a pause that lasts at that moment; one that begins
+    /// meanwhile puts the end off, which may let further pauses in.
+    pub(super) fn end(&self, start: Time, span: TimeSpan) -> Time {
+        if self.kinds.is_empty() {
+            return start + span;
+        }
+        let start = start.as_ps();
+        let waiting = self.kinds.iter().map(|kind| kind.left_at(start)).max().unwrap_or(0);
+        let (mut counted, mut end) = (start, start + waiting + span.as_ps());
+        loop {
+            let put_off: u64 = self.kinds.iter().map(|kind| kind.begun(counted, end)).sum();
+            if put_off == 0 {
+                return Time::from_ps(end);
+            }
+            (counted, end) = (end, end + put_off);
+        }
+    }
+
+    /// How much of a piece of work that began at `start` is done at `now`: the most that ends by then.
+    pub(super) fn worked(&self, start: Time, now: Time) -> TimeSpan {
+        let elapsed = now.since(start);
+        if self.kinds.is_empty() {
+            return elapsed;
+        }
+        let (mut done, mut too_much) = (0, elapsed.as_ps() + 1);
+        while too_much - done > 1 {
+            let middle = done + (too_much - done) / 2;
+            if self.end(start, TimeSpan::from_ps(middle)) <= now {
+                done = middle;
+            } else {
+                too_much = middle;
+            }
+        }
+        TimeSpan::from_ps(done)
+    }
+}
+
+/// The jitters of a kind: the same on all processors if its pauses are.
+fn random(seed: u64, pause: &Pause, processor: u32, number: u64) -> Random {
+    let processor = if pause.at_once { u64::from(u32::MAX) } else { u64::from(processor) };
+    Random::new(seed, STREAM_OF_KIND + processor * KINDS_MAX + number)
+}
+
+impl Kind {
+    fn new(pause: &Pause, first: u64, random: Random) -> Self {
+        Kind {
+            period: pause.period.as_ps(),
+            length: pause.length.as_ps(),
+            period_jitter: pause.period_jitter.as_ps(),
+            length_jitter: pause.length_jitter.as_ps(),
+            first,
+            random,
+        }
+    }
+
+    fn begin_of(&self, pause: u64) -> u64 {
+        let jitter = self.random.number_below(2 * pause, self.period_jitter + 1);
+        self.first + pause * self.period + jitter
+    }
+
+    fn length_of(&self, pause: u64) -> u64 {
+        let jitter = self.random.number_below(2 * pause + 1, 2 * self.length_jitter + 1);
+        self.length - self.length_jitter + jitter
+    }
+
+    /// How many pauses would have begun by `time` without jitter.
+    fn count(&self, time: u64) -> u64 {
+        (time + self.period - self.first) / self.period
+    }
+
+    /// The length of all pauses that begin after `after` and not after `until`.
+    fn begun(&self, after: u64, until: u64) -> u64 {
+        if self.period_jitter == 0 && self.length_jitter == 0 {
+            return (self.count(until) - self.count(after)) * self.length;
+        }
+        // The last one that should have begun by `after` may be late.
+        (self.count(after).saturating_sub(1)..self.count(until))
+            .filter(|&pause| (after + 1..=until).contains(&self.begin_of(pause)))
+            .map(|pause| self.length_of(pause))
+            .sum()
+    }
+
+    /// What is left at `time` of a pause that began before it.
+    fn left_at(&self, time: u64) -> u64 {
+        let count = self.count(time);
+        (count.saturating_sub(2)..count)
+            .filter(|&pause| self.begin_of(pause) < time)
+            .map(|pause| (self.begin_of(pause) + self.length_of(pause)).saturating_sub(time))
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEED: u64 = 9;
+
+    fn us(us: u64) -> TimeSpan {
+        TimeSpan::from_us(us)
+    }
+
+    fn at(time_us: u64) -> Time {
+        Time::ZERO + us(time_us)
+    }
+
+    fn noise(pauses: &[(Pause, u64)]) -> Noise {
+        let kind = |(pause, first): &(Pause, u64)| Kind::new(pause, *first, Random::new(SEED, 0));
+        Noise { kinds: pauses.iter().map(kind).collect() }
+    }
+
+    fn pause(
+        period_us: u64,
+        length_us: u64,
+        period_jitter_us: u64,
+        length_jitter_us: u64,
+    ) -> Pause {
+        Pause {
+            period: us(period_us),
+            length: us(length_us),
+            period_jitter: us(period_jitter_us),
+            length_jitter: us(length_jitter_us),
+            at_once: false,
+            processors: None,
+        }
+    }
+
+    #[test]
+    fn pauses_that_begin_meanwhile_put_the_end_off() {
+        // Pauses of 3 µs at 5, 15, 25 µs.
+        let noise = noise(&[(pause(10, 3, 0, 0), us(5).as_ps())]);
+        assert_eq!(noise.end(at(0), us(4)), at(4));
+        // 0 to 5 work, 5 to 8 pause, 8 to 9 work.
+        assert_eq!(noise.end(at(0), us(6)), at(9));
+        // Without pauses it would end at 14; the pause at 5 puts it off to 17, past that at 15: 20.
+        assert_eq!(noise.end(at(0), us(14)), at(20));
+        // It came in the pause at 5, and begins at its end.
+        assert_eq!(noise.end(at(6), us(2)), at(10));
+        assert_eq!(noise.end(at(8), us(2)), at(10));
+    }
+
+    #[test]
+    fn what_is_done_at_a_moment_leaves_pauses_out() {
+        let noise = noise(&[(pause(10, 3, 0, 0), us(5).as_ps())]);
+        // By 12: 0 to 5 and 8 to 12, nine in all; at 7 only the first five.
+        assert_eq!(noise.worked(at(0), at(12)), us(9));
+        assert_eq!(noise.worked(at(0), at(7)).as_ps(), us(5).as_ps() - 1, "at 5 it is put off");
+        assert_eq!(noise.worked(at(6), at(7)), TimeSpan::ZERO);
+    }
+
+    /// Against every pause written down, over random pieces of work.
+    #[test]
+    fn jittered_pauses_are_those_of_a_list() {
+        let kinds =
+            [(pause(100, 10, 80, 5), us(37).as_ps()), (pause(1000, 50, 0, 30), us(1).as_ps())];
+        let noise = noise(&kinds);
+        let list: Vec<(u64, u64)> = noise
+            .kinds
+            .iter()
+            .flat_map(|kind| (0..400).map(|k| (kind.begin_of(k), kind.length_of(k))))
+            .collect();
+        let lengths: Vec<u64> = list[..400].iter().map(|pause| pause.1).collect();
+        assert!(lengths.iter().all(|length| (us(5).as_ps()..=us(15).as_ps()).contains(length)));
+        assert!(lengths.windows(2).any(|two| two[0] != two[1]), "they differ");
+        let mut random = Random::new(SEED, 1);
+        for _ in 0..500 {
+            let (start, span) = (random.below(us(20_000).as_ps()), random.below(us(3000).as_ps()));
+            let lasting =
+                list.iter().filter(|(begin, length)| *begin < start && begin + length > start);
+            let waiting = lasting.map(|(begin, length)| begin + length - start).max().unwrap_or(0);
+            let mut end = start + waiting + span;
+            loop {
+                let inside = list.iter().filter(|(begin, _)| *begin > start && *begin <= end);
+                let next = start + waiting + span + inside.map(|pause| pause.1).sum::<u64>();
+                if next == end {
+                    break;
+                }
+                end = next;
+            }
+            let found = noise.end(Time::from_ps(start), TimeSpan::from_ps(span));
+            assert_eq!(found.as_ps(), end, "seed {SEED}, from {start} for {span}");
+        }
+    }
+}
