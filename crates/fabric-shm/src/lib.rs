@@ -9,6 +9,7 @@
 //! * `arena`: memory that one rank allocates and all see;
 //! * `ring`: one sender's way to one receiver, cache-line cells with credits;
 //! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
+//! * `board`, `team`: collectives through slots that all members of a team see;
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
 //! * `rank`: the safe [`contract::Rank`] over the engine;
 //! * [`stacks`]: room for very many coroutines, for simulated machines;
@@ -19,6 +20,7 @@
 
 #[cfg(not(loom))]
 mod arena;
+mod board;
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
@@ -35,6 +37,8 @@ mod segment;
 pub mod stacks;
 #[cfg(not(loom))]
 mod system;
+#[cfg(not(loom))]
+mod team;
 mod wait;
 
 #[cfg(not(loom))]
@@ -47,3 +51,5 @@ pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch};
 pub use rank::{Endpoint, LocalRank, Reporter, attach_if_rank};
 #[cfg(not(loom))]
 pub use segment::MAXIMUM_RANKS;
+#[cfg(not(loom))]
+pub use team::{Combine, Team};

@@ -21,9 +21,9 @@ pub use attach::attach_if_rank;
 pub use endpoint::Endpoint;
 
 use crate::clock::Clock;
-use crate::engine::{Collective, Engine, Selector};
+use crate::engine::{Engine, Selector};
 use crate::segment::State;
-use collectives::Announcement;
+use crate::team::Team;
 use requests::Held;
 
 /// Below this distance a wait for a point in time spins; the system's timers are no more exact than this.
@@ -31,6 +31,8 @@ const SPIN_PS: u64 = 200_000_000;
 
 /// A process that is one rank of a run.
 pub struct LocalRank {
+    /// Its boards lie in the engine's segment.
+    world: Team,
     engine: Engine,
     clock: Clock,
     processor: Option<usize>,
@@ -48,6 +50,7 @@ pub struct Reporter(Rc<File>);
 impl LocalRank {
     fn new(engine: Engine, clock: Clock, processor: Option<usize>, reports: OwnedFd) -> Self {
         LocalRank {
+            world: engine.world(),
             engine,
             clock,
             processor,
@@ -309,33 +312,19 @@ impl Rank for LocalRank {
     }
 
     fn scatter(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        let (me, size) = (self.rank(), self.size());
-        Announcement::new(Collective::Scatter, receive.len())
-            .rooted(root, size)
-            .only_if(me != root || send.len() == size * receive.len())
-            .announce(self);
-        contract::collective::scatter(self, root, send, receive)
+        collectives::scatter(self, root, send, receive)
     }
 
     fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        let (me, size) = (self.rank(), self.size());
-        Announcement::new(Collective::Gather, send.len())
-            .rooted(root, size)
-            .only_if(me != root || receive.len() == size * send.len())
-            .announce(self);
-        contract::collective::gather(self, root, send, receive)
+        collectives::gather(self, root, send, receive)
     }
 
     fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        let fits = receive.len() == self.size() * send.len();
-        Announcement::new(Collective::Allgather, receive.len()).only_if(fits).announce(self);
-        contract::collective::allgather(self, send, receive)
+        collectives::allgather(self, send, receive)
     }
 
     fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
-        let fits = buffer.len().is_multiple_of(self.size());
-        Announcement::new(Collective::Allgather, buffer.len()).only_if(fits).announce(self);
-        contract::collective::allgather_in_place(self, buffer)
+        collectives::allgather_in_place(self, buffer)
     }
 
     fn reduce(
@@ -345,26 +334,14 @@ impl Rank for LocalRank {
         send: &[u8],
         receive: &mut [u8],
     ) -> Result<()> {
-        let (me, size) = (self.rank(), self.size());
-        Announcement::new(Collective::Reduce, send.len())
-            .rooted(root, size)
-            .reducing(reduction)
-            .only_if(me != root || receive.len() == send.len())
-            .announce(self);
-        contract::collective::reduce(self, root, reduction, send, receive)
+        collectives::reduce(self, root, reduction, send, receive)
     }
 
     fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        Announcement::new(Collective::Allreduce, send.len())
-            .reducing(reduction)
-            .only_if(receive.len() == send.len())
-            .announce(self);
-        contract::collective::allreduce(self, reduction, send, receive)
+        collectives::allreduce(self, reduction, send, receive)
     }
 
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        let fits = send.len() == receive.len() && send.len().is_multiple_of(self.size());
-        Announcement::new(Collective::AllToAll, send.len()).only_if(fits).announce(self);
-        contract::collective::all_to_all(self, send, receive)
+        collectives::all_to_all(self, send, receive)
     }
 }

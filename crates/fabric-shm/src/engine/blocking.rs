@@ -9,7 +9,7 @@ use crate::segment::State;
 use crate::wait::{self, Patience, Pause};
 
 /// How often a blocking receive looks at its source's ring before it looks at anything else; some microseconds.
-pub(super) const FIRST_LOOKS: u32 = 2000;
+pub(crate) const FIRST_LOOKS: u32 = 2000;
 
 /// How many messages of one window are under way at once; more would only fill the receiver's queue.
 const WINDOW: usize = 64;

@@ -4,7 +4,6 @@
 use contract::{Error, Reduction, Result};
 
 use super::Engine;
-use crate::segment::State;
 
 /// How many of its own calls a rank remembers, to compare with ranks that are behind it.
 const REMEMBERED: usize = 64;
@@ -96,24 +95,24 @@ impl Calls {
 }
 
 impl Engine {
-    /// Begins a collective; gives its number.
+    /// Begins a collective.
     #[inline]
-    pub(crate) fn enter(&mut self, signature: u32) -> u32 {
+    pub(crate) fn enter(&mut self, signature: u32) {
         let calls = &mut self.calls;
         calls.number = calls.number.wrapping_add(1);
         calls.past = (calls.past ^ signature).wrapping_mul(0x85eb_ca6b).rotate_left(13);
         calls.remembered[calls.number as usize % REMEMBERED] = signature;
         self.segment.block(self.me).call().publish(calls.number, signature);
-        calls.number
     }
 
-    /// Begins a barrier; gives its number and its signature. The signature depends on all calls before it: a rank that was
-    /// the root of a broadcast for itself alone has waited for nobody, and this is where it shows.
+    /// Begins a barrier; gives its signature, which depends on all calls before it: a rank that was the root of a broadcast
+    /// for itself alone has waited for nobody, and this is where it shows.
     #[inline]
-    pub(super) fn enter_barrier(&mut self) -> (u32, u32) {
+    pub(crate) fn enter_barrier(&mut self) -> u32 {
         let past = self.calls.past & ((1 << (ROOT_BITS + LENGTH_BITS)) - 1);
         let own = signature(Collective::Barrier, 0, None, 0) & !0x7f_ffff | past;
-        (self.enter(own), own)
+        self.enter(own);
+        own
     }
 
     /// Compares the other ranks' calls with this rank's own.
@@ -128,29 +127,10 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// Fails if a rank has ended its program before it came to call `number`.
-    pub(super) fn check_all_come(&mut self, number: u32) -> Result<()> {
-        for rank in 0..self.size() {
-            let ended = self.segment.block(rank).state() == State::Finished;
-            let behind = !has_come(self.segment.block(rank).call().read().0, number);
-            if ended && behind {
-                let how = "its program ended before it came to a collective that is waited for";
-                return Err(self.fail(Error::RankDied { rank, how: how.into() }));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether a rank at call `at` has come to call `number`.
-#[inline]
-pub(super) fn has_come(at: u32, number: u32) -> bool {
-    at.wrapping_sub(number) as i32 >= 0
 }
 
 /// The error that says who does what.
-pub(super) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Error {
+pub(crate) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Error {
     let (own, theirs) = (describe(own), describe(theirs));
     let explanation = if own == "barrier" && theirs == "barrier" {
         format!("rank {rank} and rank {other} come to a barrier after different calls or lengths")
@@ -174,11 +154,5 @@ mod tests {
         assert_ne!(of(0, 8), of(1, 8));
         assert_ne!(of(0, 8), signature(Collective::Allreduce, 0, Some(Reduction::SUM_F64), 8));
         assert_eq!(describe(signature(Collective::AllToAll, 0, None, 7)), "all_to_all");
-    }
-
-    #[test]
-    fn numbers_that_wrapped_are_still_in_order() {
-        assert!(has_come(5, 5) && has_come(6, 5) && !has_come(4, 5));
-        assert!(has_come(2, u32::MAX) && !has_come(u32::MAX, 2));
     }
 }

@@ -18,20 +18,20 @@ mod matching;
 mod message;
 mod operation;
 mod send;
-mod together;
 mod transfer;
 
 use std::collections::BTreeMap;
 
 use contract::Result;
 
-pub(crate) use calls::{Collective, signature};
+pub(crate) use blocking::FIRST_LOOKS;
+pub(crate) use calls::{Collective, mismatch, signature};
 pub use message::{Envelope, Selector};
 pub use operation::Request;
-pub(crate) use together::LONGEST_BROADCAST_BYTES;
 
 use crate::ring::{Consumer, Producer};
 use crate::segment::{Choices, Segment};
+use crate::team::Team;
 use crate::wait;
 use arrive::Stream;
 use calls::Calls;
@@ -39,7 +39,6 @@ use copy::{Attach, Probe};
 use matching::{PostedQueue, UnexpectedQueue};
 use operation::Operations;
 use send::Outgoing;
-use together::Pieces;
 use transfer::Transfer;
 
 /// Longer messages are offered first.
@@ -65,7 +64,6 @@ pub(crate) struct Engine {
     attach: Attach,
     transfers: Vec<Transfer>,
     calls: Calls,
-    pieces: Pieces,
     _probe: Probe,
     /// Set by the first error that cannot be mended; every later call returns it.
     failure: Option<contract::Error>,
@@ -119,7 +117,6 @@ impl Engine {
             attach,
             transfers: Vec::new(),
             calls: Calls::default(),
-            pieces: vec![0; segment.ranks()],
             _probe: probe,
             failure: None,
             segment,
@@ -138,6 +135,21 @@ impl Engine {
 
     pub(crate) fn segment(&self) -> &Segment {
         &self.segment
+    }
+
+    /// The team of all ranks, which a process may have once.
+    pub(crate) fn world(&self) -> Team {
+        let ranks = self.segment.ranks();
+        let boards = (0..ranks).map(|rank| self.segment.board(rank)).collect();
+        // SAFETY: the layout has a board for every rank, of zeros when the launcher made it, and the mapping outlives the
+        // engine, beside which the team is kept.
+        unsafe { Team::new((0..ranks).collect(), self.me, boards, self.shares_processors()) }
+    }
+
+    /// Whether ranks have to take turns.
+    #[inline]
+    pub(crate) fn shares_processors(&self) -> bool {
+        !self.choices.every_rank_has_a_processor
     }
 
     /// The choices that a reader of measurements wants to know.
@@ -173,14 +185,14 @@ impl Engine {
 
     /// Refuses every call after a failure that cannot be mended: memory of the call that failed may be gone, and must not
     /// be touched any more.
-    fn check_alive(&self) -> Result<()> {
+    pub(crate) fn check_alive(&self) -> Result<()> {
         match &self.failure {
             None => Ok(()),
             Some(error) => Err(error.clone()),
         }
     }
 
-    fn fail(&mut self, error: contract::Error) -> contract::Error {
+    pub(crate) fn fail(&mut self, error: contract::Error) -> contract::Error {
         self.close_transfers();
         self.failure.get_or_insert(error).clone()
     }

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use super::abort::Abort;
+use super::call::CallWord;
 use super::help::{HelpSlot, SLOTS};
 use super::layout::MAXIMUM_RANKS;
-use super::together::{BarrierWords, CallWord};
 use super::{Choices, Layout};
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 use crate::system;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
 /// Changes with anything that two builds would have to agree on.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
 const CROSS_MEMORY_ATTACH: u32 = 2;
@@ -30,7 +30,6 @@ pub(crate) struct Header {
     attached: AtomicU32,
     clock: ClockWords,
     pub(crate) abort: Abort,
-    pub(crate) barrier: BarrierWords,
     /// Eight words in one line, for measuring the hardware.
     pub(crate) shared_line: SharedWords,
 }

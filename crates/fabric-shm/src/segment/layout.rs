@@ -1,6 +1,6 @@
 //! Where each thing lies in the segment. Every other part asks here.
 
-use super::together::{BROADCAST_SLOTS, WHOLE_SLOT_BYTES};
+use crate::board::BOARD_BYTES;
 use crate::ring::LINE_BYTES;
 
 /// The most ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with the square
@@ -72,19 +72,18 @@ impl Layout {
         PAGE_BYTES * (1 + self.ranks)
     }
 
-    /// The slots through which a rank broadcasts.
-    pub(crate) fn broadcast_slot(&self, root: usize, slot: usize) -> usize {
-        assert!(root < self.ranks && slot < BROADCAST_SLOTS);
-        self.slots_offset() + (root * BROADCAST_SLOTS + slot) * WHOLE_SLOT_BYTES
+    /// What a rank shows in the collectives of all ranks.
+    pub(crate) fn board_offset(&self, rank: usize) -> usize {
+        assert!(rank < self.ranks);
+        self.boards_offset() + rank * BOARD_BYTES
     }
 
-    fn slots_offset(&self) -> usize {
+    fn boards_offset(&self) -> usize {
         self.job_offset() + self.job_bytes.next_multiple_of(PAGE_BYTES)
     }
 
     fn rings_offset(&self) -> usize {
-        let slots = self.ranks * BROADCAST_SLOTS * WHOLE_SLOT_BYTES;
-        self.slots_offset() + slots.next_multiple_of(PAGE_BYTES)
+        self.boards_offset() + self.ranks * BOARD_BYTES
     }
 
     fn ring_bytes(&self) -> usize {
@@ -126,9 +125,7 @@ mod tests {
             let mut places = vec![(0, PAGE_BYTES), (layout.job_offset(), 5000)];
             for receiver in 0..ranks {
                 places.push((layout.block_offset(receiver), PAGE_BYTES));
-                for slot in 0..BROADCAST_SLOTS {
-                    places.push((layout.broadcast_slot(receiver, slot), WHOLE_SLOT_BYTES));
-                }
+                places.push((layout.board_offset(receiver), BOARD_BYTES));
                 for sender in 0..ranks {
                     let ring = layout.ring(sender, receiver);
                     places.push((ring.credit, LINE_BYTES));

@@ -1,10 +1,10 @@
 //! The shared memory of a run: what lies in it, how it is made, and how a rank maps it.
 
 mod abort;
+mod call;
 mod header;
 mod help;
 mod layout;
-mod together;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -14,9 +14,9 @@ pub(crate) use header::{ClockParameters, Header, RankBlock, SharedWords, State};
 pub(crate) use help::{HelpSlot, SLOTS};
 pub use layout::MAXIMUM_RANKS;
 pub(crate) use layout::{Layout, PAGE_BYTES};
-pub(crate) use together::{BROADCAST_SLOTS, BroadcastSlot, SLOT_BYTES};
 
 use crate::arena;
+use crate::board::Board;
 use crate::ring::Place;
 use crate::system;
 
@@ -189,15 +189,10 @@ impl Segment {
         }
     }
 
-    /// A slot of `root`'s broadcasts, and where its bytes lie.
-    pub(crate) fn broadcast_slot(&self, root: usize, slot: usize) -> (&BroadcastSlot, *mut u8) {
-        let offset = self.layout.broadcast_slot(root, slot);
-        // SAFETY: the layout checks both numbers and gives a line-aligned place inside the mapping, with room for the
-        // slot's bytes behind its head, which is all atomics.
-        unsafe {
-            let head = self.base.add(offset).cast::<BroadcastSlot>();
-            (head.as_ref(), head.add(1).cast::<u8>().as_ptr())
-        }
+    /// A rank's board for the collectives of all ranks.
+    pub(crate) fn board(&self, rank: usize) -> *const Board {
+        // SAFETY: the layout checks the rank and gives a page-aligned place inside the mapping.
+        unsafe { self.base.add(self.layout.board_offset(rank)) }.cast::<Board>().as_ptr()
     }
 
     /// Wakes every rank that sleeps, so that it looks at the state of the run.

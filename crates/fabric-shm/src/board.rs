@@ -1,0 +1,141 @@
+//! What one member of a team shows the others in a collective, and how they know when it may be read and written.
+//!
+//! A collective goes in steps, which all members count alike. In a step a member puts its part into the slot that the
+//! step's number chooses, and the others read it there. A slot is used again [`SLOTS`] steps later, once every member has
+//! said that it has ended the step that used it before. Parts of up to [`SHORT_BYTES`] lie in the line of the number itself,
+//! so that they move one line from core to core.
+
+use crate::primitive::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
+
+/// How many steps a member may be ahead of the slowest. Where ranks share processors, each switch between them serves so
+/// many steps; all slots of one rank with the buffers of half the ranks fit a second-level cache of 1 MiB.
+pub(crate) const SLOTS: usize = 8;
+/// The longest part that one slot holds.
+pub(crate) const SLOT_BYTES: usize = 64 << 10;
+/// The longest part that lies in the line of its number.
+pub(crate) const SHORT_BYTES: usize = 48;
+/// A board with the slots' bytes behind it.
+pub(crate) const BOARD_BYTES: usize = size_of::<Board>() + SLOTS * SLOT_BYTES;
+
+/// One member's lines; fresh memory of zeros is a board of which nothing was used.
+#[repr(C, align(4096))]
+pub(crate) struct Board {
+    pub(crate) progress: Progress,
+    /// How many members sleep until a slot may be used again. Only the first member's board counts them.
+    pub(crate) starved: Starved,
+    /// Only the first member's board is worked with.
+    pub(crate) works: [Work; SLOTS],
+    pub(crate) heads: [Head; SLOTS],
+}
+
+/// The last step that a member has ended.
+#[repr(C, align(64))]
+pub(crate) struct Progress(AtomicU32);
+
+#[repr(C, align(64))]
+pub(crate) struct Starved(pub(crate) AtomicU32);
+
+/// What the members count together in a step.
+#[repr(C)]
+pub(crate) struct Work {
+    /// Members that have put their part, where they share processors: the last to come wakes the others.
+    pub(crate) arrived: Tally,
+    /// Chunks of a reduction that somebody has taken on.
+    pub(crate) taken: Tally,
+    /// Chunks of a reduction that are done.
+    pub(crate) done: Tally,
+}
+
+/// A count that belongs to one step: the step's number in the high half, the count in the low half. Whoever counts first in
+/// a step begins anew, so nobody need ever reset it.
+#[repr(C, align(64))]
+pub(crate) struct Tally(AtomicU64);
+
+/// One slot's first line.
+#[repr(C, align(64))]
+pub(crate) struct Head {
+    /// The step whose part the slot holds. The owner's release is the partner of the readers' acquire: without it they could
+    /// read the part of another step.
+    number: AtomicU32,
+    mark: AtomicU32,
+    bytes: AtomicU64,
+    short: UnsafeCell<[u8; SHORT_BYTES]>,
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Head>() == 64 && size_of::<Board>() == 4096);
+
+/// Whether a counter at `at` has come to `number`; both may have wrapped.
+#[inline]
+pub(crate) fn has_come(at: u32, number: u32) -> bool {
+    at.wrapping_sub(number) as i32 >= 0
+}
+
+impl Progress {
+    /// Says that this member has ended step `number`: it reads nothing of that step any more.
+    #[inline]
+    pub(crate) fn end(&self, number: u32) {
+        // Release, partner of the acquire in `ended`: our reads of the others' slots come before their next writes there.
+        self.0.store(number, Ordering::Release);
+    }
+
+    /// The last step that this member has ended.
+    #[inline]
+    pub(crate) fn ended(&self) -> u32 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+impl Tally {
+    /// Counts one more in step `number`; gives how many there are now.
+    pub(crate) fn count(&self, number: u32) -> u32 {
+        self.count_below(number, u32::MAX).unwrap_or(u32::MAX)
+    }
+
+    /// Counts one more unless `limit` are counted already.
+    pub(crate) fn count_below(&self, number: u32, limit: u32) -> Option<u32> {
+        // Acquire and release: whoever sees the count sees what all who counted did before.
+        let next = |word: u64| {
+            let counted = if (word >> 32) as u32 == number { word as u32 } else { 0 };
+            (counted < limit).then(|| u64::from(number) << 32 | u64::from(counted + 1))
+        };
+        let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).ok()?;
+        next(before).map(|word| word as u32)
+    }
+
+    /// Whether exactly `count` are counted in step `number`.
+    #[inline]
+    pub(crate) fn is(&self, number: u32, count: u32) -> bool {
+        self.0.load(Ordering::Acquire) == u64::from(number) << 32 | u64::from(count)
+    }
+}
+
+impl Head {
+    /// Where a short part is written before it is published.
+    #[inline]
+    pub(crate) fn short(&self) -> *mut u8 {
+        self.short.with_mut(|place| place.cast())
+    }
+
+    /// Makes the part of step `number` visible.
+    #[inline]
+    pub(crate) fn publish(&self, number: u32, mark: u32, bytes: usize) {
+        self.mark.store(mark, Ordering::Relaxed);
+        self.bytes.store(bytes as u64, Ordering::Relaxed);
+        self.number.store(number, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn holds(&self, number: u32) -> bool {
+        self.number.load(Ordering::Acquire) == number
+    }
+
+    /// What the owner says of its part: which call, and how many bytes. Only after [`Head::holds`].
+    #[inline]
+    pub(crate) fn contents(&self) -> (u32, usize) {
+        (self.mark.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+use super::*;
+use crate::primitive::yield_processor;
+
+impl Head {
+    fn empty() -> Self {
+        Head {
+            number: AtomicU32::new(0),
+            mark: AtomicU32::new(0),
+            bytes: AtomicU64::new(0),
+            short: UnsafeCell::new([0; SHORT_BYTES]),
+        }
+    }
+
+    fn write(&self, value: u64) {
+        // SAFETY: eight bytes fit, and the caller has the slot; loom's cell reports where it has not.
+        self.short.with_mut(|place| unsafe { place.cast::<u64>().write_unaligned(value) });
+    }
+
+    fn read(&self) -> u64 {
+        // SAFETY: as above.
+        self.short.with(|place| unsafe { place.cast::<u64>().read_unaligned() })
+    }
+
+    fn put(&self, number: u32, value: u64) {
+        self.write(value);
+        self.publish(number, 7, 8);
+    }
+
+    fn take(&self, number: u32) -> u64 {
+        while !self.holds(number) {
+            yield_processor();
+        }
+        assert_eq!(self.contents(), (7, 8));
+        self.read()
+    }
+}
+
+struct Pair {
+    heads: [Head; 2],
+    progress: [Progress; 2],
+}
+
+// SAFETY: the test's point is that the protocol keeps the threads apart; loom's cell reports where it does not.
+unsafe impl Sync for Pair {}
+
+impl Pair {
+    fn new() -> Self {
+        let progress = || Progress(AtomicU32::new(0));
+        Pair { heads: [Head::empty(), Head::empty()], progress: [progress(), progress()] }
+    }
+
+    /// Both members give each other a number in each of `steps` steps, through one slot each.
+    fn exchange(&self, me: usize, steps: u32) {
+        for number in 1..=steps {
+            while !has_come(self.progress[1 - me].ended(), number - 1) {
+                yield_processor();
+            }
+            self.heads[me].put(number, u64::from(number) * 10 + me as u64);
+            let theirs = self.heads[1 - me].take(number);
+            assert_eq!(theirs, u64::from(number) * 10 + (1 - me) as u64);
+            self.progress[me].end(number);
+        }
+    }
+}
+
+#[cfg(loom)]
+#[test]
+fn a_slot_is_used_again_only_after_everybody_has_read_it() {
+    loom::model(|| {
+        let pair = loom::sync::Arc::new(Pair::new());
+        let other = {
+            let pair = pair.clone();
+            loom::thread::spawn(move || pair.exchange(1, 2))
+        };
+        pair.exchange(0, 2);
+        other.join().unwrap();
+    });
+}
+
+#[cfg(loom)]
+#[test]
+fn the_last_to_arrive_sees_what_all_did_before() {
+    loom::model(|| {
+        let shared = loom::sync::Arc::new((
+            Tally(AtomicU64::new(3 << 32 | 3)),
+            [Head::empty(), Head::empty()],
+        ));
+        let arrive = |shared: &(Tally, [Head; 2]), me: usize| {
+            shared.1[me].write(me as u64 + 1);
+            let last = shared.0.count(4) == 2;
+            if last {
+                assert!(shared.0.is(4, 2));
+                assert_eq!([shared.1[0].read(), shared.1[1].read()], [1, 2]);
+            }
+            last
+        };
+        struct Sendable<T>(T);
+        // SAFETY: as for `Pair`.
+        unsafe impl<T> Send for Sendable<T> {}
+        let other = Sendable(shared.clone());
+        let other = loom::thread::spawn(move || {
+            let other = other;
+            arrive(&other.0, 1)
+        });
+        let mine = arrive(&shared, 0);
+        assert!(mine != other.join().unwrap(), "exactly one is the last");
+    });
+}
+
+#[cfg(loom)]
+#[test]
+fn each_chunk_is_taken_once_and_seen_when_done() {
+    loom::model(|| {
+        let new = || Tally(AtomicU64::new(0));
+        let shared = loom::sync::Arc::new((new(), new(), [AtomicU32::new(0), AtomicU32::new(0)]));
+        let work = |shared: &(Tally, Tally, [AtomicU32; 2])| {
+            while let Some(taken) = shared.0.count_below(1, 2) {
+                shared.2[taken as usize - 1].fetch_add(1, Ordering::Relaxed);
+                shared.1.count(1);
+            }
+            while !shared.1.is(1, 2) {
+                yield_processor();
+            }
+            for chunk in &shared.2 {
+                assert_eq!(chunk.load(Ordering::Relaxed), 1);
+            }
+        };
+        let other = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || work(&shared))
+        };
+        work(&shared);
+        other.join().unwrap();
+    });
+}
+
+#[cfg(not(loom))]
+#[test]
+fn two_threads_exchange_through_one_slot_each() {
+    let pair = Pair::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| pair.exchange(1, 2000));
+        pair.exchange(0, 2000);
+    });
+}
+
+#[cfg(not(loom))]
+#[test]
+fn a_tally_begins_anew_with_each_step_and_stops_at_its_limit() {
+    let tally = Tally(AtomicU64::new(0));
+    assert_eq!((tally.count(5), tally.count(5)), (1, 2));
+    assert!(tally.is(5, 2) && !tally.is(5, 1) && !tally.is(6, 2));
+    assert_eq!(tally.count_below(6, 1), Some(1));
+    assert_eq!(tally.count_below(6, 1), None);
+    assert!(tally.is(6, 1));
+}
+
+#[cfg(not(loom))]
+#[test]
+fn numbers_that_wrapped_are_still_in_order() {
+    assert!(has_come(5, 5) && has_come(6, 5) && !has_come(4, 5));
+    assert!(has_come(2, u32::MAX) && !has_come(u32::MAX, 2));
+}

@@ -1,0 +1,21 @@
+//! Each rank's latest collective call.
+
+use crate::primitive::{AtomicU64, Ordering};
+
+/// Which collective a rank is in: the number of the call (high half) and what it is (low half), in one word so that
+/// the others never see halves of two calls.
+#[repr(C, align(64))]
+pub(crate) struct CallWord(AtomicU64);
+
+impl CallWord {
+    pub(crate) fn publish(&self, number: u32, signature: u32) {
+        // Release, partner of the acquire in `read`.
+        self.0.store(u64::from(number) << 32 | u64::from(signature), Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn read(&self) -> (u32, u32) {
+        let word = self.0.load(Ordering::Acquire);
+        ((word >> 32) as u32, word as u32)
+    }
+}

@@ -1,0 +1,196 @@
+//! Reduce and allreduce.
+//!
+//! Elements are combined from the last member's to the first's, the lower always on the left, so that the result is the same
+//! whoever computes it, and right for operations that do not commute.
+
+use contract::Result;
+
+use super::{Call, Host, Pieces, Team, copy};
+use crate::board::SLOTS;
+
+/// From this length on the members share the combining of a piece; below, each does all of it for itself.
+const SHARED_FROM_BYTES: usize = 2 << 10;
+/// What a member takes on at once; it stays in the first cache while all members' parts are combined.
+const CHUNK_BYTES: usize = 8 << 10;
+
+/// How elements become one. Whole elements fit a chunk.
+pub struct Combine<'a> {
+    /// The length of an element, at most [`Combine::LONGEST_ELEMENT`].
+    pub element_bytes: usize,
+    /// Puts left op right in the place of right, for as many bytes: whole elements, not aligned.
+    pub apply: &'a mut dyn FnMut(*const u8, *mut u8, usize),
+}
+
+impl Combine<'_> {
+    /// The longest element that a piece can hold.
+    pub const LONGEST_ELEMENT: usize = 4096;
+
+    /// The length of a chunk of whole elements.
+    fn chunk_bytes(&self) -> usize {
+        CHUNK_BYTES / self.element_bytes * self.element_bytes
+    }
+}
+
+impl Team {
+    /// Combines `send` of all members into `receive` of all members.
+    ///
+    /// # Safety
+    /// `send` holds `bytes` bytes and `receive` has room for them. They are the same memory or do not overlap.
+    pub(crate) unsafe fn allreduce<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        send: *const u8,
+        receive: *mut u8,
+        bytes: usize,
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        let pieces = Pieces { bytes, each: self.piece_bytes(1, combine.element_bytes) };
+        let (each, apply) = (combine.chunk_bytes(), combine.apply);
+        self.run(
+            host,
+            pieces.count(),
+            |team, host, number, piece| {
+                let (start, bytes) = pieces.get(piece);
+                // SAFETY: the piece is within what our caller promised.
+                team.put(number, mark, bytes, |to| unsafe { copy(send.add(start), to, bytes) });
+                team.arrive(host, number);
+            },
+            |team, host, number, piece| {
+                let (start, bytes) = pieces.get(piece);
+                team.wait_for_all(host, number, Call { mark, bytes })?;
+                // SAFETY: as above.
+                let to = unsafe { receive.add(start) };
+                if !team.shares_combining(bytes) {
+                    team.combine_all(number, bytes, each, to, apply);
+                    return Ok(());
+                }
+                team.combine_chunks(host, number, bytes, each, apply);
+                team.take_combined(host, number, bytes, each, to)
+            },
+        )
+    }
+
+    /// Combines `send` of all members into `receive` of the root.
+    ///
+    /// # Safety
+    /// `send` holds `bytes` bytes and `receive` has room for them at the root. They are the same memory or do not overlap.
+    #[allow(clippy::too_many_arguments)] // MPI's, and the mark.
+    pub(crate) unsafe fn reduce<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        root: usize,
+        send: *const u8,
+        receive: *mut u8,
+        bytes: usize,
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        let pieces = Pieces { bytes, each: self.piece_bytes(1, combine.element_bytes) };
+        let is_root = self.me == root;
+        let (each, apply) = (combine.chunk_bytes(), combine.apply);
+        self.run(
+            host,
+            pieces.count(),
+            |team, host, number, piece| {
+                let (start, bytes) = pieces.get(piece);
+                // SAFETY: the piece is within what our caller promised.
+                team.put(number, mark, bytes, |to| unsafe { copy(send.add(start), to, bytes) });
+                team.arrive(host, number);
+            },
+            |team, host, number, piece| {
+                let (start, bytes) = pieces.get(piece);
+                let shared = team.shares_combining(bytes);
+                if !is_root {
+                    // The others lend a hand if nobody has to be waited for.
+                    if shared && team.all_are_there(number) {
+                        team.combine_chunks(host, number, bytes, each, apply);
+                    }
+                    return Ok(());
+                }
+                team.wait_for_all(host, number, Call { mark, bytes })?;
+                // SAFETY: as above.
+                let to = unsafe { receive.add(start) };
+                if shared {
+                    team.combine_chunks(host, number, bytes, each, apply);
+                    return team.take_combined(host, number, bytes, each, to);
+                }
+                team.combine_all(number, bytes, each, to, apply);
+                Ok(())
+            },
+        )
+    }
+
+    /// Whether the members share the work on a piece of that length. Two members that have a processor each would only wait
+    /// for each other.
+    fn shares_combining(&self, bytes: usize) -> bool {
+        bytes >= SHARED_FROM_BYTES && (self.size() > 2 || self.shares_processors)
+    }
+
+    /// Combines all parts of the step into `to`, which has room for `bytes` bytes.
+    fn combine_all(
+        &self,
+        number: u32,
+        bytes: usize,
+        each: usize,
+        to: *mut u8,
+        apply: &mut dyn FnMut(*const u8, *mut u8, usize),
+    ) {
+        let last = self.size() - 1;
+        let parts = |member: usize| self.place(member, number, bytes);
+        for start in (0..bytes).step_by(each) {
+            let here = each.min(bytes - start);
+            // SAFETY: every member has put `bytes` bytes, and leaves them until all have ended the step.
+            unsafe {
+                let to = to.add(start);
+                copy(parts(last).add(start), to, here);
+                for member in (0..last).rev() {
+                    apply(parts(member).add(start), to, here);
+                }
+            }
+        }
+    }
+
+    /// Waits until all chunks are combined, and copies the result to `to`.
+    fn take_combined<H: Host>(
+        &self,
+        host: &mut H,
+        number: u32,
+        bytes: usize,
+        each: usize,
+        to: *mut u8,
+    ) -> Result<()> {
+        let done = &self.board(0).works[number as usize % SLOTS].done;
+        let chunks = bytes.div_ceil(each) as u32;
+        self.wait_for(host, number, |_| done.is(number, chunks))?;
+        // SAFETY: the result lies in the last member's slot, which stays until this step has ended.
+        unsafe { copy(self.place(self.size() - 1, number, bytes), to, bytes) };
+        Ok(())
+    }
+
+    /// Takes chunks of the step's parts, as long as there are any, and combines each in the last member's slot.
+    fn combine_chunks<H: Host>(
+        &self,
+        host: &mut H,
+        number: u32,
+        bytes: usize,
+        each: usize,
+        apply: &mut dyn FnMut(*const u8, *mut u8, usize),
+    ) {
+        let work = &self.board(0).works[number as usize % SLOTS];
+        let (last, chunks) = (self.size() - 1, bytes.div_ceil(each) as u32);
+        while let Some(taken) = work.taken.count_below(number, chunks) {
+            let start = (taken as usize - 1) * each;
+            let here = each.min(bytes - start);
+            for member in (0..last).rev() {
+                let (left, right) =
+                    (self.place(member, number, bytes), self.place(last, number, bytes));
+                // SAFETY: the chunk is ours alone, and every member has put `bytes` bytes.
+                unsafe { apply(left.add(start), right.add(start), here) };
+            }
+            if work.done.count(number) == chunks && self.shares_processors {
+                self.wake_others(host);
+            }
+        }
+    }
+}

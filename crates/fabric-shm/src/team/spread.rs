@@ -1,0 +1,166 @@
+//! Barrier, broadcast, scatter and gather.
+
+use contract::Result;
+
+use super::{Call, Host, Pieces, Team, copy};
+
+impl Team {
+    /// Waits until all members have come here.
+    pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, mark: u32) -> Result<()> {
+        let call = Call { mark, bytes: 0 };
+        self.run(
+            host,
+            1,
+            |team, host, number, _| {
+                team.put(number, mark, 0, |_| {});
+                team.arrive(host, number);
+            },
+            |team, host, number, _| team.wait_for_all(host, number, call),
+        )
+    }
+
+    /// Copies `bytes` bytes of the root's to every other member's.
+    ///
+    /// # Safety
+    /// `memory` holds `bytes` bytes, to read at the root and to write elsewhere.
+    pub(crate) unsafe fn broadcast<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        root: usize,
+        memory: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let pieces = Pieces { bytes, each: self.piece_bytes(1, 1) };
+        let is_root = self.me == root;
+        self.run(
+            host,
+            pieces.count(),
+            |team, host, number, piece| {
+                if is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    // SAFETY: the piece is within what our caller promised.
+                    team.put(number, mark, bytes, |to| unsafe {
+                        copy(memory.add(start), to, bytes);
+                    });
+                    team.announce(host);
+                }
+            },
+            |team, host, number, piece| {
+                if !is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    let from = team.part(host, root, number, Call { mark, bytes })?;
+                    // SAFETY: as above; the part stays until this step has ended.
+                    unsafe { copy(from, memory.add(start), bytes) };
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Gives block r of `send` at the root to member r, as its `receive`; `each` bytes.
+    ///
+    /// # Safety
+    /// `receive` has room for a block, and `send` holds one for each member at the root, where `receive` may be null: then
+    /// the root's own block stays where it is.
+    pub(crate) unsafe fn scatter<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        root: usize,
+        send: *const u8,
+        receive: *mut u8,
+        each: usize,
+    ) -> Result<()> {
+        let (me, size, is_root) = (self.me, self.size(), self.me == root);
+        let pieces = Pieces { bytes: each, each: self.piece_bytes(size, 1) };
+        if is_root && !receive.is_null() {
+            // SAFETY: our caller's promise.
+            unsafe { std::ptr::copy(send.add(me * each), receive, each) };
+        }
+        self.run(
+            host,
+            pieces.count(),
+            |team, host, number, piece| {
+                if is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    // SAFETY: the pieces are within the blocks that our caller promised.
+                    team.put(number, mark, size * bytes, |to| unsafe {
+                        for member in (0..size).filter(|&member| member != me) {
+                            copy(send.add(member * each + start), to.add(member * bytes), bytes);
+                        }
+                    });
+                    team.announce(host);
+                }
+            },
+            |team, host, number, piece| {
+                if !is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    let call = Call { mark, bytes: size * bytes };
+                    let from = team.part(host, root, number, call)?;
+                    // SAFETY: as above; the part stays until this step has ended.
+                    unsafe { copy(from.add(me * bytes), receive.add(start), bytes) };
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Puts `send` of member r into block r of the root's `receive`; `each` bytes.
+    ///
+    /// # Safety
+    /// `send` holds a block, and `receive` has room for one of each member at the root, where `send` may be null: then the
+    /// root's own block is in its place.
+    pub(crate) unsafe fn gather<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        root: usize,
+        send: *const u8,
+        receive: *mut u8,
+        each: usize,
+    ) -> Result<()> {
+        let (me, size, is_root) = (self.me, self.size(), self.me == root);
+        let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
+        if is_root && !send.is_null() {
+            // SAFETY: our caller's promise.
+            unsafe { std::ptr::copy(send, receive.add(me * each), each) };
+        }
+        self.run(
+            host,
+            pieces.count(),
+            |team, host, number, piece| {
+                if !is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    // SAFETY: the piece is within what our caller promised.
+                    team.put(number, mark, bytes, |to| unsafe {
+                        copy(send.add(start), to, bytes);
+                    });
+                }
+                team.arrive(host, number);
+            },
+            |team, host, number, piece| {
+                if !is_root {
+                    return Ok(());
+                }
+                let (start, bytes) = pieces.get(piece);
+                team.wait_for_arrivals(host, number)?;
+                for distance in 1..size {
+                    let member = (me + distance) % size;
+                    let from = team.part(host, member, number, Call { mark, bytes })?;
+                    // SAFETY: as above; the part stays until this step has ended.
+                    unsafe { copy(from, receive.add(member * each + start), bytes) };
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Wakes those who sleep until a part that this rank has put is there.
+    #[inline]
+    fn announce<H: Host>(&self, host: &mut H) {
+        if self.shares_processors {
+            self.wake_others(host);
+        }
+    }
+}
