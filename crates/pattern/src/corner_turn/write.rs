@@ -1,0 +1,65 @@
+//! A schedule as a pattern file.
+
+use std::fmt::Write;
+
+use super::{Design, Schedule};
+use crate::describe::bytes as bytes_in_words;
+
+/// Lines are broken before this column.
+const WIDTH: usize = 100;
+
+pub(super) fn text(schedule: &Schedule, bytes: u32) -> String {
+    let Schedule { design, nodes, .. } = schedule;
+    let contention = schedule.link_contention();
+    let mut text = format!(
+        "# A corner turn over a line of {nodes} nodes: every node has a block of {bytes} bytes for every other.\n\
+         # {}\n\
+         # {} stages; on a line, at most {} messages share a link one way.\n\
+         # Made by `cornerstone corner-turn --ranks {nodes} --order {}`.\n\n\
+         block = {}\n\n",
+        origin(*design),
+        schedule.stages.len(),
+        contention.iter().max().unwrap_or(&0),
+        design.name(),
+        bytes_in_words(u64::from(bytes)),
+    );
+    for node in 0..*nodes {
+        write_node(&mut text, schedule, node);
+    }
+    text
+}
+
+fn origin(design: Design) -> &'static str {
+    match design {
+        Design::Recursive => {
+            "The recursive pattern of swaps and quads (MITRE 1995, section 6.3, figure 6.4)."
+        }
+        Design::Balanced => {
+            "The balanced pattern: messages cross each link as evenly as they can, both ways."
+        }
+    }
+}
+
+fn write_node(text: &mut String, schedule: &Schedule, node: usize) {
+    let head = format!("{node}:");
+    let mut column = head.len();
+    text.push_str(&head);
+    let actions = schedule.stages.iter().flat_map(|stage| action(stage, node));
+    for action in actions.chain(["E".into()]) {
+        if column + 1 + action.len() > WIDTH {
+            let _ = write!(text, "\n{:1$}", "", head.len());
+            column = head.len();
+        }
+        let _ = write!(text, " {action}");
+        column += 1 + action.len();
+    }
+    text.push('\n');
+}
+
+fn action(stage: &[(usize, usize)], node: usize) -> Option<String> {
+    stage.iter().find_map(|&(from, to)| match () {
+        () if from == node => Some(format!("S {to} block")),
+        () if to == node => Some("R".into()),
+        () => None,
+    })
+}

@@ -1,0 +1,200 @@
+//! What happens when a pattern runs, without time: which messages can be under way together, and who waits for ever.
+//!
+//! Every node has one receive posted. A message enters it if it is free; otherwise a long message keeps its sender waiting
+//! and a short one is buffered. Here a receive takes messages from anybody. Who is stuck when all messages are buffered
+//! does not depend on the order in which nodes get on: each node's code is fixed, and one message is as good as another.
+//! Where long messages wait it does depend on it, which is why [`Order`] is a choice. Whichever order gets to the end also
+//! says which message each receive gets, and with that settled nothing depends on the order any more.
+
+use crate::program::{Cursor, Pattern, Step};
+use crate::random::Random;
+
+/// What a message that finds no free receive does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Buffering {
+    /// Every message is buffered: the most generous machine.
+    All,
+    /// Messages up to this many bytes are; longer ones keep their sender waiting.
+    UpTo(u32),
+    /// None is: the strictest machine.
+    None,
+}
+
+/// In which order nodes get on where several can.
+#[derive(Clone, Debug)]
+pub(crate) enum Order {
+    /// In step: in each stage every node that can, in the order of their numbers.
+    InStep,
+    /// At random, as a machine with other things to do would.
+    Random(Random),
+}
+
+/// A message in a stage of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who sends it.
+    pub from: u32,
+    /// Who receives it.
+    pub to: u32,
+    /// Its length.
+    pub bytes: u32,
+}
+
+/// A node that waits for ever.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stuck {
+    pub(crate) node: usize,
+    /// The index of the action it waits in.
+    pub(crate) action: usize,
+    /// What it waits in.
+    pub(crate) step: Step,
+    /// Where it would go on.
+    pub(crate) cursor: Cursor,
+}
+
+/// How an execution ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Ending {
+    /// Nodes that wait for ever, in the order of their numbers.
+    pub(crate) stuck: Vec<Stuck>,
+    /// Messages that arrived at each node and that nobody received.
+    pub(crate) left_over: Vec<u64>,
+}
+
+/// Runs a period of `pattern`; `on_message` gets each message and the stage in which it is under way. The messages to a
+/// node come in the order in which it receives them.
+pub(crate) fn execute(
+    pattern: &Pattern,
+    buffering: Buffering,
+    mut order: Order,
+    on_message: &mut dyn FnMut(usize, Message),
+) -> Ending {
+    let mut machine = Machine::new(pattern, buffering);
+    let mut ready: Vec<usize> = (0..pattern.nodes.len()).collect();
+    for &node in &ready {
+        machine.advance(node);
+    }
+    ready.retain(|&node| machine.settles(node));
+    let mut stage = 0;
+    while !ready.is_empty() {
+        let held_back = order.arrange(&mut ready);
+        ready = machine.stage(&ready, &mut |message| on_message(stage, message));
+        ready.extend(held_back);
+        // One that was held back may have received meanwhile, and so be named twice.
+        ready.sort_unstable();
+        ready.dedup();
+        stage += 1;
+    }
+    machine.ending()
+}
+
+impl Order {
+    /// Puts `ready` in order and takes out those that are not to get on yet.
+    fn arrange(&mut self, ready: &mut Vec<usize>) -> Vec<usize> {
+        match self {
+            Order::InStep => Vec::new(),
+            Order::Random(random) => {
+                random.shuffle(ready);
+                ready.split_off(1 + random.below(ready.len()))
+            }
+        }
+    }
+}
+
+struct Machine<'a> {
+    pattern: &'a Pattern,
+    buffering: Buffering,
+    cursors: Vec<Cursor>,
+    /// What each node is at; none at the end of the period. Waits take no time here, so this is a send or a receive.
+    steps: Vec<Option<(usize, Step)>>,
+    /// Messages that have come and were not yet received.
+    arrived: Vec<u64>,
+    /// Who waits for a receive of each node.
+    waiting: Vec<Vec<usize>>,
+    /// Whether a node stands in one of these lists.
+    is_waiting: Vec<bool>,
+}
+
+impl<'a> Machine<'a> {
+    fn new(pattern: &'a Pattern, buffering: Buffering) -> Self {
+        let nodes = pattern.nodes.len();
+        Machine {
+            pattern,
+            buffering,
+            cursors: vec![Cursor::default(); nodes],
+            steps: vec![None; nodes],
+            arrived: vec![0; nodes],
+            waiting: vec![Vec::new(); nodes],
+            is_waiting: vec![false; nodes],
+        }
+    }
+
+    /// Takes `node` to its next send or receive.
+    fn advance(&mut self, node: usize) {
+        let actions = &self.pattern.nodes[node].actions;
+        let cursor = &mut self.cursors[node];
+        self.steps[node] = std::iter::from_fn(|| cursor.next(actions))
+            .find(|(_, step)| !matches!(step, Step::WaitUntil { .. }));
+    }
+
+    /// Has `node` receive what has arrived; says whether it then wants to send.
+    fn settles(&mut self, node: usize) -> bool {
+        while matches!(self.steps[node], Some((_, Step::Receive))) && self.arrived[node] > 0 {
+            self.arrived[node] -= 1;
+            self.advance(node);
+        }
+        matches!(self.steps[node], Some((_, Step::Send { .. })))
+    }
+
+    fn has_room(&self, to: usize, bytes: u32) -> bool {
+        self.arrived[to] == 0
+            || match self.buffering {
+                Buffering::All => true,
+                Buffering::UpTo(most) => bytes <= most,
+                Buffering::None => false,
+            }
+    }
+
+    /// Each of the `ready` nodes sends, if there is room for its message. Gives those that are ready then.
+    fn stage(&mut self, ready: &[usize], on_message: &mut dyn FnMut(Message)) -> Vec<usize> {
+        let mut sent = Vec::new();
+        for &node in ready {
+            let Some((_, Step::Send { to, bytes })) = self.steps[node] else { continue };
+            if self.has_room(to as usize, bytes) {
+                self.arrived[to as usize] += 1;
+                sent.push((node, to as usize));
+                on_message(Message { from: node as u32, to, bytes });
+            } else {
+                self.waiting[to as usize].push(node);
+                self.is_waiting[node] = true;
+            }
+        }
+        // Nobody gets on before the stage is over, or a chain of nodes would pass a message along within one stage.
+        for &(node, _) in &sent {
+            self.advance(node);
+        }
+        let mut next = Vec::new();
+        for node in sent.into_iter().flat_map(|(from, to)| [from, to]) {
+            let before = self.arrived[node];
+            let wants_to_send = self.settles(node);
+            if wants_to_send && !self.is_waiting[node] {
+                next.push(node);
+            }
+            if self.arrived[node] < before {
+                for woken in std::mem::take(&mut self.waiting[node]) {
+                    self.is_waiting[woken] = false;
+                    next.push(woken);
+                }
+            }
+        }
+        next
+    }
+
+    fn ending(self) -> Ending {
+        let places = self.steps.into_iter().zip(self.cursors).enumerate();
+        let stuck = places.filter_map(|(node, (step, cursor))| {
+            step.map(|(action, step)| Stuck { node, action, step, cursor })
+        });
+        Ending { stuck: stuck.collect(), left_over: self.arrived }
+    }
+}

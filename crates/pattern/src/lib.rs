@@ -1,0 +1,51 @@
+//! Message-passing patterns: a small program of sends and receives for every node, repeated each period.
+//!
+//! The language is that of the programmable message-passing benchmark (pmp) of Games et al., *Real-Time Benchmarks for
+//! Massively Parallel Processors*, MITRE 1995, section 4.3.2: one code sequence a node, of `E`, `R`, `S n b`, `W f` and
+//! `L n (...)`. Comments, names for numbers, arithmetic and node ranges are ours. `docs/patterns.md` is its reference.
+//!
+//! * [`read`] turns text into a [`Pattern`] that is known to run, or says what is wrong with it and where;
+//! * [`Cursor`] walks a node's actions, which is all that an interpreter needs;
+//! * [`stages`] shows which messages can be under way together, and how many of them share a link;
+//! * [`corner_turn`] makes the patterns that redistribute a matrix over a line of nodes.
+//!
+//! Pure: it knows nothing of ranks, fabrics and clocks.
+#![forbid(unsafe_code)]
+
+mod check;
+mod compile;
+mod execution;
+mod expression;
+mod lexer;
+mod mistake;
+mod parser;
+mod program;
+mod random;
+
+pub mod corner_turn;
+pub mod describe;
+pub mod stages;
+
+pub use mistake::{Mistake, Place, Refusal};
+pub use program::{
+    Action, BYTES_MAX, Cursor, LOOP_DEPTH_MAX, NODES_MAX, Node, Pattern, STEPS_MAX, Step, Totals,
+};
+
+/// Messages up to this many bytes are taken to be buffered: a send of one never waits for its receive. A longer one may.
+pub const SHORT_BYTES: u32 = 1024;
+
+/// Reads the pattern in `text`; `name` names it in messages.
+///
+/// # Errors
+/// Everything that is wrong with it: its writing, nodes and sizes that cannot be, messages that nobody receives, receives
+/// that nobody serves, and deadlocks.
+pub fn read(name: &str, text: &str) -> Result<Pattern, Refusal> {
+    let refuse = |mistakes| Refusal::new(name, text, mistakes);
+    let source = parser::parse(text).map_err(|mistake| refuse(vec![mistake]))?;
+    let mut pattern = compile::compile(name, &source).map_err(refuse)?;
+    check::check(&mut pattern).map_err(refuse)?;
+    Ok(pattern)
+}
+
+#[cfg(test)]
+mod tests;

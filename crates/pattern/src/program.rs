@@ -1,0 +1,208 @@
+//! A pattern as it is run: a flat list of actions for every node.
+
+use crate::Place;
+
+/// The most nodes that a pattern may have.
+pub const NODES_MAX: u32 = 4096;
+/// The longest message in bytes: 1 GiB.
+pub const BYTES_MAX: u32 = 1 << 30;
+/// The deepest loops within loops.
+pub const LOOP_DEPTH_MAX: usize = 8;
+/// The most sends, receives and waits of one node in a period, loops counted as often as they run.
+pub const STEPS_MAX: u64 = 1_000_000;
+/// The same for all nodes together, which bounds how long a check takes.
+pub(crate) const STEPS_OF_ALL_MAX: u64 = 20_000_000;
+
+/// An instruction of a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// `S`: send so many bytes to a node.
+    Send {
+        /// The node.
+        to: u32,
+        /// The length of the message.
+        bytes: u32,
+    },
+    /// `R`: wait for the posted receive, and post the next.
+    Receive,
+    /// `W`: wait until this fraction of the period has passed.
+    WaitUntil {
+        /// From 0 to below 1.
+        fraction: f64,
+    },
+    /// `L`: what follows, up to its [`Action::Repeat`], is done `rounds` times.
+    Loop {
+        /// How often, at least once.
+        rounds: u32,
+    },
+    /// The end of a loop's body: go on at `start` as long as there are rounds left.
+    Repeat {
+        /// The index of the first action of the body.
+        start: u32,
+    },
+}
+
+/// What a node does next, loops resolved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// Send so many bytes to a node.
+    Send {
+        /// The node.
+        to: u32,
+        /// The length of the message.
+        bytes: u32,
+    },
+    /// Wait for the posted receive, and post the next.
+    Receive,
+    /// Wait until this fraction of the period has passed.
+    WaitUntil {
+        /// From 0 to below 1.
+        fraction: f64,
+    },
+}
+
+/// The code sequence of one node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// What it does in a period.
+    pub actions: Vec<Action>,
+    /// Where each action is written.
+    pub places: Vec<Place>,
+}
+
+/// What a node does in a period, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Messages sent.
+    pub sends: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Messages received.
+    pub receives: u64,
+    /// The longest message sent.
+    pub largest_bytes: u32,
+}
+
+/// A pattern that was read and checked: every message it sends is received, and nobody waits for ever.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// Its name: the file's, as it was given.
+    pub name: String,
+    /// The code of each node.
+    pub nodes: Vec<Node>,
+    /// From which node each receive of each node takes its message, in the order of a period's receives.
+    ///
+    /// The language leaves it open; it is settled when a pattern is read, by letting all nodes go in step. A receive that
+    /// took whatever comes first could take a message that is meant for a later one, and its right sender might wait for
+    /// ever.
+    pub sources: Vec<Vec<u32>>,
+}
+
+impl Pattern {
+    /// The longest message that arrives at `node`; what its receive buffers must hold.
+    pub fn largest_received(&self, node: usize) -> u32 {
+        let to_node = |action: &Action| match *action {
+            Action::Send { to, bytes } if to as usize == node => Some(bytes),
+            _ => None,
+        };
+        self.nodes.iter().flat_map(|node| &node.actions).filter_map(to_node).max().unwrap_or(0)
+    }
+
+    /// The longest message of all.
+    pub fn largest_bytes(&self) -> u32 {
+        (0..self.nodes.len()).map(|node| self.largest_received(node)).max().unwrap_or(0)
+    }
+
+    /// The bytes that all nodes send in a period.
+    pub fn bytes_a_period(&self) -> u64 {
+        self.nodes.iter().map(|node| node.totals().sent_bytes).sum()
+    }
+
+    /// The messages that all nodes send in a period.
+    pub fn messages_a_period(&self) -> u64 {
+        self.nodes.iter().map(|node| node.totals().sends).sum()
+    }
+}
+
+impl Node {
+    /// What it does in a period, added up.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        let mut cursor = Cursor::default();
+        while let Some((_, step)) = cursor.next(&self.actions) {
+            match step {
+                Step::Send { bytes, .. } => {
+                    totals.sends += 1;
+                    totals.sent_bytes += u64::from(bytes);
+                    totals.largest_bytes = totals.largest_bytes.max(bytes);
+                }
+                Step::Receive => totals.receives += 1,
+                Step::WaitUntil { .. } => {}
+            }
+        }
+        totals
+    }
+}
+
+/// Where a node is in its actions. A new one stands at the beginning of a period.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cursor {
+    at: usize,
+    /// Rounds left in each open loop, the one under way not counted.
+    rounds_left: [u32; LOOP_DEPTH_MAX],
+    depth: usize,
+}
+
+impl Cursor {
+    /// The next step and the index of its action; none at the end of the sequence.
+    ///
+    /// `actions` must be the same in every call, and as [`crate::read`] makes them: loops at most [`LOOP_DEPTH_MAX`] deep.
+    #[inline]
+    pub fn next(&mut self, actions: &[Action]) -> Option<(usize, Step)> {
+        loop {
+            let index = self.at;
+            self.at += 1;
+            match *actions.get(index)? {
+                Action::Send { to, bytes } => return Some((index, Step::Send { to, bytes })),
+                Action::Receive => return Some((index, Step::Receive)),
+                Action::WaitUntil { fraction } => {
+                    return Some((index, Step::WaitUntil { fraction }));
+                }
+                Action::Loop { rounds } => {
+                    self.rounds_left[self.depth] = rounds - 1;
+                    self.depth += 1;
+                }
+                Action::Repeat { start } => match &mut self.rounds_left[self.depth - 1] {
+                    0 => self.depth -= 1,
+                    left => {
+                        *left -= 1;
+                        self.at = start as usize;
+                    }
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_runs_inner_loops_in_every_round_of_the_outer() {
+        // L 2 (L 3 (R) S 1 8): 2 rounds of three receives and a send.
+        let actions = [
+            Action::Loop { rounds: 2 },
+            Action::Loop { rounds: 3 },
+            Action::Receive,
+            Action::Repeat { start: 2 },
+            Action::Send { to: 1, bytes: 8 },
+            Action::Repeat { start: 1 },
+        ];
+        let mut cursor = Cursor::default();
+        let indices: Vec<usize> =
+            std::iter::from_fn(|| cursor.next(&actions)).map(|(index, _)| index).collect();
+        assert_eq!(indices, [2, 2, 2, 4, 2, 2, 2, 4]);
+        assert_eq!(cursor.next(&actions), None);
+    }
+}
