@@ -1,7 +1,9 @@
 //! Many pairs at once across the middle of a line, and how fairly they share it.
 
 use analysis::statistics::{Sample, fairness, precision_reached};
-use contract::record::{Better, Measurement, Parameters, StopReason, Timing as TimingRecord};
+use contract::record::{
+    Better, Measurement, ParameterValue, Parameters, StopReason, Timing as TimingRecord,
+};
 use contract::{Rank, Result, Source, Tag, TagSelector, Time};
 
 use crate::Event;
@@ -22,7 +24,7 @@ pub(in crate::programs) const MANY_PAIRS: Benchmark = Benchmark {
         A pair's rate is what its receiver got, over the time until its last message; the rate is the sum. `unsent` is \
         the share of all messages that were left when the first pair was done, and `fairness` Jain's index of the \
         pairs' rates: 100 % where all are equal. An odd rank is left over. Source: MITRE real-time benchmarks (1995), \
-        sections 4.1.2 and 4.1.3, which send 1000 messages of 256 KiB.",
+        sections 4.1.2 and 4.1.3, which send 1000 messages of 256 KiB (so does `cornerstone reproduce`).",
     ranks: RankRule::AtLeast(2),
     cases,
     program: Program {
@@ -42,8 +44,11 @@ pub(in crate::programs) const MANY_PAIRS: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The most that each pair sends in a run.
+/// The most that each pair sends in a run, unless its parameter says otherwise: few enough for a quick run, but a pair
+/// that gets a fiftieth of the fastest one's rate sends one or two.
 const MESSAGES: u64 = 64;
+/// The parameter that says otherwise.
+const MESSAGES_PARAMETER: &str = "messages";
 /// Fewer runs say nothing about how they differ.
 const RUNS_MIN: usize = 6;
 
@@ -103,9 +108,20 @@ impl Seen {
 struct Pairs {
     count: usize,
     symmetric: bool,
+    /// The most that each sends in a run.
+    messages: u64,
 }
 
 impl Pairs {
+    fn of(parameters: &Parameters, ranks: usize) -> Pairs {
+        let messages = match parameters.get(MESSAGES_PARAMETER) {
+            Some(ParameterValue::Number(messages)) => *messages,
+            _ => MESSAGES,
+        };
+        let symmetric = parameters.get("layout") != Some(&"asymmetric".into());
+        Pairs { count: ranks / 2, symmetric, messages }
+    }
+
     fn receiver(&self, sender: usize, ranks: usize) -> usize {
         // With an odd rank left over, the last one stands aside.
         let last = ranks - ranks % 2 - 1;
@@ -138,12 +154,13 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, pairs: &[Seen], size: usize) {
+    /// A run in which each pair could send `messages`.
+    fn add(&mut self, pairs: &[Seen], messages: u64, size: usize) {
         let rates: Vec<f64> = pairs.iter().map(|pair| pair.rate_mb_per_s(size)).collect();
         let sent: u64 = pairs.iter().map(|pair| pair.messages).sum();
         self.time_ps.push(span_ps(pairs));
         self.rate.push(rates.iter().sum());
-        self.unsent.push(100.0 * (1.0 - sent as f64 / (MESSAGES * pairs.len() as u64) as f64));
+        self.unsent.push(100.0 * (1.0 - sent as f64 / (messages * pairs.len() as u64) as f64));
         self.fairness.push(100.0 * fairness(&rates).unwrap_or(1.0));
         self.pairs.resize(pairs.len(), Vec::new());
         self.pairs.iter_mut().zip(rates).for_each(|(all, rate)| all.push(rate));
@@ -159,8 +176,7 @@ fn span_ps(pairs: &[Seen]) -> f64 {
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let (ranks, size) = (bench.shape.ranks, bench.shape.size);
-    let layout = bench.step.parameters.get("layout");
-    let pairs = Pairs { count: ranks / 2, symmetric: layout != Some(&"asymmetric".into()) };
+    let pairs = Pairs::of(&bench.step.parameters, ranks);
     let blocks = (bench.benchmark.program.blocks)(&bench.shape);
     let mut data = Data::new(bench.shape.clone(), blocks, Received::Nothing, bench.settings.seed)?;
     let begin = bench.rank.now();
@@ -173,7 +189,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let mut found = Found { warm_up_ps, ..Found::default() };
     let stop_reason = loop {
         let receivers = run(bench, &mut data)?;
-        found.add(&receivers, size);
+        found.add(&receivers, pairs.messages, size);
         let mut decision = [decide(bench, &found, begin)];
         bench.rank.broadcast(0, &mut decision)?;
         if let Some(reason) = REASONS[usize::from(decision[0])] {
@@ -238,7 +254,7 @@ fn send_all(
     let me = rank.rank();
     let to = pairs.receiver(me, rank.size());
     let mut done = true;
-    for _ in 0..MESSAGES {
+    for _ in 0..pairs.messages {
         if rank.probe(Source::Any, STOP.into())?.is_some() {
             rank.receive(Source::Any, STOP.into(), &mut [])?;
             *stops_taken += 1;
@@ -322,13 +338,13 @@ mod tests {
     #[test]
     fn mates_are_those_of_the_two_layouts() {
         let mates = |symmetric, ranks: usize| {
-            let pairs = Pairs { count: ranks / 2, symmetric };
+            let pairs = Pairs { count: ranks / 2, symmetric, messages: 1 };
             (0..pairs.count).map(|sender| pairs.receiver(sender, ranks)).collect::<Vec<_>>()
         };
         assert_eq!(mates(true, 6), [5, 4, 3]);
         assert_eq!(mates(false, 6), [3, 4, 5]);
         assert_eq!(mates(true, 7), [5, 4, 3]);
-        let pairs = Pairs { count: 3, symmetric: true };
+        let pairs = Pairs { count: 3, symmetric: true, messages: 1 };
         assert_eq!((pairs.sender(4, 7), pairs.sender(6, 7)), (Some(1), None));
     }
 
@@ -346,7 +362,7 @@ mod tests {
     fn unsent_share_and_fairness_of_two_pairs() {
         let pair = |messages| Seen { messages, end_ps: 64_000_000, ..Seen::default() };
         let mut found = Found::default();
-        found.add(&[pair(MESSAGES), pair(MESSAGES / 2)], 1000);
+        found.add(&[pair(64), pair(32)], 64, 1000);
         assert_eq!((found.rate[0], found.unsent[0], found.fairness[0]), (1500.0, 25.0, 90.0));
         assert_eq!(found.pairs, [[1000.0], [500.0]]);
     }
