@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use contract::record::{ParameterValue, Parameters};
 use serde::{Deserialize, Serialize};
 
+use crate::calls::CallCell;
 use crate::formula;
 use crate::measured;
 use crate::simulated::{Question, Simulator};
+use crate::validation::ValidationCell;
 
 /// How a cell of ours comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -41,6 +43,10 @@ pub struct Cell {
     run: Option<RunCell>,
     /// A processor benchmark's name, if it is measured here.
     program: Option<String>,
+    /// A call's cost, if it is that.
+    call: Option<CallCell>,
+    /// The deviation of a model, if it is that: what was published is the most that the paper found.
+    validation: Option<ValidationCell>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -104,12 +110,22 @@ impl Cell {
     /// # Errors
     /// What went wrong, in words.
     pub fn compute(&self, simulator: &mut Simulator) -> Result<f64, String> {
-        match (&self.formula, &self.run, &self.program) {
-            (Some(formula), None, None) => formula::value(formula),
-            (None, Some(run), None) => run.compute(simulator),
-            (None, None, Some(program)) => measured::value(program),
-            _ => Err("a cell has either a formula, a run or a program".into()),
+        match (&self.formula, &self.run, &self.program, &self.call, &self.validation) {
+            (Some(formula), None, None, None, None) => formula::value(formula),
+            (None, Some(run), None, None, None) => run.compute(simulator),
+            (None, None, Some(program), None, None) => measured::value(program),
+            (None, None, None, Some(call), None) => call.value(),
+            (None, None, None, None, Some(validation)) => validation.value(simulator),
+            _ => {
+                Err("a cell has a formula, a run, a program, a call or a validation, and only one"
+                    .into())
+            }
         }
+    }
+
+    /// Whether what was published is a bound that ours is to keep, and no value that it is to meet.
+    pub fn is_bound(&self) -> bool {
+        self.validation.is_some()
     }
 }
 

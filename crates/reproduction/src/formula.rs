@@ -8,6 +8,7 @@ pub(crate) fn value(name: &str) -> Result<f64, String> {
     let found = match parts[..] {
         ["sharc", call, nodes, metric] => sharc(call, nodes.parse().ok(), metric),
         ["sharc-scalability", call, size, system] => scalability(call, size, system),
+        ["sharc-parameter", parameter] => sharc_parameter(parameter),
         ["fem-sum", how] => fem_sum(how),
         ["fem-bus-word-interval-us"] => Some(FEM_SEND_WORD_US / FEM_PROCESSORS),
         _ => None,
@@ -94,6 +95,29 @@ fn sharc(call: &str, nodes: Option<usize>, metric: &str) -> Option<f64> {
         }
         _ => None,
     }
+}
+
+/// The time of a call by the models of tables 7 to 9.
+pub(crate) fn sharc_time_us(call: &str, bytes: u64, nodes: usize) -> Option<f64> {
+    SHARC.time_us(call, bytes, nodes)
+}
+
+/// Table 10: what the parameters of table 7 take at a clock of 1 MHz and a link of 1 MB/s. Those of the processor
+/// shrink with its clock, those of the link with its rate; latencies are for a hop, the gap for a link.
+fn sharc_parameter(parameter: &str) -> Option<f64> {
+    const CLOCK_MHZ: f64 = 40.0;
+    const LINK_MB_PER_S: f64 = 40.0;
+    let unicast = SHARC.unicast();
+    Some(match parameter {
+        "receive-overhead" => unicast.receive_overhead_us * CLOCK_MHZ,
+        "send-overhead" => unicast.send_overhead_us * CLOCK_MHZ,
+        "packet-overhead" => unicast.packet_overhead_us * CLOCK_MHZ,
+        "send-latency" => unicast.send_latency_us_per_hop * CLOCK_MHZ,
+        "ready-latency" => unicast.ready_latency_us_per_hop * CLOCK_MHZ,
+        "gap" => unicast.gap_us_per_byte_and_link * LINK_MB_PER_S,
+        "gap-per-byte" => unicast.gap_us_per_byte * LINK_MB_PER_S,
+        _ => return None,
+    })
 }
 
 /// Table 11: how much a node more adds to the time, against the original system, in percent. The model is a straight

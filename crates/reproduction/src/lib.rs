@@ -6,10 +6,12 @@
 //! kept back to check predictions against.
 #![forbid(unsafe_code)]
 
+mod calls;
 mod cell;
 mod formula;
 mod measured;
 mod simulated;
+mod validation;
 
 use serde::Serialize;
 
@@ -29,9 +31,12 @@ pub struct Row {
     pub ours: f64,
     /// Whether the machine was fitted to this cell.
     pub how: How,
-    /// `ours / published - 1`; `None` where nothing was published, where zero was and ours is not, and where ours is of
-    /// another machine.
+    /// `ours / published - 1`; `None` where nothing was published, where zero was and ours is not, where ours is of
+    /// another machine, and where a bound was published.
     pub error: Option<f64>,
+    /// Whether what was published is the most that the paper found, which ours is not to exceed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
 }
 
 /// Why a table cannot be reproduced.
@@ -69,7 +74,8 @@ pub fn reproduce(
         let ours = cell
             .compute(&mut simulator)
             .map_err(|reason| ReproductionError::Cell { id: cell.id.clone(), reason })?;
-        let comparable = cell.published.filter(|_| cell.how != How::Measured);
+        let at_most = cell.is_bound();
+        let comparable = cell.published.filter(|_| cell.how != How::Measured && !at_most);
         let error = comparable.and_then(|published| relative_error(ours, published));
         let row = Row {
             id: cell.id,
@@ -78,6 +84,7 @@ pub fn reproduce(
             ours,
             how: cell.how,
             error,
+            at_most,
         };
         each(&row);
         rows.push(row);
@@ -124,19 +131,50 @@ mod tests {
         assert_eq!(ids.len(), count);
     }
 
+    /// Where misses are explained, each by its id.
+    const EXPLANATIONS: &str = include_str!("../../../docs/simulation.md");
+
+    fn misses(row: &Row) -> bool {
+        match (row.at_most, row.published) {
+            (true, Some(most)) => row.ours > most,
+            (false, Some(_)) => row.error.is_none_or(|error| error.abs() > error_limit(row)),
+            (_, None) => false,
+        }
+    }
+
     #[test]
-    fn every_published_cell_is_met_within_its_limit() {
+    fn every_published_cell_is_met_within_its_limit_or_its_miss_explained() {
         let rows = reproduce(None, &mut |_| {}).unwrap();
-        let missed: Vec<&str> = rows
-            .iter()
-            .filter(|row| row.published.is_some() && row.how != How::Measured)
-            .filter(|row| row.error.is_none_or(|error| error.abs() > error_limit(row)))
-            .map(|row| row.id.as_str())
-            .collect();
-        assert!(missed.is_empty(), "{missed:?}");
-        let measured = rows.iter().filter(|row| row.how == How::Measured);
-        assert!(measured.clone().all(|row| row.ours > 0.0 && row.error.is_none()));
-        assert!(measured.count() > 0);
+        let (measured, computed): (Vec<&Row>, Vec<&Row>) =
+            rows.iter().partition(|row| row.how == How::Measured);
+        for row in computed {
+            let explained = EXPLANATIONS.contains(&format!("`{}`", row.id));
+            assert_eq!(misses(row), explained, "{row:?}");
+        }
+        assert!(measured.iter().all(|row| row.ours > 0.0 && row.error.is_none()));
+        assert!(!measured.is_empty());
+    }
+
+    /// MITRE table 4.4, by its own two rows: p pairs that leave a share u of all messages, with a sum S, have a fastest
+    /// pair of S / (p (1 - u)).
+    #[test]
+    fn unsent_shares_are_counted_over_all_processors() {
+        let published = |processors: usize, column: &str| {
+            let id = format!("mitre-1995/4.4/{processors}/{column}");
+            cells().into_iter().find(|cell| cell.id == id).unwrap().published.unwrap()
+        };
+        let fastest = |processors: usize, senders_share: f64| {
+            let unsent = published(processors, "unsent-percent") / 100.0 / senders_share;
+            published(processors, "sum-mb-per-s") / ((processors / 2) as f64 * (1.0 - unsent))
+        };
+        let alone = published(2, "sum-mb-per-s");
+        for processors in [6, 8, 10, 12, 14, 16] {
+            // Half of all processors send: the fastest pair is nearly as fast as one pair alone.
+            let found = fastest(processors, 0.5);
+            assert!((0.9..1.0).contains(&(found / alone)), "{processors}: {found}");
+        }
+        // Of the senders alone: it would be slowed down by pairs that share no link with it but the last.
+        assert!(fastest(6, 1.0) > 59.0 && fastest(16, 1.0) < 31.0);
     }
 
     #[test]

@@ -39,7 +39,8 @@ pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failur
 
 const LEGEND: &str = "
 fitted: the machine was fitted to this cell, among others; predicted: it knows nothing of it; formula: computed as
-the paper does; measured: the same program on this machine, beside the published one. Cells without a published value were kept back, to check predictions against.
+the paper does; measured: the same program on this machine, beside the published one. <=: the most that the paper
+found. Cells without a published value were kept back, to check predictions against.
 ";
 
 fn heading(format: Format) -> &'static str {
@@ -53,7 +54,8 @@ fn heading(format: Format) -> &'static str {
 }
 
 fn table_line(row: &Row) -> String {
-    let published = row.published.map_or("-".into(), |value| format!("{value}"));
+    let bound = if row.at_most { "<= " } else { "" };
+    let published = row.published.map_or("-".into(), |value| format!("{bound}{value}"));
     let error = row.error.map_or("-".into(), |error| format!("{:+.1} %", 100.0 * error));
     let (id, unit, how) = (&row.id, &row.unit, how(row.how));
     format!("{id:62}{published:>11}{:>13}  {unit:7} {how:9}{error:>8}\n", rounded(row.ours))
@@ -104,6 +106,7 @@ mod tests {
             ours: 72.09,
             how: How::Predicted,
             error: None,
+            at_most: false,
         };
         assert_eq!(csv_line(&row), "mitre-1995/4.5/7-8/rate-mb-per-s,MB/s,,72.09,predicted,\n");
         assert!(table_line(&row).ends_with("predicted       -\n"), "{}", table_line(&row));
