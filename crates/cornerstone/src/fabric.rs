@@ -9,14 +9,14 @@ use std::path::Path;
 use benchmark::{Launch, Placement};
 use fabric_shm::{Binding, LaunchError, LaunchOptions};
 
-use crate::arguments::FabricChoice;
+use crate::arguments::{FabricChoice, SimulationArguments};
 use crate::rank::Message;
 
-/// Files that some fabrics need.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Files<'a> {
-    /// Where a simulated fabric writes its trace.
-    pub(crate) trace: Option<&'a Path>,
+/// What the user wants of some fabrics besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wishes<'a> {
+    /// Of a simulated machine.
+    pub(crate) simulation: &'a SimulationArguments,
     /// The library of an MPI.
     pub(crate) mpi_library: Option<&'a Path>,
 }
@@ -34,17 +34,15 @@ pub(crate) enum LaunchEnd {
 
 impl FabricChoice {
     /// The most ranks that it can start, and why not more.
-    pub(crate) fn ranks_max(&self) -> (usize, &'static str) {
+    pub(crate) fn ranks_max(&self, simulation: &SimulationArguments) -> (usize, &'static str) {
         match self {
             FabricChoice::Local => {
                 (fabric_shm::MAXIMUM_RANKS, "the local fabric starts a process for each")
             }
-            FabricChoice::Simulated(name) => {
-                match simulated::machine(name).ok().and_then(|m| m.ranks_max) {
-                    Some(most) => (most, "the machine has no more"),
-                    None => (fabric_sim::RANKS_MAX, "the simulator numbers no more"),
-                }
-            }
+            FabricChoice::Simulated(name) => match simulated::ranks_max(name, simulation) {
+                Some(most) => (most, "the machine has no more"),
+                None => (fabric_sim::RANKS_MAX, "the simulator numbers no more"),
+            },
             FabricChoice::Mpi => (mpi::ranks(), "the MPI's launcher has started no more"),
             FabricChoice::MpiLaunched(_) => (mpi::RANKS_MAX, "no launcher is asked for more"),
         }
@@ -63,15 +61,17 @@ impl FabricChoice {
     pub(crate) fn run(
         &self,
         launch: &Launch,
-        files: &Files<'_>,
+        wishes: &Wishes<'_>,
         on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> Result<(), LaunchEnd> {
         match self {
             FabricChoice::Local => local(launch, on_message),
-            FabricChoice::Simulated(name) => simulated::run(name, launch, files.trace, on_message),
+            FabricChoice::Simulated(name) => {
+                simulated::run(name, launch, wishes.simulation, on_message)
+            }
             FabricChoice::Mpi => mpi::run(launch, on_message),
             FabricChoice::MpiLaunched(flavour) => {
-                mpi::launch(*flavour, files.mpi_library, launch, on_message)
+                mpi::launch(*flavour, wishes.mpi_library, launch, on_message)
             }
         }
     }

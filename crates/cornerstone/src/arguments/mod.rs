@@ -1,5 +1,6 @@
 //! The command line as typed: what each subcommand takes, and how it is explained.
 
+mod simulation;
 mod values;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
+pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use values::{FabricChoice, RankCounts, Seconds, Share};
 
 /// The version of this build and the revision it was made from.
@@ -45,6 +47,7 @@ Examples:
   mpiexec -n 4 cornerstone run --fabric mpi                 on an MPI, which is loaded when the run begins
   cornerstone run ping-pong --fabric mpi:mpich --format osu the launcher started for you; printed as by osu_latency
   cornerstone run sharc --fabric sim:sharc-ring --ranks 4   on a simulated machine, in virtual time
+  cornerstone run all-to-all --fabric sim:cluster --ranks 512 --level packets   packets over every link
   cornerstone run --resume results/RUN.jsonl        go on with a run that was ended
 
 Sizes are in bytes, or with a unit: 64KiB is 65536 bytes, 64kB is 64000.
@@ -162,11 +165,6 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) mpi_library: Option<PathBuf>,
 
-    /// Write a trace of a simulated run in virtual time, for Perfetto or chrome://tracing; further launches of the same
-    /// run get files numbered from 2
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
-
     /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) out: Option<PathBuf>,
@@ -178,6 +176,9 @@ pub(crate) struct RunArguments {
     /// How to write the results to standard output
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: RunFormat,
+
+    #[command(flatten)]
+    pub(crate) simulation: SimulationArguments,
 }
 
 #[derive(Args, Debug)]
@@ -338,6 +339,7 @@ impl RunArguments {
             seed: self.seed.or(earlier.seed),
             fabric: self.fabric.or(earlier.fabric),
             mpi_library: self.mpi_library.or(earlier.mpi_library),
+            simulation: self.simulation.or(earlier.simulation),
             ..self
         }
     }

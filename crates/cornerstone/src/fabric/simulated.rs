@@ -8,18 +8,34 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::rc::Rc;
 
-use benchmark::{Job, Launch};
+use benchmark::{Job, Launch, Placement};
 use contract::{Rank, Result as RankResult};
 use fabric_sim::trace::Trace;
-use fabric_sim::{Machine, Options};
+use fabric_sim::{Level, Machine, Options};
 
 use super::LaunchEnd;
+use crate::arguments::{Answer, SimulationArguments};
 use crate::interruption::Interruption;
 use crate::rank::Message;
 
 /// The machine of this name or file.
 pub(super) fn machine(name: &str) -> Result<Machine, LaunchEnd> {
     fabric_sim::machine::find(name).map_err(|error| LaunchEnd::Failed(error.to_string()))
+}
+
+/// The most ranks of a machine that has only so many processors.
+pub(super) fn ranks_max(name: &str, wishes: &SimulationArguments) -> Option<usize> {
+    let machine = machine(name).ok().filter(|machine| machine.ranks_max.is_some())?;
+    let sharing = wishes.ranks_per_processor.map(|ranks| ranks as usize);
+    Some(machine.most_ranks(sharing.unwrap_or(machine.ranks_per_processor)))
+}
+
+/// What the benchmark needs stands above what the user wants: elsewhere it measures something else.
+fn ranks_per_processor(wishes: &SimulationArguments, launch: &Launch) -> Option<usize> {
+    match launch.placement {
+        Placement::OneProcessor => Some(launch.ranks),
+        Placement::Spread => wishes.ranks_per_processor.map(|ranks| ranks as usize),
+    }
 }
 
 /// What rank 0 has said and nobody has heard yet.
@@ -29,12 +45,19 @@ type Said = Rc<RefCell<VecDeque<Message>>>;
 pub(super) fn run(
     name: &str,
     launch: &Launch,
-    trace: Option<&Path>,
+    wishes: &SimulationArguments,
     on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
 ) -> Result<(), LaunchEnd> {
     let machine = machine(name)?;
     let seed = launch.job.settings.seed;
-    let options = Options { seed, trace: trace.is_some(), ..Options::new(launch.ranks) };
+    let options = Options {
+        seed,
+        level: wishes.level.map(Level::from),
+        ranks_per_processor: ranks_per_processor(wishes, launch),
+        check_results: wishes.check_results != Some(Answer::No),
+        trace: wishes.trace.is_some(),
+        ..Options::new(launch.ranks)
+    };
     let said = Said::default();
     let program = program(launch.job.clone(), Rc::clone(&said));
     let interruption = Interruption::watch();
@@ -54,7 +77,7 @@ pub(super) fn run(
     if hand_on(&said, on_message).is_break() {
         return Err(LaunchEnd::Stopped);
     }
-    match (trace, outcome.trace) {
+    match (&wishes.trace, outcome.trace) {
         (Some(path), Some(trace)) => write(path, &trace),
         _ => Ok(()),
     }

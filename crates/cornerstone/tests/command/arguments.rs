@@ -80,6 +80,32 @@ fn wrong_values_are_named_with_what_would_be_right() {
 }
 
 #[test]
+fn options_of_simulated_machines_are_refused_elsewhere() {
+    for option in [
+        ["--level", "packets"],
+        ["--ranks-per-processor", "2"],
+        ["--check-results", "no"],
+        ["--trace", "t.json"],
+    ] {
+        let ended = Lab::new().run(&["run", "ping-pong", option[0], option[1]]);
+        ended.refuses(2, &[option[0], "simulated", "--fabric sim:MACHINE"]);
+    }
+}
+
+#[test]
+fn a_simulated_run_is_at_the_level_and_in_the_places_asked_for() {
+    let lab = Lab::new();
+    let fabric = ["--fabric", "sim:cluster", "--ranks", "2", "--sizes", "1KiB", "--out", "a.jsonl"];
+    let wishes = ["--level", "packets", "--ranks-per-processor", "2", "--check-results", "no"];
+    lab.succeed(&[&["run", "ping-pong"], &fabric[..], &wishes[..]].concat());
+    let text = std::fs::read_to_string(lab.path("a.jsonl")).unwrap();
+    let header: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let details = &header["fabric"]["details"];
+    assert_eq!(details["level"], "packets", "{header}");
+    assert_eq!(details["ranks_per_processor"], "2", "{header}");
+}
+
+#[test]
 fn a_new_results_file_and_a_resumed_one_contradict_each_other() {
     let ended = Lab::new().run(&["run", "--out", "a.jsonl", "--resume", "b.jsonl"]);
     ended.refuses(2, &["--out", "--resume"]);

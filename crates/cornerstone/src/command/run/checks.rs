@@ -2,14 +2,18 @@
 
 use benchmark::Launch;
 
-use crate::arguments::FabricChoice;
+use crate::arguments::{FabricChoice, SimulationArguments};
 use crate::environment::{self, MemoryBound};
 use crate::failure::Failure;
 use crate::output::quantity::{memory as shown, ranks as rank_count, size};
 
 /// Refuses more ranks than the fabric can start.
-pub(super) fn ranks(fabric: &FabricChoice, launches: &[Launch]) -> Result<(), Failure> {
-    let (most, why) = fabric.ranks_max();
+pub(super) fn ranks(
+    fabric: &FabricChoice,
+    simulation: &SimulationArguments,
+    launches: &[Launch],
+) -> Result<(), Failure> {
+    let (most, why) = fabric.ranks_max(simulation);
     match launches.iter().map(|launch| launch.ranks).find(|ranks| *ranks > most) {
         None => Ok(()),
         Some(ranks) => Err(Failure::usage(format!("{ranks} ranks are too many: {why}"))

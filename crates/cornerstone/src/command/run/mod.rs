@@ -34,7 +34,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let interruption = Interruption::watch();
     let request = Request::new(arguments)?;
     let launches = launches(&request)?;
-    checks::ranks(&request.fabric, &launches)?;
+    checks::ranks(&request.fabric, &request.simulation, &launches)?;
     checks::memory(&launches)?;
     let mut session = Session::open(request, &launches)?;
     let ended = session.measure(&launches, &interruption);

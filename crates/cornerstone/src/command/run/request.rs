@@ -4,7 +4,9 @@ use benchmark::Settings;
 use contract::record::{Environment, FabricDescription, Run, RunHeader, SCHEMA_VERSION};
 use std::path::PathBuf;
 
-use crate::arguments::{FabricChoice, RunArguments, RunFormat, Seconds, Share};
+use crate::arguments::{
+    FabricChoice, RunArguments, RunFormat, Seconds, Share, SimulationArguments,
+};
 use crate::failure::Failure;
 use crate::progress::note;
 use crate::results::ResultsFile;
@@ -18,7 +20,7 @@ pub(super) struct Request {
     pub(super) fabric: FabricChoice,
     pub(super) format: RunFormat,
     pub(super) mpi_library: Option<PathBuf>,
-    pub(super) trace: Option<PathBuf>,
+    pub(super) simulation: SimulationArguments,
     pub(super) environment: Environment,
     pub(super) target: Target,
 }
@@ -47,11 +49,11 @@ impl Request {
             }
         };
         let fabric = arguments.fabric.clone().unwrap_or(FabricChoice::Local);
-        if arguments.trace.is_some() && !matches!(fabric, FabricChoice::Simulated(_)) {
-            return Err(Failure::usage(
-                "--trace is for simulated machines: real ones have no virtual time",
-            )
-            .hint("add --fabric sim:MACHINE, or leave --trace out"));
+        if let Some((option, why)) = arguments.simulation.given()
+            && !matches!(fabric, FabricChoice::Simulated(_))
+        {
+            return Err(Failure::usage(format!("{option} is for simulated machines: {why}"))
+                .hint(format!("add --fabric sim:MACHINE, or leave {option} out")));
         }
         Ok(Request {
             settings: settings(&arguments),
@@ -60,7 +62,7 @@ impl Request {
             fabric,
             format: arguments.format,
             mpi_library: arguments.mpi_library,
-            trace: arguments.trace,
+            simulation: arguments.simulation,
             environment,
             target,
         })

@@ -10,7 +10,7 @@ use contract::record::{FabricDescription, Measurement, Run};
 use super::request::{Request, Target};
 use crate::arguments::RunFormat;
 use crate::command::report;
-use crate::fabric::{Files, LaunchEnd};
+use crate::fabric::{LaunchEnd, Wishes};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::output::quantity::{ranks, wait};
@@ -80,14 +80,15 @@ impl Session {
         interruption: &Interruption,
     ) -> Result<(), Failure> {
         for (index, launch) in launches.iter().enumerate() {
-            let trace = self.request.trace.as_deref().map(|path| numbered(path, index));
+            let mut simulation = self.request.simulation.clone();
+            simulation.trace = simulation.trace.map(|path| numbered(&path, index));
             if let Some(signal) = interruption.signal() {
                 return Err(interrupted(signal));
             }
             let fabric = self.request.fabric.clone();
             let library = self.request.mpi_library.clone();
-            let files = Files { trace: trace.as_deref(), mpi_library: library.as_deref() };
-            let ended = fabric.run(launch, &files, &mut |message| {
+            let wishes = Wishes { simulation: &simulation, mpi_library: library.as_deref() };
+            let ended = fabric.run(launch, &wishes, &mut |message| {
                 self.take(launch, message).map_or_else(
                     |failure| {
                         // The first failure is the cause; what follows from it would only hide it.

@@ -1,0 +1,81 @@
+//! What a run on a simulated machine takes besides.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fabric_sim::Level;
+
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Simulated machines (--fabric sim:MACHINE)")]
+pub(crate) struct SimulationArguments {
+    /// How much detail is simulated [default: what the machine file says]
+    #[arg(long, value_enum)]
+    pub(crate) level: Option<LevelChoice>,
+
+    /// How many ranks share a processor: rank r is on processor r / N [default: what the benchmark needs, or the machine
+    /// file says, or 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) ranks_per_processor: Option<u32>,
+
+    /// Whether computing is really done, so that its results can be checked; `no` only lets its time pass, which is
+    /// sooner over [default: yes]
+    #[arg(long, value_enum, value_name = "ANSWER")]
+    pub(crate) check_results: Option<Answer>,
+
+    /// Write a trace of the run in virtual time, for Perfetto or chrome://tracing; further launches of the same run get
+    /// files numbered from 2
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+}
+
+/// A level, as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LevelChoice {
+    /// L1: messages wait for each other at their ends only; for many ranks
+    Loggp,
+    /// L2: packets over links; messages wait for each other wherever they meet
+    Packets,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Answer {
+    Yes,
+    No,
+}
+
+impl SimulationArguments {
+    /// These arguments, with those of `earlier` where they say nothing. Where a trace goes is never taken over.
+    pub(crate) fn or(self, earlier: SimulationArguments) -> SimulationArguments {
+        SimulationArguments {
+            level: self.level.or(earlier.level),
+            ranks_per_processor: self.ranks_per_processor.or(earlier.ranks_per_processor),
+            check_results: self.check_results.or(earlier.check_results),
+            trace: self.trace,
+        }
+    }
+
+    /// The first option that was given, as typed, and why it means nothing on other fabrics.
+    pub(crate) fn given(&self) -> Option<(&'static str, &'static str)> {
+        [
+            (self.trace.is_some(), "--trace", "real ones have no virtual time"),
+            (self.level.is_some(), "--level", "real ones are as detailed as they are"),
+            (
+                self.ranks_per_processor.is_some(),
+                "--ranks-per-processor",
+                "on real ones the benchmark or the launcher places ranks",
+            ),
+            (self.check_results.is_some(), "--check-results", "real ones always compute"),
+        ]
+        .into_iter()
+        .find_map(|(given, option, why)| given.then_some((option, why)))
+    }
+}
+
+impl From<LevelChoice> for Level {
+    fn from(choice: LevelChoice) -> Level {
+        match choice {
+            LevelChoice::Loggp => Level::LogGp,
+            LevelChoice::Packets => Level::Packets,
+        }
+    }
+}
