@@ -30,6 +30,7 @@ pub(crate) fn measurement(benchmark: &str, size_bytes: u64, samples: &[f64]) -> 
         },
         samples: samples.into(),
         warm_up_samples: Vec::new(),
+        search: None,
     }
 }
 
@@ -47,5 +48,12 @@ pub(crate) fn run(measurements: Vec<Measurement>) -> Run {
         fabric: FabricDescription::default(),
         environment: Environment::default(),
     };
-    Run { label: "run".into(), headers: vec![header], measurements, ended: true, cut_off: false }
+    Run {
+        label: "run".into(),
+        headers: vec![header],
+        measurements,
+        trials: Vec::new(),
+        ended: true,
+        cut_off: false,
+    }
 }

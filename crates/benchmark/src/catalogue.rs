@@ -9,7 +9,8 @@ use crate::programs;
 pub struct Benchmark {
     /// Its name, as a user types it.
     pub name: &'static str,
-    /// The group it belongs to: `limits`, `cube`, `sharc`, `collectives`, `streams`, `paragon` or `processor`.
+    /// The group it belongs to: `limits`, `cube`, `sharc`, `collectives`, `streams`, `paragon`,
+    /// `real-time` or `processor`.
     pub group: &'static str,
     /// What it measures, in one line.
     pub summary: &'static str,
@@ -36,6 +37,8 @@ pub enum RankRule {
     Pair,
     /// One for each processor, from 2 to 16, unless the user wants another number, of this many or more.
     AtLeast(usize),
+    /// Pairs of ranks: this many pairs, unless the user wants another number of ranks. An odd one is left over.
+    Pairs(usize),
     /// One for each processor, whatever the user wants.
     EveryProcessor,
 }
@@ -49,6 +52,9 @@ pub enum Placement {
     Spread,
     /// All bound to one and the same processor.
     OneProcessor,
+    /// The first half bound to one processor, the second half to another, as the tasks of two nodes. Where ranks cannot
+    /// be put there they stay where they are, and the measurement says where that was.
+    TwoProcessors,
 }
 
 /// A program for the timed loop: the same functions run on every rank.
@@ -159,6 +165,7 @@ impl RankRule {
             RankRule::AtLeast(least) => {
                 at_least(least, processors.clamp(2, Self::RANKS_UNASKED_MAX))
             }
+            RankRule::Pairs(unasked) => at_least(2, 2 * unasked),
             RankRule::EveryProcessor => vec![processors.max(1)],
         }
     }
@@ -169,6 +176,7 @@ impl RankRule {
             RankRule::Exactly(count) => ranks == count,
             RankRule::Pair => ranks >= 2,
             RankRule::AtLeast(least) => ranks >= least,
+            RankRule::Pairs(_) => ranks >= 2,
             RankRule::EveryProcessor => ranks >= 1,
         }
     }
@@ -182,6 +190,7 @@ impl std::fmt::Display for RankRule {
             RankRule::Pair => f.write_str("2 ranks or more"),
             RankRule::AtLeast(1) => f.write_str("any number of ranks"),
             RankRule::AtLeast(least) => write!(f, "{least} ranks or more"),
+            RankRule::Pairs(_) => f.write_str("2 ranks or more"),
             RankRule::EveryProcessor => f.write_str("a rank on each processor"),
         }
     }
@@ -244,6 +253,8 @@ mod tests {
         assert_eq!(RankRule::AtLeast(2).counts(None, 8), [8]);
         assert_eq!(RankRule::AtLeast(2).counts(None, 96), [16]);
         assert!(RankRule::AtLeast(2).counts(Some(&[1]), 8).is_empty());
+        assert_eq!(RankRule::Pairs(3).counts(None, 8), [6]);
+        assert_eq!(RankRule::Pairs(3).counts(Some(&[1, 2, 3, 8]), 8), [2, 3, 8]);
         assert_eq!(RankRule::EveryProcessor.counts(Some(&[2]), 8), [8]);
     }
 }

@@ -1,6 +1,6 @@
 //! What each rank of a launch runs.
 
-use contract::record::{Measurement, Parameters};
+use contract::record::{Key, Measurement, Parameters, Trial, TrialLine};
 use contract::{Error, Rank, Result, SharedLine, TimeSpan};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,8 @@ pub enum Event {
         /// Seconds since the measurement began.
         spent_s: f64,
     },
+    /// One trial of a search for a period is made.
+    Tried(TrialLine),
     /// A measurement is made: its metrics, the time first.
     Measured(Vec<Measurement>),
     /// A measurement cannot be made here.
@@ -121,6 +123,36 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// One for tests, of a step by itself.
+    #[cfg(test)]
+    pub(crate) fn new<'a>(
+        rank: &'a mut dyn Rank,
+        step: &'a Step,
+        settings: &'a Settings,
+        overheads: Overheads,
+        sink: Sink<'a>,
+    ) -> Result<Bench<'a>> {
+        let benchmark = find(&step.benchmark)
+            .ok_or_else(|| Error::Program(format!("no benchmark {}", step.benchmark)))?;
+        let shape =
+            Shape::new(rank.size(), rank.rank(), step.size_bytes as usize, &step.parameters);
+        let (fabric, limit) = (rank.describe().name, TimeSpan::from_us(1_000_000));
+        let (index, of) = (0, 1);
+        Ok(Bench {
+            rank,
+            benchmark,
+            step,
+            shape,
+            settings,
+            overheads,
+            limit,
+            fabric,
+            index,
+            of,
+            sink,
+        })
+    }
+
     fn run(mut self) -> Result<()> {
         let (index, of, label) = (self.index, self.of, self.step.label());
         self.tell(Event::Started { index, of, label })?;
@@ -138,7 +170,7 @@ impl Bench<'_> {
         if self.benchmark.program.needs_shared_line && self.rank.shared_line().is_none() {
             return Ok(Some("there is no memory here that all ranks see".into()));
         }
-        if self.benchmark.placement == Placement::Spread {
+        if self.benchmark.placement != Placement::OneProcessor {
             return Ok(None);
         }
         let mine = self.rank.processor().map_or(u64::MAX, |processor| processor as u64);
@@ -224,6 +256,13 @@ impl Bench<'_> {
             shape: &self.shape,
             settings: self.settings,
         }
+    }
+
+    /// One trial of a search, as the results file keeps it.
+    pub(crate) fn trial_line(&self, trial: Trial) -> TrialLine {
+        let Step { benchmark, parameters, size_bytes, .. } = self.step.clone();
+        let key = Key { benchmark, ranks: self.shape.ranks, parameters, size_bytes };
+        TrialLine { key, fabric: self.fabric.clone(), trial }
     }
 
     pub(crate) fn skip(&mut self, reason: String) -> Result<()> {

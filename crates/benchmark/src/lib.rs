@@ -6,11 +6,13 @@
 //!
 //! A benchmark is a file of `programs`: one event as ordinary calls of the contract, where its data come from, and what
 //! it counts as time and rate. Everything else (start, warm-up, stopping, check, summary) is in one place, here.
+//! A real-time benchmark is a function that keeps up a period for a while; `period` searches for the shortest.
 #![forbid(unsafe_code)]
 
 mod catalogue;
 mod data;
 mod execute;
+mod period;
 mod plan;
 mod programs;
 mod record;
@@ -23,5 +25,5 @@ mod timed_loop;
 pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};
 pub use execute::{Event, execute};
 pub use plan::{Job, Launch, PlanError, Step, plan};
-pub use settings::Settings;
+pub use settings::{RealTime, Settings};
 pub use sizes::{SizeError, Sizes, parse_size};

@@ -54,6 +54,7 @@ impl Subject<'_> {
             timing: outcome.timing.clone(),
             samples,
             warm_up_samples: outcome.warm_up_ps.iter().map(to_us).collect(),
+            search: None,
         })
     }
 

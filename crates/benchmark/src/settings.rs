@@ -1,5 +1,6 @@
 //! What a user may choose about every measurement.
 
+use contract::TimeSpan;
 use serde::{Deserialize, Serialize};
 
 use crate::Sizes;
@@ -27,6 +28,28 @@ pub struct Settings {
     pub suite_limit_s: Option<f64>,
     /// The seed of everything random: the data that are sent.
     pub seed: u64,
+    /// How periods are searched for.
+    pub real_time: RealTime,
+}
+
+/// How the real-time benchmarks search for the shortest period that the machine sustains.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RealTime {
+    /// Keeps up this period, in seconds, instead of searching.
+    pub period_s: Option<f64>,
+    /// Where the search begins, in seconds; measured if not given.
+    pub guess_s: Option<f64>,
+    /// How long a trial lasts, in seconds. If not given: a second, or as long as it takes to show the wanted miss rate
+    /// with one miss forgiven, up to ten seconds.
+    pub duration_s: Option<f64>,
+    /// How many instances a trial has, whatever time they take.
+    pub instances: Option<u64>,
+    /// The share of instances that may miss a deadline.
+    pub miss_rate: f64,
+    /// The wanted width of the interval of periods, as a share of its lower end.
+    pub width: f64,
+    /// How often each end of the interval is tried.
+    pub repeats: u32,
 }
 
 impl Default for Settings {
@@ -41,6 +64,7 @@ impl Default for Settings {
             samples_max: 10_000,
             suite_limit_s: None,
             seed: 1,
+            real_time: RealTime::default(),
         }
     }
 }
@@ -52,7 +76,67 @@ impl Settings {
             time_limit_s: 0.5,
             samples_max: 4_000,
             suite_limit_s: Some(50.0),
+            real_time: RealTime { duration_s: Some(0.05), repeats: 1, ..RealTime::default() },
             ..Settings::default()
         }
+    }
+}
+
+impl Default for RealTime {
+    fn default() -> Self {
+        RealTime {
+            period_s: None,
+            guess_s: None,
+            duration_s: None,
+            instances: None,
+            miss_rate: 0.01,
+            width: 0.02,
+            repeats: 3,
+        }
+    }
+}
+
+/// The least and the most that a trial lasts if nothing is said, in seconds.
+const TRIAL_S: f64 = 1.0;
+const TRIAL_MAX_S: f64 = 10.0;
+/// One miss is forgiven by a little less than this many times the instances that prove a rate without a miss.
+const FORGIVING: f64 = 1.6;
+
+impl RealTime {
+    /// How long a trial lasts at least, in seconds.
+    pub(crate) fn trial_s(&self) -> f64 {
+        self.duration_s.unwrap_or(TRIAL_S)
+    }
+
+    /// How many instances a trial of `period` has, where `needed` without a miss show the wanted rate.
+    pub(crate) fn instances(&self, period: TimeSpan, needed: u64) -> u64 {
+        let within = |seconds: f64| (seconds / period.as_s()).ceil();
+        let instances = match (self.instances, self.duration_s) {
+            (Some(instances), _) => instances as f64,
+            (None, Some(duration_s)) => within(duration_s),
+            (None, None) => {
+                (FORGIVING * needed as f64).min(within(TRIAL_MAX_S)).max(within(TRIAL_S))
+            }
+        };
+        instances.max(1.0) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_is_as_long_as_asked_or_as_the_proof_needs() {
+        let period = TimeSpan::from_us(10_000);
+        let asked =
+            |duration_s, instances| RealTime { duration_s, instances, ..RealTime::default() };
+        // A second has 100 instances of 10 ms, the proof needs 1.6 times 299.
+        assert_eq!(asked(None, None).instances(period, 299), 478);
+        assert_eq!(asked(None, None).instances(TimeSpan::from_us(100), 299), 10_000);
+        assert_eq!(asked(None, None).instances(TimeSpan::from_us(500_000), 299), 20);
+        assert_eq!(asked(Some(0.5), None).instances(period, 299), 50);
+        assert_eq!(asked(Some(0.5), Some(7)).instances(period, 299), 7);
+        assert_eq!(asked(Some(0.001), None).instances(period, 299), 1);
     }
 }

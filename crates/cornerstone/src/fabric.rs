@@ -83,9 +83,11 @@ fn local(
 ) -> Result<(), LaunchEnd> {
     let job = serde_json::to_vec(&launch.job).expect("a job is plain data");
     let mut options = LaunchOptions::new(launch.ranks, job);
-    if launch.placement == Placement::OneProcessor {
-        options.binding = Binding::OneForAll;
-    }
+    options.binding = match launch.placement {
+        Placement::Spread => Binding::OneCoreEach,
+        Placement::OneProcessor => Binding::OneForAll,
+        Placement::TwoProcessors => Binding::Halves,
+    };
     let mut misunderstood = None;
     let on_report = &mut |bytes: &[u8]| match serde_json::from_slice(bytes) {
         Ok(message) => on_message(message),

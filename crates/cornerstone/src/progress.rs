@@ -3,9 +3,10 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use contract::record::Trial;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::quantity::{percent, wait};
+use crate::output::quantity::{percent, quantity, wait};
 
 /// Where nobody watches a terminal, a line this often shows that the run lives.
 const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
@@ -61,6 +62,14 @@ impl Progress {
         let width = half_width.filter(|width| width.is_finite());
         let width = width.map_or_else(String::new, |width| format!(", ±{}", percent(width)));
         self.show(format!("{}: {samples} samples{width}", self.label));
+    }
+
+    /// Says how the last trial of a period went.
+    pub(crate) fn trial(&mut self, trial: &Trial) {
+        let Trial { instances, missed, .. } = trial;
+        let period = quantity(trial.period_us, "us");
+        let verdict = if trial.sustained { "sustained" } else { "refused" };
+        self.show(format!("{}: {period} {verdict}, {missed} of {instances} missed", self.label));
     }
 
     fn show(&mut self, now: String) {

@@ -6,6 +6,7 @@
 
 mod fairness;
 mod median_interval;
+mod proportion;
 mod sample;
 mod stopping;
 mod summary;
@@ -14,6 +15,7 @@ mod warm_up;
 pub use fairness::fairness;
 pub use median_interval::{MedianInterval, median_interval};
 pub(crate) use median_interval::{reaches, widened_median_interval};
+pub use proportion::{misses_allowed, probability_max, trials_needed};
 pub use sample::{Sample, SampleError};
 pub use stopping::{SAMPLES_MIN, next_check, precision_reached};
 pub use summary::{outliers, summarise};

@@ -6,7 +6,7 @@ use contract::reference;
 
 use super::*;
 use crate::testing::Altered;
-use crate::{Launch, Sizes, catalogue, plan, select};
+use crate::{Launch, RealTime, Sizes, catalogue, plan, select};
 
 fn launches(names: &[&str], ranks: usize, settings: &Settings) -> Vec<Launch> {
     let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
@@ -52,7 +52,10 @@ fn measured(events: &[Event]) -> Vec<&[Measurement]> {
 /// The settings of a test: a few samples of each.
 fn brief(sizes: &str) -> Settings {
     let sizes: Option<Sizes> = Some(sizes.parse().unwrap());
-    Settings { sizes, samples_max: 3, time_min_s: 0.0, time_limit_s: 0.2, ..Settings::default() }
+    let real_time = RealTime { period_s: Some(0.05), instances: Some(4), ..RealTime::default() };
+    let few =
+        Settings { samples_max: 3, time_min_s: 0.0, time_limit_s: 0.2, ..Settings::default() };
+    Settings { sizes, real_time, ..few }
 }
 
 #[test]
@@ -91,7 +94,10 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
         for benchmark in catalogue().iter().filter(|one| one.name != "process-switch") {
             assert!(measured.iter().any(|of| of[0].benchmark == benchmark.name), "{benchmark:?}");
         }
-        for time in measured.iter().map(|of| &of[0]) {
+        for first in measured.iter().map(|of| &of[0]).filter(|first| first.search.is_some()) {
+            assert_eq!(first.search.as_ref().unwrap().trials.len(), 1, "{first:?}");
+        }
+        for time in measured.iter().map(|of| &of[0]).filter(|first| first.search.is_none()) {
             assert!(time.summary.n >= 1 && time.metric == "time" && time.unit == "us", "{time:?}");
             assert!(!time.warm_up_samples.is_empty(), "{time:?}");
             assert_ne!(time.stop_reason, StopReason::Precision, "3 samples are never enough");

@@ -32,6 +32,7 @@ fn steps_share_launches_by_ranks_and_places() {
         (4, Placement::Spread),
         (2, Placement::OneProcessor),
         (2, Placement::Spread),
+        (6, Placement::TwoProcessors),
     ];
     assert_eq!(kinds, expected);
 }

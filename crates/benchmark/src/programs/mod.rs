@@ -8,6 +8,7 @@ mod cube;
 mod limits;
 mod paragon;
 mod processor;
+mod real_time;
 mod sharc;
 mod streams;
 
@@ -45,6 +46,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     streams::two_way_bandwidth::TWO_WAY_BANDWIDTH,
     paragon::adjacent_pair::ADJACENT_PAIR,
     paragon::many_pairs::MANY_PAIRS,
+    real_time::hartstone::HARTSTONE,
     processor::peak::PEAK,
     processor::classic::LOOPS,
     processor::classic::SIEVE,

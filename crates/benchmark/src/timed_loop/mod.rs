@@ -19,6 +19,7 @@ use contract::record::{StopReason, Timing as TimingRecord};
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
 
 pub(crate) use overheads::Overheads;
+pub(crate) use start::latest_arrival;
 
 use crate::Settings;
 use crate::catalogue::Timing;

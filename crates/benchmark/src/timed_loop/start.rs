@@ -78,7 +78,7 @@ impl Start {
 
 /// When the last rank arrived here. The maximum of all arrivals is a barrier and an agreement in one: no rank has it
 /// before all have come.
-pub(super) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
+pub(crate) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
     let mine = rank.now().as_ps().to_ne_bytes();
     let mut latest = [0; 8];
     rank.allreduce(LATEST, &mine, &mut latest)?;

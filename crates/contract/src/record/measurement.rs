@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::PeriodSearch;
+
 /// What else identifies a measurement besides its size, such as `packet_bytes` or `acknowledgement`.
 pub type Parameters = BTreeMap<String, ParameterValue>;
 
@@ -129,6 +131,9 @@ pub struct Measurement {
     pub samples: Vec<f64>,
     /// The samples of the warm-up, kept and set apart.
     pub warm_up_samples: Vec<f64>,
+    /// How a period was searched for or kept, where that is what was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<PeriodSearch>,
 }
 
 /// What identifies a measurement: two runs are compared, and a run is resumed, key by key.

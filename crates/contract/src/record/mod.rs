@@ -7,13 +7,14 @@
 
 mod environment;
 mod measurement;
+mod period;
 mod run;
 
 pub use environment::{Environment, FabricDescription, RunEnd, RunHeader};
 pub use measurement::{
     Better, Key, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary, Timing,
 };
-
+pub use period::{LateInstance, PeriodSearch, SearchEnd, Trial, TrialLine};
 pub use run::{Run, RunError};
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,8 @@ pub enum Line {
     Run(RunHeader),
     /// One measurement.
     Measurement(Measurement),
+    /// One trial of a search for a period, as it was made.
+    Trial(TrialLine),
     /// The run ended in order.
     End(RunEnd),
 }

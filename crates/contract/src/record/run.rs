@@ -1,6 +1,6 @@
 //! A whole results file, read back.
 
-use super::{Line, Measurement, RunHeader, SCHEMA_VERSION};
+use super::{Line, Measurement, RunHeader, SCHEMA_VERSION, TrialLine};
 
 /// A run as its results file tells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Run {
     pub headers: Vec<RunHeader>,
     /// The measurements, in the order in which they were made.
     pub measurements: Vec<Measurement>,
+    /// The trials of searches, ended or not, in the order in which they were made.
+    pub trials: Vec<TrialLine>,
     /// Whether the last session of the run ended in order.
     pub ended: bool,
     /// Whether the file stops in the middle of a line, as a killed run or a full disk leaves it. That line is left out.
@@ -58,6 +60,7 @@ impl Run {
             label: label.into(),
             headers: Vec::new(),
             measurements: Vec::new(),
+            trials: Vec::new(),
             ended: false,
             cut_off: !text.is_empty() && !text.ends_with('\n'),
         };
@@ -90,6 +93,7 @@ impl Run {
                 return Err(bad("a record before the run's header".into()));
             }
             Line::Measurement(measurement) => self.measurements.push(measurement),
+            Line::Trial(trial) => self.trials.push(trial),
             Line::End(_) => self.ended = true,
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The command line as typed: what each subcommand takes, and how it is explained.
 
+mod real_time;
 mod simulation;
 mod values;
 
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
+pub(crate) use real_time::RealTimeArguments;
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use values::{FabricChoice, RankCounts, Seconds, Share};
 
@@ -48,6 +50,8 @@ Examples:
   cornerstone run ping-pong --fabric mpi:mpich --format osu the launcher started for you; printed as by osu_latency
   cornerstone run sharc --fabric sim:sharc-ring --ranks 4   on a simulated machine, in virtual time
   cornerstone run all-to-all --fabric sim:cluster --ranks 512 --level packets   packets over every link
+  cornerstone run hartstone --duration 5s           the shortest period, each trial of 5 s
+  cornerstone run hartstone --period 5ms            how often that period is missed
   cornerstone run --resume results/RUN.jsonl        go on with a run that was ended
 
 Sizes are in bytes, or with a unit: 64KiB is 65536 bytes, 64kB is 64000.
@@ -164,6 +168,9 @@ pub(crate) struct RunArguments {
     /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1 [default: the loader's libmpi_abi.so.1, or the launcher's]
     #[arg(long, value_name = "FILE")]
     pub(crate) mpi_library: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) real_time: RealTimeArguments,
 
     /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
@@ -337,6 +344,7 @@ impl RunArguments {
             confidence: self.confidence.or(earlier.confidence),
             time_limit: self.time_limit.or(earlier.time_limit),
             seed: self.seed.or(earlier.seed),
+            real_time: self.real_time.or(earlier.real_time),
             fabric: self.fabric.or(earlier.fabric),
             mpi_library: self.mpi_library.or(earlier.mpi_library),
             simulation: self.simulation.or(earlier.simulation),

@@ -34,6 +34,7 @@ pub(super) fn ranks_max(name: &str, wishes: &SimulationArguments) -> Option<usiz
 fn ranks_per_processor(wishes: &SimulationArguments, launch: &Launch) -> Option<usize> {
     match launch.placement {
         Placement::OneProcessor => Some(launch.ranks),
+        Placement::TwoProcessors => Some((launch.ranks / 2).max(1)),
         Placement::Spread => wishes.ranks_per_processor.map(|ranks| ranks as usize),
     }
 }

@@ -144,6 +144,7 @@ mod tests {
             },
             samples: Vec::new(),
             warm_up_samples: Vec::new(),
+            search: None,
         }
     }
 

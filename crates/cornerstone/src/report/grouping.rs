@@ -357,6 +357,7 @@ mod tests {
             },
             samples: vec![1.0],
             warm_up_samples: Vec::new(),
+            search: None,
         }
     }
 

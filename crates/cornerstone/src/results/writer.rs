@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use contract::record::{Line, Measurement, Run, RunEnd, RunHeader};
+use contract::record::{Line, Measurement, Run, RunEnd, RunHeader, TrialLine};
 
 use super::reader;
 use crate::failure::Failure;
@@ -78,6 +78,11 @@ impl ResultsFile {
         self.append_lines(&lines)?;
         self.measurements += metrics.len() as u64;
         Ok(())
+    }
+
+    /// Adds one trial of a search that is under way.
+    pub(crate) fn append_trial(&mut self, trial: &TrialLine) -> Result<(), Failure> {
+        self.append_lines(&[Line::Trial(trial.clone())])
     }
 
     /// Adds the last line: the run ended in order.

@@ -66,6 +66,7 @@ pub(crate) fn run(machine: &Machine) -> Run {
         label: machine.label.into(),
         headers: vec![header(machine)],
         measurements: maker.measurements,
+        trials: Vec::new(),
         ended: true,
         cut_off: false,
     }
@@ -294,6 +295,7 @@ impl Maker<'_> {
             },
             samples: samples.into(),
             warm_up_samples: warm_up,
+            search: None,
         }
     }
 }

@@ -53,6 +53,9 @@ pub enum Binding {
     OneCoreEach,
     /// All ranks on the first processor that this process may use.
     OneForAll,
+    /// The first half of the ranks (rounded down) on the first processor that this process may use, the others on the
+    /// second: two nodes that run several tasks each. Where there is one processor only, all are on it.
+    Halves,
     /// Rank r on the r-th processor of the list, from its start again at its end.
     Cores(Vec<usize>),
 }
@@ -96,6 +99,7 @@ impl LaunchOptions {
     }
 
     fn plan_on(&self, allowed: &[usize]) -> Result<Plan, LaunchError> {
+        let halves: Vec<usize>;
         let list = match &self.binding {
             Binding::None => {
                 return Ok(Plan {
@@ -105,6 +109,12 @@ impl LaunchOptions {
             }
             Binding::OneCoreEach => allowed,
             Binding::OneForAll => allowed.get(..1).unwrap_or_default(),
+            Binding::Halves => {
+                let first = (self.ranks / 2).max(1);
+                let place = |rank| allowed.get(usize::from(rank >= first)).or(allowed.first());
+                halves = (0..self.ranks).filter_map(place).copied().collect();
+                &halves
+            }
             Binding::Cores(cores) => cores,
         };
         if let Some(core) = list.iter().find(|core| !allowed.contains(core)) {
@@ -161,6 +171,17 @@ mod tests {
         let together = plan(3, Binding::OneForAll).unwrap();
         assert_eq!(together.processors, [Some(2), Some(2), Some(2)]);
         assert!(!together.every_rank_has_a_processor);
+    }
+
+    #[test]
+    fn two_halves_share_two_processors() {
+        let halves = |ranks| plan(ranks, Binding::Halves).unwrap().processors;
+        assert_eq!(halves(6), [2, 2, 2, 5, 5, 5].map(Some));
+        assert_eq!(halves(3), [2, 5, 5].map(Some));
+        assert!(plan(2, Binding::Halves).unwrap().every_rank_has_a_processor);
+        assert!(!plan(6, Binding::Halves).unwrap().every_rank_has_a_processor);
+        let alone = LaunchOptions { binding: Binding::Halves, ..LaunchOptions::new(2, Vec::new()) };
+        assert_eq!(alone.plan_on(&[7]).unwrap().processors, [7, 7].map(Some));
     }
 
     #[test]

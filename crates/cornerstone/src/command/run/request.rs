@@ -109,6 +109,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         confidence: arguments.confidence.map_or(defaults.confidence, |Share(share)| share),
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
         seed: arguments.seed.unwrap_or(defaults.seed),
+        real_time: arguments.real_time.settings(defaults.real_time.clone()),
         ..defaults
     }
 }

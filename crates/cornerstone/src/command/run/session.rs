@@ -49,6 +49,7 @@ impl Session {
                     label: path.file_stem().map(|s| s.display().to_string()).unwrap_or_default(),
                     headers: Vec::new(),
                     measurements: Vec::new(),
+                    trials: Vec::new(),
                     ended: false,
                     cut_off: false,
                 };
@@ -121,6 +122,12 @@ impl Session {
             }
             Message::Event(Event::Progress { samples, half_width, .. }) => {
                 self.progress.detail(samples, half_width);
+                Ok(())
+            }
+            Message::Event(Event::Tried(line)) => {
+                self.progress.trial(&line.trial);
+                self.results.append_trial(&line)?;
+                self.run.trials.push(line);
                 Ok(())
             }
             Message::Event(Event::Skipped { label, reason, .. }) => {

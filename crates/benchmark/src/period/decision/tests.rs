@@ -1,0 +1,169 @@
+use super::*;
+
+/// A model machine: a period is sustained with a chance that rises from 0 to 1 between `truth` and
+/// `truth * (1 + softness)`.
+struct Model {
+    truth_ps: f64,
+    softness: f64,
+    state: u64,
+}
+
+impl Model {
+    fn uniform(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn sustains(&mut self, period: TimeSpan) -> bool {
+        let above = period.as_ps() as f64 / self.truth_ps - 1.0;
+        if self.softness == 0.0 { above >= 0.0 } else { above / self.softness > self.uniform() }
+    }
+}
+
+const US: u64 = 1_000_000;
+
+fn limits() -> Limits {
+    Limits {
+        shortest: TimeSpan::from_ns(1),
+        longest: TimeSpan::from_us(1_000_000),
+        width: 0.02,
+        repeats: 3,
+    }
+}
+
+fn run(limits: Limits, guess: TimeSpan, model: &mut Model) -> (Answer, Decision) {
+    let mut decision = Decision::new(limits, guess);
+    loop {
+        match decision.next() {
+            Step::Done(answer) => return (answer, decision),
+            Step::Try(period) => {
+                assert!(period >= limits.shortest && period <= limits.longest);
+                let sustained = model.sustains(period);
+                decision.record(period, sustained);
+            }
+        }
+    }
+}
+
+fn interval(answer: &Answer) -> (f64, f64) {
+    let end = |span: Option<TimeSpan>| span.unwrap().as_ps() as f64;
+    (end(answer.longest_refused), end(answer.shortest_sustained))
+}
+
+#[test]
+fn a_quiet_machine_is_pinned_down_whatever_the_guess() {
+    for seed in 0..500u64 {
+        let mut model = Model { truth_ps: 0.0, softness: 0.0, state: seed };
+        // From 10 ns to 100 ms, guessed up to a factor of 20 off either way.
+        model.truth_ps = 1e4 * 10f64.powf(7.0 * model.uniform());
+        let guess = model.truth_ps * 20f64.powf(2.0 * model.uniform() - 1.0);
+        let (answer, decision) = run(limits(), TimeSpan::from_ps(guess as u64), &mut model);
+        let (low, high) = interval(&answer);
+        assert_eq!(answer.end, SearchEnd::Settled, "seed {seed}");
+        assert!(low < model.truth_ps && model.truth_ps <= high, "seed {seed}");
+        assert!(high <= low * 1.02, "seed {seed}: {low} to {high}");
+        let tried = |ps: f64| decision.evidence[&(ps as u64)];
+        assert_eq!((tried(low).refused, tried(low).sustained), (3, 0), "seed {seed}");
+        assert_eq!((tried(high).refused, tried(high).sustained), (0, 3), "seed {seed}");
+        // At most 4 steps outwards and back by 1.3, 1.69, 2.86, 4 ..., 7 halvings of ln 4 to ln 1.02, 4 repeats.
+        assert!(decision.trials <= 18, "seed {seed}: {} trials", decision.trials);
+    }
+}
+
+#[test]
+fn the_ends_of_a_settled_search_were_never_contradicted() {
+    for seed in 0..300u64 {
+        let mut model = Model { truth_ps: 5e9, softness: 0.08, state: seed };
+        let (answer, decision) = run(limits(), TimeSpan::from_us(4000), &mut model);
+        if answer.end != SearchEnd::Settled {
+            continue;
+        }
+        let (low, high) = interval(&answer);
+        for (&period, outcomes) in &decision.evidence {
+            assert!(period as f64 > low || outcomes.sustained == 0, "seed {seed}");
+            assert!((period as f64) < high || outcomes.refused == 0, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn intervals_of_two_searches_of_a_noisy_machine_overlap_nine_times_in_ten() {
+    for softness in [0.0, 0.01, 0.03, 0.1, 0.3] {
+        let mut apart = 0;
+        for seed in 0..500u64 {
+            let search = |state: u64| {
+                let mut model = Model { truth_ps: 5e9, softness, state };
+                interval(&run(limits(), TimeSpan::from_us(4000), &mut model).0)
+            };
+            let [a, b] = [search(2 * seed), search(2 * seed + 1)];
+            apart += u32::from(a.1 < b.0 || b.1 < a.0);
+        }
+        assert!(apart <= 50, "softness {softness}: {apart} of 500 pairs do not overlap");
+    }
+}
+
+#[test]
+fn the_same_outcomes_give_the_same_search() {
+    let answer = || {
+        let mut model = Model { truth_ps: 7e8, softness: 0.05, state: 42 };
+        run(limits(), TimeSpan::from_us(1000), &mut model).0
+    };
+    assert_eq!(answer(), answer());
+}
+
+#[test]
+fn a_machine_that_never_sustains_ends_the_search_at_the_longest_period() {
+    let mut model = Model { truth_ps: f64::INFINITY, softness: 0.0, state: 1 };
+    let (answer, decision) = run(limits(), TimeSpan::from_us(10), &mut model);
+    assert_eq!(answer.end, SearchEnd::NeverSustained);
+    assert_eq!(answer.longest_refused, Some(limits().longest));
+    assert_eq!(answer.shortest_sustained, None);
+    assert!(decision.trials < 15, "{}", decision.trials);
+}
+
+#[test]
+fn a_machine_that_sustains_everything_ends_the_search_at_the_shortest_period() {
+    let mut model = Model { truth_ps: 0.0, softness: 0.0, state: 1 };
+    model.truth_ps = 1.0;
+    let (answer, _) = run(limits(), TimeSpan::from_us(10), &mut model);
+    assert_eq!(answer.end, SearchEnd::AlwaysSustained);
+    assert_eq!(answer.shortest_sustained, Some(limits().shortest));
+    assert_eq!(answer.longest_refused, None);
+}
+
+#[test]
+fn a_machine_of_pure_chance_comes_to_an_end() {
+    for seed in 0..50u64 {
+        let mut model = Model { truth_ps: 1.0, softness: 0.0, state: seed };
+        let mut decision = Decision::new(limits(), TimeSpan::from_us(US / 1000));
+        let mut trials = 0;
+        while let Step::Try(period) = decision.next() {
+            let heads = model.uniform() < 0.5;
+            decision.record(period, heads);
+            trials += 1;
+        }
+        assert!(trials <= TRIALS_MAX, "seed {seed}");
+    }
+}
+
+#[test]
+fn an_end_that_changes_its_mind_widens_the_interval() {
+    let ps = |us: u64| TimeSpan::from_us(us);
+    let mut decision = Decision::new(Limits { width: 0.1, repeats: 2, ..limits() }, ps(1000));
+    decision.record(ps(1000), false);
+    decision.record(ps(1090), true);
+    assert_eq!(decision.next(), Step::Try(ps(1090)));
+    decision.record(ps(1090), false);
+    // Nothing above 1090 was tried: a step of 10 % on.
+    let Step::Try(next) = decision.next() else { panic!("it must go on") };
+    assert!((next.as_us() - 1199.0).abs() < 0.01, "{next:?}");
+    decision.record(next, true);
+    decision.record(next, true);
+    decision.record(ps(1000), false);
+    let Step::Done(answer) = decision.next() else { panic!("both ends were tried twice") };
+    assert_eq!(answer.longest_refused, Some(ps(1000)));
+    assert_eq!(answer.shortest_sustained, Some(next));
+}

@@ -1,0 +1,160 @@
+//! The search for the minimum sustainable period, for every real-time benchmark on every fabric.
+//!
+//! # For a benchmark
+//! A periodic benchmark is a function that keeps up one [`Trial`]:
+//!
+//! ```text
+//! fn keep_up(rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines) -> Result<()> {
+//!     for instance in 0..trial.instances {
+//!         rank.wait_until(trial.start(instance));          // returns at once if this rank is behind
+//!         ...                                              // this rank's part of the instance
+//!         deadlines.ended(instance, stage, rank.now());    // stage: which part it was; 0 if there is one
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! All ranks call it alike with the same trial. It must leave no message under way and must allocate nothing (its
+//! buffers live outside, made before). [`find`] then does what the settings ask ([`RealTime`]): it searches for the
+//! shortest period, or keeps up the one that is asked for, and returns a [`Found`] with which [`report`] makes the
+//! measurements `period`, `response` and `miss-rate`.
+//!
+//! # What counts
+//! * An instance is *missed* when any deadline of any rank in it is: [`Deadlines::ended`] after [`Trial::deadline`].
+//!   Deadlines are absolute, so an instance that ends late does not move the next one.
+//! * A trial *counts* for its period when so few instances are missed that the exact upper bound of the miss rate at
+//!   the wanted confidence is no more than the wanted miss rate. Where it has too few instances to show that, it counts
+//!   if none is missed, and is told as not proven.
+//! * The answer is an interval: no trial at or below the longest refused period counted, every trial at or above the
+//!   shortest sustained one did, and each end was tried several times ([`decision`]).
+//!
+//! # How a trial runs
+//! In legs that grow eightfold: each begins at an agreed instant, and when the misses so far already rule the period
+//! out, or are most of the instances, the trial ends. So a period that is a thousand times too short costs no more than a few instances. Rank 0 decides
+//! every leg and spreads it by broadcast; virtual time serves as well as real time.
+
+mod decision;
+mod first_guess;
+mod leg;
+mod orders;
+mod report;
+mod tested;
+#[cfg(test)]
+mod tests;
+mod trial;
+mod wanted;
+
+use contract::record::{PeriodSearch, SearchEnd};
+use contract::{Error, Rank, Result, TimeSpan};
+
+pub(crate) use report::report;
+pub(crate) use trial::{Deadlines, Trial};
+
+use crate::execute::Bench;
+use decision::{Answer, Decision, Limits, Step};
+use leg::Legs;
+use orders::Order;
+use tested::Tester;
+
+/// One rank's part of a trial.
+pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
+
+/// What was found, at rank 0.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The search as the record tells it; none at the other ranks.
+    pub(crate) search: Option<PeriodSearch>,
+    /// The responses of all instances of the trials at that period (or else at the longest that was tried), in
+    /// microseconds.
+    pub(crate) responses_us: Vec<f64>,
+}
+
+/// Periods up to this many times the first guess are tried, and up to a tenth of a second on any machine, for what puts
+/// a rank off for a while does so however short the job is.
+const LONGEST: f64 = 256.0;
+const LONGEST_AT_LEAST: TimeSpan = TimeSpan::from_us(100_000);
+/// No period below this is tried, nor below the clock's step.
+const SHORTEST: TimeSpan = TimeSpan::from_ns(10);
+
+/// Searches for the minimum sustainable period of `body`, or keeps up the period that the settings ask for. All ranks
+/// call it alike.
+///
+/// # Errors
+/// Any error of the contract, after what was tried has been told; [`Error::Program`] for a period that no clock of this
+/// machine can keep.
+pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
+    let settings = &bench.settings.real_time;
+    let step = bench.rank.clock().resolution;
+    let asked = settings.period_s.map(TimeSpan::from_s);
+    if let Some(period) = asked {
+        check_period(period, step)?;
+    }
+    let guess = settings.guess_s.map(TimeSpan::from_s);
+    let shortest = step.max(SHORTEST);
+    let mut legs = Legs::new(body, bench.overheads.agreement);
+    let guess = match asked.or(guess) {
+        Some(guess) => guess,
+        None => first_guess::measure(bench.rank, &mut legs, settings.trial_s())?,
+    };
+    let longest = TimeSpan::from_s(guess.as_s() * LONGEST).max(LONGEST_AT_LEAST);
+    if bench.shape.me != 0 {
+        return follow(bench.rank, &mut legs);
+    }
+    let mut tester = Tester::new(bench, legs);
+    let answer = match asked {
+        Some(period) => one_period(&mut tester, period)?,
+        None => {
+            let (width, repeats) = (settings.width, settings.repeats);
+            search(&mut tester, Limits { shortest, longest, width, repeats }, guess)?
+        }
+    };
+    tester.conclude(answer)
+}
+
+fn check_period(period: TimeSpan, step: TimeSpan) -> Result<()> {
+    if period == TimeSpan::ZERO {
+        return Err(Error::Program("a period of zero cannot be kept; ask for a longer one".into()));
+    }
+    if period < step {
+        return Err(Error::Program(format!(
+            "a period of {} ns is shorter than the {} ns that the clock here can tell apart; ask for a longer one",
+            period.as_ns(),
+            step.as_ns()
+        )));
+    }
+    Ok(())
+}
+
+fn search(tester: &mut Tester<'_, '_>, limits: Limits, guess: TimeSpan) -> Result<Answer> {
+    let mut decision = Decision::new(limits, guess);
+    loop {
+        match decision.next() {
+            Step::Done(answer) => return Ok(answer),
+            Step::Try(period) => {
+                let sustained = tester.test(period)?;
+                decision.record(period, sustained);
+            }
+        }
+    }
+}
+
+fn one_period(tester: &mut Tester<'_, '_>, period: TimeSpan) -> Result<Answer> {
+    let sustained = tester.test(period)?;
+    Ok(Answer {
+        end: SearchEnd::OnePeriod,
+        longest_refused: (!sustained).then_some(period),
+        shortest_sustained: sustained.then_some(period),
+    })
+}
+
+/// What every rank but 0 does: legs as they are ordered.
+fn follow(rank: &mut dyn Rank, legs: &mut Legs<'_>) -> Result<Found> {
+    loop {
+        match Order::receive(rank)? {
+            Order::Leg { period, instances } => drop(legs.run(rank, period, instances)?),
+            Order::End { .. } => {
+                return Ok(Found { search: None, responses_us: Vec::new() });
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! From what a search found to measurements.
+
+use contract::record::{Better, Measurement, Parameters, StopReason, Summary, Timing};
+use contract::{Error, Result};
+
+use super::Found;
+use crate::Event;
+use crate::execute::Bench;
+
+/// Tells what was found as measurements: `period` (where one is sustained), `miss-rate` and `response` at that period,
+/// with the whole search in each `period`, or in `miss-rate` where there is none. `more` are parameters that became known
+/// only here; `also` are further measurements of the same key. Ranks other than 0 tell nothing.
+pub(crate) fn report(
+    bench: &mut Bench<'_>,
+    found: Found,
+    more: Parameters,
+    also: impl FnOnce(&Measurement) -> Result<Vec<Measurement>>,
+) -> Result<()> {
+    if bench.shape.me != 0 {
+        return Ok(());
+    }
+    let measurements = measurements(bench, found, more)?;
+    let also = also(&measurements[0])?;
+    bench.tell(Event::Measured(measurements.into_iter().chain(also).collect()))
+}
+
+fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec<Measurement>> {
+    let no_search = || Error::Program("only rank 0 can report a search".into());
+    let search = found.search.ok_or_else(no_search)?;
+    let subject = bench.subject(more);
+    let spent_s = search.trials.last().map_or(0.0, |trial| trial.begin_s);
+    let shown_us = search.shortest_sustained_us.or(search.longest_refused_us);
+    let at_end = || search.trials.iter().filter(|trial| Some(trial.period_us) == shown_us);
+    let missed: u64 = at_end().map(|trial| trial.missed).sum();
+    let instances: u64 = at_end().map(|trial| trial.instances).sum();
+    let rate = 100.0 * missed as f64 / instances.max(1) as f64;
+    let bound = analysis::statistics::probability_max(missed, instances, search.confidence);
+    let blank = Measurement {
+        benchmark: bench.benchmark.name.into(),
+        group: bench.benchmark.group.into(),
+        fabric: subject.fabric.clone(),
+        ranks: bench.shape.ranks,
+        size_bytes: bench.shape.size as u64,
+        parameters: subject.parameters.clone(),
+        metric: "response".into(),
+        unit: "us".into(),
+        better: Better::Lower,
+        summary: subject.summary(&found.responses_us)?,
+        stop_reason: StopReason::Precision,
+        timing: Timing {
+            events_per_sample: 1,
+            clock_share: 0.0,
+            start: "time".into(),
+            late_starts: 0,
+            spent_s,
+        },
+        samples: found.responses_us,
+        warm_up_samples: Vec::new(),
+        search: None,
+    };
+    let number = |metric: &str, unit: &str, summary: Summary| Measurement {
+        metric: metric.into(),
+        unit: unit.into(),
+        summary,
+        samples: Vec::new(),
+        ..blank.clone()
+    };
+    let confidence = search.confidence;
+    let interval = |low, middle, high, n| interval(low, middle, high, n, confidence);
+    let miss_rate = number("miss-rate", "%", interval(0.0, rate, 100.0 * bound, instances));
+    let Some(period_us) = search.shortest_sustained_us else {
+        return Ok(vec![Measurement { search: Some(search), ..miss_rate }, blank]);
+    };
+    let low_us = search.longest_refused_us.unwrap_or(period_us);
+    let trials = search.trials.len() as u64;
+    let period = number("period", "us", interval(low_us, period_us, period_us, trials));
+    Ok(vec![Measurement { search: Some(search), ..period }, miss_rate, blank])
+}
+
+/// A number with an interval that comes from no samples.
+fn interval(low: f64, middle: f64, high: f64, n: u64, confidence: f64) -> Summary {
+    Summary {
+        median: middle,
+        ci_low: low,
+        ci_high: high,
+        ci_confidence: confidence,
+        mean: middle,
+        min: low,
+        p99: high,
+        p999: high,
+        max: high,
+        n,
+        outliers: Default::default(),
+    }
+}

@@ -1,0 +1,3 @@
+//! Periodic benchmarks: which period can the machine sustain?
+
+pub(super) mod hartstone;

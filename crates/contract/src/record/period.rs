@@ -1,0 +1,106 @@
+//! What a search for the minimum sustainable period leaves.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Key;
+
+/// One trial: a period, kept up for a number of instances.
+///
+/// An instance is missed when any deadline of any rank within it is: deadlines are absolute, so that an instance that
+/// ends late does not move the next one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The period in microseconds.
+    pub period_us: f64,
+    /// When the trial began, in seconds since the search did.
+    pub begin_s: f64,
+    /// How many instances were run. Fewer than planned where the first ones already showed that it cannot be sustained.
+    pub instances: u64,
+    /// How many of them missed a deadline.
+    pub missed: u64,
+    /// The upper confidence bound of the miss rate, by Clopper and Pearson: missed 0 of n gives about 3 / n at 95 %.
+    pub miss_rate_max: f64,
+    /// Whether the trial counts for the period.
+    pub sustained: bool,
+    /// Whether it shows the wanted miss rate. A trial with too few instances to show it counts for its period where
+    /// it missed no deadline at all, and shows less.
+    pub proven: bool,
+    /// The median time from the beginning of an instance to its last end on any rank, in microseconds.
+    pub response_median_us: f64,
+    /// The longest.
+    pub response_max_us: f64,
+}
+
+/// One of the instances that ended latest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LateInstance {
+    /// The period that it missed, in microseconds.
+    pub period_us: f64,
+    /// Which instance of its trial, from 0.
+    pub instance: u64,
+    /// The rank that was late.
+    pub rank: usize,
+    /// The rank's stage, task or action that was late; the benchmark says what it numbers.
+    pub stage: u64,
+    /// How late, in microseconds.
+    pub late_us: f64,
+    /// When it ended, in seconds since the search began.
+    pub at_s: f64,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchEnd {
+    /// Both ends of the interval are as close as wanted and were tried often enough.
+    Settled,
+    /// Too many trials contradicted each other: the interval holds for the trials that were made, and is wider than
+    /// wanted or less sure.
+    Unsettled,
+    /// Even the longest period was refused.
+    NeverSustained,
+    /// Even the shortest period that the clock can tell was sustained.
+    AlwaysSustained,
+    /// One period was asked for, not the shortest.
+    OnePeriod,
+}
+
+/// A search for the minimum sustainable period: an interval of periods, and how it was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PeriodSearch {
+    /// How it ended.
+    pub end: SearchEnd,
+    /// The longest period below which no trial counted, in microseconds.
+    pub longest_refused_us: Option<f64>,
+    /// The shortest period from which on every trial counted, in microseconds.
+    pub shortest_sustained_us: Option<f64>,
+    /// The wanted miss rate: the share of instances that may miss a deadline.
+    pub miss_rate: f64,
+    /// The confidence of every bound on a miss rate.
+    pub confidence: f64,
+    /// Whether the trials at the shortest sustained period show the wanted miss rate.
+    pub proven: bool,
+    /// How many instances a trial needs to show it, if it misses none.
+    pub instances_needed: u64,
+    /// All trials, in the order in which they were made.
+    pub trials: Vec<Trial>,
+    /// The latest instances of the trials that counted, then of the others, latest first.
+    pub worst: Vec<LateInstance>,
+    /// What was done to keep the operating system out of the way, and what it granted, by name.
+    pub hygiene: BTreeMap<String, String>,
+}
+
+/// A trial as it is made: a line of its own, so that a search that is cut off keeps what it had. The search repeats it
+/// when it ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialLine {
+    /// The measurement that it is for.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The fabric that it ran on.
+    pub fabric: String,
+    /// The trial.
+    pub trial: Trial,
+}
