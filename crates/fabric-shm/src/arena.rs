@@ -8,6 +8,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::segment::PAGE_BYTES;
@@ -52,6 +53,21 @@ pub(crate) fn open(base: *mut u8, bytes: usize) {
     ARENA.bytes.store(bytes, Ordering::Relaxed);
     // Release, partner of the acquire in `Arena::base`: whoever sees the base sees the size.
     ARENA.base.store(base as usize, Ordering::Release);
+}
+
+/// Pages that the other ranks see, none if this process has no arena or the arena no room. What they hold is anything.
+pub(crate) fn allocate(bytes: usize) -> Option<NonNull<u8>> {
+    let layout = Layout::from_size_align(bytes.max(1), PAGE_BYTES).ok()?;
+    let (memory, _) = ARENA.allocate(layout)?;
+    NonNull::new(memory)
+}
+
+/// Gives such pages back.
+///
+/// # Safety
+/// `memory` came from [`allocate`] with as many bytes, and is nobody's any more.
+pub(crate) unsafe fn free(memory: NonNull<u8>, bytes: usize) {
+    ARENA.free(memory.as_ptr() as usize, bytes.max(1));
 }
 
 impl Arena {

@@ -23,6 +23,8 @@ pub(crate) struct Board {
     pub(crate) progress: Progress,
     /// How many members sleep until a slot may be used again. Only the first member's board counts them.
     pub(crate) starved: Starved,
+    /// How many members have left the team, and look at this board no more.
+    pub(crate) left: Left,
     /// Only the first member's board is worked with.
     pub(crate) works: [Work; SLOTS],
     pub(crate) heads: [Head; SLOTS],
@@ -34,6 +36,9 @@ pub(crate) struct Progress(AtomicU32);
 
 #[repr(C, align(64))]
 pub(crate) struct Starved(pub(crate) AtomicU32);
+
+#[repr(C, align(64))]
+pub(crate) struct Left(AtomicU32);
 
 /// What the members count together in a step.
 #[repr(C)]
@@ -83,6 +88,18 @@ impl Progress {
     #[inline]
     pub(crate) fn ended(&self) -> u32 {
         self.0.load(Ordering::Acquire)
+    }
+}
+
+impl Left {
+    /// Says that one more member looks at this board no more.
+    pub(crate) fn leave(&self) {
+        // Release, partner of the acquire in `is_everybody`: its reads come before whatever the owner does next.
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn is_everybody(&self, members: usize) -> bool {
+        self.0.load(Ordering::Acquire) as usize == members
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::attribute::{Attributes, For};
 use crate::bindings::*;
-use crate::collective::{self, Party};
+use crate::collective::{self, Party, TeamPlace};
 use crate::errors::Handler;
 use crate::failure::{Failure, Result, ensure};
 use crate::group::{self, Members};
@@ -35,6 +35,7 @@ pub(crate) struct Communicator {
     pub(crate) attributes: Attributes,
     pub(crate) topology: Option<Cartesian>,
     pub(crate) buffer: SendBuffer,
+    pub(crate) team: TeamPlace,
 }
 
 /// Tags of messages that make a communicator for some members of another lie above those of collective calls.
@@ -55,6 +56,7 @@ impl Communicator {
             attributes: Attributes::default(),
             topology: None,
             buffer: SendBuffer::default(),
+            team: TeamPlace::default(),
         })
     }
 
@@ -336,6 +338,7 @@ pub(crate) unsafe fn free(comm: *mut Comm) -> Result {
     ensure!(!Table::<()>::is_predefined(*comm), ERR_COMM, "a predefined communicator");
     one.attributes.clear(For::Communicator, (*comm).0)?;
     one.buffer.flush()?;
+    one.team.leave()?;
     process().communicators.borrow_mut().remove(*comm);
     *comm = COMM_NULL;
     Ok(())

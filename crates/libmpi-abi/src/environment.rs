@@ -42,6 +42,9 @@ fn start(level: c_int) -> Result {
         endpoint.rank(),
         endpoint.size(),
     );
+    let mut endpoint = endpoint;
+    endpoint.set_idle(|endpoint| crate::process::process().schedules.advance(endpoint));
+    communicator::get(COMM_WORLD)?.team.set(endpoint.world());
     *process.endpoint.borrow_mut() = Some(endpoint);
     process.thread_level.set(level);
     // SAFETY: no memory is involved.

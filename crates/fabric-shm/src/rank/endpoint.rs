@@ -1,5 +1,8 @@
 //! The engine for another message-passing interface that is built on it: raw memory, contexts and requests, no safety net.
 
+mod memory;
+mod teams;
+
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
@@ -11,12 +14,22 @@ use crate::engine::{Engine, Envelope, Request, Selector};
 use crate::segment::{Choices, Segment, State};
 
 /// One rank's engine. Whoever holds it keeps the memory of what is under way alive.
-pub struct Endpoint(LocalRank);
+pub struct Endpoint {
+    rank: LocalRank,
+    /// Called while a collective waits.
+    idle: fn(&mut Endpoint),
+    /// Boards that may be used again.
+    retired: Vec<teams::Retired>,
+}
 
 impl Endpoint {
+    fn new(rank: LocalRank) -> Self {
+        Endpoint { rank, idle: |_| {}, retired: Vec::new() }
+    }
+
     /// Joins the run if this process was started by [`launch`](crate::launch); see [`attach_if_rank`].
     pub fn attach() -> Option<Result<Self>> {
-        Some(attach_if_rank()?.map(Endpoint))
+        Some(attach_if_rank()?.map(Endpoint::new))
     }
 
     /// A run of this process alone, which nobody launched.
@@ -37,27 +50,27 @@ impl Endpoint {
         // Nobody reads reports.
         let nowhere = File::options().write(true).open("/dev/null").map_err(failed)?;
         let engine = Engine::new(segment, 0);
-        Ok(Endpoint(LocalRank::new(engine, clock, None, OwnedFd::from(nowhere))))
+        Ok(Endpoint::new(LocalRank::new(engine, clock, None, OwnedFd::from(nowhere))))
     }
 
     /// This rank.
     pub fn rank(&self) -> usize {
-        self.0.engine.rank()
+        self.rank.engine.rank()
     }
 
     /// How many ranks there are.
     pub fn size(&self) -> usize {
-        self.0.engine.size()
+        self.rank.engine.size()
     }
 
     /// The time that all ranks share.
     pub fn now(&self) -> Time {
-        self.0.clock.now()
+        self.rank.clock.now()
     }
 
     /// The smallest step of [`now`](Endpoint::now), in seconds.
     pub fn clock_resolution_s(&self) -> f64 {
-        self.0.clock.quality().resolution.as_ps() as f64 * 1e-12
+        self.rank.clock.quality().resolution.as_ps() as f64 * 1e-12
     }
 
     /// Sends, and returns when `data` may be changed.
@@ -66,7 +79,7 @@ impl Endpoint {
     /// Only those that end the run.
     #[inline]
     pub fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
-        self.0.engine.send(to, context, tag, data)
+        self.rank.engine.send(to, context, tag, data)
     }
 
     /// Receives; a message that is too long is cut, which the envelope tells.
@@ -75,7 +88,7 @@ impl Endpoint {
     /// Only those that end the run.
     #[inline]
     pub fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
-        self.0.engine.receive(selector, buffer)
+        self.rank.engine.receive(selector, buffer)
     }
 
     /// Starts to send. If `synchronous`, the request is done only once a receive has taken the message.
@@ -95,7 +108,7 @@ impl Endpoint {
         synchronous: bool,
     ) -> Result<Request> {
         // SAFETY: our caller's promise.
-        unsafe { self.0.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
+        unsafe { self.rank.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
     }
 
     /// Starts to receive.
@@ -112,24 +125,24 @@ impl Endpoint {
         room: usize,
     ) -> Result<Request> {
         // SAFETY: our caller's promise.
-        unsafe { self.0.engine.start_receive(selector, memory, room) }
+        unsafe { self.rank.engine.start_receive(selector, memory, room) }
     }
 
     /// Whether a request has ended, as far as is known without a look at what has arrived.
     #[inline]
     pub fn is_done(&self, request: Request) -> bool {
-        self.0.engine.is_done(request)
+        self.rank.engine.is_done(request)
     }
 
     /// Forgets a request that is done, and returns its message. The request's number is used again.
     #[inline]
     pub fn end(&mut self, request: Request) -> Envelope {
-        self.0.engine.end(request)
+        self.rank.engine.end(request)
     }
 
     /// Ends a receive that has found no message yet; false if it has found one.
     pub fn cancel_receive(&mut self, request: Request) -> bool {
-        self.0.engine.cancel_receive(request)
+        self.rank.engine.cancel_receive(request)
     }
 
     /// Takes in what has arrived.
@@ -138,7 +151,7 @@ impl Endpoint {
     /// Only those that end the run.
     #[inline]
     pub fn progress(&mut self) -> Result<()> {
-        self.0.engine.look()
+        self.rank.engine.look()
     }
 
     /// Waits until `done` says so. It is asked after every look at what has arrived, may use the engine, and must not wait
@@ -147,7 +160,7 @@ impl Endpoint {
     /// # Errors
     /// Only those that end the run.
     pub fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        Engine::wait_until(self, |endpoint| &mut endpoint.0.engine, done)
+        Engine::wait_until(self, |endpoint| &mut endpoint.rank.engine, done)
     }
 
     /// The oldest message that has arrived, has no receive, and that `selector` accepts.
@@ -155,7 +168,7 @@ impl Endpoint {
     /// # Errors
     /// Only those that end the run.
     pub fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.0.engine.probe(selector)
+        self.rank.engine.probe(selector)
     }
 
     /// As [`probe`](Endpoint::probe), and hides the message from all receives but those for `context` and `tag`.
@@ -168,12 +181,12 @@ impl Endpoint {
         context: u32,
         tag: u32,
     ) -> Result<Option<Envelope>> {
-        self.0.engine.claim(selector, context, tag)
+        self.rank.engine.claim(selector, context, tag)
     }
 
     /// Gives the run up: every rank's pending call fails, and the launcher names this rank and says why.
     pub fn abort(self, why: &str) {
-        self.0.finish(Err(Error::Program(why.into())));
+        self.rank.finish(Err(Error::Program(why.into())));
     }
 
     /// Ends this rank's part of the run well.
@@ -181,8 +194,8 @@ impl Endpoint {
     /// # Errors
     /// Only those that end the run.
     pub fn finish(mut self) -> Result<()> {
-        self.0.engine.flush()?;
-        self.0.finish(Ok(()));
+        self.rank.engine.flush()?;
+        self.rank.finish(Ok(()));
         Ok(())
     }
 }

@@ -110,6 +110,13 @@ impl Segment {
         (offset < all && bytes <= all - offset).then_some(offset)
     }
 
+    /// The memory at that offset in the arenas, where `bytes` bytes lie in them.
+    pub(crate) fn at_offset(&self, offset: usize, bytes: usize) -> Option<*mut u8> {
+        let all = self.layout.arena_bytes() * self.ranks();
+        let inside = offset <= all && bytes <= all - offset;
+        self.arenas.filter(|_| inside).map(|base| base.as_ptr().wrapping_add(offset))
+    }
+
     /// Copies out of some rank's arena.
     ///
     /// # Safety

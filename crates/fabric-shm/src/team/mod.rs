@@ -97,6 +97,14 @@ impl Team {
         self.members.len()
     }
 
+    /// Leaves the team: this rank looks at the boards no more. Gives its own board.
+    pub(crate) fn leave(self) -> *const Board {
+        for member in 0..self.size() {
+            self.board(member).left.leave();
+        }
+        self.boards[self.me]
+    }
+
     fn board(&self, member: usize) -> &Board {
         // SAFETY: `new` was promised mapped boards, which are all atomics and cells that the steps' numbers guard.
         unsafe { &*self.boards[member] }

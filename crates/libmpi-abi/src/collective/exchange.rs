@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
-use super::spread::{Blocks, equal, unequal};
-use super::{How, Schedule, copy, is_in_place, run};
+use super::spread::{Blocks, equal, unequal, unless_in_place};
+use super::{How, Schedule, copy, is_in_place, native, run};
 use crate::bindings::*;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
@@ -69,6 +69,13 @@ pub(crate) unsafe fn allgather(
     how: How,
 ) -> Result {
     let communicator = communicator::get(comm)?;
+    if let How::Blocking = how {
+        let mine = unless_in_place(from, count, datatype)?;
+        let all = Memory::new(buffer, each * communicator.size() as i64, into)?;
+        if let Some(outcome) = native::allgather(&communicator, mine.as_ref(), &all) {
+            return outcome;
+        }
+    }
     let blocks = equal(buffer, each, into, communicator.size())?;
     allgather_blocks(&communicator, from, count, datatype, blocks, how)
 }
@@ -118,6 +125,13 @@ pub(crate) unsafe fn all_to_all(
 ) -> Result {
     let communicator = communicator::get(comm)?;
     let size = communicator.size();
+    if let How::Blocking = how {
+        let from = unless_in_place(from, count * size as i64, datatype)?;
+        let to = Memory::new(buffer, each * size as i64, into)?;
+        if let Some(outcome) = native::all_to_all(&communicator, from.as_ref(), &to) {
+            return outcome;
+        }
+    }
     let blocks = equal(buffer, each, into, size)?;
     let out = match is_in_place(from) {
         true => Out::InPlace,

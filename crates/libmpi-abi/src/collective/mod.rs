@@ -1,6 +1,7 @@
 //! Collective operations, each as a schedule that blocking, non-blocking and persistent calls share.
 
 mod exchange;
+mod native;
 mod reduce;
 mod schedule;
 mod spread;
@@ -10,6 +11,7 @@ use std::ffi::c_void;
 use std::rc::Rc;
 
 pub(crate) use exchange::*;
+pub(crate) use native::TeamPlace;
 pub(crate) use reduce::*;
 pub(crate) use schedule::{Party, Schedule, Schedules, start};
 pub(crate) use spread::*;

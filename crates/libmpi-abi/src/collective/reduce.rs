@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::spread::broadcast_rounds;
-use super::{How, Schedule, copy, is_in_place, run};
+use super::{How, Schedule, copy, is_in_place, native, run};
 use crate::bindings::*;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
@@ -58,6 +58,11 @@ impl Task {
         let input = Memory::new(from, count, datatype)?;
         let output = Memory { start: to.cast(), ..input.clone() };
         Ok(Task { reduction, input, output })
+    }
+
+    /// The whole reduction in shared memory, where that can be done.
+    unsafe fn native(&self, communicator: &Communicator, root: Option<usize>) -> Option<Result> {
+        native::reduce(communicator, root, &self.reduction, &self.input, &self.output)
     }
 
     /// A temporary copy of the input.
@@ -139,6 +144,11 @@ pub(crate) unsafe fn reduce(
     let is_root = communicator.rank == root;
     ensure!(is_root || !is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
     let task = Task::new(from, to, count, datatype, op)?;
+    if let How::Blocking = how
+        && let Some(outcome) = task.native(&communicator, Some(root))
+    {
+        return outcome;
+    }
     run(&communicator, how, move |party| {
         let mut schedule = Schedule::new(party);
         let result = task.reduce_rounds(&mut schedule, root);
@@ -161,6 +171,11 @@ pub(crate) unsafe fn allreduce(
 ) -> Result {
     let communicator = communicator::get(comm)?;
     let task = Task::new(from, to, count, datatype, op)?;
+    if let How::Blocking = how
+        && let Some(outcome) = task.native(&communicator, None)
+    {
+        return outcome;
+    }
     run(&communicator, how, move |party| {
         let mut schedule = Schedule::new(party);
         let result = task.reduce_rounds(&mut schedule, 0);

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{How, Party, Schedule, copy, is_in_place, run};
+use super::{How, Party, Schedule, copy, is_in_place, native, run};
 use crate::bindings::*;
 use crate::communicator;
 use crate::datatype::Memory;
@@ -12,7 +12,13 @@ use crate::numbers::Numbers;
 /// Dissemination: after round k each rank has heard, over others, from the 2^k ranks before it (Hensgen, Finkel and Manber,
 /// 1988).
 pub(crate) unsafe fn barrier(comm: Comm, how: How) -> Result {
-    run(&*communicator::get(comm)?, how, |party| {
+    let communicator = communicator::get(comm)?;
+    if let How::Blocking = how
+        && let Some(outcome) = native::barrier(&communicator)
+    {
+        return outcome;
+    }
+    run(&communicator, how, |party| {
         let mut schedule = Schedule::new(party);
         let (rank, size) = (schedule.rank(), schedule.size());
         let nothing = schedule.temporary(1);
@@ -63,6 +69,11 @@ pub(crate) unsafe fn broadcast(
     let communicator = communicator::get(comm)?;
     let root = communicator.root(root)?;
     let memory = Memory::new(buffer, count, datatype)?;
+    if let How::Blocking = how
+        && let Some(outcome) = native::broadcast(&communicator, root, &memory)
+    {
+        return outcome;
+    }
     run(&communicator, how, move |party| {
         let is_root = party.rank == root;
         let mut schedule = Schedule::new(party);
@@ -89,6 +100,18 @@ pub(super) fn equal(
     Ok((0..blocks as i64)
         .map(|index| Memory { count, ..first.part(index * count, count) })
         .collect())
+}
+
+/// Blocks of equal counts as one memory, at the root.
+fn whole(
+    is_root: bool,
+    buffer: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    blocks: usize,
+) -> Result<Option<Memory>> {
+    let all = || Memory::new(buffer, count * blocks as i64, datatype);
+    if is_root { all().map(Some) } else { Ok(None) }
 }
 
 /// Blocks of counts and places, in elements.
@@ -161,7 +184,7 @@ unsafe fn scatter_schedule(
 }
 
 /// A buffer that is not looked at if it is MPI_IN_PLACE.
-fn unless_in_place(
+pub(super) fn unless_in_place(
     buffer: *const c_void,
     count: i64,
     datatype: Datatype,
@@ -184,8 +207,14 @@ pub(crate) unsafe fn gather(
     let communicator = communicator::get(comm)?;
     let root = communicator.root(root)?;
     let is_root = communicator.rank == root;
-    let blocks = if is_root { equal(buffer, each, into, communicator.size())? } else { vec![] };
     let mine = unless_in_place(from, count, datatype)?;
+    if let How::Blocking = how {
+        let all = whole(is_root, buffer, each, into, communicator.size())?;
+        if let Some(outcome) = native::gather(&communicator, root, mine.as_ref(), all.as_ref()) {
+            return outcome;
+        }
+    }
+    let blocks = if is_root { equal(buffer, each, into, communicator.size())? } else { vec![] };
     run(&communicator, how, move |party| Ok(gather_schedule(party, root, mine.as_ref(), &blocks)))
 }
 
@@ -226,8 +255,14 @@ pub(crate) unsafe fn scatter(
     let communicator = communicator::get(comm)?;
     let root = communicator.root(root)?;
     let is_root = communicator.rank == root;
-    let blocks = if is_root { equal(from, each, datatype, communicator.size())? } else { vec![] };
     let mine = unless_in_place(buffer, count, into)?;
+    if let How::Blocking = how {
+        let all = whole(is_root, from, each, datatype, communicator.size())?;
+        if let Some(outcome) = native::scatter(&communicator, root, all.as_ref(), mine.as_ref()) {
+            return outcome;
+        }
+    }
+    let blocks = if is_root { equal(from, each, datatype, communicator.size())? } else { vec![] };
     run(&communicator, how, move |party| Ok(scatter_schedule(party, root, &blocks, mine.as_ref())))
 }
 
