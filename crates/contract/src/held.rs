@@ -82,6 +82,12 @@ impl<T> Held<T> {
         taken
     }
 
+    /// The places of all that are still under way.
+    pub fn indices(&self) -> impl Iterator<Item = usize> {
+        let held = |(index, place): (usize, &Place<T>)| place.held.is_some().then_some(index);
+        self.places.iter().enumerate().filter_map(held)
+    }
+
     /// All that are still under way.
     pub fn rest(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.iter_mut().filter_map(|place| place.held.as_mut())

@@ -78,6 +78,12 @@ impl LocalRank {
         self.reporter.clone()
     }
 
+    /// Why the run was given up, if it was: for a rank that waits elsewhere than in the calls of this fabric.
+    pub fn given_up(&self) -> Option<Error> {
+        let abort = &self.engine.segment().header().abort;
+        abort.is_raised().then(|| abort.error())
+    }
+
     /// Ends this rank's part of the run: completes what is still under way, tells the others and the launcher of a
     /// failure, and gives the status that the process should exit with.
     pub fn finish(mut self, outcome: Result<()>) -> i32 {

@@ -84,9 +84,6 @@ struct Window {
     statuses: Vec<library::Status>,
 }
 
-/// Below this distance a wait for a point in time spins; the system's timers are no more exact than this.
-const SPIN_PS: u64 = 200_000_000;
-
 impl MpiRank {
     pub(crate) fn new(
         library: Rc<Library>,
@@ -171,18 +168,7 @@ impl Rank for MpiRank {
     }
 
     fn wait_until(&mut self, time: Time) {
-        loop {
-            let left = time.signed_ps_since(self.now());
-            if left <= 0 {
-                return;
-            }
-            if left as u64 > SPIN_PS {
-                let ns = (left as u64 - SPIN_PS) / 1000;
-                std::thread::sleep(std::time::Duration::from_nanos(ns));
-            } else {
-                std::hint::spin_loop();
-            }
-        }
+        hosts::wait_until(|| self.now(), time);
     }
 
     fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {

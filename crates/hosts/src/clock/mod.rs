@@ -201,6 +201,26 @@ fn epoch(rank: &mut dyn Rank, now_ns: i64) -> Result<i64> {
     Ok(i64::from_le_bytes(bytes))
 }
 
+/// Below this distance a wait for a point in time looks at the clock without pause: the system's timers are no more exact
+/// than this.
+const SPIN_PS: u64 = 200_000_000;
+
+/// Waits until `now` gives `time` or later, as exactly as a process can.
+pub fn wait_until(now: impl Fn() -> Time, time: Time) {
+    loop {
+        let left = time.signed_ps_since(now());
+        if left <= 0 {
+            return;
+        }
+        if left as u64 > SPIN_PS {
+            let ns = (left as u64 - SPIN_PS) / PS_PER_NS as u64;
+            std::thread::sleep(std::time::Duration::from_nanos(ns));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
 fn smallest_step(clock: &Clock) -> TimeSpan {
     let mut smallest = u64::MAX;
     let mut last = clock.now();

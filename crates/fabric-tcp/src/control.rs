@@ -1,0 +1,271 @@
+//! What a rank and the process that started the run say to each other, where they may be on different hosts.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+use contract::{Error, Result};
+use rustix::event::{PollFd, PollFlags, poll};
+
+/// A message of the control connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// To the starter: where this rank can be reached by the others.
+    Listening(String),
+    /// To the starter: a report of the program.
+    Report(Vec<u8>),
+    /// To the starter: this rank's part has ended well.
+    Ended,
+    /// To the starter: it has not, and why; whether the cause lies with another rank.
+    Failed { by_another: bool, why: String },
+    /// To a rank: where all ranks can be reached.
+    Addresses(String),
+    /// To a rank: what to do; the program may begin.
+    Job(Vec<u8>),
+    /// To a rank: the run is given up, and which rank died or failed, if it was one.
+    GiveUp { died: Option<u32>, why: String },
+}
+
+/// The longest message: enough for any job, address list or report, and nothing that could fill the memory by a mistake.
+const MESSAGE_MAX: usize = 1 << 28;
+const HEAD_BYTES: usize = 5;
+
+impl Message {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let (kind, body) = match self {
+            Message::Listening(address) => (1, address.clone().into_bytes()),
+            Message::Report(bytes) => (2, bytes.clone()),
+            Message::Ended => (3, Vec::new()),
+            Message::Failed { by_another, why } => {
+                (4, [&[u8::from(*by_another)], why.as_bytes()].concat())
+            }
+            Message::Addresses(list) => (5, list.clone().into_bytes()),
+            Message::Job(bytes) => (6, bytes.clone()),
+            Message::GiveUp { died, why } => {
+                let rank = died.unwrap_or(u32::MAX).to_le_bytes();
+                (7, [&rank[..], why.as_bytes()].concat())
+            }
+        };
+        [&[kind][..], &(body.len() as u32).to_le_bytes(), &body].concat()
+    }
+
+    fn from_parts(kind: u8, body: &[u8]) -> Option<Message> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Some(match kind {
+            1 => Message::Listening(text(body)),
+            2 => Message::Report(body.to_vec()),
+            3 => Message::Ended,
+            4 => Message::Failed { by_another: *body.first()? != 0, why: text(&body[1..]) },
+            5 => Message::Addresses(text(body)),
+            6 => Message::Job(body.to_vec()),
+            7 => {
+                let (rank, why) = body.split_first_chunk::<4>()?;
+                let rank = u32::from_le_bytes(*rank);
+                Message::GiveUp { died: (rank != u32::MAX).then_some(rank), why: text(why) }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Messages out of a stream, however it cuts them.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    bytes: Vec<u8>,
+}
+
+/// What a look into a stream found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Message(Message),
+    /// Nothing whole yet.
+    Nothing,
+    /// The other end has gone, or talks nonsense.
+    Gone,
+}
+
+impl Inbox {
+    /// The next message; it waits for one only where the stream blocks.
+    pub(crate) fn hear(&mut self, mut stream: &TcpStream) -> Heard {
+        let mut room = [0; 16 << 10];
+        loop {
+            match self.next() {
+                Some(Some(message)) => return Heard::Message(message),
+                Some(None) => return Heard::Gone,
+                None => {}
+            }
+            match stream.read(&mut room) {
+                Ok(0) => return Heard::Gone,
+                Ok(bytes) => self.bytes.extend_from_slice(&room[..bytes]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Heard::Nothing,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Heard::Gone,
+            }
+        }
+    }
+
+    /// The next message that is whole; none in it where it is nonsense.
+    fn next(&mut self) -> Option<Option<Message>> {
+        let (head, rest) = self.bytes.split_first_chunk::<HEAD_BYTES>()?;
+        let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
+        if length > MESSAGE_MAX {
+            return Some(None);
+        }
+        let message = Message::from_parts(head[0], rest.get(..length)?);
+        self.bytes.drain(..HEAD_BYTES + length);
+        Some(message)
+    }
+}
+
+/// Writes a message whole, also where the stream does not block.
+pub(crate) fn say(mut stream: &TcpStream, message: &Message) -> io::Result<()> {
+    let bytes = message.to_bytes();
+    let mut rest = &bytes[..];
+    while !rest.is_empty() {
+        match stream.write(rest) {
+            Ok(written) => rest = &rest[written..],
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let _ = poll(&mut [PollFd::new(stream, PollFlags::OUT)], None);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// A rank's end of its control connection.
+pub(crate) struct Control {
+    stream: Rc<TcpStream>,
+    inbox: Inbox,
+    given_up: Option<Error>,
+    finished: bool,
+}
+
+impl Control {
+    pub(crate) fn new(stream: TcpStream, inbox: Inbox) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Control { stream: Rc::new(stream), inbox, given_up: None, finished: false })
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    /// Another end to report through.
+    pub(crate) fn speaker(&self) -> Rc<TcpStream> {
+        Rc::clone(&self.stream)
+    }
+
+    pub(crate) fn given_up(&mut self) -> Option<Error> {
+        while self.given_up.is_none() {
+            self.given_up = match self.inbox.hear(&self.stream) {
+                Heard::Message(Message::GiveUp { died: Some(rank), why }) => {
+                    Some(Error::RankDied { rank: rank as usize, how: why })
+                }
+                Heard::Message(Message::GiveUp { died: None, why }) => Some(Error::Aborted { why }),
+                Heard::Message(_) => continue,
+                Heard::Nothing => return None,
+                Heard::Gone => {
+                    Some(Error::Aborted { why: "the process that started the run has gone".into() })
+                }
+            };
+        }
+        self.given_up.clone()
+    }
+
+    /// Tells how this rank's part ended; the process's status.
+    pub(crate) fn finish(mut self, outcome: Result<()>) -> i32 {
+        self.finished = true;
+        let (message, status) = match outcome {
+            Ok(()) => (Message::Ended, 0),
+            Err(error) => {
+                let by_another = matches!(error, Error::RankDied { .. } | Error::Aborted { .. });
+                (Message::Failed { by_another, why: error.to_string() }, 1)
+            }
+        };
+        // If nobody listens any more, there is nobody to tell.
+        let _ = say(&self.stream, &message);
+        status
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        if !self.finished {
+            let how = if std::thread::panicking() { "panicked" } else { "ended without finish()" };
+            let why = format!("its program {how}");
+            let _ = say(&self.stream, &Message::Failed { by_another: false, why });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (one, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn messages_come_whole_however_the_stream_cuts_them() {
+        let messages = [
+            Message::Listening("10.0.0.1:77".into()),
+            Message::Report(vec![9; 40_000]),
+            Message::Failed { by_another: true, why: "wörds".into() },
+            Message::Addresses(String::new()),
+            Message::Job(vec![]),
+            Message::GiveUp { died: Some(3), why: "killed".into() },
+            Message::GiveUp { died: None, why: "stopped".into() },
+            Message::Ended,
+        ];
+        let (mut one, other) = pair();
+        let bytes: Vec<u8> = messages.iter().flat_map(Message::to_bytes).collect();
+        let writer = std::thread::spawn(move || {
+            bytes.chunks(997).for_each(|part| one.write_all(part).unwrap());
+        });
+        let mut inbox = Inbox::default();
+        for message in messages {
+            assert_eq!(inbox.hear(&other), Heard::Message(message));
+        }
+        writer.join().unwrap();
+        assert_eq!(inbox.hear(&other), Heard::Gone);
+    }
+
+    #[test]
+    fn a_length_that_nobody_means_is_no_message() {
+        let (mut one, other) = pair();
+        one.write_all(&[2, 255, 255, 255, 255]).unwrap();
+        assert_eq!(Inbox::default().hear(&other), Heard::Gone);
+    }
+
+    #[test]
+    fn a_rank_learns_that_the_run_is_given_up_and_why() {
+        let (starter, rank) = pair();
+        let mut control = Control::new(rank, Inbox::default()).unwrap();
+        assert_eq!(control.given_up(), None);
+        say(&starter, &Message::GiveUp { died: Some(2), why: "was killed".into() }).unwrap();
+        let error = loop {
+            if let Some(error) = control.given_up() {
+                break error;
+            }
+        };
+        assert_eq!(error, Error::RankDied { rank: 2, how: "was killed".into() });
+        drop(starter);
+        assert_eq!(control.given_up(), Some(error), "the first word counts");
+    }
+
+    #[test]
+    fn a_rank_that_leaves_without_a_word_says_so_all_the_same() {
+        let (starter, rank) = pair();
+        drop(Control::new(rank, Inbox::default()).unwrap());
+        let why = "its program ended without finish()".into();
+        let said = Heard::Message(Message::Failed { by_another: false, why });
+        assert_eq!(Inbox::default().hear(&starter), said);
+    }
+}

@@ -1,0 +1,273 @@
+//! The way to one other rank: what is to be written to it, and what has been read from it.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::net::TcpStream;
+
+use contract::Held;
+
+use super::operation::Operation;
+use crate::frame::{HEADER_BYTES, Header, Kind};
+
+/// Messages up to this length are sent at once, as long as there is credit. Longer ones wait for their receive, so that they
+/// go straight into its buffer; the round trip of asking is then a few percent of their time.
+pub(crate) const EAGER_MAX: usize = 256 << 10;
+/// What a rank keeps for unexpected messages of one other, at most.
+pub(crate) const CREDIT_BYTES: usize = 4 << 20;
+/// A credit that no other frame has carried until then goes by itself.
+const CREDIT_STEP: usize = CREDIT_BYTES / 4;
+/// Room for headers and short messages, of which many come in one read. Long ones are read past it into their place, all but
+/// what of them came with the header.
+const STAGE_BYTES: usize = 8 << 10;
+/// A body of which less than this is missing comes by the stage, together with what follows it.
+const DIRECT_MIN: usize = STAGE_BYTES / 2;
+/// Pieces of one write: headers and bodies.
+const PIECES: usize = 64;
+
+pub(crate) struct Connection {
+    stream: TcpStream,
+    /// Bytes that were read and not yet looked at: `stage[begin..end]`.
+    stage: Box<[u8]>,
+    begin: usize,
+    end: usize,
+    pub(crate) body: Option<Body>,
+    outgoing: VecDeque<Outgoing>,
+    /// Of the first of `outgoing`, this much has been written.
+    written: usize,
+    /// So many bytes may still be sent without being asked for.
+    credit: usize,
+    /// So many bytes of the other's credit are to be given back.
+    owed: usize,
+    /// The other has done its part.
+    pub(crate) goodbye: bool,
+    /// Nothing more comes.
+    pub(crate) closed: bool,
+}
+
+/// The body of a frame, as far as it has come.
+pub(crate) struct Body {
+    pub(crate) target: Target,
+    pub(crate) bytes: usize,
+    pub(crate) done: usize,
+    /// Whether it has used up credit.
+    pub(crate) eager: bool,
+}
+
+/// Where a body goes.
+pub(crate) enum Target {
+    /// Into the room of a receive, so far as that has room.
+    Receive(usize),
+    /// Into memory for a message that nobody has asked for yet.
+    Unexpected(Vec<u8>),
+}
+
+/// A frame to be written.
+struct Outgoing {
+    header: [u8; HEADER_BYTES],
+    /// The send whose bytes follow the header, and how many; it is done when they are written.
+    body: Option<(usize, usize)>,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        Ok(Connection {
+            stream,
+            stage: vec![0; STAGE_BYTES].into(),
+            begin: 0,
+            end: 0,
+            body: None,
+            outgoing: VecDeque::new(),
+            written: 0,
+            credit: CREDIT_BYTES,
+            owed: 0,
+            goodbye: false,
+            closed: false,
+        })
+    }
+
+    pub(crate) fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    pub(crate) fn has_outgoing(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    /// Whether a message of this length may go without being asked for; if so, its credit is used up.
+    pub(crate) fn may_send_at_once(&mut self, bytes: usize) -> bool {
+        let cost = bytes + HEADER_BYTES;
+        let may = bytes <= EAGER_MAX && cost <= self.credit;
+        if may {
+            self.credit -= cost;
+        }
+        may
+    }
+
+    /// Whether a message of this length would go at once, but for want of credit.
+    pub(crate) fn lacks_credit(&self, bytes: usize) -> bool {
+        bytes <= EAGER_MAX && bytes + HEADER_BYTES > self.credit
+    }
+
+    pub(crate) fn take_credit(&mut self, credit: u32) {
+        self.credit += credit as usize;
+    }
+
+    /// Gives back the credit of a message that has left the memory for unexpected ones, or never was in it.
+    pub(crate) fn consumed(&mut self, bytes: usize) {
+        self.owed += bytes + HEADER_BYTES;
+        if self.owed >= CREDIT_STEP && !self.goodbye {
+            self.queue(Header::new(Kind::Credit), None);
+        }
+    }
+
+    /// Puts a frame behind the others.
+    pub(crate) fn queue(&mut self, header: Header, body: Option<(usize, usize)>) {
+        let credit = std::mem::take(&mut self.owed) as u32;
+        let header = Header { credit, ..header }.to_bytes();
+        self.outgoing.push_back(Outgoing { header, body });
+    }
+
+    /// Forgets what was to be written to a rank that reads no more.
+    pub(crate) fn forget_outgoing(&mut self) {
+        self.outgoing.clear();
+        self.written = 0;
+    }
+
+    /// Writes what the system takes; whether that was anything.
+    pub(crate) fn flush(&mut self, held: &mut Held<Operation>, lent: &[u8]) -> io::Result<bool> {
+        let mut moved = false;
+        while !self.outgoing.is_empty() {
+            let (wanted, result) = self.write_once(held, lent);
+            match result {
+                Ok(bytes) => {
+                    moved |= bytes > 0;
+                    self.advance(bytes, held);
+                    if bytes < wanted {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(moved)
+    }
+
+    /// One write of as many frames as it holds; how much that would be, and how much it was.
+    fn write_once(&self, held: &Held<Operation>, lent: &[u8]) -> (usize, io::Result<usize>) {
+        let mut pieces = [IoSlice::new(&[]); PIECES];
+        let (mut count, mut wanted, mut skip) = (0, 0, self.written);
+        for frame in self.outgoing.iter().take(PIECES / 2) {
+            let body = frame.body.map_or(&[][..], |(index, bytes)| match held.at(index) {
+                Some(Operation::Send(send)) => send.data(bytes, lent),
+                _ => unreachable!("a send stays until its body is written"),
+            });
+            for piece in [&frame.header[..], body] {
+                let rest = &piece[skip.min(piece.len())..];
+                skip -= piece.len() - rest.len();
+                if !rest.is_empty() {
+                    pieces[count] = IoSlice::new(rest);
+                    count += 1;
+                    wanted += rest.len();
+                }
+            }
+        }
+        (wanted, (&self.stream).write_vectored(&pieces[..count]))
+    }
+
+    fn advance(&mut self, bytes: usize, held: &mut Held<Operation>) {
+        self.written += bytes;
+        while let Some(frame) = self.outgoing.front() {
+            let whole = HEADER_BYTES + frame.body.map_or(0, |(_, bytes)| bytes);
+            if self.written < whole {
+                break;
+            }
+            self.written -= whole;
+            if let Some((index, _)) = frame.body
+                && let Some(Operation::Send(send)) = held.at_mut(index)
+            {
+                send.done = true;
+            }
+            self.outgoing.pop_front();
+        }
+    }
+
+    /// The next header, if it has come whole.
+    pub(crate) fn next_header(&mut self) -> Option<Result<Header, [u8; HEADER_BYTES]>> {
+        let bytes = *self.stage[self.begin..self.end].first_chunk::<HEADER_BYTES>()?;
+        self.begin += HEADER_BYTES;
+        Some(Header::from_bytes(&bytes).ok_or(bytes))
+    }
+
+    /// Moves what of the body lies in the stage to its place; whether the body is whole.
+    pub(crate) fn fill_body(&mut self, held: &mut Held<Operation>, lent: &mut [u8]) -> bool {
+        let Some(body) = &mut self.body else { return false };
+        let count = (body.bytes - body.done).min(self.end - self.begin);
+        let from = &self.stage[self.begin..self.begin + count];
+        let place = body.place(held, lent);
+        let used = place.len().min(count);
+        place[..used].copy_from_slice(&from[..used]);
+        self.begin += count;
+        body.done += count;
+        body.done == body.bytes
+    }
+
+    /// Reads once: into the place of the body that is coming, if much of it is missing, else into the stage. The room
+    /// there was, and the bytes that came: 0 at the end of the stream, none if nothing was there.
+    pub(crate) fn read(
+        &mut self,
+        held: &mut Held<Operation>,
+        lent: &mut [u8],
+    ) -> io::Result<Option<(usize, usize)>> {
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+            if let Some(body) = &mut self.body {
+                let place = body.place(held, lent);
+                if place.len() >= DIRECT_MIN {
+                    let room = place.len();
+                    let got = read_from(&self.stream, place)?;
+                    body.done += got.unwrap_or(0);
+                    return Ok(got.map(|bytes| (room, bytes)));
+                }
+            }
+        } else if self.begin > 0 {
+            self.stage.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+        }
+        let room = STAGE_BYTES - self.end;
+        let got = read_from(&self.stream, &mut self.stage[self.end..])?;
+        self.end += got.unwrap_or(0);
+        Ok(got.map(|bytes| (room, bytes)))
+    }
+}
+
+impl Body {
+    /// The room for the next bytes of the body; nothing for those that the receive has no room for.
+    fn place<'a>(&'a mut self, held: &'a mut Held<Operation>, lent: &'a mut [u8]) -> &'a mut [u8] {
+        let done = self.done;
+        match &mut self.target {
+            Target::Unexpected(memory) => &mut memory[done..],
+            Target::Receive(index) => match held.at_mut(*index) {
+                Some(Operation::Receive(receive)) => {
+                    let to = self.bytes.min(receive.room_bytes);
+                    receive.room(done.min(to), to, lent)
+                }
+                _ => unreachable!("a receive stays until its message has come"),
+            },
+        }
+    }
+}
+
+fn read_from(mut stream: &TcpStream, room: &mut [u8]) -> io::Result<Option<usize>> {
+    loop {
+        match stream.read(room) {
+            Ok(bytes) => return Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! How two processes of a run find that they are such, before anything else is said.
+//!
+//! Whoever connects says hello: what it speaks, who it is, whom it wants, and a random number. Whoever accepted answers with
+//! a random number of its own and a proof over both; the caller answers with its proof over both, and gets a byte that says
+//! that it is in. Neither tells the secret, and nothing that was overheard can be used again, for both numbers are new each
+//! time. What follows is not encrypted.
+
+mod accept;
+mod connect;
+
+pub(crate) use accept::Acceptor;
+pub(crate) use connect::connect;
+
+use crate::secret::{PROOF_BYTES, Proof, Secret};
+
+const MAGIC: [u8; 8] = *b"CNRSTONE";
+/// Changes with every change of what processes say to each other, here and later.
+pub(crate) const PROTOCOL_VERSION: u32 = 1;
+const NONCE_BYTES: usize = 32;
+const HELLO_BYTES: usize = 8 + 4 + 4 + 4 + 4 + NONCE_BYTES;
+const ANSWER_BYTES: usize = 8 + 4 + NONCE_BYTES + PROOF_BYTES;
+const WELCOME: u8 = 1;
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Messages between two ranks.
+    Messages,
+    /// A rank's words with the process that started the run.
+    Control,
+}
+
+/// Who connects, what for, and to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) purpose: Purpose,
+    pub(crate) rank: usize,
+    /// The rank that is wanted; for control, the caller's own.
+    pub(crate) wanted: usize,
+}
+
+/// A caller's first words.
+#[derive(Clone, Copy)]
+struct Hello {
+    version: u32,
+    caller: Caller,
+    nonce: [u8; NONCE_BYTES],
+}
+
+/// The first words to a caller.
+#[derive(Clone, Copy)]
+struct Answer {
+    version: u32,
+    nonce: [u8; NONCE_BYTES],
+    proof: Proof,
+}
+
+/// What both prove; the role keeps one side's proof from being the other's.
+fn proof(secret: &Secret, role: &[u8], hello: &[u8; HELLO_BYTES], nonce: &[u8]) -> Proof {
+    secret.prove(&[role, hello, nonce])
+}
+
+fn is_proof(
+    found: &Proof,
+    secret: &Secret,
+    role: &[u8],
+    hello: &[u8; HELLO_BYTES],
+    nonce: &[u8],
+) -> bool {
+    secret.is_proof(found, &[role, hello, nonce])
+}
+
+const ACCEPTED: &[u8] = b"accepted";
+const CALLED: &[u8] = b"called";
+
+impl Hello {
+    fn to_bytes(self) -> [u8; HELLO_BYTES] {
+        let mut bytes = [0; HELLO_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        let purpose = match self.caller.purpose {
+            Purpose::Messages => 1,
+            Purpose::Control => 2,
+        };
+        let words = [self.version, purpose, self.caller.rank as u32, self.caller.wanted as u32];
+        for (place, word) in bytes[8..24].chunks_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[24..].copy_from_slice(&self.nonce);
+        bytes
+    }
+
+    /// None if it is not ours at all. Only the version of a hello of another version means anything.
+    fn from_bytes(bytes: &[u8; HELLO_BYTES]) -> Option<Self> {
+        let word = |index: usize| {
+            let at = 8 + 4 * index;
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let purpose = match word(1) {
+            1 => Purpose::Messages,
+            2 => Purpose::Control,
+            _ => return None,
+        };
+        let caller = Caller { purpose, rank: word(2) as usize, wanted: word(3) as usize };
+        let nonce = bytes[24..].try_into().ok()?;
+        (bytes[..8] == MAGIC).then_some(Hello { version: word(0), caller, nonce })
+    }
+}
+
+impl Answer {
+    fn to_bytes(self) -> [u8; ANSWER_BYTES] {
+        let mut bytes = [0; ANSWER_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..12].copy_from_slice(&self.version.to_le_bytes());
+        bytes[12..12 + NONCE_BYTES].copy_from_slice(&self.nonce);
+        bytes[12 + NONCE_BYTES..].copy_from_slice(&self.proof);
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8; ANSWER_BYTES]) -> Option<Self> {
+        let version = u32::from_le_bytes(bytes[8..12].try_into().ok()?);
+        let nonce = bytes[12..12 + NONCE_BYTES].try_into().ok()?;
+        let proof = bytes[12 + NONCE_BYTES..].try_into().ok()?;
+        (bytes[..8] == MAGIC).then_some(Answer { version, nonce, proof })
+    }
+}
+
+#[cfg(test)]
+mod tests;

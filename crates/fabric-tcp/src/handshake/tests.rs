@@ -1,0 +1,148 @@
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::connect::ConnectError;
+use super::*;
+
+const CALLER: Caller = Caller { purpose: Purpose::Messages, rank: 3, wanted: 1 };
+
+fn loopback() -> SocketAddr {
+    "127.0.0.1:0".parse().unwrap()
+}
+
+/// Accepts until somebody is let in, or the test is over.
+fn acceptor(secret: &Secret) -> (SocketAddr, Receiver<Caller>, JoinHandle<()>) {
+    let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();
+    let address = acceptor.address().unwrap();
+    let (sender, receiver) = channel();
+    let until = Instant::now() + Duration::from_secs(20);
+    let thread = std::thread::spawn(move || {
+        while Instant::now() < until {
+            if let Some((who, _stream)) = acceptor.step().unwrap().pop() {
+                let _ = sender.send(who);
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    (address, receiver, thread)
+}
+
+#[test]
+fn those_who_share_a_secret_find_each_other() {
+    let secret = Secret::generate().unwrap();
+    let (address, callers, thread) = acceptor(&secret);
+    connect(address, CALLER, &secret).unwrap();
+    assert_eq!(callers.recv().unwrap(), CALLER);
+    thread.join().unwrap();
+}
+
+#[test]
+fn strangers_of_every_kind_are_sent_away_and_hold_up_nobody() {
+    let secret = Secret::generate().unwrap();
+    let (address, callers, thread) = acceptor(&secret);
+    // One says nothing, one goes at once, one talks HTTP, one says our first words and then rubbish.
+    let silent = TcpStream::connect(address).unwrap();
+    drop(TcpStream::connect(address).unwrap());
+    let mut http = TcpStream::connect(address).unwrap();
+    http.write_all(&[b"GET / HTTP/1.1\r\n".as_slice(), &[b'x'; 100]].concat()).unwrap();
+    let mut liar = TcpStream::connect(address).unwrap();
+    let hello = Hello { version: PROTOCOL_VERSION, caller: CALLER, nonce: [7; NONCE_BYTES] };
+    liar.write_all(&hello.to_bytes()).unwrap();
+    liar.write_all(&[9; PROOF_BYTES]).unwrap();
+    let mut rest = Vec::new();
+    // It gets an answer, which tells nothing, and no welcome.
+    let _ = liar.read_to_end(&mut rest);
+    assert_eq!(rest.len(), ANSWER_BYTES);
+    let other = connect(address, CALLER, &Secret::generate().unwrap());
+    assert_eq!(other.err(), Some(ConnectError::WrongSecret { address }));
+    assert!(callers.try_recv().is_err(), "nobody is in yet");
+    connect(address, CALLER, &secret).unwrap();
+    assert_eq!(callers.recv().unwrap(), CALLER);
+    drop((silent, http));
+    thread.join().unwrap();
+}
+
+#[test]
+fn overheard_words_are_of_no_use() {
+    let secret = Secret::generate().unwrap();
+    // What a caller says is kept by somebody between the two, and said again.
+    let (address, callers, thread) = acceptor(&secret);
+    let between = TcpListener::bind(loopback()).unwrap();
+    let between_address = between.local_addr().unwrap();
+    let caller = std::thread::spawn({
+        let secret = secret.clone();
+        move || connect(between_address, CALLER, &secret).is_ok()
+    });
+    let (mut from_caller, _) = between.accept().unwrap();
+    let mut to_acceptor = TcpStream::connect(address).unwrap();
+    let (mut hello, mut answer, mut own) = ([0; HELLO_BYTES], [0; ANSWER_BYTES], [0; PROOF_BYTES]);
+    from_caller.read_exact(&mut hello).unwrap();
+    to_acceptor.write_all(&hello).unwrap();
+    to_acceptor.read_exact(&mut answer).unwrap();
+    from_caller.write_all(&answer).unwrap();
+    from_caller.read_exact(&mut own).unwrap();
+    let mut again = TcpStream::connect(address).unwrap();
+    again.write_all(&[hello.as_slice(), &own].concat()).unwrap();
+    let mut rest = Vec::new();
+    let _ = again.read_to_end(&mut rest);
+    assert_eq!(rest.len(), ANSWER_BYTES, "no welcome for words that were said before");
+    to_acceptor.write_all(&own).unwrap();
+    assert_eq!(callers.recv().unwrap(), CALLER);
+    let mut welcome = [0];
+    to_acceptor.read_exact(&mut welcome).unwrap();
+    from_caller.write_all(&welcome).unwrap();
+    assert!(caller.join().unwrap());
+    thread.join().unwrap();
+}
+
+#[test]
+fn another_version_is_named_to_the_caller() {
+    let listener = TcpListener::bind(loopback()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut [0; HELLO_BYTES]).unwrap();
+        let answer = Answer { version: 77, nonce: [0; NONCE_BYTES], proof: [0; PROOF_BYTES] };
+        stream.write_all(&answer.to_bytes()).unwrap();
+    });
+    let error = connect(address, CALLER, &Secret::generate().unwrap()).unwrap_err();
+    assert_eq!(error, ConnectError::OtherVersion { address, theirs: 77 });
+    assert!(error.to_string().contains("version 77") && error.to_string().contains("one release"));
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_caller_of_another_version_is_told_ours() {
+    let secret = Secret::generate().unwrap();
+    let (address, callers, thread) = acceptor(&secret);
+    let mut old = TcpStream::connect(address).unwrap();
+    let hello = Hello { version: 0, caller: CALLER, nonce: [7; NONCE_BYTES] };
+    old.write_all(&hello.to_bytes()).unwrap();
+    let mut answer = [0; ANSWER_BYTES];
+    old.read_exact(&mut answer).unwrap();
+    assert_eq!(Answer::from_bytes(&answer).unwrap().version, PROTOCOL_VERSION);
+    assert!(callers.try_recv().is_err());
+    connect(address, CALLER, &secret).unwrap();
+    thread.join().unwrap();
+}
+
+#[test]
+fn whoever_is_no_process_of_ours_is_named_as_such() {
+    let listener = TcpListener::bind(loopback()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut [0; HELLO_BYTES]).unwrap();
+        stream.write_all(&[b'x'; ANSWER_BYTES]).unwrap();
+    });
+    let secret = Secret::generate().unwrap();
+    assert_eq!(connect(address, CALLER, &secret).err(), Some(ConnectError::NotOurs { address }));
+    thread.join().unwrap();
+    // Nobody listens there any more.
+    let error = connect(address, CALLER, &secret).unwrap_err();
+    assert!(matches!(error, ConnectError::Unreachable { .. }), "{error}");
+}

@@ -1,0 +1,98 @@
+//! The hosts of a run, from a file.
+
+/// A host, and how many ranks it is to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its name or address.
+    pub name: String,
+    /// How many ranks it takes.
+    pub slots: usize,
+}
+
+impl Host {
+    /// Reads hosts, one a line: `NAME` or `NAME:SLOTS`, an IPv6 address in brackets. What follows `#` is a comment.
+    ///
+    /// # Errors
+    /// The line that is none, in words.
+    pub fn parse_all(text: &str) -> Result<Vec<Host>, String> {
+        let mut hosts = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if !line.is_empty() {
+                let host = Host::parse(line).map_err(|why| format!("line {}: {why}", index + 1))?;
+                hosts.push(host);
+            }
+        }
+        if hosts.is_empty() { Err("it names no host".into()) } else { Ok(hosts) }
+    }
+
+    fn parse(line: &str) -> Result<Host, String> {
+        let (name, slots) = match line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((name, "")) => (name, "1"),
+            Some((name, rest)) => (name, rest.strip_prefix(':').unwrap_or("")),
+            None => line.split_once(':').unwrap_or((line, "1")),
+        };
+        // An agent must not take a name for an option, nor a shell for more than a name.
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:@%".contains(c);
+        if name.is_empty() || name.starts_with('-') || !name.chars().all(allowed) {
+            return Err(format!("'{line}' is no host: write NAME or NAME:SLOTS"));
+        }
+        match slots.parse() {
+            Ok(slots) if slots > 0 => Ok(Host { name: name.into(), slots }),
+            _ => Err(format!("'{line}': '{slots}' is no number of ranks")),
+        }
+    }
+
+    /// Whether it is this host by its very name.
+    pub(crate) fn is_here(&self) -> bool {
+        let address = self.name.parse::<std::net::IpAddr>();
+        self.name == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    }
+}
+
+/// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next.
+pub(crate) fn places(hosts: &[Host], ranks: usize) -> Option<Vec<&Host>> {
+    let places: Vec<&Host> =
+        hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.slots)).take(ranks).collect();
+    (places.len() == ranks).then_some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_have_names_and_slots() {
+        let text =
+            "# the lab\nalpha\n\nbeta.example:2  # two\n10.0.0.7:3\n[fe80::1%eth0]:4\n[::1]\n";
+        let hosts = Host::parse_all(text).unwrap();
+        let pairs: Vec<(&str, usize)> =
+            hosts.iter().map(|host| (host.name.as_str(), host.slots)).collect();
+        let expected =
+            [("alpha", 1), ("beta.example", 2), ("10.0.0.7", 3), ("fe80::1%eth0", 4), ("::1", 1)];
+        assert_eq!(pairs, expected);
+        let names =
+            |ranks| places(&hosts, ranks).map(|all| all.iter().map(|h| h.name.clone()).collect());
+        let four: Vec<String> =
+            ["alpha", "beta.example", "beta.example", "10.0.0.7"].map(String::from).into();
+        assert_eq!(names(4), Some(four));
+        assert_eq!(names(12), None::<Vec<String>>, "there are 11 slots");
+        assert!(hosts[4].is_here() && !hosts[2].is_here());
+    }
+
+    #[test]
+    fn lines_that_are_no_hosts_are_named() {
+        for (text, words) in [
+            ("", "names no host"),
+            ("# nothing\n", "names no host"),
+            ("good\nbad:0\n", "line 2: 'bad:0': '0'"),
+            ("bad:many", "'many'"),
+            ("-oProxyCommand=x", "is no host"),
+            ("a;rm", "is no host"),
+            ("[::1]2", "''"),
+        ] {
+            let why = Host::parse_all(text).unwrap_err();
+            assert!(why.contains(words), "{text:?}: {why}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Connecting every rank with every other.
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use contract::{Error, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::handshake::{Acceptor, Caller, Purpose, connect};
+use crate::secret::Secret;
+use crate::supervision::Supervision;
+
+/// All ranks have been started when their addresses are known, so nobody has reason to take longer.
+const MEET_LIMIT: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// A connection to each rank but this one, which calls those below it and is called by those above. Nobody waits in a
+/// circle: rank 0 calls nobody, and each rank is through with calling when those below it are.
+pub(crate) fn connect_all(
+    rank: usize,
+    addresses: &[SocketAddr],
+    mut acceptor: Acceptor,
+    secret: &Secret,
+    supervision: &mut Supervision,
+) -> Result<Vec<Option<TcpStream>>> {
+    let mut streams: Vec<Option<TcpStream>> = addresses.iter().map(|_| None).collect();
+    for wanted in 0..rank {
+        let caller = Caller { purpose: Purpose::Messages, rank, wanted };
+        let stream = connect(addresses[wanted], caller, secret).map_err(|error| {
+            supervision.verdict().unwrap_or_else(|| failed(rank, wanted, error.to_string()))
+        })?;
+        streams[wanted] = Some(stream);
+    }
+    let until = Instant::now() + MEET_LIMIT;
+    while let Some(missing) = (rank + 1..addresses.len()).find(|&other| streams[other].is_none()) {
+        let mut entries: Vec<PollFd<'_>> =
+            acceptor.descriptors().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        // An error means no more than a wait that was too short.
+        let _ = poll(&mut entries, Some(&LOOK_EVERY));
+        drop(entries);
+        let proved = acceptor.step().map_err(|error| failed(missing, rank, error.to_string()))?;
+        for (caller, stream) in proved {
+            let fits = caller.purpose == Purpose::Messages && caller.wanted == rank;
+            match streams.get_mut(caller.rank) {
+                Some(place) if fits && caller.rank > rank && place.is_none() => {
+                    *place = Some(stream)
+                }
+                _ => return Err(failed(caller.rank, rank, "it called the wrong rank".into())),
+            }
+        }
+        if let Some(error) = supervision.given_up() {
+            return Err(error);
+        }
+        if Instant::now() > until {
+            return Err(failed(missing, rank, format!("it did not call within {MEET_LIMIT:?}")));
+        }
+    }
+    Ok(streams)
+}
+
+fn failed(from: usize, to: usize, reason: String) -> Error {
+    Error::System { what: format!("connecting rank {from} to rank {to}"), reason }
+}

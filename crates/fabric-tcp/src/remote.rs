@@ -1,0 +1,60 @@
+//! A rank on whatever host, which calls the process that started the run.
+
+use std::net::SocketAddr;
+
+use contract::{Error, Result};
+
+use crate::control::{Control, Heard, Inbox, Message, say};
+use crate::handshake::{Acceptor, Caller, Purpose, connect};
+use crate::local::begin;
+use crate::mesh::connect_all;
+use crate::rank::TcpRank;
+use crate::secret::Secret;
+use crate::supervision::Supervision;
+
+/// Joins the run that the process at `starter` has started, as its rank `rank`; with it comes the job. The rank listens at
+/// the address by which it reaches the starter, and nowhere else, until it is connected with all others.
+///
+/// # Errors
+/// What failed on the way.
+pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpRank, Vec<u8>)> {
+    let failed = |reason: String| Error::System {
+        what: format!("joining the run at {starter} as rank {rank}"),
+        reason,
+    };
+    let caller = Caller { purpose: Purpose::Control, rank, wanted: rank };
+    let stream = connect(starter, caller, secret).map_err(|error| failed(error.to_string()))?;
+    let listening = |error: std::io::Error| failed(format!("listening for other ranks: {error}"));
+    let own = stream.local_addr().map_err(listening)?.ip();
+    let acceptor = Acceptor::listen(SocketAddr::new(own, 0), secret.clone()).map_err(listening)?;
+    let own = acceptor.address().map_err(listening)?;
+    let broken = |error: std::io::Error| failed(error.to_string());
+    say(&stream, &Message::Listening(own.to_string())).map_err(broken)?;
+    let mut inbox = Inbox::default();
+    let (mut addresses, mut job) = (None, None);
+    while job.is_none() {
+        match inbox.hear(&stream) {
+            Heard::Message(Message::Addresses(list)) => addresses = parse(&list),
+            Heard::Message(Message::Job(bytes)) => job = Some(bytes),
+            Heard::Message(Message::GiveUp { why, .. }) => return Err(Error::Aborted { why }),
+            Heard::Message(_) | Heard::Nothing => {}
+            Heard::Gone => return Err(failed("the process that started the run has gone".into())),
+        }
+    }
+    let addresses = addresses.filter(|list| rank < list.len());
+    let addresses =
+        addresses.ok_or_else(|| failed("its list of addresses makes no sense".into()))?;
+    let mut supervision = Supervision::Remote(Control::new(stream, inbox).map_err(broken)?);
+    let joined = match connect_all(rank, &addresses, acceptor, secret, &mut supervision) {
+        Ok(streams) => begin(rank, streams, supervision, own),
+        Err(error) => {
+            supervision.finish(Err(error.clone()));
+            Err(error)
+        }
+    };
+    joined.map(|tcp| (tcp, job.unwrap_or_default()))
+}
+
+fn parse(list: &str) -> Option<Vec<SocketAddr>> {
+    list.lines().map(|line| line.parse().ok()).collect()
+}

@@ -1,0 +1,273 @@
+//! Starting ranks on several hosts, and seeing the run through.
+
+mod agent;
+mod member;
+
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use fabric_shm::LaunchError;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::control::{Heard, Message};
+use crate::handshake::{Acceptor, Purpose};
+use crate::hosts_file::{Host, places};
+use crate::secret::Secret;
+use member::{Member, Part};
+
+/// More ranks than anybody connects each with each.
+pub const RANKS_MAX: usize = 256;
+/// How long ranks may take to call, by way of an agent that may have to log in somewhere.
+const CALL_LIMIT: Duration = Duration::from_secs(60);
+/// How long ranks may take to end by themselves once the run is given up, before their agents are killed.
+const GRACE: Duration = Duration::from_secs(2);
+/// Agents and signals are looked at this often.
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// What to start, and where.
+#[derive(Clone, Debug)]
+pub struct StartOptions {
+    /// The hosts, the first ranks on the first.
+    pub hosts: Vec<Host>,
+    /// How many ranks, 1 to [`RANKS_MAX`].
+    pub ranks: usize,
+    /// The program that reaches other hosts: it is called as `AGENT HOST PROGRAM ARGUMENTS...`, as `ssh` is. Ranks on
+    /// `localhost` or a loopback address are started without it.
+    pub agent: PathBuf,
+    /// Where this process listens for its ranks; port 0 lets the system choose. If it is not given, the address from
+    /// which the first host that is not this one is reached, and no other.
+    pub listen: Option<SocketAddr>,
+    /// The program of a rank, by the same path on all hosts. It must read the secret, a line, from its standard input
+    /// ([`Secret::from_line`]), and call [`remote::join`](crate::remote::join).
+    pub program: PathBuf,
+    /// Its arguments; behind them come the address to call and the rank.
+    pub arguments: Vec<String>,
+    /// Bytes that every rank gets when it joins.
+    pub job: Vec<u8>,
+}
+
+/// A run on several hosts.
+struct Run<'a> {
+    acceptor: Acceptor,
+    members: Vec<Member>,
+    job: &'a [u8],
+    begun: bool,
+    call_until: Instant,
+    failure: Option<LaunchError>,
+    /// Whether the failure is only what a rank heard of another.
+    hearsay: bool,
+    kill_at: Option<Instant>,
+}
+
+/// Starts the ranks, hands their reports to `on_report` as a launcher does, and returns when all have ended. `interrupted`
+/// is asked now and then whether a signal has asked this process to end.
+///
+/// # Errors
+/// The first thing that went wrong; by then all ranks have ended, or their agents have been killed.
+pub fn start(
+    options: &StartOptions,
+    interrupted: &mut dyn FnMut() -> Option<i32>,
+    on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> Result<(), LaunchError> {
+    let places = checked_places(options)?;
+    let secret = Secret::generate().map_err(|error| system("making a secret", error))?;
+    let address = match options.listen {
+        Some(address) => address,
+        None => address_towards(&places)?,
+    };
+    let acceptor = Acceptor::listen(address, secret.clone())
+        .map_err(|error| system(&format!("listening at {address}"), error))?;
+    let address = acceptor.address().map_err(|error| system("listening", error))?;
+    let call_until = Instant::now() + CALL_LIMIT;
+    let mut run = Run {
+        acceptor,
+        members: Vec::new(),
+        job: &options.job,
+        begun: false,
+        call_until,
+        failure: None,
+        hearsay: false,
+        kill_at: None,
+    };
+    for (rank, host) in places.into_iter().enumerate() {
+        match agent::start(options, host, rank, address, &secret) {
+            Ok(child) => run.members.push(Member::new(host.name.clone(), child)),
+            Err(error) => {
+                let what = format!("starting rank {rank} on {}", host.name);
+                run.fail(None, system(&what, error), false);
+                break;
+            }
+        }
+    }
+    run.see_through(interrupted, on_report);
+    run.failure.map_or(Ok(()), Err)
+}
+
+fn checked_places(options: &StartOptions) -> Result<Vec<&Host>, LaunchError> {
+    let bad = |why: String| Err(LaunchError::BadOptions(why));
+    if options.ranks == 0 || options.ranks > RANKS_MAX {
+        return bad(format!("a run over TCP has 1 to {RANKS_MAX} ranks, not {}", options.ranks));
+    }
+    match places(&options.hosts, options.ranks) {
+        Some(places) => Ok(places),
+        None => {
+            let slots: usize = options.hosts.iter().map(|host| host.slots).sum();
+            bad(format!("the hosts take {slots} ranks, not {}", options.ranks))
+        }
+    }
+}
+
+/// The address of this host from which the first host that is another is reached.
+fn address_towards(places: &[&Host]) -> Result<SocketAddr, LaunchError> {
+    let Some(host) = places.iter().find(|host| !host.is_here()) else {
+        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    };
+    // A name with a user before it, as agents take it.
+    let name = host.name.rsplit('@').next().unwrap_or_default();
+    let what = format!("finding the way to {name}");
+    let mut found = (name, 9).to_socket_addrs().map_err(|error| system(&what, error))?;
+    let to = found.next().ok_or_else(|| system(&what, std::io::ErrorKind::NotFound.into()))?;
+    let any: SocketAddr = if to.is_ipv4() {
+        (Ipv4Addr::UNSPECIFIED, 0).into()
+    } else {
+        (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
+    };
+    // Connecting a datagram socket sends nothing; the system only chooses the route.
+    let socket = UdpSocket::bind(any).map_err(|error| system(&what, error))?;
+    let own = socket.connect(to).and_then(|()| socket.local_addr());
+    own.map(|own| SocketAddr::new(own.ip(), 0)).map_err(|error| system(&what, error))
+}
+
+fn system(what: &str, error: std::io::Error) -> LaunchError {
+    LaunchError::System { what: what.into(), reason: error.to_string() }
+}
+
+impl Run<'_> {
+    fn see_through(
+        &mut self,
+        interrupted: &mut dyn FnMut() -> Option<i32>,
+        on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) {
+        let mut stopped = false;
+        while !self.members.iter_mut().all(Member::has_left) {
+            self.doze();
+            if let Some(signal) = interrupted()
+                && !matches!(self.failure, Some(LaunchError::Interrupted { .. }))
+            {
+                self.fail(None, LaunchError::Interrupted { signal }, false);
+            }
+            self.answer_calls();
+            self.listen(&mut |report| stopped = stopped || on_report(report).is_break());
+            if stopped && self.kill_at.is_none() {
+                self.fail(None, LaunchError::Stopped, false);
+            }
+            self.look_after_agents();
+            self.begin_if_all_are_here();
+            if self.kill_at.is_some_and(|at| Instant::now() >= at) {
+                self.members.iter_mut().for_each(Member::kill);
+            }
+        }
+    }
+
+    fn doze(&self) {
+        let streams = self.members.iter().filter_map(Member::descriptor);
+        let all = self.acceptor.descriptors().chain(streams);
+        let mut entries: Vec<PollFd<'_>> =
+            all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        // Whatever goes wrong here only makes the doze short.
+        let _ = poll(&mut entries, Some(&LOOK_EVERY));
+    }
+
+    fn answer_calls(&mut self) {
+        let proved = match self.acceptor.step() {
+            Ok(proved) => proved,
+            Err(error) => return self.fail(None, system("listening for ranks", error), false),
+        };
+        for (caller, stream) in proved {
+            if caller.purpose == Purpose::Control
+                && let Some(member) = self.members.get_mut(caller.rank)
+            {
+                member.joins(stream);
+            }
+        }
+    }
+
+    fn listen(&mut self, on_report: &mut dyn FnMut(&[u8])) {
+        for rank in 0..self.members.len() {
+            loop {
+                match self.members[rank].hear() {
+                    Heard::Nothing => break,
+                    Heard::Message(Message::Report(bytes)) => on_report(&bytes),
+                    Heard::Message(Message::Failed { by_another, why }) => {
+                        let reason = format!("failed: {why}");
+                        self.fail(Some(rank), failed(rank, reason), by_another);
+                    }
+                    Heard::Message(_) => {}
+                    Heard::Gone => {
+                        let how = self.members[rank].how_it_ended();
+                        self.fail(Some(rank), failed(rank, how), false);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sees who ended without ever calling, and who takes too long.
+    fn look_after_agents(&mut self) {
+        let late = !self.begun && self.kill_at.is_none() && Instant::now() > self.call_until;
+        for rank in 0..self.members.len() {
+            let member = &mut self.members[rank];
+            if member.part != Part::Expected {
+                continue;
+            }
+            let how = if member.has_left() {
+                let how = member.how_it_ended();
+                format!("on {} did not start: {how}", member.host)
+            } else if late {
+                format!("on {} did not call within {CALL_LIMIT:?}", member.host)
+            } else {
+                continue;
+            };
+            member.part = Part::Done;
+            self.fail(Some(rank), failed(rank, how), false);
+        }
+    }
+
+    fn begin_if_all_are_here(&mut self) {
+        if self.begun || self.kill_at.is_some() {
+            return;
+        }
+        let addresses: Option<Vec<&str>> =
+            self.members.iter().map(|member| member.address.as_deref()).collect();
+        let Some(addresses) = addresses else { return };
+        let addresses = Message::Addresses(addresses.join("\n"));
+        let job = Message::Job(self.job.to_vec());
+        for member in &self.members {
+            member.say(&addresses);
+            member.say(&job);
+        }
+        self.begun = true;
+    }
+
+    /// Gives the run up. What a rank knows at first hand counts more than what it heard of another.
+    fn fail(&mut self, rank: Option<usize>, failure: LaunchError, hearsay: bool) {
+        if self.failure.is_none() || self.hearsay && !hearsay {
+            let (died, why) = match &failure {
+                LaunchError::RankFailed { reason, .. } => (rank.map(|r| r as u32), reason.clone()),
+                other => (None, other.to_string()),
+            };
+            self.failure = Some(failure);
+            self.hearsay = hearsay;
+            let message = Message::GiveUp { died, why };
+            self.members.iter().for_each(|member| member.say(&message));
+        }
+        self.kill_at.get_or_insert_with(|| Instant::now() + GRACE);
+    }
+}
+
+fn failed(rank: usize, reason: String) -> LaunchError {
+    LaunchError::RankFailed { rank, reason, status: 1 }
+}

@@ -1,0 +1,34 @@
+//! One rank's process, started here or by an agent.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+
+use super::StartOptions;
+use crate::hosts_file::Host;
+use crate::secret::Secret;
+
+/// Starts rank `rank` on `host`, and hands it the secret through its standard input.
+pub(super) fn start(
+    options: &StartOptions,
+    host: &Host,
+    rank: usize,
+    call: SocketAddr,
+    secret: &Secret,
+) -> io::Result<Child> {
+    let mut command = if host.is_here() {
+        Command::new(&options.program)
+    } else {
+        let mut command = Command::new(&options.agent);
+        command.arg(&host.name).arg(&options.program);
+        command
+    };
+    command.args(&options.arguments).arg(call.to_string()).arg(rank.to_string());
+    // A rank's standard output would mix with the results.
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that has ended by now is noticed soon enough.
+        let _ = writeln!(stdin, "{}", secret.to_line());
+    }
+    Ok(child)
+}

@@ -1,0 +1,61 @@
+//! What the ranks are handed: a secret, where one host has all of them, and the name of a case.
+
+use contract::{Error, Result};
+use fabric_shm::{LaunchOptions, attach_if_rank};
+use fabric_tcp::{Secret, TcpRank};
+
+/// Set in the processes of a run on several hosts.
+pub(crate) const REMOTE: &str = "FABRIC_TCP_TEST_RANK";
+
+/// A launch of `ranks` ranks on this host that run `case`.
+pub(crate) fn options(ranks: usize, case: &str) -> LaunchOptions {
+    let secret = Secret::generate().expect("the system has random numbers");
+    LaunchOptions::new(ranks, [secret.as_bytes().as_slice(), case.as_bytes()].concat())
+}
+
+/// Does a rank's part, if this process is one; its status.
+pub(crate) fn serve() -> Option<i32> {
+    if std::env::var_os(REMOTE).is_some() {
+        return Some(serve_remote());
+    }
+    let local = match attach_if_rank()? {
+        Ok(local) => local,
+        Err(error) => {
+            eprintln!("{error}");
+            return Some(1);
+        }
+    };
+    let (secret, case) = local.job().split_first_chunk().expect("a secret comes first");
+    let (secret, case) = (Secret::from_bytes(*secret), case.to_vec());
+    Some(match fabric_tcp::local::join(local, &secret) {
+        Ok(rank) => run(rank, &case),
+        Err(_) => 1,
+    })
+}
+
+fn serve_remote() -> i32 {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).expect("standard input can be read");
+    let secret = Secret::from_line(&line).expect("a secret comes first");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [address, rank] = &arguments[..] else { panic!("an address and a rank") };
+    let (address, rank) = (address.parse().expect("an address"), rank.parse().expect("a rank"));
+    match fabric_tcp::remote::join(address, rank, &secret) {
+        Ok((rank, case)) => run(rank, &case),
+        Err(_) => 1,
+    }
+}
+
+fn run(mut rank: TcpRank, case: &[u8]) -> i32 {
+    let outcome = program(&mut rank, &String::from_utf8_lossy(case));
+    rank.finish(outcome)
+}
+
+fn program(rank: &mut TcpRank, case: &str) -> Result<()> {
+    match case.split_once(' ') {
+        Some(("conformance", name)) => crate::conformance::program(rank, name),
+        Some(("deaths", name)) => crate::deaths::program(rank, name),
+        Some(("messages", name)) => crate::messages::program(rank, name),
+        _ => Err(Error::Program(format!("no group of cases for {case}"))),
+    }
+}

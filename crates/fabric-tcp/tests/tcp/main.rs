@@ -1,0 +1,23 @@
+//! Runs of real processes over TCP: this program starts itself again as the ranks of each case.
+//!
+//! `cargo test -p fabric-tcp --test tcp -- WORD` runs the cases whose name contains the word.
+
+mod conformance;
+mod deaths;
+// The same way of running named cases as the other fabric of processes, whose launcher starts ours.
+#[path = "../../../fabric-shm/tests/ranks/harness.rs"]
+mod harness;
+mod job;
+mod messages;
+mod several_hosts;
+
+fn main() {
+    if let Some(status) = job::serve() {
+        std::process::exit(status);
+    }
+    let mut tests = several_hosts::tests();
+    tests.extend(messages::tests());
+    tests.extend(deaths::tests());
+    tests.extend(conformance::tests());
+    std::process::exit(harness::run(tests));
+}
