@@ -2,6 +2,7 @@
 
 pub(crate) mod mpi;
 mod simulated;
+pub(crate) mod tcp;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,7 +11,7 @@ use benchmark::{Launch, Placement};
 use fabric_shm::{Binding, LaunchError, LaunchOptions};
 
 use crate::arguments::{FabricChoice, SimulationArguments};
-use crate::rank::Message;
+use crate::rank::{Message, Order};
 
 /// What the user wants of some fabrics besides.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Wishes<'a> {
     pub(crate) simulation: &'a SimulationArguments,
     /// The library of an MPI.
     pub(crate) mpi_library: Option<&'a Path>,
+    /// The hosts of a run over TCP, where it is to be on several.
+    pub(crate) hosts: Option<&'a tcp::Hosts>,
 }
 
 /// Why a launch did not run to its end.
@@ -39,6 +42,7 @@ impl FabricChoice {
             FabricChoice::Local => {
                 (fabric_shm::MAXIMUM_RANKS, "the local fabric starts a process for each")
             }
+            FabricChoice::Tcp => (tcp::RANKS_MAX, "over TCP each is connected with each"),
             FabricChoice::Simulated(name) => match simulated::ranks_max(name, simulation) {
                 Some(most) => (most, "the machine has no more"),
                 None => (fabric_sim::RANKS_MAX, "the simulator numbers no more"),
@@ -49,9 +53,10 @@ impl FabricChoice {
     }
 
     /// For how many processors a run is planned, where this host has `own`.
-    pub(crate) fn processors(&self, own: usize) -> usize {
-        match self {
-            FabricChoice::Mpi => mpi::ranks(),
+    pub(crate) fn processors(&self, own: usize, hosts: Option<&tcp::Hosts>) -> usize {
+        match (self, hosts) {
+            (FabricChoice::Mpi, _) => mpi::ranks(),
+            (FabricChoice::Tcp, Some(hosts)) => hosts.slots(),
             _ => own,
         }
     }
@@ -65,7 +70,8 @@ impl FabricChoice {
         on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> Result<(), LaunchEnd> {
         match self {
-            FabricChoice::Local => local(launch, on_message),
+            FabricChoice::Local => launch_here(launch, None, on_message),
+            FabricChoice::Tcp => tcp::run(launch, wishes.hosts, on_message),
             FabricChoice::Simulated(name) => {
                 simulated::run(name, launch, wishes.simulation, on_message)
             }
@@ -77,17 +83,27 @@ impl FabricChoice {
     }
 }
 
-fn local(
+/// Starts ranks on this host, which pass their messages through shared memory, or over TCP if they get a secret.
+fn launch_here(
     launch: &Launch,
+    secret: Option<String>,
     on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
 ) -> Result<(), LaunchEnd> {
-    let job = serde_json::to_vec(&launch.job).expect("a job is plain data");
-    let mut options = LaunchOptions::new(launch.ranks, job);
+    let order = Order { secret, job: launch.job.clone() };
+    let mut options = LaunchOptions::new(launch.ranks, order.to_bytes());
     options.binding = match launch.placement {
         Placement::Spread => Binding::OneCoreEach,
         Placement::OneProcessor => Binding::OneForAll,
         Placement::TwoProcessors => Binding::Halves,
     };
+    heard(on_message, |on_report| fabric_shm::launch(&options, on_report))
+}
+
+/// Has `run` hand on reports that are messages.
+fn heard(
+    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    run: impl FnOnce(&mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), LaunchError>,
+) -> Result<(), LaunchEnd> {
     let mut misunderstood = None;
     let on_report = &mut |bytes: &[u8]| match serde_json::from_slice(bytes) {
         Ok(message) => on_message(message),
@@ -97,7 +113,7 @@ fn local(
             ControlFlow::Break(())
         }
     };
-    let ended = fabric_shm::launch(&options, on_report);
+    let ended = run(on_report);
     if let Some(message) = misunderstood {
         return Err(LaunchEnd::Failed(message));
     }

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// The whole command: reads the command line, does what it says, and gives the exit status. A process that was started
 /// as a rank of a run does its part of that run instead.
 pub fn main() -> ExitCode {
-    if let Some(status) = rank::serve().or_else(fabric::mpi::serve) {
+    if let Some(status) = rank::serve().or_else(fabric::mpi::serve).or_else(fabric::tcp::serve) {
         return status;
     }
     match arguments::read() {

@@ -5,6 +5,7 @@ mod simulation;
 mod values;
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -48,6 +49,7 @@ Examples:
   cornerstone run --format json | jq .median        one object a line on standard output
   mpiexec -n 4 cornerstone run --fabric mpi                 on an MPI, which is loaded when the run begins
   cornerstone run ping-pong --fabric mpi:mpich --format osu the launcher started for you; printed as by osu_latency
+  cornerstone run ping-pong --fabric tcp --hosts HOSTS      over TCP, on the hosts of a file
   cornerstone run sharc --fabric sim:sharc-ring --ranks 4   on a simulated machine, in virtual time
   cornerstone run all-to-all --fabric sim:cluster --ranks 512 --level packets   packets over every link
   cornerstone run hartstone --duration 5s           the shortest period, each trial of 5 s
@@ -159,7 +161,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// What carries the messages: local (our own shared memory), or sim:MACHINE (simulated; the name of one of
+    /// What carries the messages: local (our own shared memory), or tcp (on this host, or on --hosts), or sim:MACHINE (simulated; the name of one of
     /// `cornerstone machines`, or a machine file), or mpi (under mpiexec), or mpi:NAME (mpich, intel, openmpi: starts the
     /// launcher itself) [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
@@ -168,6 +170,19 @@ pub(crate) struct RunArguments {
     /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1 [default: the loader's libmpi_abi.so.1, or the launcher's]
     #[arg(long, value_name = "FILE")]
     pub(crate) mpi_library: Option<PathBuf>,
+
+    /// Hosts of a run over TCP, one a line: NAME or NAME:SLOTS, the first ranks on the first [default: this one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hosts: Option<PathBuf>,
+
+    /// What reaches another of the --hosts, called as ssh is: PROGRAM HOST COMMAND... [default: ssh]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) agent: Option<PathBuf>,
+
+    /// Where to listen for the ranks on --hosts [default: a free port at the address from which the first other host is
+    /// reached]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
 
     #[command(flatten)]
     pub(crate) real_time: RealTimeArguments,
@@ -348,6 +363,9 @@ impl RunArguments {
             fabric: self.fabric.or(earlier.fabric),
             mpi_library: self.mpi_library.or(earlier.mpi_library),
             simulation: self.simulation.or(earlier.simulation),
+            hosts: self.hosts.or(earlier.hosts),
+            agent: self.agent.or(earlier.agent),
+            listen: self.listen.or(earlier.listen),
             ..self
         }
     }

@@ -21,6 +21,8 @@ pub(crate) struct Seconds(pub(crate) f64);
 pub(crate) enum FabricChoice {
     /// Ranks as processes over shared memory.
     Local,
+    /// Ranks as processes over TCP.
+    Tcp,
     /// A simulated machine, by its name or its file's.
     Simulated(String),
     /// An MPI, whose launcher has started this process.
@@ -128,8 +130,9 @@ impl FromStr for FabricChoice {
             text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         match (name, argument) {
             ("local", None) => Ok(FabricChoice::Local),
-            ("local", Some(argument)) => {
-                Err(format!("the fabric 'local' takes no argument, but '{argument}' was given"))
+            ("tcp", None) => Ok(FabricChoice::Tcp),
+            ("local" | "tcp", Some(argument)) => {
+                Err(format!("the fabric '{name}' takes no argument, but '{argument}' was given"))
             }
             ("sim", Some(machine)) => match fabric_sim::machine::find(machine) {
                 Ok(_) => Ok(FabricChoice::Simulated(machine.into())),
@@ -147,7 +150,7 @@ impl FromStr for FabricChoice {
                 )),
             },
             _ => Err(format!(
-                "there is no fabric '{name}' in this build; there are: local, sim:MACHINE, mpi, mpi:NAME"
+                "there is no fabric '{name}' in this build; there are: local, tcp, sim:MACHINE, mpi, mpi:NAME"
             )),
         }
     }
@@ -157,6 +160,7 @@ impl std::fmt::Display for FabricChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             FabricChoice::Local => f.write_str("local"),
+            FabricChoice::Tcp => f.write_str("tcp"),
             FabricChoice::Simulated(machine) => write!(f, "sim:{machine}"),
             FabricChoice::Mpi => f.write_str("mpi"),
             FabricChoice::MpiLaunched(flavour) => write!(f, "mpi:{}", flavour.name()),
@@ -206,6 +210,8 @@ mod tests {
     fn fabrics_are_named_with_their_argument() {
         assert_eq!("local".parse(), Ok(FabricChoice::Local));
         assert_eq!("mpi".parse(), Ok(FabricChoice::Mpi));
+        assert_eq!("tcp".parse(), Ok(FabricChoice::Tcp));
+        assert!(refusal::<FabricChoice>("tcp:7000").contains("'tcp' takes no argument"));
         let launched = FabricChoice::MpiLaunched(Flavour::Mpich);
         assert_eq!("mpi:mpich".parse(), Ok(launched.clone()));
         assert_eq!(launched.to_string(), "mpi:mpich");

@@ -2,18 +2,17 @@
 
 use benchmark::Launch;
 
-use crate::arguments::{FabricChoice, SimulationArguments};
+use super::request::Request;
 use crate::environment::{self, MemoryBound};
 use crate::failure::Failure;
 use crate::output::quantity::{memory as shown, ranks as rank_count, size};
 
 /// Refuses more ranks than the fabric can start.
-pub(super) fn ranks(
-    fabric: &FabricChoice,
-    simulation: &SimulationArguments,
-    launches: &[Launch],
-) -> Result<(), Failure> {
-    let (most, why) = fabric.ranks_max(simulation);
+pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failure> {
+    let (most, why) = match &request.hosts {
+        Some(hosts) => (hosts.slots(), "the hosts have no more slots"),
+        None => request.fabric.ranks_max(&request.simulation),
+    };
     match launches.iter().map(|launch| launch.ranks).find(|ranks| *ranks > most) {
         None => Ok(()),
         Some(ranks) => Err(Failure::usage(format!("{ranks} ranks are too many: {why}"))

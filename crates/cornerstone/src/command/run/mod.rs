@@ -34,7 +34,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let interruption = Interruption::watch();
     let request = Request::new(arguments)?;
     let launches = launches(&request)?;
-    checks::ranks(&request.fabric, &request.simulation, &launches)?;
+    checks::ranks(&request, &launches)?;
     checks::memory(&launches)?;
     let mut session = Session::open(request, &launches)?;
     let ended = session.measure(&launches, &interruption);
@@ -45,7 +45,8 @@ fn launches(request: &Request) -> Result<Vec<Launch>, Failure> {
     let selection = select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
     let earlier = request.earlier().into_iter().flat_map(|run| &run.measurements);
     let done: BTreeSet<Key> = earlier.map(|measurement| measurement.key()).collect();
-    let processors = request.fabric.processors(request.environment.processors_available);
+    let processors =
+        request.fabric.processors(request.environment.processors_available, request.hosts.as_ref());
     plan(&selection, request.ranks.as_deref(), processors, &request.settings, &done).map_err(
         |error| {
             Failure::usage(error.to_string())

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::arguments::{
     FabricChoice, RunArguments, RunFormat, Seconds, Share, SimulationArguments,
 };
+use crate::fabric::tcp::Hosts;
 use crate::failure::Failure;
 use crate::progress::note;
 use crate::results::ResultsFile;
@@ -21,6 +22,7 @@ pub(super) struct Request {
     pub(super) format: RunFormat,
     pub(super) mpi_library: Option<PathBuf>,
     pub(super) simulation: SimulationArguments,
+    pub(super) hosts: Option<Hosts>,
     pub(super) environment: Environment,
     pub(super) target: Target,
 }
@@ -55,7 +57,12 @@ impl Request {
             return Err(Failure::usage(format!("{option} is for simulated machines: {why}"))
                 .hint(format!("add --fabric sim:MACHINE, or leave {option} out")));
         }
+        let hosts = Hosts::new(&arguments)?;
+        if hosts.is_some() && fabric != FabricChoice::Tcp {
+            return Err(Failure::usage("--hosts is for runs over TCP").hint("add --fabric tcp"));
+        }
         Ok(Request {
+            hosts,
             settings: settings(&arguments),
             names: arguments.names,
             ranks: arguments.ranks.map(|ranks| ranks.0),

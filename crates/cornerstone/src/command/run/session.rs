@@ -88,7 +88,12 @@ impl Session {
             }
             let fabric = self.request.fabric.clone();
             let library = self.request.mpi_library.clone();
-            let wishes = Wishes { simulation: &simulation, mpi_library: library.as_deref() };
+            let hosts = self.request.hosts.clone();
+            let wishes = Wishes {
+                simulation: &simulation,
+                mpi_library: library.as_deref(),
+                hosts: hosts.as_ref(),
+            };
             let ended = fabric.run(launch, &wishes, &mut |message| {
                 self.take(launch, message).map_or_else(
                     |failure| {

@@ -1,0 +1,143 @@
+//! Benchmarks over TCP: on this host, or on those of a file.
+
+use std::io::BufRead;
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use benchmark::Launch;
+use contract::{Error, Result as RankResult};
+use fabric_shm::LocalRank;
+use fabric_tcp::{Host, Secret, StartOptions, TcpRank};
+
+use super::{LaunchEnd, launch_here};
+use crate::arguments::RunArguments;
+use crate::failure::Failure;
+use crate::interruption::Interruption;
+use crate::progress::note;
+use crate::rank::{self, Message, Order};
+
+/// The first argument of a process that is a rank on one of several hosts.
+const RANK: &str = "--as-a-tcp-rank";
+/// What reaches another host, if nothing else is asked for.
+const AGENT: &str = "ssh";
+
+pub(super) const RANKS_MAX: usize = fabric_tcp::RANKS_MAX;
+
+/// The hosts of a run, and how they are reached.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    hosts: Vec<Host>,
+    agent: PathBuf,
+    listen: Option<SocketAddr>,
+}
+
+impl Hosts {
+    /// Those that the command line asks for, if it does.
+    pub(crate) fn new(arguments: &RunArguments) -> Result<Option<Hosts>, Failure> {
+        let Some(path) = &arguments.hosts else {
+            let alone = match (&arguments.agent, arguments.listen) {
+                (Some(_), _) => "--agent",
+                (None, Some(_)) => "--listen",
+                (None, None) => return Ok(None),
+            };
+            return Err(Failure::usage(format!("{alone} means nothing without --hosts")));
+        };
+        let cannot = |why: String| Failure::usage(format!("'{}': {why}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
+        let hosts = Host::parse_all(&text)
+            .map_err(|why| cannot(why).hint("write a host a line, as NAME or NAME:SLOTS"))?;
+        let agent = arguments.agent.clone().unwrap_or_else(|| AGENT.into());
+        Ok(Some(Hosts { hosts, agent, listen: arguments.listen }))
+    }
+
+    /// How many ranks they take.
+    pub(crate) fn slots(&self) -> usize {
+        self.hosts.iter().map(|host| host.slots).sum()
+    }
+}
+
+/// Has the job of `launch` executed on `hosts`, or on this one.
+pub(super) fn run(
+    launch: &Launch,
+    hosts: Option<&Hosts>,
+    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+) -> Result<(), LaunchEnd> {
+    let Some(hosts) = hosts else {
+        let secret = Secret::generate()
+            .map_err(|error| LaunchEnd::Failed(format!("no random numbers: {error}")))?;
+        return launch_here(launch, Some(secret.to_line()), on_message);
+    };
+    let program = std::env::current_exe().map_err(|error| {
+        LaunchEnd::Failed(format!("this program's own file cannot be found: {error}"))
+    })?;
+    let options = StartOptions {
+        hosts: hosts.hosts.clone(),
+        ranks: launch.ranks,
+        agent: hosts.agent.clone(),
+        listen: hosts.listen,
+        program,
+        arguments: vec![RANK.into()],
+        job: Order { secret: None, job: launch.job.clone() }.to_bytes(),
+    };
+    let interruption = Interruption::watch();
+    super::heard(on_message, |on_report| {
+        fabric_tcp::start(&options, &mut || interruption.signal(), on_report)
+    })
+}
+
+/// Does the part of a rank that the launcher has started on this host.
+pub(crate) fn serve_here(local: LocalRank, order: &Order, secret: &str) -> i32 {
+    let Some(secret) = Secret::from_line(secret) else {
+        return local.finish(Err(Error::Program("the job holds no secret".into())));
+    };
+    match fabric_tcp::local::join(local, &secret) {
+        Ok(rank) => execute(rank, order),
+        Err(_) => 1,
+    }
+}
+
+/// Does a rank's part, if an agent has started this process as one.
+pub(crate) fn serve() -> Option<ExitCode> {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next()? != RANK {
+        return None;
+    }
+    let address = arguments.next().and_then(|text| text.parse().ok());
+    let rank = arguments.next().and_then(|text| text.parse().ok());
+    let (Some(address), Some(rank)) = (address, rank) else {
+        note(&format!("cornerstone: error: {RANK} is for this program itself"));
+        return Some(ExitCode::from(2));
+    };
+    let status = match join(address, rank) {
+        Ok((tcp, order)) => execute(tcp, &order),
+        Err(error) => {
+            note(&format!("cornerstone: error: {error}"));
+            1
+        }
+    };
+    Some(ExitCode::from(u8::from(status != 0)))
+}
+
+fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpRank, Order)> {
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    let secret = read.ok().and_then(|_| Secret::from_line(&line)).ok_or_else(|| {
+        Error::Program("no secret came on standard input; the agent must hand it on".into())
+    })?;
+    let (tcp, job) = fabric_tcp::remote::join(address, rank, &secret)?;
+    match Order::from_bytes(&job) {
+        Ok(order) => Ok((tcp, order)),
+        Err(error) => {
+            tcp.finish(Err(error.clone()));
+            Err(error)
+        }
+    }
+}
+
+fn execute(mut tcp: TcpRank, order: &Order) -> i32 {
+    let reporter = tcp.reporter();
+    let outcome = rank::execute(&mut tcp, &order.job, &|bytes| reporter.report(bytes));
+    tcp.finish(outcome)
+}
