@@ -27,6 +27,7 @@ pub struct Schedule {
     design: Design,
     nodes: usize,
     stages: Vec<Vec<(usize, usize)>>,
+    held_in_step: bool,
 }
 
 /// A number of nodes for which a design does not exist.
@@ -77,7 +78,7 @@ impl Design {
             Design::Recursive => recursive::stages(nodes),
             Design::Balanced => balanced::stages(nodes),
         };
-        Ok(Schedule { design: self, nodes, stages })
+        Ok(Schedule { design: self, nodes, stages, held_in_step: false })
     }
 }
 
@@ -100,6 +101,13 @@ impl Schedule {
             crate::stages::link_contention(&stage.iter().map(message).collect::<Vec<_>>())
         };
         self.stages.iter().map(of_stage).collect()
+    }
+
+    /// The same, with stages held in step when it is a pattern: each gets a part of the period, by the messages that share
+    /// its busiest link, and no message goes before its stage begins. Where stages overlap, messages that were never meant
+    /// to meet share links (the discussion of table 4.9 in the paper).
+    pub fn held_in_step(self) -> Schedule {
+        Schedule { held_in_step: true, ..self }
     }
 
     /// The pattern as a pattern file, each message `bytes` long.

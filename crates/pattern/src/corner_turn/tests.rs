@@ -138,3 +138,18 @@ fn numbers_of_nodes_without_a_design_are_refused() {
     assert_eq!(Design::Balanced.schedule(7), Err(NoDesign::Odd(7)));
     assert_eq!(Design::Balanced.schedule(2048), Err(NoDesign::TooMany(2048)));
 }
+
+#[test]
+fn stages_held_in_step_begin_when_those_before_are_over() {
+    let pattern = Design::Recursive.schedule(8).unwrap().held_in_step().to_pattern(100);
+    let mut waits = Vec::new();
+    let mut cursor = crate::Cursor::default();
+    while let Some((_, step)) = cursor.next(&pattern.nodes[3].actions) {
+        if let Step::WaitUntil { fraction } = step {
+            waits.push(fraction);
+        }
+    }
+    // Eight stages of two messages a link, then six of one: 22 in all.
+    let begins = [2, 4, 6, 8, 10, 12, 14, 16, 17, 18, 19, 20, 21];
+    assert_eq!(waits, begins.map(|begin| f64::from(begin) / 22.0));
+}

@@ -15,12 +15,13 @@ pub(super) fn text(schedule: &Schedule, bytes: u32) -> String {
         "# A corner turn over a line of {nodes} nodes: every node has a block of {bytes} bytes for every other.\n\
          # {}\n\
          # {} stages; on a line, at most {} messages share a link one way.\n\
-         # Made by `cornerstone corner-turn --ranks {nodes} --order {}`.\n\n\
+         # Made by `cornerstone corner-turn --ranks {nodes} --order {}{}`.\n\n\
          block = {}\n\n",
         origin(*design),
         schedule.stages.len(),
         contention.iter().max().unwrap_or(&0),
         design.name(),
+        if schedule.held_in_step { " --in-step" } else { "" },
         bytes_in_words(u64::from(bytes)),
     );
     for node in 0..*nodes {
@@ -44,7 +45,15 @@ fn write_node(text: &mut String, schedule: &Schedule, node: usize) {
     let head = format!("{node}:");
     let mut column = head.len();
     text.push_str(&head);
-    let actions = schedule.stages.iter().flat_map(|stage| action(stage, node));
+    let begins = schedule.held_in_step.then(|| begins(schedule));
+    let stages = schedule.stages.iter().enumerate();
+    let actions = stages.filter_map(|(index, stage)| {
+        let action = action(stage, node)?;
+        Some(match &begins {
+            Some((begins, all)) if index > 0 => format!("W {}/{all} {action}", begins[index]),
+            _ => action,
+        })
+    });
     for action in actions.chain(["E".into()]) {
         if column + 1 + action.len() > WIDTH {
             let _ = write!(text, "\n{:1$}", "", head.len());
@@ -54,6 +63,17 @@ fn write_node(text: &mut String, schedule: &Schedule, node: usize) {
         column += 1 + action.len();
     }
     text.push('\n');
+}
+
+/// When each stage begins and how long all of them take, if a stage takes as long as messages share its busiest link.
+fn begins(schedule: &Schedule) -> (Vec<usize>, usize) {
+    let mut all = 0;
+    let mut begins = Vec::new();
+    for length in schedule.link_contention() {
+        begins.push(all);
+        all += length;
+    }
+    (begins, all)
 }
 
 fn action(stage: &[(usize, usize)], node: usize) -> Option<String> {
