@@ -46,6 +46,7 @@ pub(crate) fn run(measurements: Vec<Measurement>) -> Run {
         confidence: 0.95,
         time_limit_s: 1.0,
         fabric: FabricDescription::default(),
+        texts: Default::default(),
         environment: Environment::default(),
     };
     Run {

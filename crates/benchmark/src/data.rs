@@ -180,12 +180,8 @@ impl Data {
         let received = self.receive.chunks_exact(self.shape.size.max(1)).enumerate();
         let posted = self.incoming.iter().map(|buffer| (0, &buffer[..]));
         for (block, found) in received.chain(posted) {
-            let (from, theirs) = origin(&self.shape, block);
-            let Some((byte, expected)) = first_wrong(found, seed, from, theirs) else { continue };
-            return Err(Error::Program(format!(
-                "wrong data: byte {byte} of block {block} at rank {} is {:#04x} where rank {from} sent {expected:#04x}",
-                self.shape.me, found[byte]
-            )));
+            let origin = origin(&self.shape, block);
+            check_block(found, seed, origin, &format!("block {block}"), self.shape.me)?;
         }
         Ok(())
     }
@@ -253,8 +249,30 @@ impl Pattern {
     }
 }
 
-fn fill(bytes: &mut [u8], seed: u64, rank: usize, block: usize) {
+/// Writes what block `block` of rank `rank` holds.
+pub(crate) fn fill(bytes: &mut [u8], seed: u64, rank: usize, block: usize) {
     Pattern::new(seed, rank, block).write(bytes, 0);
+}
+
+/// Checks that `found`, called `what` at rank `me`, begins as the block of `origin` does: its rank and its number there.
+///
+/// # Errors
+/// [`Error::Program`] names the first wrong byte.
+pub(crate) fn check_block(
+    found: &[u8],
+    seed: u64,
+    origin: (usize, usize),
+    what: &str,
+    me: usize,
+) -> Result<()> {
+    let (from, theirs) = origin;
+    match first_wrong(found, seed, from, theirs) {
+        None => Ok(()),
+        Some((byte, expected)) => Err(Error::Program(format!(
+            "wrong data: byte {byte} of {what} at rank {me} is {:#04x} where rank {from} sent {expected:#04x}",
+            found[byte]
+        ))),
+    }
 }
 
 /// The place of the first byte that is not what block `block` of rank `rank` holds, and what stands there.

@@ -25,5 +25,6 @@ mod timed_loop;
 pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};
 pub use execute::{Event, execute};
 pub use plan::{Job, Launch, PlanError, Step, plan};
-pub use settings::{RealTime, Settings};
+pub use programs::Interpreter;
+pub use settings::{CornerTurn, PatternText, RealTime, Settings};
 pub use sizes::{SizeError, Sizes, parse_size};

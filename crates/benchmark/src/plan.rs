@@ -70,6 +70,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) ranks: usize,
     /// The sizes that the user wants, if any.
     pub(crate) sizes: Option<&'a Sizes>,
+    /// Everything else that the user wants.
+    pub(crate) settings: &'a Settings,
 }
 
 /// A measurement of a benchmark.
@@ -184,7 +186,7 @@ fn counts(
 }
 
 fn steps(benchmark: &Benchmark, ranks: usize, settings: &Settings) -> Vec<Step> {
-    let scope = Scope { ranks, sizes: settings.sizes.as_ref() };
+    let scope = Scope { ranks, sizes: settings.sizes.as_ref(), settings };
     let cases = (benchmark.cases)(&scope).into_iter();
     cases.map(|case| step(benchmark, ranks, case, settings)).collect()
 }

@@ -30,6 +30,37 @@ pub struct Settings {
     pub seed: u64,
     /// How periods are searched for.
     pub real_time: RealTime,
+    /// The pattern that `pmp` executes; without one it makes no measurement.
+    pub pattern: Option<PatternText>,
+    /// What `corner-turn` turns.
+    pub corner_turn: CornerTurn,
+}
+
+/// What the distributed corner turn turns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CornerTurn {
+    /// In which order the blocks go: the name of a [`pattern::corner_turn::Design`].
+    pub order: String,
+    /// Rows and columns of the matrix; chosen by the number of ranks if not given.
+    pub matrix: Option<(u64, u64)>,
+    /// The bytes of an element: 4, 8 or 16.
+    pub element_bytes: u64,
+}
+
+impl Default for CornerTurn {
+    fn default() -> Self {
+        let order = pattern::corner_turn::Design::Balanced.name().into();
+        CornerTurn { order, matrix: None, element_bytes: 8 }
+    }
+}
+
+/// A message-passing pattern as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatternText {
+    /// Its name in messages and results: the file's.
+    pub name: String,
+    /// What stands in the file.
+    pub text: String,
 }
 
 /// How the real-time benchmarks search for the shortest period that the machine sustains.
@@ -65,6 +96,8 @@ impl Default for Settings {
             suite_limit_s: None,
             seed: 1,
             real_time: RealTime::default(),
+            pattern: None,
+            corner_turn: CornerTurn::default(),
         }
     }
 }

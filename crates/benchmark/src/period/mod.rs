@@ -47,7 +47,7 @@ mod wanted;
 use contract::record::{PeriodSearch, SearchEnd};
 use contract::{Error, Rank, Result, TimeSpan};
 
-pub(crate) use report::report;
+pub(crate) use report::{rate, report};
 pub(crate) use trial::{Deadlines, Trial};
 
 use crate::execute::Bench;

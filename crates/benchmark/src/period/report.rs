@@ -77,6 +77,23 @@ fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec
     Ok(vec![Measurement { search: Some(search), ..period }, miss_rate, blank])
 }
 
+/// The rate at which `bytes` a period are moved, beside the measurement `period`; none beside another one.
+pub(crate) fn rate(period: &Measurement, bytes: f64) -> Option<Measurement> {
+    let Summary { ci_low, ci_high, median, n, ci_confidence, .. } = period.summary;
+    (period.metric == "period").then(|| Measurement {
+        metric: "rate".into(),
+        unit: "MB/s".into(),
+        better: Better::Higher,
+        summary: Summary {
+            min: bytes / ci_high,
+            max: bytes / ci_low,
+            ..interval(bytes / ci_high, bytes / median, bytes / ci_low, n, ci_confidence)
+        },
+        search: None,
+        ..period.clone()
+    })
+}
+
 /// A number with an interval that comes from no samples.
 fn interval(low: f64, middle: f64, high: f64, n: u64, confidence: f64) -> Summary {
     Summary {

@@ -19,6 +19,7 @@ use crate::data::{Blocks, Data, Received, Role, Shape};
 use crate::plan::each_size;
 
 pub(crate) use limits::hand_over::HAND_OVER;
+pub use real_time::pmp::Interpreter;
 
 /// All benchmarks, in the catalogue's order.
 pub(crate) static ALL: &[Benchmark] = &[
@@ -47,6 +48,8 @@ pub(crate) static ALL: &[Benchmark] = &[
     paragon::adjacent_pair::ADJACENT_PAIR,
     paragon::many_pairs::MANY_PAIRS,
     real_time::hartstone::HARTSTONE,
+    real_time::pmp::PMP,
+    real_time::corner_turn::CORNER_TURN,
     processor::peak::PEAK,
     processor::classic::LOOPS,
     processor::classic::SIEVE,

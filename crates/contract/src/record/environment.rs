@@ -65,6 +65,9 @@ pub struct RunHeader {
     pub time_limit_s: f64,
     /// What carried the messages.
     pub fabric: FabricDescription,
+    /// The files that say what was run (a pattern), by name: the run can be understood, and gone on with, without them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, String>,
     /// The machine.
     pub environment: Environment,
 }

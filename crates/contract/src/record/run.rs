@@ -122,6 +122,7 @@ mod tests {
             confidence: 0.95,
             time_limit_s: 1.0,
             fabric: FabricDescription::default(),
+            texts: Default::default(),
             environment: Environment::default(),
         }
     }

@@ -1,5 +1,6 @@
 //! The command line as typed: what each subcommand takes, and how it is explained.
 
+mod pattern;
 mod real_time;
 mod simulation;
 mod values;
@@ -14,6 +15,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
+use benchmark::{CornerTurn, PatternText};
+pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use real_time::RealTimeArguments;
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use values::{FabricChoice, RankCounts, Seconds, Share};
@@ -27,6 +30,8 @@ Examples:
   cornerstone run                        measure this machine in about a minute
   cornerstone run ping-pong --ranks 2    one benchmark, at the sizes it comes with
   cornerstone list                       what can be measured
+  cornerstone pmp patterns/ring.pmp      the shortest period of a pattern of messages
+  cornerstone corner-turn --ranks 4      the shortest period of a distributed corner turn
   cornerstone report results/RUN.jsonl   make the HTML report again
   cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
@@ -85,6 +90,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Measure: the quick suite, or the benchmarks or groups that are named
     Run(RunArguments),
+    /// Run a message-passing pattern from a file: the shortest period that is kept, or one that is asked for
+    Pmp(PmpArguments),
+    /// Turn the corners of a matrix that lies over the ranks, or make the pattern for it
+    CornerTurn(CornerTurnArguments),
     /// List the benchmarks by group, or explain one
     List(ListArguments),
     /// Make the HTML report of one run, or of several side by side
@@ -201,6 +210,14 @@ pub(crate) struct RunArguments {
 
     #[command(flatten)]
     pub(crate) simulation: SimulationArguments,
+
+    /// The pattern of `pmp`, once its file has been read.
+    #[arg(skip)]
+    pub(crate) pattern: Option<PatternText>,
+
+    /// What `corner-turn` turns, where that was said.
+    #[arg(skip)]
+    pub(crate) corner_turn: Option<CornerTurn>,
 }
 
 #[derive(Args, Debug)]
@@ -360,6 +377,8 @@ impl RunArguments {
             time_limit: self.time_limit.or(earlier.time_limit),
             seed: self.seed.or(earlier.seed),
             real_time: self.real_time.or(earlier.real_time),
+            pattern: self.pattern.or(earlier.pattern),
+            corner_turn: self.corner_turn.or(earlier.corner_turn),
             fabric: self.fabric.or(earlier.fabric),
             mpi_library: self.mpi_library.or(earlier.mpi_library),
             simulation: self.simulation.or(earlier.simulation),
@@ -374,6 +393,14 @@ impl RunArguments {
     pub(crate) fn recorded(command: &[String]) -> Option<RunArguments> {
         match Arguments::try_parse_from(command).ok()?.command {
             Command::Run(arguments) => Some(arguments),
+            // Its pattern is not in the command; the results keep it.
+            Command::Pmp(pmp) => {
+                Some(pmp.periodic.run("pmp", pmp.ranks.map(|n| RankCounts(vec![n]))))
+            }
+            Command::CornerTurn(corner_turn) if corner_turn.messages_only => {
+                Some(corner_turn.periodic.run("pmp", Some(corner_turn.ranks)))
+            }
+            Command::CornerTurn(corner_turn) => Some(corner_turn.run()),
             _ => None,
         }
     }

@@ -102,16 +102,18 @@ impl FromStr for Seconds {
         let (number, unit) = text.split_at(unit_at);
         let scale = match unit {
             "" | "s" => 1.0,
+            "ns" => 1e-9,
+            "us" => 1e-6,
             "ms" => 1e-3,
             "us" => 1e-6,
             "m" | "min" => 60.0,
             "h" => 3600.0,
-            _ => return Err(format!("'{text}' is no time: write 2, 2s, 500ms or 1min")),
+            _ => return Err(format!("'{text}' is no time: write 2, 2s, 500ms, 20us or 1min")),
         };
         let seconds = number
             .trim()
             .parse::<f64>()
-            .map_err(|_| format!("'{text}' is no time: write 2, 2s, 500ms or 1min"))?
+            .map_err(|_| format!("'{text}' is no time: write 2, 2s, 500ms, 20us or 1min"))?
             * scale;
         // 64 bits of picoseconds last 213 days; a day is more than any measurement needs.
         if seconds > 0.0 && seconds <= 86_400.0 {
@@ -191,6 +193,7 @@ mod tests {
         assert_eq!("2".parse(), Ok(Seconds(2.0)));
         assert_eq!("500ms".parse(), Ok(Seconds(0.5)));
         assert_eq!("1.5 min".parse(), Ok(Seconds(90.0)));
+        assert_eq!("20us".parse(), Ok(Seconds(20.0 * 1e-6)));
         for bad in ["0", "-1s", "2 fortnights", "s", "nan", "2d", "25h", "1e9"] {
             assert!(refusal::<Seconds>(bad).contains(bad), "{bad}");
         }

@@ -2,10 +2,12 @@
 
 mod calibrate;
 mod compare;
+mod corner_turn;
 mod fit;
 mod launch;
 mod list;
 mod machines;
+mod pmp;
 mod report;
 mod reproduce;
 mod run;
@@ -19,6 +21,8 @@ use crate::failure::Failure;
 pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
     match arguments.command {
         Command::Run(arguments) => run::execute(arguments),
+        Command::Pmp(arguments) => pmp::execute(arguments),
+        Command::CornerTurn(arguments) => corner_turn::execute(arguments),
         Command::List(arguments) => list::execute(arguments),
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),

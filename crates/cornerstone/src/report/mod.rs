@@ -13,6 +13,7 @@ mod grouping;
 mod limits;
 mod numbers;
 mod page;
+mod pattern;
 mod samples;
 mod sections;
 mod standout;

@@ -12,6 +12,7 @@ use super::format::{percent, size, value};
 use super::grouping::{Axis, Benchmark, Metric, full_label, words};
 use super::limits::Limits;
 use super::numbers;
+use super::pattern;
 use super::samples::Samples;
 use super::standout::anchor;
 
@@ -190,6 +191,7 @@ fn article(
                 (capitalised(&extent(benchmark))) "."
             }
             @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
+            @if benchmark.name == "pmp" { (pattern::pictures(material.runs)) }
             @if data.in_view > 0 { (figures(data, 0..data.in_view)) }
             @if let Some(known) = known {
                 details { summary { "What is timed, and how" } p { (known.explains) } }

@@ -4,6 +4,7 @@ mod arguments;
 mod endings;
 mod lab;
 mod mpi;
+mod patterns;
 mod permissions;
 mod reading;
 mod results;

@@ -334,6 +334,7 @@ fn header(machine: &Machine) -> RunHeader {
             version: "0.1.0".into(),
             details: details.map(|(name, value)| (name.into(), value.into())).into(),
         },
+        texts: Default::default(),
         environment: Environment {
             host: machine.host.into(),
             processor: "Made-up Processor 9000 at 3.2 GHz".into(),

@@ -26,7 +26,9 @@ mod tests {
     #[test]
     fn sizes_of_reductions_are_whole_numbers_once() {
         let sizes = Some("0,1,7,8,9".parse().unwrap());
-        let cases = each_size_in_numbers(&Scope { ranks: 2, sizes: sizes.as_ref() });
+        let settings = crate::Settings::default();
+        let scope = Scope { ranks: 2, sizes: sizes.as_ref(), settings: &settings };
+        let cases = each_size_in_numbers(&scope);
         assert_eq!(cases.iter().map(|case| case.size_bytes).collect::<Vec<_>>(), [0, 8, 16]);
     }
 }

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn count(ranks: usize) -> usize {
-        pairs(&Scope { ranks, sizes: None }).len()
+        pairs(&Scope { ranks, sizes: None, settings: &crate::Settings::default() }).len()
     }
 
     #[test]

@@ -100,13 +100,15 @@ mod tests {
     #[test]
     fn packets_cut_the_largest_message_and_are_smaller_than_it() {
         let sizes = Some("8,1KiB".parse().unwrap());
-        let cases = cases(&Scope { ranks: 2, sizes: sizes.as_ref() });
+        let settings = crate::Settings::default();
+        let cases = cases(&Scope { ranks: 2, sizes: sizes.as_ref(), settings: &settings });
         // Two sizes whole and packets of 128, 256 and 512 bytes, each with and without acknowledgement.
         assert_eq!(cases.len(), 10);
         let cut = cases.iter().filter(|case| case.parameters.contains_key("packet_bytes"));
         assert!(cut.clone().all(|case| case.size_bytes == 1024) && cut.count() == 6);
         // 1 GiB / 16384 = 64 KiB: only the largest packets.
         let sizes = Some("1GiB".parse().unwrap());
-        assert_eq!(super::cases(&Scope { ranks: 2, sizes: sizes.as_ref() }).len(), 4);
+        let scope = Scope { ranks: 2, sizes: sizes.as_ref(), settings: &settings };
+        assert_eq!(super::cases(&scope).len(), 4);
     }
 }

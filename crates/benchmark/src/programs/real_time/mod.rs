@@ -1,3 +1,5 @@
 //! Periodic benchmarks: which period can the machine sustain?
 
+pub(super) mod corner_turn;
 pub(super) mod hartstone;
+pub(super) mod pmp;

@@ -1,6 +1,8 @@
 //! What a run is asked for, from the command line and from the run that it goes on with.
 
-use benchmark::Settings;
+use std::collections::BTreeMap;
+
+use benchmark::{PatternText, Settings};
 use contract::record::{Environment, FabricDescription, Run, RunHeader, SCHEMA_VERSION};
 use std::path::PathBuf;
 
@@ -96,9 +98,15 @@ impl Request {
             confidence: self.settings.confidence,
             time_limit_s: self.settings.time_limit_s,
             fabric,
+            texts: texts(&self.settings),
             environment: self.environment.clone(),
         }
     }
+}
+
+/// The files that say what is run.
+fn texts(settings: &Settings) -> BTreeMap<String, String> {
+    settings.pattern.iter().map(|pattern| (pattern.key(), pattern.text.clone())).collect()
 }
 
 /// The quick suite has to end in about a minute. Whoever names benchmarks or says how well to measure gets the time
@@ -117,6 +125,8 @@ fn settings(arguments: &RunArguments) -> Settings {
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
         seed: arguments.seed.unwrap_or(defaults.seed),
         real_time: arguments.real_time.settings(defaults.real_time.clone()),
+        pattern: arguments.pattern.clone(),
+        corner_turn: arguments.corner_turn.clone().unwrap_or(defaults.corner_turn.clone()),
         ..defaults
     }
 }
@@ -137,7 +147,7 @@ fn continued(
             ))
             .hint("go on with the build that made it, or measure again")
         })?;
-        all = all.or(earlier);
+        all = all.or(RunArguments { pattern: PatternText::among(&header.texts).next(), ..earlier });
     }
     let fabric = all.fabric.clone().unwrap_or(FabricChoice::Local).to_string();
     let before = &run.header().fabric.name;

@@ -1,0 +1,131 @@
+//! The distributed corner turn: a matrix that lies over the ranks by rows lies over them by columns afterwards.
+
+mod line;
+mod matrix;
+#[cfg(test)]
+mod tests;
+
+use contract::record::{ParameterValue, Parameters};
+use contract::{Error, Result};
+use pattern::corner_turn::Design;
+
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Received};
+use crate::execute::Bench;
+use crate::period;
+use crate::plan::{Case, Scope};
+use crate::programs::{BENCHMARK, BETWEEN_TWO};
+use line::Line;
+use matrix::Matrix;
+
+pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
+    name: "corner-turn",
+    group: "real-time",
+    summary: "a matrix that lies over the ranks turned in every period: the shortest period kept",
+    explains: "Rank r keeps the r-th part of the rows of a matrix and has the r-th part of its columns afterwards, as rows. \
+        In every period it turns the corners of its part in memory, so that what each other rank needs lies in one \
+        piece, sends and receives one block to and from each, and puts what came in place. Blocks go in the stages of a \
+        corner-turn pattern, in each of which a rank sends or receives one. A rank is in time if all that ends within the \
+        period; every element of the last matrix is checked. `rate` is what a rank sends over the shortest sustained \
+        period. By default each rank keeps 1 MiB, so that blocks halve as ranks double. Source: MITRE real-time benchmarks \
+        (1995), sections 4.3.3 and 6.3.",
+    ranks: RankRule::Pairs(1),
+    cases,
+    program: Program {
+        in_a_row: false,
+        // What is sent and turned, twice over, what is received, and the result.
+        blocks: |shape| Blocks { send: 3 * shape.ranks, receive: 2 * shape.ranks, ..Blocks::NONE },
+        received: Received::Nothing,
+        ..BETWEEN_TWO
+    },
+    measure,
+    ..BENCHMARK
+};
+
+/// What each rank keeps unless the user says otherwise: the messages of 2, 4, 8 ... ranks are then those of the paper's
+/// table 6.1.
+const ROWS: u64 = 512;
+const BYTES_A_RANK: u64 = 1 << 20;
+
+fn cases(scope: &Scope) -> Vec<Case> {
+    let wanted = &scope.settings.corner_turn;
+    let (ranks, element) = (scope.ranks as u64, wanted.element_bytes);
+    let matrices = match (scope.sizes, wanted.matrix) {
+        (Some(sizes), _) => {
+            sizes.bytes().iter().map(|&size| of_blocks(size / element.max(1), ranks)).collect()
+        }
+        (None, Some(matrix)) => vec![matrix],
+        (None, None) => {
+            let rows = ROWS.next_multiple_of(ranks);
+            let columns = (BYTES_A_RANK / element.max(1) * ranks / rows).next_multiple_of(ranks);
+            vec![(rows, columns)]
+        }
+    };
+    let case = |(rows, columns): (u64, u64)| Case {
+        parameters: Parameters::from([
+            ("rows".into(), rows.into()),
+            ("columns".into(), columns.into()),
+            ("element_bytes".into(), element.into()),
+            ("order".into(), wanted.order.as_str().into()),
+        ]),
+        size_bytes: (rows / ranks) * (columns / ranks) * element,
+    };
+    matrices.into_iter().map(case).collect()
+}
+
+/// The matrix whose blocks have so many elements each and are as square as they can be.
+fn of_blocks(elements: u64, ranks: u64) -> (u64, u64) {
+    let rows =
+        (1..=elements.isqrt()).rev().find(|rows| elements.is_multiple_of(*rows)).unwrap_or(1);
+    (rows * ranks, elements / rows * ranks)
+}
+
+fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let element_bytes = number(bench, "element_bytes")?;
+    match element_bytes {
+        4 => measure_of::<u32>(bench),
+        8 => measure_of::<u64>(bench),
+        16 => measure_of::<u128>(bench),
+        other => Err(Error::Program(format!(
+            "elements have 4, 8 or 16 bytes, not {other}; use --element"
+        ))),
+    }
+}
+
+fn measure_of<T: matrix::Element>(bench: &mut Bench<'_>) -> Result<()> {
+    let ranks = bench.shape.ranks;
+    let (rows, columns) = (number(bench, "rows")?, number(bench, "columns")?);
+    let matrix = Matrix::<T>::new(rows, columns, ranks, bench.settings.seed)?;
+    let design = design(bench)?;
+    let schedule = design.schedule(ranks).map_err(|error| Error::Program(error.to_string()))?;
+    let mut line = Line::new(&matrix, &schedule, bench.shape.me)?;
+    line.begin(bench.rank)?;
+    let found = period::find(bench, &mut |rank, trial, deadlines| {
+        for instance in 0..trial.instances {
+            rank.wait_until(trial.start(instance));
+            line.turn(rank)?;
+            deadlines.ended(instance, 0, rank.now());
+        }
+        Ok(())
+    })?;
+    line.finish(bench.rank)?;
+    let sent = bench.shape.bytes_to_others();
+    period::report(bench, found, Parameters::new(), |first| {
+        Ok(period::rate(first, sent as f64).into_iter().collect())
+    })
+}
+
+fn number(bench: &Bench<'_>, name: &str) -> Result<usize> {
+    match bench.step.parameters.get(name) {
+        Some(ParameterValue::Number(number)) => Ok(*number as usize),
+        _ => Err(Error::Program(format!("the corner turn does not say its {name}"))),
+    }
+}
+
+fn design(bench: &Bench<'_>) -> Result<Design> {
+    let name = bench.step.parameters.get("order").map(ToString::to_string).unwrap_or_default();
+    Design::ALL
+        .into_iter()
+        .find(|design| design.name() == name)
+        .ok_or_else(|| Error::Program(format!("there is no order of blocks called `{name}`")))
+}

@@ -1,0 +1,118 @@
+//! Programmable message passing: any pattern of sends and receives, repeated each period.
+
+mod interpreter;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use contract::record::Parameters;
+use contract::{Error, Result};
+use pattern::Pattern;
+
+use crate::PatternText;
+use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::data::{Blocks, Received};
+use crate::execute::Bench;
+use crate::period;
+use crate::plan::{Case, Scope};
+use crate::programs::{BENCHMARK, BETWEEN_TWO};
+
+pub use interpreter::Interpreter;
+
+pub(in crate::programs) const PMP: Benchmark = Benchmark {
+    name: "pmp",
+    group: "real-time",
+    summary: "a pattern of sends and receives from a file: the shortest period that is kept",
+    explains: "Each rank executes its node's code sequence once in every period: `R` waits for the posted receive and \
+        posts the next, `S n b` sends b bytes to node n, `W f` waits until the fraction f of the period, `L n (...)` \
+        repeats. A rank is in time if its sequence ends within the period. `rate` is what the node that sends most sends, \
+        over the shortest sustained period. The messages last received are checked. It runs by `cornerstone pmp FILE`, with \
+        as many ranks as the pattern has nodes. Source: MITRE real-time benchmarks (1995), section 4.3.2.",
+    ranks: RankRule::AtLeast(1),
+    cases,
+    program: Program {
+        in_a_row: false,
+        blocks: |_| Blocks { send: 1, receive: 2, ..Blocks::NONE },
+        received: Received::Nothing,
+        ..BETWEEN_TWO
+    },
+    measure,
+    ..BENCHMARK
+};
+
+/// One measurement where there is a pattern; its size is that of the longest message.
+fn cases(scope: &Scope) -> Vec<Case> {
+    let Some(text) = &scope.settings.pattern else { return Vec::new() };
+    // A text that is no pattern is refused when it is executed, and before, by whoever read the file.
+    let size_bytes = text.read().map_or(0, |pattern| u64::from(pattern.largest_bytes()));
+    let parameters = Parameters::from([("pattern".into(), text.title().into())]);
+    vec![Case { parameters, size_bytes }]
+}
+
+fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let text = bench.settings.pattern.as_ref();
+    let text = text.ok_or_else(|| {
+        Error::Program("there is no pattern to run; `cornerstone pmp FILE` brings one".into())
+    })?;
+    let pattern = text.read().map_err(|refusal| Error::Program(refusal.to_string()))?;
+    check_nodes(&pattern, bench.shape.ranks)?;
+    let mut interpreter = Interpreter::new(&pattern, bench.shape.me, bench.settings.seed)?;
+    interpreter.begin(bench.rank)?;
+    let found = period::find(bench, &mut |rank, trial, deadlines| {
+        for instance in 0..trial.instances {
+            let start = trial.start(instance);
+            rank.wait_until(start);
+            interpreter.period(rank, start, trial.period)?;
+            deadlines.ended(instance, 0, rank.now());
+        }
+        Ok(())
+    })?;
+    interpreter.finish(bench.rank)?;
+    let busiest = pattern.nodes.iter().map(|node| node.totals().sent_bytes).max().unwrap_or(0);
+    period::report(bench, found, Parameters::new(), |first| {
+        Ok(period::rate(first, busiest as f64).into_iter().collect())
+    })
+}
+
+fn check_nodes(pattern: &Pattern, ranks: usize) -> Result<()> {
+    let nodes = pattern.nodes.len();
+    if nodes == ranks {
+        return Ok(());
+    }
+    let name = &pattern.name;
+    Err(Error::Program(format!(
+        "{name} has {nodes} nodes and runs with as many ranks, not {ranks}"
+    )))
+}
+
+const KEY: &str = "pattern ";
+
+impl PatternText {
+    /// The pattern that it stands for.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn read(&self) -> std::result::Result<Pattern, pattern::Refusal> {
+        pattern::read(&self.name, &self.text)
+    }
+
+    /// What it is called among the texts of a run's record.
+    pub fn key(&self) -> String {
+        format!("{KEY}{}", self.name)
+    }
+
+    /// The patterns among the texts of a run's record.
+    pub fn among(texts: &BTreeMap<String, String>) -> impl Iterator<Item = PatternText> {
+        texts.iter().filter_map(|(key, text)| {
+            let name = key.strip_prefix(KEY)?.to_string();
+            Some(PatternText { name, text: text.clone() })
+        })
+    }
+
+    /// Its name without folders and ending, as results are told apart by.
+    pub fn title(&self) -> &str {
+        let file = self.name.rsplit('/').next().unwrap_or(&self.name);
+        file.strip_suffix(".pmp").unwrap_or(file)
+    }
+}

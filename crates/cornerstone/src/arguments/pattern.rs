@@ -1,0 +1,188 @@
+//! What `pmp` and `corner-turn` take: benchmarks that run by themselves, with a period.
+
+use std::path::PathBuf;
+
+use benchmark::{CornerTurn, Sizes};
+use clap::{Args, ValueEnum};
+use pattern::corner_turn::Design;
+
+use super::{
+    FabricChoice, RankCounts, RealTimeArguments, RunArguments, RunFormat, Share,
+    SimulationArguments,
+};
+
+const PMP_EXAMPLES: &str = "\
+Examples:
+  cornerstone pmp patterns/ring.pmp                   the shortest period that is kept
+  cornerstone pmp patterns/ring.pmp --period 5ms      how often this period is missed, and the worst instances
+  cornerstone pmp patterns/ring.pmp --check           what the pattern does, in words; nothing is run
+  cornerstone pmp patterns/corner-turn-8.pmp --fabric sim:paragon-osf1
+
+A pattern has a code sequence for each node, docs/patterns.md says more:
+  0: S 1 256 KiB R E      node 0 sends 256 KiB to node 1, then waits for a message
+  1: R S 0 0 E            node 1 waits for a message, then sends an empty one to node 0";
+
+const CORNER_TURN_EXAMPLES: &str = "\
+Examples:
+  cornerstone corner-turn --ranks 4                       the shortest period of a corner turn of real data
+  cornerstone corner-turn --ranks 2,4,8                   the same for three numbers of ranks
+  cornerstone corner-turn --ranks 8 --messages-only       its messages alone, as in the paper's table 6.1
+  cornerstone corner-turn --ranks 8 --order recursive     in the published order
+  cornerstone corner-turn --ranks 16 --pattern-to ct.pmp  write the pattern to a file, and run nothing
+
+Unless --matrix or --sizes says otherwise each rank keeps 1 MiB, so that messages halve as ranks double.";
+
+/// What all benchmarks with a period take when they are run by themselves.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct PeriodicArguments {
+    /// Confidence of the bounds on missed deadlines [default: 95%]
+    #[arg(long, value_name = "SHARE")]
+    confidence: Option<Share>,
+
+    /// Seed of everything random, such as the data that are sent [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+
+    /// What carries the messages: local, sim:MACHINE, mpi or mpi:NAME, as for `cornerstone run` [default: local]
+    #[arg(long, value_name = "NAME[:ARG]")]
+    fabric: Option<FabricChoice>,
+
+    /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1
+    #[arg(long, value_name = "FILE")]
+    mpi_library: Option<PathBuf>,
+
+    #[command(flatten)]
+    real_time: RealTimeArguments,
+
+    #[command(flatten)]
+    simulation: SimulationArguments,
+
+    /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// How to write the results to standard output
+    #[arg(long, value_enum, default_value_t)]
+    format: RunFormat,
+}
+
+impl PeriodicArguments {
+    /// The same as `run` takes it, for one benchmark.
+    pub(crate) fn run(self, benchmark: &str, ranks: Option<RankCounts>) -> RunArguments {
+        RunArguments {
+            names: vec![benchmark.into()],
+            ranks,
+            confidence: self.confidence,
+            seed: self.seed,
+            fabric: self.fabric,
+            mpi_library: self.mpi_library,
+            real_time: self.real_time,
+            simulation: self.simulation,
+            out: self.out,
+            format: self.format,
+            ..RunArguments::default()
+        }
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = PMP_EXAMPLES)]
+pub(crate) struct PmpArguments {
+    /// The pattern
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Only check the pattern, and say in words what it does
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// The number of ranks, which is that of the pattern's nodes [default: the pattern's nodes]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) ranks: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) periodic: PeriodicArguments,
+}
+
+/// In which order blocks go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// The published order, for 2, 4, 8, 16 ... ranks: up to n/4 messages share a link of a line
+    Recursive,
+    /// Towards n/8 messages share a link, for any even number of ranks
+    Balanced,
+}
+
+impl From<Order> for Design {
+    fn from(order: Order) -> Design {
+        match order {
+            Order::Recursive => Design::Recursive,
+            Order::Balanced => Design::Balanced,
+        }
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CORNER_TURN_EXAMPLES)]
+pub(crate) struct CornerTurnArguments {
+    /// Numbers of ranks, such as 4 or 2,4,8
+    #[arg(long, value_name = "LIST")]
+    pub(crate) ranks: RankCounts,
+
+    /// In which order the blocks go
+    #[arg(long, value_enum, default_value = "balanced")]
+    pub(crate) order: Order,
+
+    /// The whole matrix, rows by columns, such as 512x512; both are shared evenly by the ranks
+    #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = matrix, conflicts_with = "sizes")]
+    pub(crate) matrix: Option<(u64, u64)>,
+
+    /// The bytes of an element: 4, 8 (a single-precision complex number) or 16
+    #[arg(long, value_name = "BYTES", default_value = "8", value_parser = ["4", "8", "16"])]
+    pub(crate) element: String,
+
+    /// The length of the messages, instead of what the matrix makes them
+    #[arg(long, value_name = "LIST")]
+    pub(crate) sizes: Option<Sizes>,
+
+    /// Only send the messages, as a pattern: no matrix is turned
+    #[arg(long, conflicts_with_all = ["matrix"])]
+    pub(crate) messages_only: bool,
+
+    /// Hold the stages of the pattern in step, each in a part of the period of its own (with --messages-only or --pattern-to)
+    #[arg(long, conflicts_with = "matrix")]
+    pub(crate) in_step: bool,
+
+    /// Write the pattern to this file, and run nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["matrix", "messages_only"])]
+    pub(crate) pattern_to: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) periodic: PeriodicArguments,
+}
+
+impl CornerTurnArguments {
+    /// What is to be turned.
+    pub(crate) fn settings(&self) -> CornerTurn {
+        CornerTurn {
+            order: Design::from(self.order).name().into(),
+            matrix: self.matrix,
+            element_bytes: self.element.parse().expect("clap admits numbers only"),
+        }
+    }
+
+    /// The same as `run` takes it, for the corner turn of real data.
+    pub(crate) fn run(self) -> RunArguments {
+        let settings = self.settings();
+        let run = self.periodic.run("corner-turn", Some(self.ranks));
+        RunArguments { sizes: self.sizes, corner_turn: Some(settings), ..run }
+    }
+}
+
+fn matrix(text: &str) -> Result<(u64, u64), String> {
+    let parts = text.split_once('x').map(|(rows, columns)| (rows.parse(), columns.parse()));
+    match parts {
+        Some((Ok(rows), Ok(columns))) if rows > 0 && columns > 0 => Ok((rows, columns)),
+        _ => Err("a matrix is written as rows by columns, such as 512x512".into()),
+    }
+}

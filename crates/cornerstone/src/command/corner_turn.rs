@@ -1,0 +1,73 @@
+//! `corner-turn`: of real data, of its messages alone, or only the pattern for it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use benchmark::PatternText;
+use pattern::BYTES_MAX;
+use pattern::corner_turn::{Design, Schedule};
+
+use super::run;
+use crate::arguments::{CornerTurnArguments, RunArguments};
+use crate::failure::Failure;
+use crate::progress::note;
+
+/// What each node of a pattern keeps unless sizes are given: 1 MiB, as in the paper's table 6.1.
+const BYTES_A_NODE: u64 = 1 << 20;
+
+pub(crate) fn execute(arguments: CornerTurnArguments) -> Result<ExitCode, Failure> {
+    let design = Design::from(arguments.order);
+    for &ranks in &arguments.ranks.0 {
+        schedule(design, ranks)?;
+    }
+    if let Some(path) = &arguments.pattern_to {
+        write(path, &pattern(&arguments, design, "--pattern-to")?.text)?;
+        note(&format!("pattern  {}", path.display()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.messages_only {
+        let text = pattern(&arguments, design, "--messages-only")?;
+        let run = arguments.periodic.run("pmp", Some(arguments.ranks));
+        return run::execute(RunArguments { pattern: Some(text), ..run });
+    }
+    if arguments.in_step {
+        return Err(Failure::usage("--in-step is for patterns: real data are turned as they come")
+            .hint("add --messages-only or --pattern-to FILE, or leave --in-step out"));
+    }
+    run::execute(arguments.run())
+}
+
+fn schedule(design: Design, ranks: usize) -> Result<Schedule, Failure> {
+    design.schedule(ranks).map_err(|error| {
+        Failure::usage(error.to_string()).hint("choose other --ranks, or another --order")
+    })
+}
+
+/// The pattern for one number of ranks and one size.
+fn pattern(
+    arguments: &CornerTurnArguments,
+    design: Design,
+    option: &str,
+) -> Result<PatternText, Failure> {
+    let one = |what: &str| Failure::usage(format!("{option} takes one {what}, not several"));
+    let [ranks] = arguments.ranks.0[..] else { return Err(one("number of ranks")) };
+    let bytes = match arguments.sizes.as_ref().map(|sizes| sizes.bytes()) {
+        None => BYTES_A_NODE / ranks as u64,
+        Some(&[bytes]) => bytes,
+        Some(_) => return Err(one("size")),
+    };
+    let bytes = u32::try_from(bytes).ok().filter(|&bytes| bytes <= BYTES_MAX).ok_or_else(|| {
+        Failure::usage(format!("messages of {bytes} bytes are too long: the most are {BYTES_MAX}"))
+    })?;
+    let schedule = schedule(design, ranks)?;
+    let schedule = if arguments.in_step { schedule.held_in_step() } else { schedule };
+    let way = if arguments.in_step { "-in-step" } else { "" };
+    let name = format!("corner-turn-{}-{ranks}{way}.pmp", design.name());
+    Ok(PatternText { name, text: schedule.to_text(bytes) })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| {
+        Failure::usage(format!("cannot write the pattern to '{}': {error}", path.display()))
+    })
+}
