@@ -105,7 +105,6 @@ impl FromStr for Seconds {
             "ns" => 1e-9,
             "us" => 1e-6,
             "ms" => 1e-3,
-            "us" => 1e-6,
             "m" | "min" => 60.0,
             "h" => 3600.0,
             _ => return Err(format!("'{text}' is no time: write 2, 2s, 500ms, 20us or 1min")),
