@@ -1,5 +1,5 @@
 # What a developer does here. `make help` lists it; DEVELOPERS.md says more.
-.PHONY: help check test bench miri prepare clean
+.PHONY: help check test interop bench miri prepare clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -11,6 +11,9 @@ check: ## fast: formatting, lints as errors, unit tests
 
 test: prepare ## everything: all tests, loom included; installs what they need
 	@scripts/test
+
+interop: ## programs that nobody here wrote, against our MPI library; interop/main.py --help says what it wants
+	@python3 interop/main.py
 
 bench: ## the speed that the project claims, as ratios measured in one run
 	@scripts/bench

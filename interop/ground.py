@@ -1,0 +1,150 @@
+"""What every suite stands on: where things are, how ranks are started, and what is counted."""
+
+import fnmatch
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WORK = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "interop"
+# The profile that the tests build with, which optimises and keeps the checks.
+BUILT = WORK.parent / "debug"
+LAUNCHER = BUILT / "cornerstone"
+INCLUDE = ROOT / "crates" / "libmpi-abi" / "include"
+LIBRARY = WORK / "lib"
+COMPILER = WORK / "bin" / "mpicc"
+COMPILER_CXX = WORK / "bin" / "mpicxx"
+
+# A program that takes longer hangs, on any machine that this is meant for.
+TIME_LIMIT_S = 180
+
+
+def build():
+    """Builds the library and the launcher, and lays them out the way an installed MPI would be."""
+    if os.environ.get("CORNERSTONE_INTEROP_BUILT") != "1":
+        command = ["cargo", "build", "--quiet", "--package", "libmpi-abi", "--package", "cornerstone"]
+        if subprocess.run(command, cwd=ROOT).returncode != 0:
+            sys.exit("interop: the library or the launcher does not build")
+    for folder in (LIBRARY, COMPILER.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in ("libmpi_abi.so", "libmpi_abi.so.1"):
+        link = LIBRARY / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(BUILT / "libmpi_abi.so")
+    for path, compiler in ((COMPILER, "cc"), (COMPILER_CXX, "c++")):
+        path.write_text(
+            f'#!/bin/sh\nexec {compiler} "-I{INCLUDE}" "$@" "-L{LIBRARY}" "-Wl,-rpath,{LIBRARY}" -lmpi_abi\n'
+        )
+        path.chmod(0o755)
+
+
+def source(variable):
+    """The folder that the user names in `variable`, or None."""
+    named = os.environ.get(variable)
+    if not named:
+        return None
+    folder = pathlib.Path(named).resolve()
+    if not folder.is_dir():
+        sys.exit(f"interop: {variable} names {named}, which is no folder")
+    return folder
+
+
+def must(command, **options):
+    """Runs a step without which a suite cannot go on; its output is shown only when it fails."""
+    done = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    )
+    if done.returncode != 0:
+        print(done.stdout[-4000:])
+        sys.exit(f"interop: this failed with status {done.returncode}: {' '.join(map(str, command))}")
+
+
+class Ended:
+    """How a program ended: `status` is None when it hung."""
+
+    def __init__(self, status, output, seconds):
+        self.status, self.output, self.seconds = status, output, seconds
+
+    def reason(self):
+        """Why it counts as failed, in a line."""
+        if self.status is None:
+            return f"still running after {self.seconds:.0f} s"
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        telling = [line for line in lines if "MPI_ERR_" in line or "rror" in line or "FAIL" in line]
+        return f"status {self.status}: {(telling or lines or ['no output'])[0][:160]}"
+
+
+def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None):
+    """Runs a program as so many ranks under our launcher."""
+    begin = time.monotonic()
+    words = [str(LAUNCHER), "launch", "--ranks", str(ranks), "--"] + [str(word) for word in command]
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+    )
+    try:
+        output, _ = process.communicate(timeout=limit_s)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        status = None
+    return Ended(status, output.decode(errors="replace"), time.monotonic() - begin)
+
+
+class Skips:
+    """What lies outside the profile, and why: lines of `name: reason`, where * in a name stands for anything."""
+
+    def __init__(self, suite):
+        self.reasons = {}
+        for line in (ROOT / "interop" / "skips" / f"{suite}.txt").read_text().splitlines():
+            if line.strip() and not line.startswith("#"):
+                name, reason = line.split(": ", 1)
+                self.reasons[name.strip()] = reason.strip()
+
+    def reason(self, name):
+        return next((why for skip, why in self.reasons.items() if fnmatch.fnmatchcase(name, skip)), None)
+
+
+def outside(ended):
+    """Why a program that failed need not be able to pass, when it calls a function that the profile leaves out."""
+    called = re.search(r"(MPI_\w+): MPI_ERR_UNSUPPORTED_OPERATION", ended.output)
+    reason = called and Skips("functions").reason(re.sub(r"_c$", "", called.group(1)))
+    return f"calls {called.group(1)}: {reason}" if reason else None
+
+
+class Tally:
+    """Counts what passed, failed and was skipped, and says each as it comes."""
+
+    def __init__(self, suite):
+        self.suite, self.passed, self.failures, self.skipped = suite, 0, [], 0
+
+    def take(self, name, failure=None):
+        if failure is None:
+            self.passed += 1
+            print(f"  passed  {self.suite}: {name}", flush=True)
+        else:
+            self.failures.append((name, failure))
+            print(f"  FAILED  {self.suite}: {name}: {failure}", flush=True)
+
+    def skip(self, name, reason):
+        self.skipped += 1
+        print(f"  skipped {self.suite}: {name}: {reason}", flush=True)
+
+    def close(self):
+        # In the words of cargo, so that one script counts over all suites.
+        state = "FAILED" if self.failures else "ok"
+        print(
+            f"test result: {state}. {self.passed} passed; {len(self.failures)} failed; "
+            f"{self.skipped} ignored; {self.suite}",
+            flush=True,
+        )

@@ -1,0 +1,57 @@
+"""The Intel MPI benchmarks: MPI-1 and the non-blocking collectives, with their own check of the data."""
+
+import os
+import shutil
+
+from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run
+
+VARIABLE = "CORNERSTONE_IMB"
+RANKS = (2, 4, 8)
+SUITES = ("IMB-MPI1", "IMB-NBC")
+
+# Few repetitions up to 1 MiB: correctness, not time. CHECK compiles the comparison of every message in.
+OPTIONS = ["-iter", "5", "-msglog", "0:20", "-time", "5", "-npmin"]
+
+
+def build(source):
+    """Builds in a copy, since its makefile writes beside the sources; once."""
+    programs = {}
+    for suite in SUITES:
+        folder = WORK / suite.lower()
+        if not folder.exists():
+            shutil.copytree(source, folder, ignore=shutil.ignore_patterns(".git"))
+        flags = [f"CC={COMPILER}", f"CXX={COMPILER_CXX}", "CPPFLAGS=-DCHECK"]
+        must(["make", "-C", folder, suite, f"-j{os.cpu_count()}"] + flags)
+        programs[suite] = folder / suite
+    return programs
+
+
+def benchmarks(program):
+    """The names that the program itself lists."""
+    listed = run(1, [program, "-list"]).output.splitlines()
+    words = [line.strip() for line in listed]
+    return [word for word in words if word and word.replace("_", "").isalnum() and word[0].isupper() and " " not in word]
+
+
+def verdict(ended):
+    if ended.status != 0:
+        return ended.reason()
+    if "All processes entering MPI_Finalize" not in ended.output and "#---" not in ended.output:
+        return "it measured nothing"
+    wrong = [line for line in ended.output.splitlines() if "rror" in line or "INVALID" in line]
+    return wrong[0] if wrong else None
+
+
+def test(source, ranks=RANKS):
+    tally, skips = Tally("imb"), Skips("imb")
+    for suite, program in build(source).items():
+        for name in benchmarks(program):
+            for count in ranks:
+                label = f"{suite} {name} at {count} ranks"
+                reason = skips.reason(f"{suite} {name}")
+                if reason:
+                    tally.skip(label, reason)
+                    continue
+                tally.take(label, verdict(run(count, [program, name] + OPTIONS + [str(count)])))
+    tally.close()
+    return tally

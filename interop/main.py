@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Programs that nobody here wrote, unmodified, against our MPI header and library.
+
+Suites: mpi4py (fetched by pip), osu, imb, mpich (each from a folder that you name in the environment):
+  CORNERSTONE_OSU    sources of the OSU micro-benchmarks 7: the folder with their `configure`
+  CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
+  CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`
+A suite without its folder is skipped by name. What lies outside the profile is listed, with reasons, in interop/skips.
+"""
+
+import argparse
+import sys
+
+import imb
+import mpi4py_suite
+import mpich
+import osu
+from ground import build, source
+
+FROM_SOURCE = {"osu": osu, "imb": imb, "mpich": mpich}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="interop/main.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="mpi4py, osu, imb, mpich; all if none is named")
+    parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
+    given = parser.parse_args()
+    known = ["mpi4py", *FROM_SOURCE]
+    for name in given.suites:
+        if name not in known:
+            parser.error(f"no suite is named {name}; the suites are {', '.join(known)}")
+    given.suites = given.suites or known
+    try:
+        given.ranks = tuple(int(word) for word in given.ranks.split(",")) if given.ranks else None
+    except ValueError:
+        parser.error(f"--ranks wants numbers with commas between, not {given.ranks}")
+    return given
+
+
+def test(name, ranks):
+    """Runs a suite; gives its tally, or None when it cannot be run here."""
+    with_ranks = {"ranks": ranks} if ranks else {}
+    if name == "mpi4py":
+        return mpi4py_suite.test(**with_ranks)
+    suite = FROM_SOURCE[name]
+    folder = source(suite.VARIABLE)
+    if folder is None:
+        print(f"skipped: {name}, because {suite.VARIABLE} does not name its sources")
+        return None
+    return suite.test(folder, *([ranks] if ranks else []))
+
+
+def main():
+    given = arguments()
+    build()
+    tallies = []
+    for name in given.suites:
+        print(f"== {name}", flush=True)
+        tallies.append(test(name, given.ranks))
+    tallies = [tally for tally in tallies if tally]
+    failures = [(tally.suite, *failure) for tally in tallies for failure in tally.failures]
+    if failures:
+        print("failures:")
+        for suite, name, why in failures:
+            print(f"  {suite}: {name}: {why}")
+    passed, skipped = sum(tally.passed for tally in tallies), sum(tally.skipped for tally in tallies)
+    print(f"interop: {passed} passed, {len(failures)} failed, {skipped} skipped")
+    sys.exit(1 if failures else 0)
+
+
+main()

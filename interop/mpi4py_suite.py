@@ -1,0 +1,63 @@
+"""The test suite of mpi4py, from the Python package index, built against our header and library."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+
+from ground import COMPILER, WORK, Skips, Tally, must, run
+
+VERSION = "4.1.2"
+RANKS = (1, 2, 4, 8)
+FOLDER = WORK / "mpi4py"
+PYTHON = FOLDER / "venv" / "bin" / "python3"
+SOURCE = FOLDER / f"mpi4py-{VERSION}"
+
+
+def build():
+    """Fetches and builds once; says why not and gives False where that is impossible."""
+    if not PYTHON.exists():
+        must([sys.executable, "-m", "venv", FOLDER / "venv"])
+    pip = [PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    if not SOURCE.exists():
+        fetch = pip + ["download", "--no-deps", "--no-binary", ":all:", f"mpi4py=={VERSION}", "--dest", FOLDER]
+        got = subprocess.run([str(word) for word in fetch], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if got.returncode != 0:
+            print(f"skipped: mpi4py's own tests, because pip cannot fetch mpi4py {VERSION}: {got.stdout.strip()[-200:]}")
+            return False
+        with tarfile.open(FOLDER / f"mpi4py-{VERSION}.tar.gz") as archive:
+            archive.extractall(FOLDER, filter="data")
+    if subprocess.run([str(PYTHON), "-c", "import mpi4py, numpy"], stderr=subprocess.DEVNULL).returncode != 0:
+        must(pip + ["install", "numpy", SOURCE], env={**os.environ, "MPICC": str(COMPILER)})
+    return True
+
+
+def verdict(ended):
+    if ended.status == 0:
+        # A module that finds no test would pass without having tried anything.
+        return None if re.search(r"^Ran [1-9]\d* test", ended.output, re.MULTILINE) else "it ran no tests"
+    names = re.findall(r"^(?:ERROR|FAIL): (\S+ \([^)]*\))", ended.output, re.MULTILINE)
+    if ended.status is None or not names:
+        return ended.reason()
+    return "; ".join(dict.fromkeys(names))
+
+
+def test(ranks=RANKS):
+    if not build():
+        return None
+    tally, skips = Tally("mpi4py"), Skips("mpi4py")
+    modules = sorted(path.stem for path in (SOURCE / "test").glob("test_*.py"))
+    # Parts of modules that the profile lacks, given to the suite's own option.
+    apart = [option for name in skips.reasons if "." in name for option in ("-x", name)]
+    for count in ranks:
+        for module in modules:
+            label = f"{module} at {count} ranks"
+            reason = skips.reason(module)
+            if reason:
+                tally.skip(label, reason)
+                continue
+            command = [PYTHON, SOURCE / "test" / "main.py", "--quiet", "-i", rf"\b{module}\.py$"] + apart
+            tally.take(label, verdict(run(count, command)))
+    tally.close()
+    return tally

@@ -1,0 +1,61 @@
+"""The OSU micro-benchmarks, with the validation of every message on."""
+
+import os
+
+from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run
+
+VARIABLE = "CORNERSTONE_OSU"
+RANKS = (2, 4, 8)
+
+# Enough repetitions to send every size through every path; validation, not time, is what counts here.
+OPTIONS = ["-c", "-x", "1", "-i", "4", "-m", "1:1048576"]
+NO_VALIDATION = ("osu_barrier", "osu_ibarrier", "osu_hello", "osu_init")
+
+
+def build(source):
+    """Builds outside the source folder, once; gives the folder with the programs."""
+    folder = WORK / "osu"
+    if not (folder / "Makefile").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        compilers = {**os.environ, "CC": str(COMPILER), "CXX": str(COMPILER_CXX)}
+        must([source / "configure", "--quiet"], cwd=folder, env=compilers)
+    must(["make", "-C", folder, f"-j{os.cpu_count()}"])
+    return folder / "c" / "mpi"
+
+
+def programs(folder):
+    """Those of the profile: point to point, blocking and non-blocking collectives."""
+    for part in ("pt2pt/standard", "pt2pt/persistent", "pt2pt", "collective/blocking", "collective/non_blocking", "startup"):
+        for path in sorted((folder / part).glob("osu_*")):
+            if path.is_file() and os.access(path, os.X_OK):
+                yield part, path
+
+
+def verdict(name, ended):
+    if ended.status != 0:
+        return ended.reason()
+    if "Fail" in ended.output:
+        return "validation failed"
+    if name not in NO_VALIDATION and "Pass" not in ended.output:
+        return "nothing was validated"
+    return None
+
+
+def test(source, ranks=RANKS):
+    tally, skips = Tally("osu"), Skips("osu")
+    folder = build(source)
+    for part, path in programs(folder):
+        for count in ranks:
+            label = f"{path.name} at {count} ranks"
+            # Most point-to-point programs are for two ranks and say so.
+            only_two = part.startswith("pt2pt") and not path.name.startswith(("osu_mbw_mr", "osu_multi_lat"))
+            if only_two and count != 2:
+                continue
+            reason = skips.reason(path.name)
+            if reason:
+                tally.skip(label, reason)
+                continue
+            options = OPTIONS if path.name not in NO_VALIDATION else []
+            tally.take(label, verdict(path.name, run(count, [path] + options)))
+    tally.close()
+    return tally
