@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use crate::library::{ABI_NAME, OPEN_MPI_NAME};
 
+/// Our library as the build leaves it, beside the command line.
+const BUILT_NAME: &str = "libmpi_abi.so";
+
 /// The MPIs whose launchers we can tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
@@ -16,6 +19,8 @@ pub enum Flavour {
     Intel,
     /// Open MPI.
     OpenMpi,
+    /// Our own: `cornerstone launch`.
+    Cornerstone,
 }
 
 /// An `mpiexec`, and the library that belongs to it.
@@ -40,7 +45,8 @@ pub struct LauncherError {
 
 impl Flavour {
     /// All of them.
-    pub const ALL: [Flavour; 3] = [Flavour::Mpich, Flavour::Intel, Flavour::OpenMpi];
+    pub const ALL: [Flavour; 4] =
+        [Flavour::Mpich, Flavour::Intel, Flavour::OpenMpi, Flavour::Cornerstone];
 
     /// As a user types it.
     pub const fn name(self) -> &'static str {
@@ -48,6 +54,7 @@ impl Flavour {
             Flavour::Mpich => "mpich",
             Flavour::Intel => "intel",
             Flavour::OpenMpi => "openmpi",
+            Flavour::Cornerstone => "cornerstone",
         }
     }
 
@@ -74,6 +81,7 @@ impl std::fmt::Display for Flavour {
             Flavour::Mpich => "MPICH",
             Flavour::Intel => "Intel MPI",
             Flavour::OpenMpi => "Open MPI",
+            Flavour::Cornerstone => "Cornerstone",
         })
     }
 }
@@ -84,6 +92,9 @@ impl Launcher {
     /// # Errors
     /// [`LauncherError`] tells what was found instead.
     pub fn find(flavour: Flavour, library: Option<&Path>) -> Result<Launcher, LauncherError> {
+        if flavour == Flavour::Cornerstone {
+            return Launcher::own(library);
+        }
         let beside = library.and_then(Path::parent).and_then(Path::parent);
         let mut places: Vec<PathBuf> = beside.map(|root| root.join("bin")).into_iter().collect();
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -103,10 +114,27 @@ impl Launcher {
         Err(LauncherError { flavour, seen })
     }
 
+    /// This program itself, which is a launcher too, and the library that was built or installed with it.
+    fn own(library: Option<&Path>) -> Result<Launcher, LauncherError> {
+        let flavour = Flavour::Cornerstone;
+        let seen = |what: String| LauncherError { flavour, seen: vec![what] };
+        let mpiexec = std::env::current_exe()
+            .map_err(|error| seen(format!("this program's own file ({error})")))?;
+        let built = mpiexec.with_file_name(BUILT_NAME);
+        let library = library
+            .map(Path::to_path_buf)
+            .or_else(|| library_beside(&mpiexec))
+            .or_else(|| built.is_file().then_some(built));
+        Ok(Launcher { flavour, mpiexec, library })
+    }
+
     /// The command that starts `program` with `arguments` as `ranks` processes, on this host unless the user's
     /// environment says otherwise.
     pub fn command(&self, ranks: usize, program: &Path, arguments: &[String]) -> Command {
         let mut command = Command::new(&self.mpiexec);
+        if self.flavour == Flavour::Cornerstone {
+            command.arg("launch");
+        }
         command.arg("-n").arg(ranks.to_string());
         if self.flavour == Flavour::OpenMpi {
             // More ranks than processors are a usual thing here, and a container's only user is root.
@@ -116,6 +144,10 @@ impl Launcher {
         if self.flavour == Flavour::Intel && std::env::var_os("I_MPI_ROOT").is_none() {
             let root = self.mpiexec.parent().and_then(Path::parent);
             command.envs(root.map(|root| ("I_MPI_ROOT", root)));
+        }
+        if self.flavour == Flavour::Cornerstone {
+            // What follows is the program's, whatever it looks like.
+            command.arg("--");
         }
         command.arg(program).args(arguments);
         command
@@ -154,7 +186,7 @@ fn library_beside(executable: &Path) -> Option<PathBuf> {
 
 /// Whether an MPI launcher has started this process, as one of several.
 pub fn has_started_this_process() -> bool {
-    let marks = ["PMI_RANK", "PMIX_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK"];
+    let marks = ["PMI_RANK", "PMIX_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK", "CORNERSTONE_MPI_RANK"];
     marks.iter().any(|mark| std::env::var_os(mark).is_some())
 }
 

@@ -52,7 +52,7 @@ fn unpromised(flavour: Flavour, case: &Case, collectives: Collectives) -> Option
                 Flavour::Mpich => {
                     Some("of a long message that does not fit it says only that something failed")
                 }
-                Flavour::Intel => None,
+                Flavour::Intel | Flavour::Cornerstone => None,
             }
         }
         _ if collectives == Collectives::Mpi => {
@@ -67,7 +67,7 @@ pub(crate) fn tests(launcher: &Launcher) -> Vec<Test> {
     let counts: &[usize] = match launcher.flavour {
         // Its ranks spin while they wait: beyond the processors there are, each barrier takes milliseconds.
         Flavour::Mpich => &[1, 2, 3],
-        Flavour::Intel | Flavour::OpenMpi => &[1, 2, 3, 5],
+        Flavour::Intel | Flavour::OpenMpi | Flavour::Cornerstone => &[1, 2, 3, 5],
     };
     for (collectives, whose) in
         [(Collectives::Mpi, "its-own-collectives"), (Collectives::Contract, "our-collectives")]

@@ -19,7 +19,7 @@ pub(crate) fn launcher(flavour: Flavour) -> Option<Launcher> {
 fn library(root: &Path, flavour: Flavour) -> Option<PathBuf> {
     let file = match flavour {
         Flavour::OpenMpi => "libmpi.so.40",
-        Flavour::Mpich | Flavour::Intel => "libmpi_abi.so.1",
+        Flavour::Mpich | Flavour::Intel | Flavour::Cornerstone => "libmpi_abi.so.1",
     };
     Some(root.join("lib").join(file)).filter(|path| path.is_file())
 }

@@ -224,7 +224,7 @@ impl Engine {
             let Way::Send { to } = self.operations[send].way else { continue };
             let mut patience = Patience::new(false);
             while !self.operations[send].done
-                && self.segment.block(to as usize).state() == State::Alive
+                && matches!(self.segment.block(to as usize).state(), State::Alive | State::Leaving)
                 && to as usize != self.me
             {
                 self.progress(None);
@@ -275,18 +275,57 @@ impl Engine {
     }
 
     fn has_ended(&self, rank: usize) -> bool {
-        rank != self.me && self.segment.block(rank).state() == State::Finished
+        let state = || self.segment.block(rank).state();
+        rank != self.me && matches!(state(), State::Finished | State::Leaving)
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
+    /// Whether a request that is under way can never end, because the ranks that it needs have ended. What they sent
+    /// before may have arrived since the last look.
+    pub(crate) fn is_hopeless(&self, request: Request) -> bool {
         match self.operations[request].way {
+            _ if self.operations[request].done => false,
             Way::Send { to } => self.has_ended(to as usize),
-            Way::Receive(Selector { source: Some(source), .. }) => self.has_ended(source as usize),
-            Way::Receive(Selector { source: None, .. }) => {
+            Way::Receive(selector) => self.none_will_send(selector),
+        }
+    }
+
+    /// Whether all ranks that could send what `selector` accepts have ended.
+    pub(crate) fn none_will_send(&self, selector: Selector) -> bool {
+        match selector.source {
+            Some(source) => self.has_ended(source as usize),
+            None => {
                 self.size() > 1
                     && (0..self.size()).all(|rank| rank == self.me || self.has_ended(rank))
             }
         }
+    }
+
+    /// Says that this rank sends no messages of its own any more and takes none. All that it has sent is in its rings
+    /// before the others see that.
+    pub(crate) fn leave(&mut self) -> Result<()> {
+        let mut patience = Patience::new(false);
+        while !self.queued.is_empty() {
+            self.look()?;
+            if patience.pause() == Pause::Sleep {
+                std::thread::sleep(std::time::Duration::from_micros(100));
+            }
+        }
+        self.segment.block(self.me).set_state(State::Leaving);
+        self.segment.header().count_left();
+        self.segment.wake_all();
+        Ok(())
+    }
+
+    /// Whether any rank has left.
+    #[inline]
+    pub(crate) fn any_has_left(&self) -> bool {
+        self.segment.header().left() > 0
+    }
+
+    /// The failure of a request that is hopeless, and of every call from now on.
+    pub(crate) fn give_up_on(&mut self, request: Request) -> Error {
+        let error = self.describe_hopeless(request);
+        self.fail(error)
     }
 
     fn describe_hopeless(&self, request: Request) -> Error {

@@ -21,6 +21,10 @@ use supervise::Supervisor;
 /// The environment variable in which a rank finds its place.
 pub(crate) const PLACE_VARIABLE: &str = "CORNERSTONE_LOCAL_RANK";
 
+/// The same for any program, which joins through a library if it joins at all. It has a name of its own, so that a
+/// program which starts ranks itself, as the command line does, does not take itself for one of them.
+pub(crate) const LIBRARY_PLACE_VARIABLE: &str = "CORNERSTONE_MPI_RANK";
+
 /// Runs a program as `options.ranks` ranks, and returns when every one of them has ended.
 ///
 /// `on_report` gets what ranks hand over with [`LocalRank::report`](crate::LocalRank::report): each report whole, those

@@ -7,7 +7,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::reports::Reports;
-use super::{LaunchError, LaunchOptions, PLACE_VARIABLE};
+use super::{LIBRARY_PLACE_VARIABLE, LaunchError, LaunchOptions, PLACE_VARIABLE};
 use crate::segment::Segment;
 use crate::system::{self, check, signal_name};
 
@@ -38,8 +38,9 @@ impl Process {
         command.args(&options.arguments);
         connect(&mut command, options, rank).map_err(|error| failed("preparing", error))?;
         let memory = segment.memory().as_raw_fd();
+        let variable = if options.any_program { LIBRARY_PLACE_VARIABLE } else { PLACE_VARIABLE };
         command.env(
-            PLACE_VARIABLE,
+            variable,
             format!("rank={rank} memory={memory} reports={}", reports_in.as_raw_fd()),
         );
         // SAFETY: the descriptor stays open in the child until exec, and in the parent until after `spawn`.

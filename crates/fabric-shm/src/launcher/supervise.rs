@@ -155,7 +155,7 @@ impl<'a> Supervisor<'a> {
                 self.segment.header().abort.raise_death(rank, "ended without joining the run");
                 self.segment.wake_all();
             }
-            State::Starting | State::Alive => {
+            State::Starting | State::Alive | State::Leaving => {
                 self.segment.block(rank).set_state(State::Failed);
                 let first = self.segment.header().abort.raise_death(rank, &how);
                 self.give_up(Some(rank), &how);

@@ -7,7 +7,7 @@ use contract::{Error, Result};
 use super::LocalRank;
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::launcher::PLACE_VARIABLE;
+use crate::launcher::{LIBRARY_PLACE_VARIABLE, PLACE_VARIABLE};
 use crate::segment::{Segment, State};
 use crate::system;
 
@@ -24,14 +24,28 @@ struct Place {
 /// Call it first in `main`, before other threads exist: it takes the launcher's words out of the environment, so that
 /// programs which a rank starts do not take themselves for ranks.
 pub fn attach_if_rank() -> Option<Result<LocalRank>> {
-    let words = std::env::var(PLACE_VARIABLE).ok()?;
+    attach_by(PLACE_VARIABLE)
+}
+
+/// The same for a library in any program: joins the run if the process was started with
+/// [`any_program`](crate::LaunchOptions::any_program).
+pub(super) fn attach_from_library() -> Option<Result<LocalRank>> {
+    attach_by(LIBRARY_PLACE_VARIABLE)
+}
+
+fn attach_by(variable: &'static str) -> Option<Result<LocalRank>> {
+    let words = std::env::var(variable).ok()?;
     // SAFETY: the documentation above asks for a process with one thread.
-    unsafe { std::env::remove_var(PLACE_VARIABLE) };
-    let attached = parse(&words).and_then(attach);
+    unsafe { std::env::remove_var(variable) };
+    let attached = parse(&words)
+        .ok_or_else(|| {
+            format!("{variable} holds {words:?}, which no launcher of this version wrote; unset it")
+        })
+        .and_then(attach);
     Some(attached.map_err(|reason| Error::System { what: "joining the run".into(), reason }))
 }
 
-fn parse(words: &str) -> std::result::Result<Place, String> {
+fn parse(words: &str) -> Option<Place> {
     let mut place = [None; 3];
     for word in words.split(' ') {
         let (name, number) = word.split_once('=').unwrap_or((word, ""));
@@ -42,11 +56,9 @@ fn parse(words: &str) -> std::result::Result<Place, String> {
     }
     match place {
         [Some(rank), Some(memory), Some(reports)] if rank >= 0 && memory > 2 && reports > 2 => {
-            Ok(Place { rank: rank as usize, memory, reports })
+            Some(Place { rank: rank as usize, memory, reports })
         }
-        _ => Err(format!(
-            "{PLACE_VARIABLE} holds {words:?}, which no launcher of this version wrote; unset it"
-        )),
+        _ => None,
     }
 }
 
@@ -94,7 +106,7 @@ mod tests {
         let place = parse("rank=3 memory=5 reports=9").unwrap();
         assert_eq!(place, Place { rank: 3, memory: 5, reports: 9 });
         for words in ["", "rank=3", "rank=-1 memory=5 reports=9", "rank=1 memory=x reports=9"] {
-            assert!(parse(words).is_err_and(|why| why.contains("unset it")), "{words:?}");
+            assert_eq!(parse(words), None, "{words:?}");
         }
     }
 }

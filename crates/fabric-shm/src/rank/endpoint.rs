@@ -8,7 +8,8 @@ use std::os::fd::OwnedFd;
 
 use contract::{Error, Result, Time};
 
-use super::{LocalRank, attach_if_rank};
+use super::LocalRank;
+use super::attach::attach_from_library;
 use crate::clock::{Calibration, Clock};
 use crate::engine::{Engine, Envelope, Request, Selector};
 use crate::segment::{Choices, Segment, State};
@@ -27,9 +28,11 @@ impl Endpoint {
         Endpoint { rank, idle: |_| {}, retired: Vec::new() }
     }
 
-    /// Joins the run if this process was started by [`launch`](crate::launch); see [`attach_if_rank`].
+    /// Joins the run if [`launch`](crate::launch) has started this process with
+    /// [`any_program`](crate::LaunchOptions::any_program); `None` otherwise. Call it before other threads exist: it takes
+    /// the launcher's words out of the environment.
     pub fn attach() -> Option<Result<Self>> {
-        Some(attach_if_rank()?.map(Endpoint::new))
+        Some(attach_from_library()?.map(Endpoint::new))
     }
 
     /// A run of this process alone, which nobody launched.
@@ -161,6 +164,37 @@ impl Endpoint {
     /// Only those that end the run.
     pub fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         Engine::wait_until(self, |endpoint| &mut endpoint.rank.engine, done)
+    }
+
+    /// Says that this rank sends no messages of its own any more and takes none: who waits for one learns that it waits in
+    /// vain. What is done by all ranks together may go on.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    pub fn leave(&mut self) -> Result<()> {
+        self.rank.engine.leave()
+    }
+
+    /// Whether any rank has called [`leave`](Endpoint::leave).
+    #[inline]
+    pub fn any_has_left(&self) -> bool {
+        self.rank.engine.any_has_left()
+    }
+
+    /// Whether a request can never end, because the ranks that it needs have left. What they sent before may have arrived
+    /// since the last look.
+    pub fn is_hopeless(&self, request: Request) -> bool {
+        self.rank.engine.is_hopeless(request)
+    }
+
+    /// Whether all ranks that could send what `selector` accepts have left.
+    pub fn none_will_send(&self, selector: Selector) -> bool {
+        self.rank.engine.none_will_send(selector)
+    }
+
+    /// The error of a request that is hopeless, which every call returns from now on.
+    pub fn give_up_on(&mut self, request: Request) -> Error {
+        self.rank.engine.give_up_on(request)
     }
 
     /// The oldest message that has arrived, has no receive, and that `selector` accepts.

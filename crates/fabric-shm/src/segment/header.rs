@@ -28,6 +28,8 @@ pub(crate) struct Header {
     choices: AtomicU32,
     /// How many ranks have mapped the segment; those who wait for all of them sleep on it.
     attached: AtomicU32,
+    /// How many have left.
+    left: AtomicU32,
     clock: ClockWords,
     pub(crate) abort: Abort,
     /// Eight words in one line, for measuring the hardware.
@@ -73,6 +75,8 @@ pub(crate) enum State {
     Finished = 2,
     /// Its program failed, or it died.
     Failed = 3,
+    /// Sends nothing of its own any more and takes nothing, but still serves what others do together with it.
+    Leaving = 4,
 }
 
 /// What the others see of a rank: a page, so that two ranks never write to one line.
@@ -139,6 +143,17 @@ impl Header {
         system::futex_wake(&self.attached, i32::MAX);
     }
 
+    /// Counts a rank that has left.
+    pub(crate) fn count_left(&self) {
+        // Release, partner of `left`: whoever sees the count sees the state of the rank, too.
+        self.left.fetch_add(1, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn left(&self) -> u32 {
+        self.left.load(Ordering::Acquire)
+    }
+
     /// Whether any rank has attached.
     pub(crate) fn has_been_joined(&self) -> bool {
         self.attached.load(Ordering::Acquire) > 0
@@ -192,6 +207,7 @@ impl RankBlock {
             0 => State::Starting,
             1 => State::Alive,
             2 => State::Finished,
+            4 => State::Leaving,
             _ => State::Failed,
         }
     }
