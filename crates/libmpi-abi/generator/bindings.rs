@@ -95,7 +95,7 @@ fn rust_name(name: &str) -> String {
 const IMPORTS: &str = "\
 use std::ffi::{c_char, c_double, c_int, c_void};
 
-use super::{On, call, export};
+use super::{On, call, export, filled};
 use super::constants::*;
 use crate::collective::{self, How};
 use crate::failure::Failure;
@@ -127,7 +127,7 @@ fn export(function: &Function, server: Option<&Server>) -> String {
     let parameters: Vec<String> =
         parameters.map(|one| format!("{}: {}", local(one), rust_type(&one.c_type))).collect();
     let parameters = parameters.join(", ");
-    let raw = function.result != "int" || name.ends_with("_toint");
+    let raw = !is_checked(function);
     let result = rust_type(&function.result);
     let head = if raw { "raw" } else { "checked" };
     let body = match server {
@@ -169,7 +169,27 @@ fn call(function: &Function, server: &Server) -> String {
         }
     }
     let arguments = passed.into_iter().map(argument).chain(words);
-    format!("{}({})", server.path, arguments.collect::<Vec<_>>().join(", "))
+    let call = format!("{}({})", server.path, arguments.collect::<Vec<_>>().join(", "));
+    let results = function.parameters.iter().filter(|one| is_result(one));
+    let checks: String =
+        results.map(|one| format!("filled({0}, \"{0}\")?; ", local(one))).collect();
+    if checks.is_empty() || !is_checked(function) {
+        return call;
+    }
+    format!("{{ {checks}{call} }}")
+}
+
+fn is_checked(function: &Function) -> bool {
+    function.result == "int" && !function.name.ends_with("_toint")
+}
+
+/// Whether a parameter is the place of one result, which must not be null. Statuses may be ignored, strings of no room
+/// be null, and of arguments of `main` there may be none.
+fn is_result(parameter: &Parameter) -> bool {
+    let Some(target) = parameter.c_type.strip_suffix('*').map(str::trim) else { return false };
+    let may_be_null = ["void", "char", "Status"].contains(&target) || target.ends_with('*');
+    let is_argument = parameter.name == "argc" || target.starts_with("const ");
+    !may_be_null && !is_argument && !target.contains("_function")
 }
 
 fn argument(parameter: &Parameter) -> String {

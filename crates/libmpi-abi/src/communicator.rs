@@ -71,6 +71,11 @@ impl Communicator {
         2 * self.context.get()
     }
 
+    /// A failure that belongs to it.
+    pub(crate) fn failure(&self, class: c_int, message: String) -> Failure {
+        Failure::new(class, message).in_context(self.context.get())
+    }
+
     /// The members, and a tag that only the next collective call has.
     pub(crate) fn next_party(&self) -> Party {
         let tag = self.sequence.get();
@@ -129,6 +134,11 @@ pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
     })
 }
 
+/// The handle of the communicator with a context.
+pub(crate) fn with_context(context: u32) -> Option<Comm> {
+    process().communicators.borrow().find(|one| one.context.get() == context)
+}
+
 /// Makes MPI_COMM_WORLD and MPI_COMM_SELF.
 pub(crate) fn predefine(table: &mut Table<Rc<Communicator>>, rank: usize, size: usize) {
     let make = |members: Members, context, name: &str| {
@@ -149,20 +159,26 @@ fn register(communicator: Option<Communicator>) -> Comm {
     }
 }
 
-/// Agrees on a context that is free at every member, and takes it.
-fn agree(party: &Party) -> Result<u32> {
-    let mine = process().next_context.get().to_ne_bytes();
-    let all = collective::allgather_bytes(party, &mine)?;
-    Ok(take_context(&all, 4))
+/// The context that the first member of a party gives out, for the others to take: one that no rank has given out before,
+/// however many agreements are under way and in whichever order they end.
+fn offer(party: &Party) -> u32 {
+    let process = process();
+    let number = process.next_context.get();
+    if party.rank == 0 {
+        process.next_context.set(number + 1);
+    }
+    number * process.size.get() as u32 + process.rank.get() as u32
 }
 
-/// The largest of the numbers at the start of each `stride` bytes.
-fn take_context(all: &[u8], stride: usize) -> u32 {
-    let numbers =
-        all.chunks(stride).map(|one| u32::from_ne_bytes([one[0], one[1], one[2], one[3]]));
-    let context = numbers.max().unwrap_or(0);
-    process().next_context.set(context.max(process().next_context.get()) + 1);
-    context
+/// Agrees on a context.
+fn agree(party: &Party) -> Result<u32> {
+    let all = collective::allgather_bytes(party, &offer(party).to_ne_bytes())?;
+    Ok(offered(&all))
+}
+
+/// The offer of the first member, which is all that counts.
+fn offered(all: &[u8]) -> u32 {
+    u32::from_ne_bytes([all[0], all[1], all[2], all[3]])
 }
 
 /// A communicator of the same members, with what a duplicate keeps, that has no context yet.
@@ -213,9 +229,10 @@ unsafe fn idup_as(comm: Comm, hints: Hints, new: *mut Comm, request: *mut Reques
     let old = get(comm)?;
     let copied = Rc::new(copy(comm, &old, hints.of(&old)?)?);
     let handle = process().communicators.borrow_mut().add(copied.clone());
-    let mine = process().next_context.get().to_ne_bytes().to_vec();
-    let schedule = collective::gather_then(old.next_party(), mine, move |all| {
-        copied.context.set(take_context(all, 4));
+    let party = old.next_party();
+    let mine = offer(&party).to_ne_bytes().to_vec();
+    let schedule = collective::gather_then(party, mine, move |all| {
+        copied.context.set(offered(all));
     });
     *new = handle;
     *request = request::register(Action::Collective(collective::start(schedule)?));
@@ -267,11 +284,12 @@ pub(crate) unsafe fn create_group(comm: Comm, group: Group, tag: c_int, new: *mu
 
 /// The members of the same colour, by key and then by old rank.
 fn split_as(old: &Communicator, colour: c_int, key: c_int) -> Result<Option<Communicator>> {
-    let mut mine = process().next_context.get().to_ne_bytes().to_vec();
+    let party = old.next_party();
+    let mut mine = offer(&party).to_ne_bytes().to_vec();
     mine.extend(colour.to_ne_bytes());
     mine.extend(key.to_ne_bytes());
-    let all = collective::allgather_bytes(&old.next_party(), &mine)?;
-    let context = take_context(&all, 12);
+    let all = collective::allgather_bytes(&party, &mine)?;
+    let context = offered(&all);
     if colour == UNDEFINED {
         return Ok(None);
     }

@@ -60,6 +60,7 @@ pub(crate) unsafe fn finalize() -> Result {
     own.attributes.clear(attribute::For::Communicator, COMM_SELF.0)?;
     process().send_buffer.flush()?;
     request::finish_orphans()?;
+    endpoint()?.announce_end()?;
     // No rank goes while another may still need its help with a message.
     collective::barrier(COMM_WORLD, collective::How::Blocking)?;
     let endpoint = process().endpoint.borrow_mut().take();

@@ -69,13 +69,21 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Failure) -> c_int {
     let object = match on {
         On::Nobody | On::File => return failure.code,
         On::Communicator(comm) if communicator::get(comm).is_ok() => comm,
-        _ => COMM_SELF,
+        _ => failure.context.and_then(communicator::with_context).unwrap_or_else(fallback),
     };
     let handler = match communicator::get(object) {
         Ok(communicator) => communicator.handler(),
         Err(_) => (Rc::new(Handler::Fatal), ERRORS_ARE_FATAL).0,
     };
     apply(&handler, object, failure.code, &words, failure.run_is_over)
+}
+
+/// The communicator whose handler gets what belongs to none. That is MPI_COMM_SELF; programs of the time before MPI 4 set
+/// only that of MPI_COMM_WORLD, and mean it for everything.
+fn fallback() -> Comm {
+    let untouched =
+        |comm| communicator::get(comm).is_ok_and(|one| matches!(*one.handler(), Handler::Fatal));
+    if untouched(COMM_SELF) { COMM_WORLD } else { COMM_SELF }
 }
 
 fn apply(handler: &Handler, object: Comm, code: c_int, words: &str, run_is_over: bool) -> c_int {

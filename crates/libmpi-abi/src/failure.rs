@@ -14,11 +14,18 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// Whether the run is over for this process: another rank failed, or the whole run was given up.
     pub(crate) run_is_over: bool,
+    /// The context of the communicator that it belongs to, where the call names none, as a wait does.
+    pub(crate) context: Option<u32>,
 }
 
 impl Failure {
     pub(crate) fn new(code: c_int, message: impl Into<String>) -> Self {
-        Failure { code, message: message.into(), run_is_over: false }
+        Failure { code, message: message.into(), run_is_over: false, context: None }
+    }
+
+    /// Of a communicator.
+    pub(crate) fn in_context(self, context: u32) -> Self {
+        Failure { context: Some(context), ..self }
     }
 
     /// A function that nothing here serves.
@@ -47,6 +54,6 @@ impl From<contract::Error> for Failure {
         let over =
             matches!(error, contract::Error::Aborted { .. } | contract::Error::RankDied { .. });
         let class = if over { ERR_PROC_ABORTED } else { ERR_OTHER };
-        Failure { code: class, message: error.to_string(), run_is_over: over }
+        Failure { run_is_over: over, ..Failure::new(class, error.to_string()) }
     }
 }

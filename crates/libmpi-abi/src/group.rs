@@ -7,6 +7,7 @@ use crate::bindings::*;
 use crate::communicator;
 use crate::failure::{Failure, Result, ensure};
 use crate::handle::Table;
+use crate::numbers;
 use crate::process::process;
 
 /// Ranks of MPI_COMM_WORLD by rank of the group.
@@ -65,9 +66,9 @@ pub(crate) unsafe fn translate_ranks(
     translated: *mut c_int,
 ) -> Result {
     let (from, to) = (get(from)?, get(to)?);
-    ensure!(count >= 0, ERR_ARG, "{count} ranks");
-    for index in 0..count as usize {
-        let rank = *ranks.add(index);
+    let ranks = numbers::array(ranks, count, "ranks")?;
+    ensure!(!translated.is_null() || ranks.is_empty(), ERR_ARG, "the result is a null pointer");
+    for (index, &rank) in ranks.iter().enumerate() {
         *translated.add(index) = if rank == PROC_NULL {
             PROC_NULL
         } else {
@@ -152,9 +153,7 @@ pub(crate) unsafe fn pick(
     new: *mut Group,
     take: Take,
 ) -> Result {
-    ensure!(count >= 0, ERR_ARG, "{count} ranks");
-    let ranks: Vec<c_int> = (0..count as usize).map(|index| *ranks.add(index)).collect();
-    *new = choose(group, &ranks, take)?;
+    *new = choose(group, numbers::array(ranks, count, "ranks")?, take)?;
     Ok(())
 }
 
@@ -165,10 +164,8 @@ pub(crate) unsafe fn pick_ranges(
     new: *mut Group,
     take: Take,
 ) -> Result {
-    ensure!(count >= 0, ERR_ARG, "{count} ranges");
     let mut ranks = Vec::new();
-    for index in 0..count as usize {
-        let [first, last, stride] = *ranges.add(index);
+    for &[first, last, stride] in numbers::array(ranges.cast_const(), count, "ranges")? {
         ensure!(stride != 0, ERR_ARG, "a range with stride 0");
         let mut rank = first;
         while if stride > 0 { rank <= last } else { rank >= last } {

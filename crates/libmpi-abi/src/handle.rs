@@ -83,6 +83,15 @@ impl<T: Clone> Table<T> {
         Some(object)
     }
 
+    /// The handle of the first object that is wanted.
+    pub(crate) fn find<H: Handle>(&self, wanted: impl Fn(&T) -> bool) -> Option<H> {
+        let place = |objects: &[Option<T>]| {
+            objects.iter().position(|one| one.as_ref().is_some_and(&wanted))
+        };
+        let made = || place(&self.made).map(|index| FIRST + index);
+        place(&self.predefined).or_else(made).map(H::from_number)
+    }
+
     pub(crate) fn is_predefined(handle: impl Handle) -> bool {
         handle.number() < PREDEFINED
     }
@@ -103,6 +112,9 @@ mod tests {
         assert_eq!(table.get(first), None);
         assert_eq!(table.remove(first), None);
         assert_eq!(table.get(second), Some(&"second"));
+        assert_eq!(table.find(|one| *one == "second"), Some(second));
+        assert_eq!(table.find(|one| *one == "world"), Some(Comm(0x101)));
+        assert_eq!(table.find::<Comm>(|one| *one == "first"), None);
         assert_eq!(table.add::<Comm>("third"), first, "the place is used again");
         assert_eq!(table.remove(Comm(0x101)), None, "predefined objects stay");
         assert_eq!(table.get(Comm(0x101)), Some(&"world"));

@@ -2,7 +2,22 @@
 
 use std::ffi::c_int;
 
-use crate::bindings::UNDEFINED;
+use crate::bindings::{ERR_ARG, UNDEFINED};
+use crate::failure::{Result, ensure};
+
+/// An array that the caller passes in, which may be null only if it is empty.
+///
+/// # Safety
+/// The array has `count` elements and stays as it is.
+pub(crate) unsafe fn array<'a, T>(start: *const T, count: c_int, name: &str) -> Result<&'a [T]> {
+    ensure!(count >= 0, ERR_ARG, "{count} {name}");
+    if count == 0 {
+        return Ok(&[]);
+    }
+    ensure!(!start.is_null(), ERR_ARG, "{name} is a null pointer");
+    // SAFETY: our caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(start, count as usize) })
+}
 
 /// An array of numbers that the caller passes in.
 #[derive(Clone, Copy)]

@@ -53,7 +53,7 @@ pub(crate) struct Process {
     pub(crate) errors: Errors,
     pub(crate) schedules: Schedules,
     pub(crate) send_buffer: SendBuffer,
-    /// The smallest number that no communicator of this process has used as its context.
+    /// Times the number of ranks, plus this rank: the next context that this process gives out.
     pub(crate) next_context: Cell<u32>,
 }
 

@@ -171,11 +171,11 @@ impl Endpoint {
     ///
     /// # Errors
     /// Only those that end the run.
-    pub fn leave(&mut self) -> Result<()> {
+    pub fn announce_end(&mut self) -> Result<()> {
         self.rank.engine.leave()
     }
 
-    /// Whether any rank has called [`leave`](Endpoint::leave).
+    /// Whether any rank has called [`announce_end`](Endpoint::announce_end).
     #[inline]
     pub fn any_has_left(&self) -> bool {
         self.rank.engine.any_has_left()

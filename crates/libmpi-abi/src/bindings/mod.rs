@@ -10,7 +10,7 @@ pub(crate) use constants::*;
 use std::ffi::c_int;
 
 use crate::errors;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// Declares a handle as the pointer that C sees.
 macro_rules! handle {
@@ -69,6 +69,15 @@ pub(crate) enum On {
     File,
     /// None: the tools interface only returns.
     Nobody,
+}
+
+/// Fails if the place of a result is missing.
+#[inline]
+fn filled<T>(place: *const T, name: &str) -> Result {
+    if place.is_null() {
+        return Err(Failure::new(ERR_ARG, format!("{name} is a null pointer")));
+    }
+    Ok(())
 }
 
 /// Turns a result into a code, after the error handler has had its say.

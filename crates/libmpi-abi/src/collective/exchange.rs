@@ -15,7 +15,7 @@ unsafe fn exchange(communicator: &Communicator, how: How, out: Out, into: Blocks
     run(communicator, how, move |party| {
         let mut schedule = Schedule::new(party);
         let rank = schedule.rank();
-        let places: Vec<_> = into.iter().map(|block| schedule.incoming(block)).collect();
+        let places = schedule.incoming_from_others(&into);
         let mut from = Vec::new();
         match &out {
             Out::Blocks(blocks) => {

@@ -137,6 +137,20 @@ impl Schedule {
         place
     }
 
+    /// The places of a block from every rank. This rank's own is null: it is copied at once, and nothing that arrives may
+    /// be written over it later.
+    ///
+    /// # Safety
+    /// As for `outgoing`.
+    pub(crate) unsafe fn incoming_from_others(&mut self, blocks: &[Memory]) -> Vec<*mut u8> {
+        let rank = self.rank();
+        let mut places = Vec::with_capacity(blocks.len());
+        for (other, block) in blocks.iter().enumerate() {
+            places.push(if other == rank { std::ptr::null_mut() } else { self.incoming(block) });
+        }
+        places
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }

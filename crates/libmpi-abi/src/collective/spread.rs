@@ -148,7 +148,7 @@ unsafe fn gather_schedule(
     if let Some(mine) = mine {
         copy(mine, &blocks[rank]);
     }
-    let places: Vec<_> = blocks.iter().map(|block| schedule.incoming(block)).collect();
+    let places = schedule.incoming_from_others(blocks);
     let round = schedule.round();
     for (other, place) in places.into_iter().enumerate().filter(|(other, _)| *other != rank) {
         round.receive(other, place, blocks[other].bytes());

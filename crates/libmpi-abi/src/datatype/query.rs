@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::get;
+use super::{Making, get};
 use crate::bindings::*;
 use crate::failure::{Failure, Result, ensure};
 use crate::handle::Table;
@@ -39,14 +39,50 @@ pub(crate) unsafe fn envelope(
     combiner: *mut c_int,
 ) -> Result {
     let object = get(datatype)?;
-    *integers = object.made.integers.len() as c_int;
-    *addresses = object.made.addresses.len() as c_int;
+    let lists = object.made.lists();
+    ensure!(lists.large.is_empty(), ERR_TYPE, "made with counts beyond int: ask with ..._c");
+    *integers = lists.integers.len() as c_int;
+    *addresses = lists.addresses.len() as c_int;
     *types = object.made.types.len() as c_int;
     *combiner = object.made.combiner;
     Ok(())
 }
 
-/// The variant with a fourth list, which is empty: our lists of integers hold large ones as well.
+/// The lists of MPI_Type_get_contents.
+struct Lists {
+    integers: Vec<i64>,
+    addresses: Vec<i64>,
+    large: Vec<i64>,
+}
+
+impl Making {
+    /// Counts, lengths and places stand among the integers and addresses as long as all counts fit an int, else in a list
+    /// of their own, as if the type was made by the ..._c variant.
+    fn lists(&self) -> Lists {
+        let (integers, addresses) = (self.integers.clone(), self.addresses.clone());
+        if self.integers.iter().all(|&one| c_int::try_from(one).is_ok()) {
+            return Lists { integers, addresses, large: vec![] };
+        }
+        match self.combiner {
+            COMBINER_SUBARRAY => {
+                let (first, last) = (integers[0], integers[integers.len() - 1]);
+                let large = integers[1..integers.len() - 1].to_vec();
+                Lists { integers: vec![first, last], addresses, large }
+            }
+            COMBINER_DARRAY => {
+                let dimensions = integers[2] as usize;
+                let large = integers[3..3 + dimensions].to_vec();
+                let integers = [&integers[..3], &integers[3 + dimensions..]].concat();
+                Lists { integers, addresses, large }
+            }
+            _ => {
+                Lists { integers: vec![], addresses: vec![], large: [integers, addresses].concat() }
+            }
+        }
+    }
+}
+
+/// The variant with a fourth list.
 pub(crate) unsafe fn envelope_large(
     datatype: Datatype,
     integers: *mut i64,
@@ -56,9 +92,10 @@ pub(crate) unsafe fn envelope_large(
     combiner: *mut c_int,
 ) -> Result {
     let object = get(datatype)?;
-    *integers = object.made.integers.len() as i64;
-    *addresses = object.made.addresses.len() as i64;
-    *large = 0;
+    let lists = object.made.lists();
+    *integers = lists.integers.len() as i64;
+    *addresses = lists.addresses.len() as i64;
+    *large = lists.large.len() as i64;
     *types = object.made.types.len() as i64;
     *combiner = object.made.combiner;
     Ok(())
@@ -73,18 +110,52 @@ pub(crate) unsafe fn contents(
     addresses: *mut i64,
     types: *mut Datatype,
 ) -> Result {
+    let [integers_max, addresses_max, types_max] =
+        [integers_max, addresses_max, types_max].map(i64::from);
+    let none = std::ptr::dangling_mut();
+    contents_large(
+        datatype,
+        integers_max,
+        addresses_max,
+        0,
+        types_max,
+        integers,
+        addresses,
+        none,
+        types,
+    )
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn contents_large(
+    datatype: Datatype,
+    integers_max: i64,
+    addresses_max: i64,
+    large_max: i64,
+    types_max: i64,
+    integers: *mut c_int,
+    addresses: *mut i64,
+    large: *mut i64,
+    types: *mut Datatype,
+) -> Result {
     let object = get(datatype)?;
     let made = &object.made;
     ensure!(made.combiner != COMBINER_NAMED, ERR_TYPE, "a predefined datatype has no contents");
-    let enough = made.integers.len() <= integers_max as usize
-        && made.addresses.len() <= addresses_max as usize
-        && made.types.len() <= types_max as usize;
+    let lists = made.lists();
+    let counts_fit = lists.large.len() as i64 <= large_max;
+    ensure!(counts_fit, ERR_TYPE, "the array is too short for the large counts of the type");
+    let enough = lists.integers.len() as i64 <= integers_max
+        && lists.addresses.len() as i64 <= addresses_max
+        && made.types.len() as i64 <= types_max;
     ensure!(enough, ERR_ARG, "the arrays are too short for the contents");
-    for (index, &number) in made.integers.iter().enumerate() {
-        NumberOut::Int(integers.add(index)).write(number);
+    for (index, &number) in lists.integers.iter().enumerate() {
+        *integers.add(index) = number as c_int;
     }
-    for (index, &address) in made.addresses.iter().enumerate() {
+    for (index, &address) in lists.addresses.iter().enumerate() {
         *addresses.add(index) = address;
+    }
+    for (index, &count) in lists.large.iter().enumerate() {
+        *large.add(index) = count;
     }
     for (index, (handle, part)) in made.types.iter().enumerate() {
         // A predefined type is itself; any other gets a handle of its own, since the first may be freed.
@@ -94,23 +165,6 @@ pub(crate) unsafe fn contents(
         };
     }
     Ok(())
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn contents_large(
-    datatype: Datatype,
-    integers_max: i64,
-    addresses_max: i64,
-    _large_max: i64,
-    types_max: i64,
-    integers: *mut c_int,
-    addresses: *mut i64,
-    _large: *mut i64,
-    types: *mut Datatype,
-) -> Result {
-    let [integers_max, addresses_max, types_max] = [integers_max, addresses_max, types_max]
-        .map(|limit| c_int::try_from(limit).unwrap_or(c_int::MAX));
-    contents(datatype, integers_max, addresses_max, types_max, integers, addresses, types)
 }
 
 /// The value type of a pair, MPI_Type_get_value_index, and its opposite.

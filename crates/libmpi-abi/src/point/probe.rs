@@ -10,7 +10,7 @@ use crate::bindings::*;
 use crate::collective::How;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, ensure};
 use crate::process::{endpoint, process};
 use crate::request;
 use crate::status::Status;
@@ -33,6 +33,7 @@ fn status_of(communicator: &Communicator, envelope: &Envelope) -> Status {
 /// Looks once, or until there is something.
 fn find(
     waits: bool,
+    selector: Selector,
     look: &mut dyn FnMut(&mut Endpoint) -> contract::Result<Option<Envelope>>,
 ) -> Result<Option<Envelope>> {
     if !waits {
@@ -40,11 +41,20 @@ fn find(
         return Ok(look(&mut *endpoint()?)?);
     }
     let mut found = Ok(None);
+    let mut lost = false;
     request::wait_until(&mut |endpoint| {
+        // Asked before the look: what a rank sent before it left is then found.
+        lost = endpoint.none_will_send(selector);
         found = look(endpoint);
-        !matches!(found, Ok(None))
+        lost || !matches!(found, Ok(None))
     })?;
-    Ok(found?)
+    let found = found?;
+    ensure!(
+        found.is_some() || !lost,
+        ERR_OTHER,
+        "every rank that could send the message has called MPI_Finalize"
+    );
+    Ok(found)
 }
 
 unsafe fn probe_as(
@@ -59,7 +69,7 @@ unsafe fn probe_as(
         Status::of_no_process().give(status);
         return Ok(true);
     };
-    let found = find(waits, &mut |endpoint| endpoint.probe(selector))?;
+    let found = find(waits, selector, &mut |endpoint| endpoint.probe(selector))?;
     if let Some(envelope) = &found {
         status_of(&communicator, envelope).give(status);
     }
@@ -96,7 +106,7 @@ unsafe fn claim_as(
         return Ok(true);
     };
     let claim = process().next_claim.get();
-    let found = find(waits, &mut |endpoint| endpoint.claim(selector, CLAIMED, claim))?;
+    let found = find(waits, selector, &mut |endpoint| endpoint.claim(selector, CLAIMED, claim))?;
     let Some(envelope) = found else { return Ok(false) };
     process().next_claim.set(claim.wrapping_add(1));
     status_of(&communicator, &envelope).give(status);

@@ -45,6 +45,11 @@ impl Transfer {
         endpoint.is_done(self.started)
     }
 
+    /// This message, if the rank that it needs has left.
+    pub(crate) fn hopeless(&self, endpoint: &Endpoint) -> Option<Started> {
+        endpoint.is_hopeless(self.started).then_some(self.started)
+    }
+
     /// Takes note of the end.
     pub(crate) fn finish(self, endpoint: &mut Endpoint) -> (Status, Result) {
         let envelope = endpoint.end(self.started);
@@ -75,7 +80,7 @@ fn status_of(communicator: &Communicator, envelope: Envelope, room: usize) -> (S
         let what = format!(
             "a message of {bytes} bytes from rank {source} with tag {tag} is too long for a buffer of {room} bytes"
         );
-        Err(Failure::new(ERR_TRUNCATE, what))
+        Err(communicator.failure(ERR_TRUNCATE, what))
     } else {
         Ok(())
     };
@@ -99,6 +104,13 @@ pub(super) fn selector(
         rank => Some(communicator.member(rank)? as u32),
     };
     Ok(Some(Selector { context: communicator.point_context(), source, tag }))
+}
+
+/// The buffer of a message. One with MPI_PROC_NULL has no data, so what the other arguments say of them does not matter.
+#[inline]
+fn memory(start: *const c_void, count: i64, datatype: Datatype, peer: c_int) -> Result<Memory> {
+    let nothing = peer == PROC_NULL && datatype == DATATYPE_NULL;
+    if nothing { Memory::new(start, 0, BYTE) } else { Memory::new(start, count, datatype) }
 }
 
 /// Where a message goes, checked.
@@ -210,7 +222,7 @@ pub(crate) unsafe fn send(
     mode: Mode,
     how: How,
 ) -> Result {
-    let letter = Letter::new(Memory::new(buffer, count, datatype)?, to, tag, comm, mode)?;
+    let letter = Letter::new(memory(buffer, count, datatype, to)?, to, tag, comm, mode)?;
     if let How::Blocking = how
         && letter.send_now()?
     {
@@ -302,7 +314,7 @@ fn slot(
     comm: Comm,
 ) -> Result<Slot> {
     let communicator = communicator::get(comm)?;
-    let memory = Memory::new(buffer, count, datatype)?;
+    let memory = memory(buffer, count, datatype, source)?;
     let selector = selector(&communicator, source, tag)?;
     Ok(Slot { communicator, memory, selector, claimed: None })
 }

@@ -1,0 +1,134 @@
+//! Arrays of requests, as the calls on several take them.
+
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use fabric_shm::Endpoint;
+
+use super::{RequestObject, find};
+use crate::bindings::*;
+use crate::failure::{Failure, Result, ensure};
+use crate::status::Status;
+
+/// The objects behind an array of handles, none behind the null ones.
+pub(super) struct Objects(Vec<Option<Rc<RequestObject>>>);
+
+impl FromIterator<Option<Rc<RequestObject>>> for Objects {
+    fn from_iter<I: IntoIterator<Item = Option<Rc<RequestObject>>>>(objects: I) -> Self {
+        Objects(objects.into_iter().collect())
+    }
+}
+
+impl Objects {
+    pub(super) unsafe fn new(count: c_int, requests: *const Request) -> Result<Objects> {
+        ensure!(count >= 0, ERR_COUNT, "{count} requests");
+        (0..count as usize).map(|index| find(*requests.add(index))).collect()
+    }
+
+    pub(super) fn all_ended(&self, endpoint: &Endpoint) -> bool {
+        self.present().all(|object| object.has_ended(endpoint))
+    }
+
+    /// The active requests that have ended.
+    pub(super) fn which_ended(&self, endpoint: &Endpoint) -> Vec<usize> {
+        let ended = |object: &Rc<RequestObject>| object.is_active() && object.has_ended(endpoint);
+        let found = self.0.iter().enumerate();
+        found.filter(|(_, one)| one.as_ref().is_some_and(ended)).map(|(index, _)| index).collect()
+    }
+
+    pub(super) fn any_active(&self) -> bool {
+        self.present().any(|object| object.is_active())
+    }
+
+    /// Those that there are.
+    pub(super) fn present(&self) -> impl Iterator<Item = &Rc<RequestObject>> {
+        self.0.iter().flatten()
+    }
+
+    pub(super) fn active(&self) -> impl Iterator<Item = &Rc<RequestObject>> {
+        self.present().filter(|object| object.is_active())
+    }
+
+    /// The status of one, to be asked for again.
+    pub(super) fn look(&self, index: usize) -> Result<Status> {
+        match &self.0[index] {
+            Some(object) => Ok(object.look()?.0),
+            None => Ok(Status::empty()),
+        }
+    }
+
+    /// Takes the one at `index`.
+    pub(super) unsafe fn take(
+        &self,
+        index: usize,
+        requests: *mut Request,
+    ) -> Result<(Status, Result)> {
+        match &self.0[index] {
+            Some(object) => object.take(&mut *requests.add(index)),
+            None => Ok((Status::empty(), Ok(()))),
+        }
+    }
+
+    /// Takes those at `indices`, whose statuses go side by side. With an error in one of them, they tell which.
+    pub(super) unsafe fn take_each(
+        &self,
+        indices: impl Iterator<Item = usize>,
+        requests: *mut Request,
+        statuses: *mut Status,
+    ) -> Result {
+        let mut failed = None;
+        for (place, index) in indices.enumerate() {
+            let (status, outcome) = self.take(index, requests)?;
+            let code = outcome.as_ref().map_or_else(|failure| failure.code, |()| SUCCESS);
+            failed = failed.or(outcome.err());
+            if !statuses.is_null() {
+                *statuses.add(place) = status.with_error(code);
+            }
+        }
+        let Some(first) = failed else { return Ok(()) };
+        let message =
+            format!("a request failed; the statuses tell which; first: {}", first.message);
+        Err(Failure { code: ERR_IN_STATUS, message, ..first })
+    }
+
+    pub(super) unsafe fn take_all(&self, requests: *mut Request, statuses: *mut Status) -> Result {
+        self.take_each(0..self.len(), requests, statuses)
+    }
+
+    /// Takes one whose index the caller has told.
+    pub(super) unsafe fn take_one(
+        &self,
+        index: usize,
+        requests: *mut Request,
+        status: *mut Status,
+    ) -> Result {
+        let (found, outcome) = self.take(index, requests)?;
+        found.give(status);
+        outcome
+    }
+
+    /// Takes those that were found, whose indices are told.
+    pub(super) unsafe fn take_some(
+        &self,
+        found: Vec<usize>,
+        requests: *mut Request,
+        taken: *mut c_int,
+        indices: *mut c_int,
+        statuses: *mut Status,
+    ) -> Result {
+        tell(&found, taken, indices);
+        self.take_each(found.into_iter(), requests, statuses)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Writes the indices of some requests.
+pub(super) unsafe fn tell(found: &[usize], taken: *mut c_int, indices: *mut c_int) {
+    *taken = found.len() as c_int;
+    for (place, &index) in found.iter().enumerate() {
+        *indices.add(place) = index as c_int;
+    }
+}

@@ -1,0 +1,171 @@
+//! Looking whether requests have ended: the tests, which take those that have, and the calls that only ask.
+
+use std::ffi::c_int;
+
+use super::list::{Objects, tell};
+use super::wait::progress;
+use super::{ended, find};
+use crate::bindings::*;
+use crate::failure::Result;
+use crate::process::endpoint;
+use crate::status::Status;
+
+pub(crate) unsafe fn test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> Result {
+    let Some(object) = find(*request)? else {
+        *flag = 1;
+        Status::give_empty(status);
+        return Ok(());
+    };
+    progress()?;
+    *flag = c_int::from(ended(&object)?);
+    if *flag == 0 {
+        return Ok(());
+    }
+    let (found, outcome) = object.take(&mut *request)?;
+    found.give(status);
+    outcome
+}
+
+pub(crate) unsafe fn get_status(request: Request, flag: *mut c_int, status: *mut Status) -> Result {
+    let Some(object) = find(request)? else {
+        *flag = 1;
+        Status::give_empty(status);
+        return Ok(());
+    };
+    progress()?;
+    *flag = c_int::from(ended(&object)?);
+    if *flag != 0 {
+        let (found, outcome) = object.look()?;
+        found.give(status);
+        outcome?;
+    }
+    Ok(())
+}
+
+/// Whether all have ended, after a look.
+fn look_for_all(objects: &Objects) -> Result<bool> {
+    progress()?;
+    Ok(objects.all_ended(&*endpoint()?))
+}
+
+/// Those that have ended, after a look; none if none is active.
+fn look_for_some(objects: &Objects) -> Result<Option<Vec<usize>>> {
+    if !objects.any_active() {
+        return Ok(None);
+    }
+    progress()?;
+    Ok(Some(objects.which_ended(&*endpoint()?)))
+}
+
+pub(crate) unsafe fn test_all(
+    count: c_int,
+    requests: *mut Request,
+    flag: *mut c_int,
+    statuses: *mut Status,
+) -> Result {
+    let objects = Objects::new(count, requests)?;
+    *flag = c_int::from(look_for_all(&objects)?);
+    if *flag == 0 { Ok(()) } else { objects.take_all(requests, statuses) }
+}
+
+/// MPI_Request_get_status_all.
+pub(crate) unsafe fn get_status_all(
+    count: c_int,
+    requests: *const Request,
+    flag: *mut c_int,
+    statuses: *mut Status,
+) -> Result {
+    let objects = Objects::new(count, requests)?;
+    *flag = c_int::from(look_for_all(&objects)?);
+    if *flag != 0 && !statuses.is_null() {
+        for index in 0..objects.len() {
+            *statuses.add(index) = objects.look(index)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells the first of those that have ended; none if there is none to take or to look at.
+unsafe fn first_of(
+    objects: &Objects,
+    index: *mut c_int,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> Result<Option<usize>> {
+    (*index, *flag) = (UNDEFINED, 1);
+    let Some(found) = look_for_some(objects)? else {
+        Status::give_empty(status);
+        return Ok(None);
+    };
+    match found.first() {
+        Some(&first) => *index = first as c_int,
+        None => *flag = 0,
+    }
+    Ok(found.first().copied())
+}
+
+pub(crate) unsafe fn test_any(
+    count: c_int,
+    requests: *mut Request,
+    index: *mut c_int,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> Result {
+    let objects = Objects::new(count, requests)?;
+    match first_of(&objects, index, flag, status)? {
+        Some(first) => objects.take_one(first, requests, status),
+        None => Ok(()),
+    }
+}
+
+/// MPI_Request_get_status_any.
+pub(crate) unsafe fn get_status_any(
+    count: c_int,
+    requests: *const Request,
+    index: *mut c_int,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> Result {
+    let objects = Objects::new(count, requests)?;
+    if let Some(first) = first_of(&objects, index, flag, status)? {
+        objects.look(first)?.give(status);
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn test_some(
+    count: c_int,
+    requests: *mut Request,
+    taken: *mut c_int,
+    indices: *mut c_int,
+    statuses: *mut Status,
+) -> Result {
+    let objects = Objects::new(count, requests)?;
+    let Some(found) = look_for_some(&objects)? else {
+        *taken = UNDEFINED;
+        return Ok(());
+    };
+    objects.take_some(found, requests, taken, indices, statuses)
+}
+
+/// MPI_Request_get_status_some.
+pub(crate) unsafe fn get_status_some(
+    count: c_int,
+    requests: *const Request,
+    taken: *mut c_int,
+    indices: *mut c_int,
+    statuses: *mut Status,
+) -> Result {
+    let objects = Objects::new(count, requests)?;
+    let Some(found) = look_for_some(&objects)? else {
+        *taken = UNDEFINED;
+        return Ok(());
+    };
+    tell(&found, taken, indices);
+    if !statuses.is_null() {
+        for (place, &index) in found.iter().enumerate() {
+            *statuses.add(place) = objects.look(index)?;
+        }
+    }
+    Ok(())
+}
