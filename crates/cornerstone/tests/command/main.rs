@@ -8,3 +8,5 @@ mod patterns;
 mod permissions;
 mod reading;
 mod results;
+mod tcp;
+mod two_hosts;

@@ -1,5 +1,5 @@
-//! Runs over an MPI, under its launcher and with the launcher started from here. MPICH from `.venv` (where `make test` puts
-//! it) or from PATH; without one these tests are skipped.
+//! Runs over an MPI, under its launcher and with the launcher started from here. MPICH from the roots that
+//! `CORNERSTONE_MPI_ROOTS` names, from `.venv` (where `make test` puts it) or from PATH; without one these tests are skipped.
 
 use std::path::Path;
 
@@ -7,10 +7,18 @@ use fabric_mpi::{Flavour, Launcher};
 
 use crate::lab::{Ended, Lab, eventually, skip};
 
-fn mpich(test: &str) -> Option<Launcher> {
-    let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/lib/libmpi_abi.so.1");
-    let library = installed.is_file().then_some(installed.as_path());
-    let found = Launcher::find(Flavour::Mpich, library).ok().filter(|one| one.library.is_some());
+pub(crate) fn mpich(test: &str) -> Option<Launcher> {
+    let named = std::env::var_os("CORNERSTONE_MPI_ROOTS").unwrap_or_default();
+    let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv");
+    let roots = std::env::split_paths(&named).chain([installed]);
+    let libraries = roots.map(|root| root.join("lib/libmpi_abi.so.1"));
+    let inside = libraries.filter(|library| library.is_file()).filter_map(|library| {
+        // A launcher of another installation would be found in PATH.
+        let found = Launcher::find(Flavour::Mpich, Some(&library)).ok()?;
+        found.mpiexec.starts_with(library.parent()?.parent()?).then_some(found)
+    });
+    let found =
+        inside.chain(Launcher::find(Flavour::Mpich, None)).find(|one| one.library.is_some());
     if found.is_none() {
         skip(test, "MPICH is not installed");
     }

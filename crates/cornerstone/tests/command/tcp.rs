@@ -1,0 +1,112 @@
+//! Runs over TCP on this host, alone and beside other fabrics.
+
+use crate::lab::{Lab, eventually, signal};
+
+const SHORT: [&str; 8] =
+    ["run", "ping-pong", "bandwidth", "--sizes", "8,64KiB", "--time-limit", "50ms", "--out"];
+
+#[test]
+fn the_same_test_over_shared_memory_and_tcp_stands_side_by_side() {
+    let lab = Lab::new();
+    for fabric in ["local", "tcp"] {
+        let out = format!("{fabric}.jsonl");
+        let ended = lab.succeed(&[&SHORT[..], &[&out, "--fabric", fabric]].concat());
+        assert!(ended.stdout.contains("ping-pong, 2 ranks"), "{ended:#?}");
+        assert_eq!(lab.records(&out)[0]["fabric"]["name"], fabric);
+        assert!(lab.becomes_empty());
+    }
+    let ended = lab.run(&["compare", "local.jsonl", "tcp.jsonl"]);
+    assert!(ended.stderr.contains("the fabric differs: A 'local', B 'tcp'"), "{ended:#?}");
+    assert!(ended.stdout.contains("ping-pong time, 2 ranks, 8 B"), "{ended:#?}");
+    lab.succeed(&["report", "local.jsonl", "tcp.jsonl", "-o", "both.html"]);
+    let page = std::fs::read_to_string(lab.path("both.html")).unwrap();
+    assert!(page.contains("local") && page.contains("tcp"));
+}
+
+#[test]
+fn ranks_on_the_hosts_of_a_file_measure_too() {
+    let lab = Lab::new();
+    lab.write("hosts", "localhost:2  # this one\n127.0.0.1\n");
+    let more = ["a.jsonl", "--fabric", "tcp", "--hosts", "hosts"];
+    lab.succeed(&[&SHORT[..], &more].concat());
+    assert!(!lab.measurements("a.jsonl").is_empty());
+    assert!(lab.becomes_empty());
+    let words = ["run", "ping-pong", "--ranks", "4", "--fabric", "tcp", "--hosts", "hosts"];
+    lab.run(&words)
+        .refuses(2, &["4 ranks are too many: the hosts have no more slots", "--ranks 3"]);
+}
+
+#[test]
+fn hosts_that_make_no_sense_are_refused_with_their_place() {
+    let lab = Lab::new();
+    lab.write("hosts", "alpha\nbeta:none\n");
+    let tcp = ["run", "ping-pong", "--fabric", "tcp"];
+    let with = |more: &[&str]| lab.run(&[&tcp[..], more].concat());
+    with(&["--hosts", "hosts"]).refuses(2, &["'hosts': line 2: 'beta:none'", "NAME:SLOTS"]);
+    with(&["--hosts", "nowhere"]).refuses(2, &["'nowhere'"]);
+    with(&["--agent", "rsh"]).refuses(2, &["--agent means nothing without --hosts"]);
+    lab.run(&["run", "--hosts", "hosts"]).refuses(2, &["'hosts'"]);
+    lab.write("hosts", "localhost:2\n");
+    lab.run(&["run", "--hosts", "hosts"])
+        .refuses(2, &["--hosts is for runs over TCP", "--fabric tcp"]);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    with(&["--hosts", "hosts", "--listen", &address]).refuses(1, &[&address, "in use"]);
+    lab.write("hosts", "localhost\nsomewhere.invalid\n");
+    with(&["--hosts", "hosts", "--agent", "/nowhere/agent", "--listen", "127.0.0.1:0"])
+        .refuses(1, &["starting rank 1 on somewhere.invalid"]);
+    assert!(lab.becomes_empty());
+}
+
+/// Measurements that take long enough to be ended among them.
+fn long<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let words = [
+        "run",
+        "ping-pong",
+        "--sizes",
+        "8,16,32MiB",
+        "--ranks",
+        "2",
+        "--time-limit",
+        "30s",
+        "--precision",
+        "0.001%",
+        "--fabric",
+        "tcp",
+        "--out",
+        "a.jsonl",
+    ];
+    [&words[..], more].concat()
+}
+
+#[test]
+fn a_killed_rank_is_named_and_nobody_is_left() {
+    let lab = Lab::new();
+    let running = lab.start(&long(&[]));
+    assert!(eventually(|| !lab.records("a.jsonl").is_empty()), "the ranks have not begun");
+    signal(running.rank(1).expect("the rank runs"), "KILL");
+    running.wait().refuses(1, &["rank 1", "SIGKILL", "--resume a.jsonl"]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn a_signal_ends_a_run_on_the_hosts_of_a_file_and_leaves_nobody() {
+    let lab = Lab::new();
+    lab.write("hosts", "localhost:2\n");
+    let running = lab.start(&long(&["--hosts", "hosts"]));
+    assert!(eventually(|| !lab.records("a.jsonl").is_empty()), "the ranks have not begun");
+    running.signal("INT");
+    running.wait().refuses(130, &["interrupted by SIGINT", "--resume a.jsonl"]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn ranks_on_other_hosts_do_not_outlive_the_process_that_started_them() {
+    let lab = Lab::new();
+    lab.write("hosts", "localhost:2\n");
+    let running = lab.start(&long(&["--hosts", "hosts"]));
+    assert!(eventually(|| !lab.records("a.jsonl").is_empty()), "the ranks have not begun");
+    running.signal("KILL");
+    assert_eq!(running.wait().status, None);
+    assert!(lab.becomes_empty());
+}
