@@ -55,6 +55,7 @@ impl Subject<'_> {
             samples,
             warm_up_samples: outcome.warm_up_ps.iter().map(to_us).collect(),
             search: None,
+            link_use: Vec::new(),
         })
     }
 

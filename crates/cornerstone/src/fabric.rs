@@ -1,5 +1,6 @@
 //! The fabrics that this build can run benchmarks on: the one place that knows more of them than a name.
 
+mod link_use;
 pub(crate) mod mpi;
 mod simulated;
 pub(crate) mod tcp;

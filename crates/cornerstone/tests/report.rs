@@ -168,3 +168,23 @@ fn a_results_file_read_back_gives_the_same_report() {
 fn the_same_runs_give_the_same_bytes() {
     assert!(render(&[run(&DESK), run(&CABINET)]) == render(&[run(&DESK), run(&CABINET)]));
 }
+
+#[test]
+fn each_pair_has_a_bar_beside_an_equal_share_and_jains_index() {
+    let page = render(&[synthetic::pairs_run()]);
+    // 20 of at most 40 MB/s; an equal share would be 30.
+    for part in ["width:50.00%", "width:100.00%", "left:75.00%"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(page.contains("Jain's index of fairness 90 %, 25 % unsent"));
+}
+
+#[test]
+fn links_of_a_simulated_network_have_a_bar_each_and_other_runs_have_none() {
+    let page = render(&[synthetic::pairs_run()]);
+    let links = &page[page.find("Links: how busy each was").expect("links are shown")..];
+    for part in ["node 1 +x", "width:75.00%", "25 %, 7 packets"] {
+        assert!(links.contains(part), "{part}");
+    }
+    assert!(!render(&[run(&DESK)]).contains("Links: how busy"));
+}

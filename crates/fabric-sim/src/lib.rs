@@ -31,7 +31,7 @@ pub mod unloaded;
 
 pub use machine::{Level, Machine};
 pub use network::{ChannelUse, Kind};
-pub use run::{Failure, Options, Outcome, RANKS_MAX, run, run_watched};
+pub use run::{Failure, Options, Outcome, RANKS_MAX, Watched, run, run_watched};
 pub use world::Counts;
 
 #[cfg(test)]

@@ -52,6 +52,23 @@ pub struct Outcome<T> {
     pub trace: Option<Trace>,
 }
 
+/// What can be seen of a run that goes on.
+pub struct Watched<'a> {
+    world: &'a RefCell<World>,
+}
+
+impl Watched<'_> {
+    /// The virtual time.
+    pub fn now(&self) -> Time {
+        self.world.borrow().now()
+    }
+
+    /// The use of each channel up to now (level L2).
+    pub fn channel_use(&self) -> Vec<ChannelUse> {
+        self.world.borrow().channel_use()
+    }
+}
+
 /// Why a run did not end in order: the rank that failed first, and its error.
 pub type Failure = (usize, Error);
 
@@ -85,7 +102,7 @@ pub fn run<T: 'static>(
     options: &Options,
     program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
 ) -> std::result::Result<Outcome<T>, Failure> {
-    run_watched(machine, options, program, &mut || ControlFlow::Continue(()))
+    run_watched(machine, options, program, &mut |_| ControlFlow::Continue(()))
 }
 
 /// The same as [`run`], with a look in between: `watch` is called whenever a rank has had its turn, and may end the run.
@@ -96,7 +113,7 @@ pub fn run_watched<T: 'static>(
     machine: &Machine,
     options: &Options,
     program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
-    watch: &mut dyn FnMut() -> ControlFlow<()>,
+    watch: &mut dyn FnMut(&Watched<'_>) -> ControlFlow<()>,
 ) -> std::result::Result<Outcome<T>, Failure> {
     let sharing = options.ranks_per_processor.unwrap_or(machine.ranks_per_processor);
     let topology =
@@ -199,7 +216,7 @@ impl<T: 'static> Ranks<T> {
 fn drive<T: 'static>(
     world: &RefCell<World>,
     ranks: &mut Ranks<T>,
-    watch: &mut dyn FnMut() -> ControlFlow<()>,
+    watch: &mut dyn FnMut(&Watched<'_>) -> ControlFlow<()>,
 ) {
     world.borrow_mut().wake_all();
     while !world.borrow().has_failed() {
@@ -208,7 +225,7 @@ fn drive<T: 'static>(
             Some(rank) => ranks.resume(world, rank),
             None => break,
         }
-        if watch().is_break() {
+        if watch(&Watched { world }).is_break() {
             world.borrow_mut().abort("whoever watched it asked for its end");
         }
     }

@@ -57,6 +57,7 @@ fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec
         samples: found.responses_us,
         warm_up_samples: Vec::new(),
         search: None,
+        link_use: Vec::new(),
     };
     let number = |metric: &str, unit: &str, summary: Summary| Measurement {
         metric: metric.into(),

@@ -98,6 +98,17 @@ pub struct Summary {
     pub outliers: Outliers,
 }
 
+/// How much a link of a simulated network was used while a measurement was made, its warm-up included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkUse {
+    /// The link's name, such as `node 3 +x`.
+    pub link: String,
+    /// The share of the time in which it carried packets, 0 to 1.
+    pub share: f64,
+    /// How many packets it carried.
+    pub packets: u64,
+}
+
 /// One measurement: what was measured, what the samples say, why sampling stopped, and the samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -134,6 +145,10 @@ pub struct Measurement {
     /// How a period was searched for or kept, where that is what was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<PeriodSearch>,
+    /// The busiest links of a simulated network, in the network's own order, beside the first metric of a measurement.
+    /// None on other fabrics, and none in files from before this was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link_use: Vec<LinkUse>,
 }
 
 /// What identifies a measurement: two runs are compared, and a run is resumed, key by key.

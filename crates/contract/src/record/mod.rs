@@ -12,7 +12,8 @@ mod run;
 
 pub use environment::{Environment, FabricDescription, RunEnd, RunHeader};
 pub use measurement::{
-    Better, Key, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary, Timing,
+    Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary,
+    Timing,
 };
 pub use period::{LateInstance, PeriodSearch, SearchEnd, Trial, TrialLine};
 pub use run::{Run, RunError};

@@ -8,12 +8,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::rc::Rc;
 
-use benchmark::{Job, Launch, Placement};
+use benchmark::{Event, Job, Launch, Placement};
 use contract::{Rank, Result as RankResult};
 use fabric_sim::trace::Trace;
-use fabric_sim::{Level, Machine, Options};
+use fabric_sim::{Level, Machine, Options, Watched};
 
 use super::LaunchEnd;
+use super::link_use::LinkMeter;
 use crate::arguments::{Answer, SimulationArguments};
 use crate::interruption::Interruption;
 use crate::rank::Message;
@@ -63,7 +64,9 @@ pub(super) fn run(
     let program = program(launch.job.clone(), Rc::clone(&said));
     let interruption = Interruption::watch();
     let mut stopped = None;
-    let ended = fabric_sim::run_watched(&machine, &options, program, &mut || {
+    let mut links = LinkMeter::default();
+    let ended = fabric_sim::run_watched(&machine, &options, program, &mut |run| {
+        note_link_use(&said, &mut links, run);
         stopped = interruption.signal().map(LaunchEnd::Interrupted);
         if stopped.is_none() && hand_on(&said, on_message).is_break() {
             stopped = Some(LaunchEnd::Stopped);
@@ -95,6 +98,17 @@ fn program(job: Job, said: Said) -> impl Fn(&mut dyn Rank) -> RankResult<()> {
             say(Message::Event(event));
             Ok(())
         })
+    }
+}
+
+/// A measurement that was said just now gets the use of the links since the one before.
+fn note_link_use(said: &Said, links: &mut LinkMeter, run: &Watched<'_>) {
+    for message in said.borrow_mut().iter_mut() {
+        if let Message::Event(Event::Measured(measurements)) = message
+            && let Some(first) = measurements.first_mut()
+        {
+            first.link_use = links.read(run);
+        }
     }
 }
 

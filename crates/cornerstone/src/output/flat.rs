@@ -133,6 +133,7 @@ mod tests {
             samples: vec![1.5],
             warm_up_samples: vec![9.0],
             search: None,
+            link_use: Vec::new(),
         }
     }
 

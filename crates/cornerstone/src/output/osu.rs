@@ -145,6 +145,7 @@ mod tests {
             samples: Vec::new(),
             warm_up_samples: Vec::new(),
             search: None,
+            link_use: Vec::new(),
         }
     }
 

@@ -358,6 +358,7 @@ mod tests {
             samples: vec![1.0],
             warm_up_samples: Vec::new(),
             search: None,
+            link_use: Vec::new(),
         }
     }
 

@@ -16,6 +16,7 @@ mod page;
 mod pattern;
 mod samples;
 mod sections;
+mod shares;
 mod standout;
 mod summary;
 

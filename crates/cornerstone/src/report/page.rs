@@ -202,7 +202,7 @@ fn group_title(group: &str) -> String {
         "cube" => "Simple communication (hypercube benchmarks, 1986)".into(),
         "sharc" => "Ping-pong and collectives (SHARC, 2002)".into(),
         "real-time" => "Real time: which period is kept? (MITRE, 1995)".into(),
-        "paragon" => "Adjacent pair (Paragon, 1995)".into(),
+        "paragon" => "Pairs on a line (Paragon, 1995)".into(),
         "processor" => "Processor (hypercube study, 1986, and FFTs, 1995)".into(),
         other => capitalised(&words(other)),
     }

@@ -14,6 +14,7 @@ use super::limits::Limits;
 use super::numbers;
 use super::pattern;
 use super::samples::Samples;
+use super::shares;
 use super::standout::anchor;
 
 /// What the page's script gets to know about a benchmark.
@@ -193,6 +194,8 @@ fn article(
             @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
             @if benchmark.name == "pmp" { (pattern::pictures(material.runs)) }
             @if data.in_view > 0 { (figures(data, 0..data.in_view)) }
+            (shares::pairs(benchmark, material.runs))
+            (shares::links(benchmark, material.runs, shares::has_pairs(benchmark)))
             @if let Some(known) = known {
                 details { summary { "What is timed, and how" } p { (known.explains) } }
             }

@@ -84,13 +84,14 @@ const FIRST_CHART: &str = "#benchmark-0 figure";
 
 #[test]
 fn no_page_complains_or_asks_for_anything() {
-    let pages: [(&str, Vec<Run>); 7] = [
+    let pages: [(&str, Vec<Run>); 8] = [
         ("one run", vec![run(&DESK)]),
         ("two runs", vec![run(&DESK), run(&CABINET)]),
         ("three runs", vec![run(&DESK), run(&CABINET), run(&PREDICTED)]),
         ("an empty run", vec![synthetic::empty_run()]),
         ("no run", vec![]),
         ("one benchmark", vec![run_of(&DESK, "barrier")]),
+        ("pairs and links", vec![synthetic::pairs_run()]),
         ("a hostile run", vec![synthetic::hostile_run(), synthetic::hostile_run()]),
     ];
     for (name, runs) in pages {

@@ -108,6 +108,41 @@ pub(crate) fn hostile_run() -> Run {
     run
 }
 
+/// Two pairs of a simulated line, of which one gets twice the other's rate, and the use of its links.
+pub(crate) fn pairs_run() -> Run {
+    use contract::record::LinkUse;
+    let mut run = run_of(&PREDICTED, "ping-pong");
+    let template = run.measurements.swap_remove(0);
+    let measurement = |metric: &str, unit: &str, value: f64, pair: Option<&str>| {
+        let mut parameters = Parameters::from([("layout".into(), "symmetric".into())]);
+        parameters.extend(pair.map(|pair| ("pair".into(), pair.into())));
+        Measurement {
+            benchmark: "many-pairs".into(),
+            group: "paragon".into(),
+            ranks: 4,
+            size_bytes: 1024,
+            parameters,
+            metric: metric.into(),
+            unit: unit.into(),
+            summary: summarise(&Sample::new([value; 6]).unwrap(), 0.95),
+            samples: Vec::new(),
+            warm_up_samples: Vec::new(),
+            ..template.clone()
+        }
+    };
+    let link = |link: &str, share, packets| LinkUse { link: link.into(), share, packets };
+    let mut time = measurement("time", "us", 100.0, None);
+    time.link_use = vec![link("node 0 +x", 0.25, 7), link("node 1 +x", 0.75, 21)];
+    run.measurements = vec![
+        time,
+        measurement("unsent", "%", 25.0, None),
+        measurement("fairness", "%", 90.0, None),
+        measurement("pair-rate", "MB/s", 20.0, Some("0-3")),
+        measurement("pair-rate", "MB/s", 40.0, Some("1-2")),
+    ];
+    run
+}
+
 /// Thousands of measurements.
 pub(crate) fn large_run() -> Run {
     let mut whole = run(&DESK);
@@ -296,6 +331,7 @@ impl Maker<'_> {
             samples: samples.into(),
             warm_up_samples: warm_up,
             search: None,
+            link_use: Vec::new(),
         }
     }
 }

@@ -1,0 +1,201 @@
+//! Who gets how much of what all share: each pair's rate, and how busy each link of a simulated network was.
+//!
+//! Bars in a table, so that they read without a script and copy as numbers.
+
+use std::collections::BTreeMap;
+
+use contract::record::{LinkUse, Measurement, Parameters, Run};
+use maud::{Markup, html};
+
+use super::format::{percent, size, value};
+use super::grouping::{Benchmark, Metric, parameter, ranks};
+use super::numbers::swatch;
+
+const PAIR: &str = "pair";
+
+/// Whether the benchmark is of pairs that share something.
+pub(super) fn has_pairs(benchmark: &Benchmark) -> bool {
+    benchmark.metric("pair-rate").is_some()
+}
+
+/// A bar for each pair's rate, with Jain's index: one picture for each layout, number of ranks and size.
+pub(super) fn pairs(benchmark: &Benchmark, runs: &[Run]) -> Markup {
+    let Some(rates) = benchmark.metric("pair-rate") else { return html! {} };
+    let pictures = together(rates, |m| m.size_bytes);
+    html! {
+        div.shares {
+            @for (subject, measured) in &pictures { (pairs_picture(benchmark, subject, measured, runs)) }
+        }
+    }
+}
+
+/// A bar for each link at the largest size of each number of ranks and parameters; empty for fabrics without links.
+pub(super) fn links(benchmark: &Benchmark, runs: &[Run], open: bool) -> Markup {
+    let Some(first) = benchmark.metrics.first() else { return html! {} };
+    let mut pictures = together(first, |_| 0);
+    for measured in pictures.values_mut() {
+        measured.retain(|(_, m)| !m.link_use.is_empty());
+        let largest = measured.iter().map(|(_, m)| m.size_bytes).max();
+        measured.retain(|(_, m)| Some(m.size_bytes) == largest);
+    }
+    pictures.retain(|_, measured| !measured.is_empty());
+    if pictures.is_empty() {
+        return html! {};
+    }
+    html! {
+        details open[open] {
+            summary { "Links: how busy each was" }
+            p.facts { "The share of the time, warm-up included, in which a link of the simulated network carried packets." }
+            div.shares {
+                @for (subject, measured) in &pictures { (links_picture(subject, measured, runs)) }
+            }
+        }
+    }
+}
+
+/// What one picture is of.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Subject {
+    ranks: usize,
+    parameters: Parameters,
+    /// The size in bytes, or 0 where the picture chooses one.
+    size_bytes: u64,
+}
+
+type Measured<'a> = Vec<(usize, &'a Measurement)>;
+
+/// The measurements of a metric that belong into one picture, pairs apart.
+fn together<'a>(
+    metric: &Metric<'a>,
+    size_bytes: impl Fn(&Measurement) -> u64,
+) -> BTreeMap<Subject, Measured<'a>> {
+    let mut found: BTreeMap<Subject, Measured> = BTreeMap::new();
+    for point in &metric.points {
+        let m = point.measurement;
+        let mut parameters = m.parameters.clone();
+        parameters.remove(PAIR);
+        let subject = Subject { ranks: m.ranks, parameters, size_bytes: size_bytes(m) };
+        found.entry(subject).or_default().push((point.run, m));
+    }
+    found
+}
+
+/// A bar: whose it is, how long, and from where to where the truth may lie.
+struct Bar {
+    run: usize,
+    value: f64,
+    interval: Option<(f64, f64)>,
+    text: String,
+}
+
+/// The bars under one name.
+struct Row {
+    name: String,
+    bars: Vec<Bar>,
+}
+
+fn pairs_picture(
+    benchmark: &Benchmark,
+    subject: &Subject,
+    measured: &Measured,
+    runs: &[Run],
+) -> Markup {
+    let mut rows: Vec<Row> = Vec::new();
+    for &(run, m) in measured {
+        let name = m.parameters.get(PAIR).map_or(String::new(), ToString::to_string);
+        let s = &m.summary;
+        let interval = Some((s.ci_low, s.ci_high));
+        let text = value(s.median, &m.unit);
+        add(&mut rows, name, Bar { run, value: s.median, interval, text });
+    }
+    let caption = html! {
+        "Each pair's rate: " (words(subject, subject.size_bytes))
+        @for run in 0..runs.len() { @if let Some(line) = fairness(benchmark, subject, run) {
+            span.interval { @if runs.len() > 1 { (swatch(run)) (runs[run].label) ": " } (line) }
+        } }
+    };
+    let longest = longest(&rows);
+    let count = rows.len() as f64;
+    let equal = (runs.len() == 1)
+        .then(|| rows.iter().flat_map(|row| &row.bars).map(|bar| bar.value).sum::<f64>() / count);
+    bars(&caption, &rows, longest, equal)
+}
+
+/// `Jain's index 42.9 %, 72.8 % unsent`.
+fn fairness(benchmark: &Benchmark, subject: &Subject, run: usize) -> Option<String> {
+    let of = |metric: &str| {
+        let points = &benchmark.metric(metric)?.points;
+        let found = points.iter().find(|point| {
+            let m = point.measurement;
+            point.run == run
+                && (m.ranks, m.size_bytes) == (subject.ranks, subject.size_bytes)
+                && m.parameters == subject.parameters
+        });
+        found.map(|point| percent(point.measurement.summary.median / 100.0))
+    };
+    let unsent = of("unsent").map(|share| format!(", {share} unsent")).unwrap_or_default();
+    Some(format!("Jain's index of fairness {}{unsent}", of("fairness")?))
+}
+
+fn links_picture(subject: &Subject, measured: &Measured, runs: &[Run]) -> Markup {
+    let mut rows: Vec<Row> = Vec::new();
+    for &(run, m) in measured {
+        for LinkUse { link, share, packets } in &m.link_use {
+            let text = format!("{}, {packets} packets", percent(*share));
+            add(&mut rows, link.clone(), Bar { run, value: *share, interval: None, text });
+        }
+    }
+    let size_bytes = measured.first().map_or(0, |(_, m)| m.size_bytes);
+    let caption = html! {
+        (words(subject, size_bytes))
+        @if runs.len() > 1 { @for &(run, _) in measured { span.interval { (swatch(run)) (runs[run].label) } } }
+    };
+    bars(&caption, &rows, 1.0, None)
+}
+
+fn add(rows: &mut Vec<Row>, name: String, bar: Bar) {
+    match rows.iter_mut().find(|row| row.name == name) {
+        Some(row) => row.bars.push(bar),
+        None => rows.push(Row { name, bars: vec![bar] }),
+    }
+}
+
+fn longest(rows: &[Row]) -> f64 {
+    let ends = rows.iter().flat_map(|row| &row.bars);
+    ends.map(|bar| bar.interval.map_or(bar.value, |(_, high)| high.max(bar.value)))
+        .fold(0.0, f64::max)
+}
+
+/// A table of bars, the longest of which fills its cell; `equal` is marked by a line through all of them.
+fn bars(caption: &Markup, rows: &[Row], longest: f64, equal: Option<f64>) -> Markup {
+    let at =
+        |value: f64| if longest > 0.0 { 100.0 * (value / longest).clamp(0.0, 1.0) } else { 0.0 };
+    html! {
+        table.bars {
+            caption { (caption) @if equal.is_some() { span.interval { "The dotted line is an equal share." } } }
+            tbody { @for row in rows { tr {
+                th scope="row" { (row.name) }
+                td.track aria-hidden="true" {
+                    @if let Some(equal) = equal { span.equal style=(format!("left:{:.2}%", at(equal))) {} }
+                    @for bar in &row.bars { div.bar {
+                        span.fill data-run=(bar.run) style=(format!("width:{:.2}%", at(bar.value))) {}
+                        @if let Some((low, high)) = bar.interval {
+                            span.whisker style=(format!("left:{:.2}%;width:{:.2}%", at(low), at(high) - at(low))) {}
+                        }
+                    } }
+                }
+                td { @for bar in &row.bars { div.reading { (bar.text) } } }
+            } } }
+        }
+    }
+}
+
+/// `16 ranks, layout symmetric, 256 KiB`.
+fn words(subject: &Subject, size_bytes: u64) -> String {
+    let mut parts = vec![ranks(subject.ranks)];
+    parts.extend(subject.parameters.iter().map(|(name, value)| parameter(name, value)));
+    if size_bytes > 0 {
+        parts.push(size(size_bytes));
+    }
+    parts.join(", ")
+}
