@@ -7,7 +7,8 @@ use std::rc::Rc;
 use contract::record::FabricDescription;
 use contract::{
     Buffer, ClockQuality, Completed, Error, Posted, Priority, PriorityGranted, Progress, Rank,
-    Result, Source, Status, Tag, TagSelector, Time, TimeSpan, Work, check_rank, collective,
+    Reduction, Result, Source, Status, Tag, TagSelector, Time, TimeSpan, Work, check_rank,
+    collective,
 };
 use corosensei::Yielder;
 
@@ -22,6 +23,8 @@ pub(crate) struct SimulatedRank<'a> {
     rank: usize,
     size: usize,
     check_results: bool,
+    /// Whether the machine's library is at work, and not the program.
+    in_library: bool,
 }
 
 impl<'a> SimulatedRank<'a> {
@@ -32,7 +35,7 @@ impl<'a> SimulatedRank<'a> {
         check_results: bool,
     ) -> Self {
         let size = world.borrow().size();
-        SimulatedRank { world, yielder, rank, size, check_results }
+        SimulatedRank { world, yielder, rank, size, check_results, in_library: false }
     }
 
     /// Suspends this rank if the world says so.
@@ -115,6 +118,22 @@ impl<'a> SimulatedRank<'a> {
 
     pub(crate) fn end_bare_send(&self, operation: u32) -> Result<()> {
         self.end_send(operation)
+    }
+
+    /// The program posts some operations. The library's own steps are not posted one by one.
+    fn post(&self, operations: u64) {
+        if !self.in_library {
+            let post = self.world.borrow().machine.endpoint.post;
+            self.work(post.times(operations));
+        }
+    }
+
+    /// The library runs a collective.
+    fn collective<T>(&mut self, steps: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.in_library, true);
+        let done = steps(self);
+        self.in_library = outer;
+        done
     }
 
     fn ring_collectives(&self) -> Option<crate::machine::RingCollectives> {
@@ -222,6 +241,7 @@ impl Rank for SimulatedRank<'_> {
     ) -> Result<Status> {
         let begin = self.world.borrow().now();
         check_rank(to, self.size)?;
+        self.post(2);
         let receive = self.begin_receive(from, receive_tag)?;
         let send = self.begin_send(to, send_tag, data)?;
         self.end_send(send)?;
@@ -231,11 +251,13 @@ impl Rank for SimulatedRank<'_> {
     }
 
     fn post_send(&mut self, to: usize, tag: Tag, buffer: Buffer) -> Result<Posted> {
+        self.post(1);
         let operation = self.begin_send(to, tag, &buffer)?;
         Ok(self.world.borrow_mut().keep_buffer(self.rank, operation, buffer))
     }
 
     fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted> {
+        self.post(1);
         let operation = self.begin_receive(from, tag)?;
         Ok(self.world.borrow_mut().keep_buffer(self.rank, operation, buffer))
     }
@@ -295,28 +317,36 @@ impl Rank for SimulatedRank<'_> {
     fn barrier(&mut self) -> Result<()> {
         match self.ring_collectives() {
             Some(costs) => ring::barrier(self, &costs),
-            None => collective::barrier(self),
+            None => self.collective(|rank| collective::barrier(rank)),
         }
     }
 
     fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
         match self.ring_collectives() {
             Some(costs) => ring::broadcast(self, &costs, root, buffer),
-            None => collective::broadcast(self, root, buffer),
+            None => self.collective(|rank| collective::broadcast(rank, root, buffer)),
         }
     }
 
     fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         match self.ring_collectives() {
             Some(costs) => ring::allgather(self, &costs, send, receive),
-            None => collective::allgather(self, send, receive),
+            None => self.collective(|rank| collective::allgather(rank, send, receive)),
         }
     }
 
     fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
         match self.ring_collectives() {
             Some(costs) => ring::allgather_in_place(self, &costs, buffer),
-            None => collective::allgather_in_place(self, buffer),
+            None => self.collective(|rank| collective::allgather_in_place(rank, buffer)),
         }
+    }
+
+    fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        self.collective(|rank| collective::allreduce(rank, reduction, send, receive))
+    }
+
+    fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        self.collective(|rank| collective::all_to_all(rank, send, receive))
     }
 }

@@ -21,8 +21,8 @@ struct Stage {
 }
 
 /// What an engine does before a message's first packet; the steps of a machine's own collectives need no such thing.
-fn setup(machine: &Machine, kind: Kind) -> TimeSpan {
-    if kind == Kind::Bare { TimeSpan::ZERO } else { machine.endpoint.setup }
+fn setup(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
+    if kind == Kind::Bare { TimeSpan::ZERO } else { machine.endpoint.setup.of(bytes) }
 }
 
 /// What the first packet, each of the middle ones and the last cost in a stage, and how many such stages follow each
@@ -38,7 +38,7 @@ struct Column {
 /// The time from the moment at which the sender's engine takes up a message of `bytes` bytes until its last byte is out
 /// of the receiver's engine, over a route of `links` links.
 pub fn transfer(machine: &Machine, bytes: u64, links: u64, kind: Kind) -> TimeSpan {
-    setup(machine, kind)
+    setup(machine, bytes, kind)
         + delays(machine, links, kind)
         + longest_path(&columns(machine, &stages(machine, links), bytes, kind))
 }
@@ -46,14 +46,14 @@ pub fn transfer(machine: &Machine, bytes: u64, links: u64, kind: Kind) -> TimeSp
 /// The time after which the sender's engine and the first link are free again.
 pub fn occupation(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
     let [send, link, _] = stages(machine, 1);
-    setup(machine, kind) + longest_path(&columns(machine, &[send, link], bytes, kind))
+    setup(machine, bytes, kind) + longest_path(&columns(machine, &[send, link], bytes, kind))
 }
 
 /// The time that a message takes the last link and the receiver's engine for.
 pub fn taking_in(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
     let [_, _, receive] = stages(machine, 1);
     let link = Stage { engine: Cost::default(), link: true, count: 1 };
-    let setup = if machine.endpoint.simplex { setup(machine, kind) } else { TimeSpan::ZERO };
+    let setup = if machine.endpoint.simplex { setup(machine, bytes, kind) } else { TimeSpan::ZERO };
     setup + longest_path(&columns(machine, &[link, receive], bytes, kind))
 }
 
@@ -166,7 +166,7 @@ mod tests {
                 at = *left;
             }
         }
-        machine.endpoint.setup
+        machine.endpoint.setup.of(bytes)
             + delays(machine, links, Kind::Data)
             + left.last().copied().unwrap_or_default()
     }

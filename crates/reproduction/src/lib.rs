@@ -16,7 +16,7 @@ mod validation;
 use serde::Serialize;
 
 pub use cell::{How, cells};
-pub use simulated::Simulator;
+pub use simulated::{Simulator, predict};
 
 /// A published cell and ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -56,18 +56,25 @@ impl Simulator {
 }
 
 fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
-    let machine = altered(question)?;
-    let settings = Settings { time_min_s: 0.0, samples_min: 30, ..Settings::default() };
     let step = Step {
         benchmark: question.benchmark.clone(),
         parameters: question.parameters.clone(),
         size_bytes: question.size_bytes,
         estimate_s: 0.0,
     };
+    predict(&altered(question)?, question.ranks, step)
+}
+
+/// What `step` gives on `machine` between so many ranks.
+///
+/// # Errors
+/// The rank that failed, and why.
+pub fn predict(machine: &Machine, ranks: usize, step: Step) -> Result<Vec<Measurement>, String> {
+    let settings = Settings { time_min_s: 0.0, samples_min: 30, ..Settings::default() };
     let job = Job { steps: vec![step], settings, limit_s: None };
     let made = Rc::new(RefCell::new(Vec::new()));
     let kept = Rc::clone(&made);
-    run(&machine, &Options::new(question.ranks), move |rank| {
+    run(machine, &Options::new(ranks), move |rank| {
         benchmark::execute(rank, &job, &mut |event| {
             if let Event::Measured(measurements) = event {
                 kept.borrow_mut().extend(measurements);

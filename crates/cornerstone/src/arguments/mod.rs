@@ -255,13 +255,18 @@ pub(crate) struct CompareArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
-    /// The results file: ping-pong between 2 ranks over sizes; better with bandwidth, copy and clock-cost
+    /// The results file: ping-pong between 2 ranks over sizes; better with bandwidth, two-way-bandwidth, copy and
+    /// clock-cost
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
 
     /// The machine file to make, ending in .toml; its name is the machine's
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "validate")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Show how well a twin made from every other size predicts the sizes between and the run's other benchmarks
+    #[arg(long)]
+    pub(crate) validate: bool,
 }
 
 #[derive(Args, Debug)]

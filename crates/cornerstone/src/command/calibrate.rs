@@ -1,37 +1,56 @@
 //! `calibrate`: from a measured run to a machine file, the twin of the machine that was measured.
 
-use std::fmt::Write;
+mod validation;
+
+use std::path::Path;
 use std::process::ExitCode;
 
+use contract::record::Run;
 use fabric_sim::calibration::{Residual, calibrate};
 
 use crate::arguments::CalibrateArguments;
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{print, table};
 use crate::results;
 
-/// Makes the machine file, and shows how well the machine meets what it was made from.
+/// Makes the machine file, and shows how well the machine meets what it was made from; or holds part of the run back, and
+/// shows how well the rest predicts it.
 pub(crate) fn execute(arguments: &CalibrateArguments) -> Result<ExitCode, Failure> {
     let run = results::read_noting_gaps(&arguments.run)?;
-    let path = &arguments.output;
+    if let Some(path) = &arguments.output {
+        write_twin(path, &run)?;
+    }
+    if arguments.validate {
+        print(&validation::report(&run)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
     if path.extension().is_none_or(|extension| extension != "toml") {
         return Err(Failure::usage(format!("'{}' does not end in .toml", path.display()))
             .hint("`--fabric sim:FILE` knows machine files by that ending"));
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let made = calibrate(&name, &run).map_err(|error| Failure::usage(error.to_string()))?;
+    let made = calibrate(&name, run).map_err(|error| Failure::usage(error.to_string()))?;
     std::fs::write(path, &made.text)
         .map_err(|error| Failure::failed(format!("cannot write '{}': {error}", path.display())))?;
-    print(&table(&made.residuals))?;
-    print(&format!("\n{0}; run on it with --fabric sim:{0}\n", path.display()))?;
-    Ok(ExitCode::SUCCESS)
+    print(&residuals(&made.residuals))?;
+    print(&format!("\n{0}; run on it with --fabric sim:{0}\n", path.display()))
 }
 
-fn table(residuals: &[Residual]) -> String {
-    let mut text = String::from("ping-pong, bytes   measured, us       twin, us     error\n");
-    for Residual { size_bytes, measured_us, twin_us } in residuals {
-        let error = 100.0 * (twin_us / measured_us - 1.0);
-        let _ = writeln!(text, "{size_bytes:>16}{measured_us:>15.3}{twin_us:>15.3}{error:>+8.1} %");
-    }
-    text
+fn residuals(residuals: &[Residual]) -> String {
+    let header = ["ping-pong, bytes", "measured, us", "twin, us", "error"].map(String::from);
+    let row = |residual: &Residual| {
+        let Residual { size_bytes, measured_us, twin_us } = *residual;
+        compared(vec![size_bytes.to_string()], measured_us, twin_us)
+    };
+    table(&header, 0, residuals.iter().map(row).collect())
+}
+
+/// A row with what was measured, what the twin says, and its error.
+fn compared(mut row: Vec<String>, measured_us: f64, twin_us: f64) -> Vec<String> {
+    let error = 100.0 * (twin_us / measured_us - 1.0);
+    row.extend([format!("{measured_us:.3}"), format!("{twin_us:.3}"), format!("{error:+.1} %")]);
+    row
 }

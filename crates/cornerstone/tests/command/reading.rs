@@ -119,3 +119,24 @@ fn a_run_without_sizes_has_no_line_to_fit() {
     lab.succeed(&["run", "barrier", "--ranks", "2", "--time-limit", "50ms", "--out", "b.jsonl"]);
     lab.run(&["fit", "b.jsonl"]).refuses(1, &["b.jsonl", "three message sizes", "--sizes"]);
 }
+
+/// The Mark-III is straight lines, so its twin meets what lies between and, as its channels are simplex too, exchanges.
+#[test]
+fn a_twin_is_made_of_a_run_and_validated_with_what_was_held_back() {
+    let lab = Lab::new();
+    let run = "run ping-pong bandwidth two-way-bandwidth exchange --fabric sim:mark-iii --ranks 2 \
+               --sizes 8,64,512,4KiB,16KiB --out a.jsonl";
+    lab.succeed(&run.split_whitespace().collect::<Vec<_>>());
+    let validated = lab.succeed(&["calibrate", "a.jsonl", "-o", "twin.toml", "--validate"]);
+    let errors = validated.stdout.split("median error").nth(1).expect("the table of errors");
+    let cell = |name: &str, column: usize| -> f64 {
+        let row = errors.lines().find(|line| line.trim_start().starts_with(name)).expect(name);
+        row.split_whitespace().nth(column).unwrap().parse().unwrap()
+    };
+    // Two sizes of the first three lie between those that were kept; of exchanges nothing was.
+    let names = ["ping-pong", "bandwidth", "two-way-bandwidth", "exchange", "all"];
+    assert_eq!(names.map(|name| cell(name, 1)), [2.0, 2.0, 2.0, 5.0, 11.0]);
+    assert!(cell("all", 2) < 1.0, "{errors}");
+    lab.succeed(&["run", "barrier", "--fabric", "sim:twin.toml", "--ranks", "5"]);
+    lab.run(&["calibrate", "a.jsonl"]).refuses(2, &["--output"]);
+}

@@ -82,8 +82,11 @@ pub struct Endpoint {
     pub packet_send: Cost,
     /// The receiver's packet engine, likewise.
     pub packet_receive: Cost,
-    /// What a message takes the sender's engine before its first packet.
-    pub setup: TimeSpan,
+    /// The processor's time to post an operation and go on, where it would otherwise block in it. Steps of collectives are
+    /// the library's own and are spared.
+    pub post: TimeSpan,
+    /// What a message takes the sender's engine before its first packet, by its length.
+    pub setup: Piecewise,
     /// Whether a node can only send or only take in at a time, and taking in takes as long as sending (level L1).
     pub simplex: bool,
     /// The shortest time between two messages that a node sends.

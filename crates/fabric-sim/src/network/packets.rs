@@ -244,7 +244,10 @@ impl Packets {
             outcomes.push(Outcome::Started(message));
         }
         let kind = travel.parcel.map_or(Kind::Data, |parcel| parcel.kind);
-        let setup = if first && kind != Kind::Bare { endpoint.setup } else { TimeSpan::ZERO };
+        let setup = match travel.parcel {
+            Some(parcel) if first && kind != Kind::Bare => endpoint.setup.of(parcel.bytes),
+            _ => TimeSpan::ZERO,
+        };
         let cost = setup + engine_time(endpoint.packet_send, bytes, first);
         if cost == TimeSpan::ZERO {
             self.inject(node);

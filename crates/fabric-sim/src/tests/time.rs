@@ -93,3 +93,20 @@ fn a_bus_carries_one_packet_at_a_time_and_starts_them_at_its_slots() {
     // 500 bytes take 5 µs, so two slots of 4: from 4 to 12 and from 12 to 20.
     assert_eq!(outcome.unwrap().results[2].as_ps(), 20_000_000);
 }
+
+/// Two posts of 5 µs before a message of 7 µs; a library that makes all ranks meet posts nothing one by one.
+#[test]
+fn posting_costs_the_program_but_not_the_steps_of_a_collective() {
+    let machine = machine(
+        "[endpoint]\npost_us = 5\nsend_us = 7\n[network]\nshape = \"switch\"\nlink_mb_per_s = 1000",
+    );
+    let times = run(&machine, 2, |rank| {
+        let other = 1 - rank.rank();
+        let begin = rank.now();
+        rank.send_receive(other, TAG, &[], Source::Rank(other), TAG.into(), &mut [])?;
+        let exchanged = rank.now();
+        rank.barrier()?;
+        Ok([exchanged.since(begin), rank.now().since(exchanged)])
+    });
+    assert_eq!(times.unwrap().results[0], [TimeSpan::from_us(17), TimeSpan::from_us(7)]);
+}

@@ -65,7 +65,10 @@ pub(super) struct FileEndpoint {
     pub(super) packet_send_ns_per_byte: Option<f64>,
     pub(super) packet_receive_us: Option<f64>,
     pub(super) packet_receive_ns_per_byte: Option<f64>,
+    pub(super) post_us: Option<f64>,
     pub(super) setup_us: Option<f64>,
+    #[serde(default)]
+    pub(super) setup: Vec<FilePiece>,
     #[serde(default)]
     pub(super) simplex: bool,
     pub(super) gap_us: Option<f64>,

@@ -1,0 +1,131 @@
+//! How well a twin predicts what it was not made from: every other size of the benchmarks that it is made from, and all
+//! sizes of the others.
+
+use std::collections::BTreeMap;
+
+use benchmark::Step;
+use contract::record::{Measurement, Run};
+use fabric_sim::Machine;
+use fabric_sim::calibration::{CALIBRATING, calibrate, without_clock_us};
+
+use super::compared;
+use crate::failure::Failure;
+use crate::output::table;
+
+/// The rank count that twins are made from, and validated at.
+const RANKS: usize = 2;
+/// Groups whose benchmarks are of one rank, or of the machine below the messages.
+const NOT_OF_MESSAGES: [&str; 2] = ["limits", "processor"];
+
+/// A measurement that was held back, and the twin's.
+struct HeldBack<'a> {
+    measurement: &'a Measurement,
+    twin_us: f64,
+}
+
+/// The tables of a validation: each value that was held back, then the median error of each benchmark and of all.
+///
+/// # Errors
+/// A run from which no twin can be made, or that holds nothing else.
+pub(super) fn report(run: &Run) -> Result<String, Failure> {
+    let kept = kept_sizes(run);
+    let is_kept = |m: &Measurement| !of_messages(m) || calibrates(m, &kept);
+    let part = Run {
+        measurements: run.measurements.iter().filter(|m| is_kept(m)).cloned().collect(),
+        ..run.clone()
+    };
+    let made = calibrate("twin", &part).map_err(|error| Failure::usage(error.to_string()))?;
+    let twin = fabric_sim::machine::parse("twin", &made.text)
+        .map_err(|error| Failure::failed(error.to_string()))?;
+    let asked = run.measurements.iter().filter(|m| {
+        of_messages(m) && m.metric == "time" && m.ranks == RANKS && !calibrates(m, &kept)
+    });
+    let held_back = asked.map(|m| predict(&twin, m)).collect::<Result<Vec<_>, _>>()?;
+    if held_back.is_empty() {
+        return Err(Failure::usage("the run holds nothing to validate a twin with").hint(
+            "measure more sizes, and other benchmarks, such as `exchange broadcast allgather`",
+        ));
+    }
+    Ok(format!("{}\n{}", values(&held_back), errors(&held_back)))
+}
+
+fn of_messages(m: &Measurement) -> bool {
+    !NOT_OF_MESSAGES.contains(&m.group.as_str())
+}
+
+/// The first size of the ping-pong and every other one from there, and the last, so that what is held back lies between.
+fn kept_sizes(run: &Run) -> Vec<u64> {
+    let wanted = |m: &&Measurement| m.benchmark == CALIBRATING[0] && m.ranks == RANKS;
+    let mut sizes: Vec<u64> =
+        run.measurements.iter().filter(wanted).map(|m| m.size_bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let last = sizes.last().copied();
+    sizes.into_iter().step_by(2).chain(last).collect()
+}
+
+fn calibrates(m: &Measurement, kept: &[u64]) -> bool {
+    CALIBRATING.contains(&m.benchmark.as_str()) && kept.contains(&m.size_bytes)
+}
+
+fn predict<'a>(twin: &Machine, measurement: &'a Measurement) -> Result<HeldBack<'a>, Failure> {
+    let m = measurement;
+    let mut parameters = m.parameters.clone();
+    // How it was measured, where there was a choice, is no part of what was asked for.
+    parameters.remove("method");
+    let step = Step {
+        benchmark: m.benchmark.clone(),
+        parameters,
+        size_bytes: m.size_bytes,
+        estimate_s: 0.0,
+    };
+    let failed = |why: String| Failure::failed(format!("{} on the twin: {why}", m.benchmark));
+    let made = reproduction::predict(twin, m.ranks, step).map_err(failed)?;
+    let time = made.iter().find(|made| made.metric == m.metric);
+    let twin_us = time.ok_or_else(|| failed("it gave no time".into()))?.summary.median;
+    Ok(HeldBack { measurement, twin_us })
+}
+
+fn values(held_back: &[HeldBack]) -> String {
+    let header = ["held back", "bytes", "measured, us", "twin, us", "error"].map(String::from);
+    let row = |held: &HeldBack| {
+        let m = held.measurement;
+        let mut name = m.benchmark.clone();
+        m.parameters.iter().for_each(|(key, value)| name.push_str(&format!(" {key}={value}")));
+        compared(vec![name, m.size_bytes.to_string()], without_clock_us(m), held.twin_us)
+    };
+    table(&header, 1, held_back.iter().map(row).collect())
+}
+
+fn errors(held_back: &[HeldBack]) -> String {
+    let mut by_benchmark: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for held in held_back {
+        let error = (held.twin_us / without_clock_us(held.measurement) - 1.0).abs();
+        by_benchmark.entry(&held.measurement.benchmark).or_default().push(error);
+    }
+    let all = by_benchmark.values().flatten().copied().collect();
+    let header = ["benchmark", "values", "median error", "largest"].map(String::from);
+    let mut rows: Vec<Vec<String>> =
+        by_benchmark.into_iter().map(|(name, errors)| summary(name, errors)).collect();
+    rows.push(summary("all", all));
+    table(&header, 1, rows)
+}
+
+fn summary(name: &str, mut errors: Vec<f64>) -> Vec<String> {
+    errors.sort_by(f64::total_cmp);
+    let percent = |error: f64| format!("{:.1} %", 100.0 * error);
+    let middle = (errors[(errors.len() - 1) / 2] + errors[errors.len() / 2]) / 2.0;
+    let largest = errors[errors.len() - 1];
+    vec![name.into(), errors.len().to_string(), percent(middle), percent(largest)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_count_lies_between_the_middle_two() {
+        assert_eq!(summary("x", vec![0.3, 0.1]), ["x", "2", "20.0 %", "30.0 %"]);
+        assert_eq!(summary("x", vec![0.3, 0.1, 0.2]), ["x", "3", "20.0 %", "30.0 %"]);
+    }
+}
