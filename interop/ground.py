@@ -33,8 +33,10 @@ def build():
         folder.mkdir(parents=True, exist_ok=True)
     for name in ("libmpi_abi.so", "libmpi_abi.so.1"):
         link = LIBRARY / name
-        link.unlink(missing_ok=True)
-        link.symlink_to(BUILT / "libmpi_abi.so")
+        fresh = link.with_name(f".{name}.{os.getpid()}")
+        fresh.symlink_to(BUILT / "libmpi_abi.so")
+        # In one step, for another run may be using it.
+        fresh.replace(link)
     for path, compiler in ((COMPILER, "cc"), (COMPILER_CXX, "c++")):
         path.write_text(
             f'#!/bin/sh\nexec {compiler} "-I{INCLUDE}" "$@" "-L{LIBRARY}" "-Wl,-rpath,{LIBRARY}" -lmpi_abi\n'

@@ -250,7 +250,9 @@ unsafe fn fortran(
         made.integers.remove(0);
     }
     let part = get(base)?;
-    let copy = resized_type(&part, part.lower, part.extent, made);
+    let mut copy = resized_type(&part, part.lower, part.extent, made);
+    // Nobody has set its bounds: in a structure it is padded as its base is.
+    copy.fixed_bounds = part.fixed_bounds;
     copy.committed.set(true);
     *new = register(copy);
     Ok(())

@@ -34,10 +34,13 @@ impl Memory {
         (self.count * self.of.size) as usize
     }
 
-    /// Where the data lies, if it lies in one piece.
+    /// Where the data lies, if it lies in one piece. Of no data that is a place that is never null, as slices want it.
     #[inline]
     pub(crate) fn in_one_piece(&self) -> Option<*mut u8> {
-        if self.of.dense || self.bytes() == 0 {
+        if self.bytes() == 0 {
+            return Some(std::ptr::dangling_mut());
+        }
+        if self.of.dense {
             return Some(self.start);
         }
         let single = self.count == 1 && self.of.runs.len() == 1;

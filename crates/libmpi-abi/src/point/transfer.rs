@@ -177,7 +177,6 @@ impl Letter {
             return Ok(false);
         }
         let bytes = self.memory.bytes();
-        let start = if bytes == 0 { std::ptr::dangling_mut() } else { start };
         let data = std::slice::from_raw_parts(start, bytes);
         endpoint()?.send(to, self.communicator.point_context(), self.tag, data)?;
         Ok(true)
@@ -279,7 +278,6 @@ impl Slot {
             return Ok(None);
         }
         let room = self.memory.bytes();
-        let start = if room == 0 { std::ptr::dangling_mut() } else { start };
         let buffer = std::slice::from_raw_parts_mut(start, room);
         let envelope = endpoint()?.receive(selector, buffer)?;
         Ok(Some(status_of(&self.communicator, envelope, room)))
