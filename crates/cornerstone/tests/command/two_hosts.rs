@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use crate::lab::{Lab, skip};
+use crate::lab::{Lab, eventually, skip};
 use crate::mpi;
 
 /// The rate of the cable, each way: 25 MB/s on the wire.
@@ -52,7 +52,17 @@ impl TwoHosts {
             let start = ["-n", space, "qdisc", "add", "dev", "cable", "root", "tbf"];
             run("tc", &[&start[..], &shape].concat())?;
         }
-        Ok(())
+        // The system takes note of a cable's state a while after it has both ends, and an MPI looks at that.
+        let up = |space: &String| {
+            let show = ["-n", space, "-brief", "link", "show", "cable"];
+            let output = Command::new("ip").args(show).output();
+            output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(" UP "))
+        };
+        if eventually(|| self.spaces.iter().all(up)) {
+            Ok(())
+        } else {
+            Err("the virtual cable does not come up".into())
+        }
     }
 
     /// An agent, called as ssh is, that reaches both.
