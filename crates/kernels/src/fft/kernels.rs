@@ -14,7 +14,8 @@ pub(super) type Kernel<T> = unsafe fn(&Job<T>);
 /// The kernels of one length for one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels<T> {
-    pub(super) rows: Kernel<T>,
+    /// Absent from 256 points on, where RustFFT is faster.
+    pub(super) rows: Option<Kernel<T>>,
     /// The roots that `rows` takes; the others take those of [`tile::roots`].
     pub(super) rows_roots: fn(usize) -> Vec<Complex<T>>,
     /// Through the caches, and past them. Absent where a transform is shorter than half a vector.
@@ -43,7 +44,7 @@ pub(super) mod sealed {
 }
 
 macro_rules! compile {
-    ($(#[$feature:meta])* $name:ident: $lanes:ty) => {
+    ($(#[$feature:meta])* $name:ident: $lanes:ty, streams: $streams:literal) => {
         mod $name {
             use super::*;
 
@@ -67,12 +68,12 @@ macro_rules! compile {
                 unsafe { tile::columns::<$lanes, N>(job) }
             }
 
-            fn of<const N: usize>() -> Kernels<Real> {
+            fn of<const N: usize>(rows: Option<Kernel<Real>>) -> Kernels<Real> {
                 Kernels {
-                    rows: rows::<N>,
+                    rows,
                     rows_roots: tile::roots,
                     turned: (2 * N >= <$lanes>::COUNT)
-                        .then_some([turned::<N, false>, turned::<N, true>]),
+                        .then_some([turned::<N, false>, turned::<N, $streams>]),
                     columns: columns::<N>,
                     lanes: <$lanes>::COUNT,
                     rows_per_tile: tile::rows_per_tile::<$lanes>(N),
@@ -81,16 +82,16 @@ macro_rules! compile {
 
             pub(super) fn kernels(length: usize) -> Option<Kernels<Real>> {
                 Some(match length {
-                    2 => of::<2>(),
-                    4 => of::<4>(),
-                    8 => of::<8>(),
-                    16 => of::<16>(),
-                    32 => of::<32>(),
-                    64 => of::<64>(),
-                    128 => of::<128>(),
-                    256 => of::<256>(),
-                    512 => of::<512>(),
-                    1024 => of::<1024>(),
+                    2 => of::<2>(Some(rows::<2>)),
+                    4 => of::<4>(Some(rows::<4>)),
+                    8 => of::<8>(Some(rows::<8>)),
+                    16 => of::<16>(Some(rows::<16>)),
+                    32 => of::<32>(Some(rows::<32>)),
+                    64 => of::<64>(Some(rows::<64>)),
+                    128 => of::<128>(Some(rows::<128>)),
+                    256 => of::<256>(None),
+                    512 => of::<512>(None),
+                    1024 => of::<1024>(None),
                     _ => return None,
                 })
             }
@@ -98,16 +99,17 @@ macro_rules! compile {
     };
 }
 
-compile!(portable_f32: Array<f32, 8>);
-compile!(portable_f64: Array<f64, 4>);
+// Vectors of 16 bytes, which every architecture has: wider ones are no faster, and every lane is compiled by itself.
+compile!(portable_f32: Array<f32, 4>, streams: false);
+compile!(portable_f64: Array<f64, 2>, streams: false);
 #[cfg(target_arch = "x86_64")]
-compile!(#[target_feature(enable = "avx2,fma")] avx2_f32: crate::lanes::avx2::F32x8);
+compile!(#[target_feature(enable = "avx2,fma")] avx2_f32: crate::lanes::avx2::F32x8, streams: true);
 #[cfg(target_arch = "x86_64")]
-compile!(#[target_feature(enable = "avx2,fma")] avx2_f64: crate::lanes::avx2::F64x4);
+compile!(#[target_feature(enable = "avx2,fma")] avx2_f64: crate::lanes::avx2::F64x4, streams: true);
 #[cfg(target_arch = "x86_64")]
-compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f32: crate::lanes::avx512::F32x16);
+compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f32: crate::lanes::avx512::F32x16, streams: true);
 #[cfg(target_arch = "x86_64")]
-compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f64: crate::lanes::avx512::F64x8);
+compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f64: crate::lanes::avx512::F64x8, streams: true);
 
 /// The kernels of one length for AVX-512, where rows have kernels of their own.
 #[cfg(target_arch = "x86_64")]
@@ -122,7 +124,7 @@ fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
     };
     let rows_per_tile = if length == 8 { 2 } else { 1 };
     let tiles = avx512_f32::kernels(length)?;
-    Some(Kernels { rows, rows_roots: avx512_rows::roots, rows_per_tile, ..tiles })
+    Some(Kernels { rows: Some(rows), rows_roots: avx512_rows::roots, rows_per_tile, ..tiles })
 }
 
 macro_rules! real {

@@ -4,13 +4,16 @@
 //! and out. In columns the lanes lie side by side in memory already. Between the two there is the corner turn for
 //! nothing: rows in, columns out, without the second transposition.
 
-use std::mem::MaybeUninit;
+mod ends;
+mod passes;
 
 use num_complex::Complex;
 
 use super::Real;
 use super::butterfly::{Pair, transform};
 use crate::lanes::{Lanes, Vector};
+use ends::{Columns, InPlace, Turned, scatter};
+use passes::{columns_pass, from_rows, put_all, remaining_passes};
 
 /// What a kernel works on. Pitches count real numbers, two to a point.
 pub(super) struct Job<T> {
@@ -71,85 +74,6 @@ const fn place(length: usize, k: usize) -> usize {
 pub(super) const fn rows_per_tile<V: Vector>(length: usize) -> usize {
     let points = V::COUNT / 2;
     if length < points { V::COUNT * points / length } else { V::COUNT }
-}
-
-/// Where the last pass leaves its results.
-trait Sink<V>: Copy {
-    /// Takes result `k`.
-    ///
-    /// # Safety
-    /// `k` is below the length, and the sink was made for memory that has room for the tile.
-    unsafe fn put(self, k: usize, value: Pair<V>);
-}
-
-/// Leaves results in the scratch, in their [`place`].
-#[derive(Clone, Copy)]
-struct InPlace<V, const N: usize>(*mut Pair<V>);
-
-impl<V: Lanes, const N: usize> Sink<V> for InPlace<V, N> {
-    #[inline(always)]
-    unsafe fn put(self, k: usize, value: Pair<V>) {
-        // SAFETY: `place` permutes the N points of the scratch, and the caller keeps k below N.
-        unsafe { self.0.add(place(N, k)).write(value) }
-    }
-}
-
-/// Columns of a matrix: a point of all lanes lies contiguous, the next point one pitch further on.
-#[derive(Clone, Copy)]
-struct Columns<T> {
-    start: *mut T,
-    pitch: usize,
-}
-
-impl<T: Copy> Columns<T> {
-    /// Point `n` of all lanes.
-    ///
-    /// # Safety
-    /// Row n holds COUNT complex numbers.
-    #[inline(always)]
-    unsafe fn point<V: Lanes<Element = T>>(self, n: usize) -> Pair<V> {
-        // SAFETY: the caller vouches for the row.
-        let (re, im) = unsafe {
-            let at = self.start.add(n * self.pitch);
-            V::deinterleave(V::load(at), V::load(at.add(V::COUNT)))
-        };
-        Pair { re, im }
-    }
-}
-
-impl<V: Lanes> Sink<V> for Columns<V::Element> {
-    #[inline(always)]
-    unsafe fn put(self, k: usize, value: Pair<V>) {
-        let (low, high) = V::interleave(value.re, value.im);
-        // SAFETY: the caller vouches for room for COUNT complex numbers at row k.
-        unsafe {
-            let at = self.start.add(k * self.pitch);
-            low.store(at);
-            high.store(at.add(V::COUNT));
-        }
-    }
-}
-
-/// As [`Columns`], for lanes that were transposed into natural order; past the caches if `STREAMED`.
-#[derive(Clone, Copy)]
-struct Turned<T, const STREAMED: bool>(Columns<T>);
-
-impl<V: Lanes, const STREAMED: bool> Sink<V> for Turned<V::Element, STREAMED> {
-    #[inline(always)]
-    unsafe fn put(self, k: usize, value: Pair<V>) {
-        let (low, high) = V::interleave_in_order(value.re, value.im);
-        // SAFETY: the caller vouches for room for COUNT complex numbers at row k, and for its alignment if streamed.
-        unsafe {
-            let at = self.0.start.add(k * self.0.pitch);
-            if STREAMED {
-                low.stream(at);
-                high.stream(at.add(V::COUNT));
-            } else {
-                low.store(at);
-                high.store(at.add(V::COUNT));
-            }
-        }
-    }
 }
 
 /// Transforms contiguous rows, in place or into another matrix of rows.
@@ -239,181 +163,6 @@ pub(super) unsafe fn columns<V: Lanes<Element: Real>, const N: usize>(job: &Job<
     }
 }
 
-/// All passes over a tile of rows.
-#[inline(always)]
-unsafe fn from_rows<V: Lanes<Element: Real>, const N: usize>(
-    input: *const V::Element,
-    pitch: usize,
-    scratch: *mut Pair<V>,
-    roots: *const Complex<V::Element>,
-    sink: impl Sink<V>,
-) {
-    // SAFETY: the caller vouches for input, scratch, roots and sink of N points.
-    unsafe {
-        match N {
-            32 => rows_pass::<V, 4, 8>(input, pitch, scratch, roots),
-            64 => rows_pass::<V, 8, 8>(input, pitch, scratch, roots),
-            128 => rows_pass::<V, 8, 16>(input, pitch, scratch, roots),
-            256 => rows_pass::<V, 16, 16>(input, pitch, scratch, roots),
-            512 => rows_pass::<V, 8, 64>(input, pitch, scratch, roots),
-            1024 => rows_pass::<V, 16, 64>(input, pitch, scratch, roots),
-            _ => {
-                for at in (0..N).step_by(V::COUNT / 2) {
-                    gather::<V>(input.add(2 * at), pitch, scratch.add(at));
-                }
-                put_all(transform(scratch.cast::<[Pair<V>; N]>().read()), sink, 0, 1);
-                return;
-            }
-        }
-        remaining_passes::<V, N>(scratch, roots, sink);
-    }
-}
-
-/// What follows the first pass.
-#[inline(always)]
-unsafe fn remaining_passes<V: Lanes<Element: Real>, const N: usize>(
-    scratch: *mut Pair<V>,
-    roots: *const Complex<V::Element>,
-    sink: impl Sink<V>,
-) {
-    // SAFETY: the caller vouches for scratch and sink of N points, and for the roots, of which the first N are used up.
-    unsafe {
-        match N {
-            32 => last_pass::<V, 4, 8>(scratch, sink, 0, 1),
-            64 => last_pass::<V, 8, 8>(scratch, sink, 0, 1),
-            128 => last_pass::<V, 8, 16>(scratch, sink, 0, 1),
-            256 => last_pass::<V, 16, 16>(scratch, sink, 0, 1),
-            512 | 1024 => {
-                let first = N / 64;
-                for k in 0..first {
-                    let part = scratch.add(64 * k);
-                    middle_pass::<V, 8, 8>(part, roots.add(N));
-                    last_pass::<V, 8, 8>(part, sink, k, first);
-                }
-            }
-            _ => unreachable!(),
-        }
-    }
-}
-
-/// The first pass from rows, a square's worth of columns at a time: `A` squares are transposed into a corner of the
-/// first-level cache, and their columns transformed from there.
-#[inline(always)]
-unsafe fn rows_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
-    input: *const V::Element,
-    pitch: usize,
-    scratch: *mut Pair<V>,
-    roots: *const Complex<V::Element>,
-) {
-    let width = V::COUNT / 2;
-    for first in (0..B).step_by(width) {
-        let mut squares = MaybeUninit::<[[Pair<V>; 8]; A]>::uninit();
-        let squares = squares.as_mut_ptr().cast::<Pair<V>>();
-        for i in 0..A {
-            // SAFETY: the caller vouches for COUNT rows of A * B points; a square has no more than 8 columns.
-            unsafe { gather::<V>(input.add(2 * (B * i + first)), pitch, squares.add(8 * i)) };
-        }
-        for column in 0..width {
-            // SAFETY: every index is below A * B, the length of scratch and roots; the squares were filled above.
-            unsafe {
-                let mut x = [squares.add(column).read(); A];
-                for i in 1..A {
-                    x[i] = squares.add(8 * i + column).read();
-                }
-                put_twiddled::<V, A, B>(x, first + column, scratch, roots);
-            }
-        }
-    }
-}
-
-/// The first pass from columns.
-#[inline(always)]
-unsafe fn columns_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
-    source: Columns<V::Element>,
-    scratch: *mut Pair<V>,
-    roots: *const Complex<V::Element>,
-) {
-    for n in 0..B {
-        // SAFETY: every index is below A * B, the length of source, scratch and roots.
-        unsafe {
-            let mut x = [source.point::<V>(n); A];
-            for i in 1..A {
-                x[i] = source.point(B * i + n);
-            }
-            put_twiddled::<V, A, B>(x, n, scratch, roots);
-        }
-    }
-}
-
-/// A pass that puts its results where its points were.
-#[inline(always)]
-unsafe fn middle_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
-    scratch: *mut Pair<V>,
-    roots: *const Complex<V::Element>,
-) {
-    for n in 0..B {
-        // SAFETY: every index is below A * B, the length of scratch and roots.
-        unsafe {
-            let mut x = [scratch.add(n).read(); A];
-            for i in 1..A {
-                x[i] = scratch.add(B * i + n).read();
-            }
-            put_twiddled::<V, A, B>(x, n, scratch, roots);
-        }
-    }
-}
-
-/// Transforms the `A` points of column `n` of `B` and leaves each result, times its root, in the scratch.
-#[inline(always)]
-unsafe fn put_twiddled<V: Lanes<Element: Real>, const A: usize, const B: usize>(
-    x: [Pair<V>; A],
-    n: usize,
-    scratch: *mut Pair<V>,
-    roots: *const Complex<V::Element>,
-) {
-    let y = transform(x);
-    // SAFETY: every index is below A * B, the length of scratch and roots; `x` proves the instructions.
-    unsafe {
-        scratch.add(n).write(y[0]);
-        for k in 1..A {
-            let root = &*roots.add(n * A + k);
-            let root = Pair { re: V::splat(root.re), im: V::splat(root.im) };
-            scratch.add(B * k + n).write(y[k].times(root));
-        }
-    }
-}
-
-/// The transforms of `B` points, one for each of `A` results of the pass before. Result k goes to the sink as
-/// `offset + stride * k`.
-#[inline(always)]
-unsafe fn last_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
-    scratch: *const Pair<V>,
-    sink: impl Sink<V>,
-    offset: usize,
-    stride: usize,
-) {
-    for k in 0..A {
-        // SAFETY: every index is below A * B, the length of the scratch; the caller vouches for the sink.
-        unsafe {
-            let y = transform(scratch.add(B * k).cast::<[Pair<V>; B]>().read());
-            put_all(y, sink, offset + stride * k, stride * A);
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn put_all<V: Lanes, const B: usize>(
-    y: [Pair<V>; B],
-    sink: impl Sink<V>,
-    offset: usize,
-    stride: usize,
-) {
-    for i in 0..B {
-        // SAFETY: the caller vouches for a sink of that many results.
-        unsafe { sink.put(offset + stride * i, y[i]) };
-    }
-}
-
 /// Transforms that fit a vector, several to a row of the square.
 #[inline(always)]
 unsafe fn short_rows<V: Lanes<Element: Real>, const N: usize>(
@@ -439,40 +188,5 @@ unsafe fn short_rows<V: Lanes<Element: Real>, const N: usize>(
             }
         }
         V::store_square(V::transpose(square), output, output_pitch);
-    }
-}
-
-/// Transposes a square of rows into half as many points.
-#[inline(always)]
-unsafe fn gather<V: Lanes>(input: *const V::Element, pitch: usize, points: *mut Pair<V>) {
-    // SAFETY: the caller vouches for a square at `input` and room for COUNT / 2 points.
-    unsafe {
-        let square = V::transpose(V::load_square(input, pitch));
-        let columns = square.as_ref();
-        for j in 0..V::COUNT / 2 {
-            points.add(j).write(Pair { re: columns[2 * j], im: columns[2 * j + 1] });
-        }
-    }
-}
-
-/// Transposes the results in the scratch into a tile of rows, a square at a time.
-#[inline(always)]
-unsafe fn scatter<V: Lanes, const N: usize>(
-    scratch: *const Pair<V>,
-    output: *mut V::Element,
-    pitch: usize,
-) {
-    for at in (0..N).step_by(V::COUNT / 2) {
-        // SAFETY: the caller vouches for room for COUNT rows of N points; `at` stays below N.
-        unsafe {
-            let mut square = (*scratch).re.repeat();
-            let columns = square.as_mut();
-            for j in 0..V::COUNT / 2 {
-                let pair = scratch.add(place(N, at + j)).read();
-                columns[2 * j] = pair.re;
-                columns[2 * j + 1] = pair.im;
-            }
-            V::store_square(V::transpose(square), output.add(2 * at), pitch);
-        }
     }
 }

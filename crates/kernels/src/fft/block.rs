@@ -1,0 +1,162 @@
+//! The kernels of one length with their tables and their scratch.
+
+use num_complex::Complex;
+
+use super::kernels::Kernels;
+use super::tile::{self, Job};
+use super::{Real, SELF_SUFFICIENT};
+use crate::corner_turn;
+
+pub(super) struct Block<T> {
+    kernels: Kernels<T>,
+    rows_roots: Vec<Line>,
+    roots: Vec<Line>,
+    scratch: Vec<Line>,
+}
+
+/// A cache line, for its alignment: a vector that crosses two lines is twice the work.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// The numbers, from the beginning of a line on.
+fn in_lines<T: Real>(numbers: &[Complex<T>]) -> Vec<Line> {
+    let mut lines = vec![Line([0; 64]); size_of_val(numbers).div_ceil(size_of::<Line>())];
+    // SAFETY: the lines have room for all numbers, which are nothing but bits, and are better aligned.
+    unsafe {
+        let to = lines.as_mut_ptr().cast::<Complex<T>>();
+        std::ptr::copy_nonoverlapping(numbers.as_ptr(), to, numbers.len());
+    }
+    lines
+}
+
+impl<T: Real> Block<T> {
+    pub(super) fn new(kernels: Kernels<T>, length: usize) -> Self {
+        let bytes = kernels.lanes * length * size_of::<Complex<T>>();
+        let scratch = vec![Line([0; 64]); bytes.div_ceil(size_of::<Line>())];
+        let rows_roots = in_lines(&(kernels.rows_roots)(length));
+        Block { kernels, rows_roots, roots: in_lines(&tile::roots::<T>(length)), scratch }
+    }
+
+    /// How many transforms a tile of rows takes.
+    pub(super) fn rows_per_tile(&self) -> usize {
+        self.kernels.rows_per_tile
+    }
+
+    /// Whether rows have kernels here. From 256 points on a tile and its scratch do not fit the first-level cache
+    /// together, and RustFFT keeps its lanes busy with one transform (78 and 82 GFLOP/s on a Zen 5).
+    pub(super) fn has_rows(&self) -> bool {
+        self.kernels.rows.is_some()
+    }
+
+    /// Transforms whole tiles in place.
+    pub(super) fn rows(&mut self, length: usize, tiles: &mut [Complex<T>]) {
+        let at = tiles.as_mut_ptr();
+        // SAFETY: input and output are one slice of whole tiles.
+        unsafe { self.rows_between(length, at.cast_const(), at, tiles.len()) };
+    }
+
+    /// Transforms whole tiles of `input` into `output`.
+    pub(super) fn rows_into(
+        &mut self,
+        length: usize,
+        input: &[Complex<T>],
+        output: &mut [Complex<T>],
+    ) {
+        assert_eq!(input.len(), output.len(), "input and output differ");
+        // SAFETY: both slices hold the points, as was asserted.
+        unsafe { self.rows_between(length, input.as_ptr(), output.as_mut_ptr(), input.len()) };
+    }
+
+    /// # Safety
+    /// Input and output are good for `points` points, and are either the same or apart.
+    unsafe fn rows_between(
+        &mut self,
+        length: usize,
+        input: *const Complex<T>,
+        output: *mut Complex<T>,
+        points: usize,
+    ) {
+        let Kernels { lanes, rows, rows_per_tile, .. } = self.kernels;
+        let rows = rows.expect("the caller asked whether rows have kernels");
+        let tiles = points / (rows_per_tile * length);
+        assert_eq!(points, tiles * rows_per_tile * length, "a tile is cut off");
+        // Rows of transforms shorter than half a vector are taken several at once.
+        let pitch = 2 * length.max(lanes / 2);
+        let job = Job {
+            input: input.cast::<T>(),
+            output: output.cast::<T>(),
+            tiles,
+            input_pitch: pitch,
+            output_pitch: pitch,
+            roots: self.rows_roots.as_ptr().cast(),
+            scratch: self.scratch.as_mut_ptr().cast(),
+        };
+        // SAFETY: the caller vouches for exactly that many tiles, as was asserted; the block was made for instructions that
+        // the processor has, with scratch for a tile; a complex number is two reals in a row.
+        unsafe { rows(&job) };
+    }
+
+    /// Transforms as many of `batch` columns as fill whole tiles, in place; says how many.
+    ///
+    /// # Safety
+    /// As many rows as a transform has points, `pitch` apart, of `batch` columns each lie in `data`.
+    pub(super) unsafe fn columns(
+        &mut self,
+        data: &mut [Complex<T>],
+        batch: usize,
+        pitch: usize,
+    ) -> usize {
+        let tiles = batch / self.kernels.lanes;
+        let job = Job {
+            input: data.as_ptr().cast(),
+            output: data.as_mut_ptr().cast(),
+            tiles,
+            input_pitch: 2 * pitch,
+            output_pitch: 2 * pitch,
+            roots: self.roots.as_ptr().cast(),
+            scratch: self.scratch.as_mut_ptr().cast(),
+        };
+        // SAFETY: the caller vouches for the columns, of which the tiles are no more; the block was made for instructions
+        // that the processor has, with scratch for a tile.
+        unsafe { (self.kernels.columns)(&job) };
+        tiles * self.kernels.lanes
+    }
+
+    /// Whether rows are better transformed by kernels of their own and then turned, [`super::turned_rows`] at a time, than by a tile
+    /// that does both.
+    pub(super) fn turns_by_rows(&self, length: usize) -> bool {
+        self.kernels.rows_per_tile == 1 && length >= SELF_SUFFICIENT
+    }
+
+    /// Transforms and turns as many rows as fill whole tiles; says how many.
+    pub(super) fn turned(
+        &mut self,
+        length: usize,
+        input: &[Complex<T>],
+        output: &mut [Complex<T>],
+    ) -> usize {
+        let Some([stored, streamed]) = self.kernels.turned else { return 0 };
+        assert_eq!(input.len(), output.len(), "input and output differ");
+        let batch = input.len() / length;
+        let lanes = self.kernels.lanes;
+        let job = Job {
+            input: input.as_ptr().cast::<T>(),
+            output: output.as_mut_ptr().cast::<T>(),
+            tiles: batch / lanes,
+            input_pitch: 2 * length,
+            output_pitch: 2 * batch,
+            roots: self.roots.as_ptr().cast(),
+            scratch: self.scratch.as_mut_ptr().cast(),
+        };
+        let vector = lanes * size_of::<T>();
+        let aligned = job.output.addr().is_multiple_of(vector)
+            && (job.output_pitch * size_of::<T>()).is_multiple_of(vector);
+        let streaming = aligned && size_of_val(input) >= corner_turn::STREAMING_BYTES;
+        // SAFETY: input and output hold `batch` transforms each, of which the tiles are no more; the block was made for
+        // instructions that the processor has, with scratch for a tile; every row of a streamed output is aligned.
+        unsafe { if streaming { streamed(&job) } else { stored(&job) } };
+        corner_turn::fence();
+        job.tiles * lanes
+    }
+}

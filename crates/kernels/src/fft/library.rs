@@ -1,0 +1,57 @@
+//! RustFFT: for lengths without kernels, for what does not fill the lanes, and to be compared with.
+
+use std::sync::Arc;
+
+use num_complex::{Complex, Complex32};
+use rustfft::{Fft, FftPlanner};
+
+use super::Real;
+use crate::{Error, Result};
+
+/// RustFFT behind the same call, to be compared with.
+pub struct LibraryFft {
+    length: usize,
+    library: Library<f32>,
+}
+
+impl LibraryFft {
+    /// Plans forward transforms of `length` points.
+    ///
+    /// # Errors
+    /// [`Error::EmptyTransform`] for a length of zero.
+    pub fn new(length: usize) -> Result<Self> {
+        if length == 0 {
+            return Err(Error::EmptyTransform);
+        }
+        Ok(LibraryFft { length, library: Library::new(length) })
+    }
+
+    /// Transforms `data`, any number of contiguous transforms one after the other, in place.
+    ///
+    /// # Errors
+    /// [`Error::BrokenTransform`] if `data` is not a whole number of transforms.
+    pub fn transform(&mut self, data: &mut [Complex32]) -> Result<()> {
+        if !data.len().is_multiple_of(self.length) {
+            return Err(Error::BrokenTransform { length: self.length, found: data.len() });
+        }
+        self.library.transform(data);
+        Ok(())
+    }
+}
+
+pub(super) struct Library<T> {
+    pub(super) plan: Arc<dyn Fft<T>>,
+    pub(super) scratch: Vec<Complex<T>>,
+}
+
+impl<T: Real> Library<T> {
+    pub(super) fn new(length: usize) -> Self {
+        let plan = FftPlanner::new().plan_fft_forward(length);
+        let needed = plan.get_inplace_scratch_len().max(plan.get_immutable_scratch_len());
+        Library { plan, scratch: vec![Complex::new(T::zero(), T::zero()); needed] }
+    }
+
+    pub(super) fn transform(&mut self, data: &mut [Complex<T>]) {
+        self.plan.process_with_scratch(data, &mut self.scratch);
+    }
+}
