@@ -246,6 +246,12 @@ impl Effect {
 }
 
 impl Comparison {
+    /// Whether the measurement became worse by more than `threshold`, as [`ComparedRuns::regressions`] has it.
+    pub fn is_regression(&self, threshold: f64) -> bool {
+        self.verdict == Verdict::Slower
+            && self.worsening().is_some_and(|worse| worse.low > 1.0 + threshold)
+    }
+
     fn direction(&self) -> Verdict {
         let up = self.effect.is_some_and(|effect| effect.ratio > 1.0);
         if up == (self.better == Better::Higher) { Verdict::Faster } else { Verdict::Slower }
@@ -266,10 +272,7 @@ impl ComparedRuns {
     /// below 1/1.1), of which the whole interval says so, and which the verdict calls slower. With a threshold of the
     /// margin or less these are all that are slower.
     pub fn regressions(&self, threshold: f64) -> impl Iterator<Item = &Comparison> {
-        self.comparisons.iter().filter(move |comparison| {
-            comparison.verdict == Verdict::Slower
-                && comparison.worsening().is_some_and(|worse| worse.low > 1.0 + threshold)
-        })
+        self.comparisons.iter().filter(move |comparison| comparison.is_regression(threshold))
     }
 
     /// How many comparisons have this verdict.

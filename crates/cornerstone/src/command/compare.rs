@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use analysis::compare::{ComparedRuns, Comparison, Name, Settings, Verdict, compare};
-use contract::record::{Better, Run};
+use contract::record::Run;
 
 use crate::arguments::{CompareArguments, Share};
 use crate::failure::{Failure, STATUS_FAILED};
@@ -30,7 +30,7 @@ pub(crate) fn execute(arguments: CompareArguments) -> Result<ExitCode, Failure> 
         .hint("compare runs of the same benchmarks, ranks and sizes"));
     }
     print(&text(&compared))?;
-    let regressed = compared.comparisons.iter().any(|c| is_regression(c, threshold));
+    let regressed = compared.regressions(threshold).next().is_some();
     Ok(if regressed { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS })
 }
 
@@ -58,15 +58,6 @@ fn note_differences(before: &Run, after: &Run) {
     }
 }
 
-/// Whether a number got worse beyond the threshold, and not by chance.
-fn is_regression(comparison: &Comparison, threshold: f64) -> bool {
-    let worse = comparison.effect.map_or(1.0, |effect| match comparison.better {
-        Better::Lower => effect.ratio,
-        Better::Higher => 1.0 / effect.ratio,
-    });
-    comparison.verdict == Verdict::Slower && worse > 1.0 + threshold
-}
-
 fn text(compared: &ComparedRuns) -> String {
     let threshold = compared.settings.margin;
     let mut sorted: Vec<&Comparison> = compared.comparisons.iter().collect();
@@ -88,7 +79,7 @@ fn text(compared: &ComparedRuns) -> String {
             let _ = writeln!(text, "{} measured in {run} only", only.len());
         }
     }
-    let regressions = sorted.iter().filter(|c| is_regression(c, threshold)).count();
+    let regressions = compared.regressions(threshold).count();
     let limit = percent(threshold);
     let _ = match regressions {
         0 => writeln!(text, "no regression beyond {limit}"),
@@ -117,7 +108,7 @@ fn row(comparison: &Comparison, threshold: f64) -> Vec<String> {
         None => ("-".into(), String::new()),
     };
     let verdict = match comparison.verdict {
-        Verdict::Slower if is_regression(comparison, threshold) => "slower !",
+        Verdict::Slower if comparison.is_regression(threshold) => "slower !",
         Verdict::Slower => "slower",
         Verdict::Faster => "faster",
         Verdict::Same => "same",
