@@ -1,0 +1,47 @@
+//! Measurements and their parameters in words.
+
+use contract::record::{Measurement, ParameterValue};
+
+/// The heading of a parameter's column.
+pub(in crate::report) fn heading(name: &str) -> String {
+    words(name.strip_suffix("_bytes").unwrap_or(name))
+}
+
+/// A parameter's value in a column under its heading.
+pub(in crate::report) fn cell(name: &str, value: &ParameterValue) -> String {
+    match value {
+        ParameterValue::Number(bytes) if name.ends_with("_bytes") => {
+            crate::report::format::size(*bytes)
+        }
+        _ => value.to_string(),
+    }
+}
+
+/// A parameter as a reader would say it: `packet 1 KiB`, `no acknowledgement`.
+pub(in crate::report) fn parameter(name: &str, value: &ParameterValue) -> String {
+    match value {
+        ParameterValue::Flag(true) => words(name),
+        ParameterValue::Flag(false) => format!("no {}", words(name)),
+        _ => format!("{} {}", heading(name), cell(name, value)),
+    }
+}
+
+/// What tells a measurement from the others of its benchmark, in full.
+pub(in crate::report) fn full_label(m: &Measurement) -> String {
+    let mut parts = vec![ranks(m.ranks)];
+    parts.extend(m.parameters.iter().map(|(name, value)| parameter(name, value)));
+    if m.size_bytes > 0 {
+        parts.push(crate::report::format::size(m.size_bytes));
+    }
+    parts.join(", ")
+}
+
+/// `1 rank`, `2 ranks`.
+pub(in crate::report) fn ranks(count: usize) -> String {
+    if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
+}
+
+/// A name as words: `half_round_trip` and `half-round-trip` become `half round trip`.
+pub(in crate::report) fn words(name: &str) -> String {
+    name.replace(['_', '-'], " ")
+}

@@ -1,0 +1,200 @@
+//! What to draw of a metric: which quantity lies along the axis, and which measurements make a line.
+
+use std::collections::BTreeSet;
+
+use contract::record::{Measurement, ParameterValue};
+
+use super::labels::{parameter, ranks, words};
+use super::Metric;
+
+/// The quantity along a chart's horizontal axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::report) enum Axis {
+    Size,
+    Ranks,
+    Parameter(String),
+}
+
+/// Measurements that differ only in the quantity along the axis: one line of a chart.
+pub(in crate::report) struct Line<'a> {
+    pub(in crate::report) run: usize,
+    /// What tells it from the other lines of its run.
+    pub(in crate::report) label: String,
+    /// In ascending order of the axis.
+    pub(in crate::report) points: Vec<(u64, &'a Measurement)>,
+}
+
+/// One chart's lines.
+pub(in crate::report) struct Plot<'a> {
+    pub(in crate::report) axis: Axis,
+    /// Each with two points or more, as far as there are such.
+    pub(in crate::report) lines: Vec<Line<'a>>,
+}
+
+/// What an axis would show.
+struct Joined<'a> {
+    /// How many points that no other chart shows.
+    count: usize,
+    /// How many values along the axis.
+    values: usize,
+    plot: Plot<'a>,
+}
+
+impl<'a> Metric<'a> {
+    /// What to draw: as many charts as it takes to show each point on a line, along the quantity that joins most of
+    /// them first. Points that no line joins stand in the first chart. Empty where nothing varies.
+    pub(in crate::report) fn plots(&self) -> Vec<Plot<'a>> {
+        let mut axes = vec![Axis::Size];
+        axes.extend(self.numeric_parameters().into_iter().map(Axis::Parameter));
+        axes.push(Axis::Ranks);
+        let mut rest: BTreeSet<*const Measurement> =
+            self.points.iter().map(|point| std::ptr::from_ref(point.measurement)).collect();
+        let mut plots: Vec<Plot> = Vec::new();
+        loop {
+            let candidates =
+                axes.iter().filter(|axis| plots.iter().all(|plot| plot.axis != **axis));
+            let joined = candidates.map(|axis| self.joined(axis, &rest)).filter(|j| j.count > 0);
+            // Of equals the first named: the reversed order makes it the last, which `max_by_key` takes.
+            let joined: Vec<Joined> = joined.collect();
+            let Some(best) = joined.into_iter().rev().max_by_key(|j| (j.count, j.values)) else {
+                break;
+            };
+            for (_, measurement) in best.plot.lines.iter().flat_map(|line| &line.points) {
+                rest.remove(&std::ptr::from_ref(*measurement));
+            }
+            plots.push(best.plot);
+        }
+        if let Some(first) = plots.first_mut() {
+            let alone = self.lines(&first.axis).into_iter().filter(|line| line.points.len() == 1);
+            let is_left = |line: &Line| rest.contains(&std::ptr::from_ref(line.points[0].1));
+            first.lines.extend(alone.filter(is_left));
+            first.lines.sort_by_key(|line| (line.run, line.points[0].1.ranks));
+        }
+        plots
+    }
+
+    /// What an axis would join of the points that are left.
+    fn joined(&self, axis: &Axis, rest: &BTreeSet<*const Measurement>) -> Joined<'a> {
+        let mut lines = self.lines(axis);
+        lines.retain(|line| line.points.len() > 1);
+        let points = || lines.iter().flat_map(|line| &line.points);
+        Joined {
+            count: points().filter(|(_, m)| rest.contains(&std::ptr::from_ref(*m))).count(),
+            values: points().map(|(x, _)| x).collect::<BTreeSet<_>>().len(),
+            plot: Plot { axis: axis.clone(), lines },
+        }
+    }
+
+    /// The lines of a chart over `axis`, run by run.
+    pub(in crate::report) fn lines(&self, axis: &Axis) -> Vec<Line<'a>> {
+        let varying = self.varying(axis);
+        let mut lines: Vec<Line> = Vec::new();
+        for point in &self.points {
+            let Some(x) = axis.of(point.measurement) else { continue };
+            let label = label(point.measurement, &varying);
+            let same = |line: &&mut Line| line.run == point.run && line.label == label;
+            match lines.iter_mut().find(same) {
+                Some(line) => line.points.push((x, point.measurement)),
+                None => {
+                    lines.push(Line { run: point.run, label, points: vec![(x, point.measurement)] })
+                }
+            }
+        }
+        for line in &mut lines {
+            line.points.sort_by_key(|&(x, _)| x);
+        }
+        lines.sort_by_key(|line| (line.run, line.points[0].1.ranks));
+        lines
+    }
+
+    /// The dimensions, apart from the axis, that take more than one value.
+    pub(in crate::report) fn varying(&self, axis: &Axis) -> Vec<Dimension> {
+        let mut dimensions = vec![Dimension::Fabric, Dimension::Ranks, Dimension::Size];
+        let names: BTreeSet<&String> =
+            self.points.iter().flat_map(|p| p.measurement.parameters.keys()).collect();
+        dimensions.extend(names.into_iter().cloned().map(Dimension::Parameter));
+        dimensions.retain(|dimension| {
+            let is_axis = match (dimension, axis) {
+                (Dimension::Size, Axis::Size) | (Dimension::Ranks, Axis::Ranks) => true,
+                (Dimension::Parameter(a), Axis::Parameter(b)) => a == b,
+                _ => false,
+            };
+            !is_axis && self.varies(dimension)
+        });
+        dimensions
+    }
+
+    /// Whether a dimension takes several values. The fabric counts only within a run: the run's own label names it.
+    fn varies(&self, dimension: &Dimension) -> bool {
+        let within_a_run = matches!(dimension, Dimension::Fabric);
+        let mut first = std::collections::BTreeMap::new();
+        self.points.iter().any(|p| {
+            let value = dimension.of(p.measurement);
+            let run = if within_a_run { p.run } else { 0 };
+            *first.entry(run).or_insert_with(|| value.clone()) != value
+        })
+    }
+
+    fn numeric_parameters(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (name, value) in self.points.iter().flat_map(|p| &p.measurement.parameters) {
+            if matches!(value, ParameterValue::Number(_)) && !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+}
+
+impl Axis {
+    /// Where a measurement lies along the axis; `None` where it lacks the parameter.
+    pub(in crate::report) fn of(&self, m: &Measurement) -> Option<u64> {
+        match self {
+            Axis::Size => Some(m.size_bytes),
+            Axis::Ranks => Some(m.ranks as u64),
+            Axis::Parameter(name) => match m.parameters.get(name) {
+                Some(ParameterValue::Number(number)) => Some(*number),
+                _ => None,
+            },
+        }
+    }
+
+    /// The axis's name and whether its values are bytes.
+    pub(in crate::report) fn title(&self) -> (String, bool) {
+        match self {
+            Axis::Size => ("message size".into(), true),
+            Axis::Ranks => ("ranks".into(), false),
+            Axis::Parameter(name) => match name.strip_suffix("_bytes") {
+                Some(stem) => (format!("{} size", words(stem)), true),
+                None => (words(name), false),
+            },
+        }
+    }
+}
+
+/// Something that tells one line of a chart from another.
+pub(in crate::report) enum Dimension {
+    Fabric,
+    Ranks,
+    Size,
+    Parameter(String),
+}
+
+impl Dimension {
+    fn of(&self, m: &Measurement) -> String {
+        match self {
+            Dimension::Fabric => m.fabric.clone(),
+            Dimension::Ranks => ranks(m.ranks),
+            Dimension::Size => crate::report::format::size(m.size_bytes),
+            Dimension::Parameter(name) => {
+                m.parameters.get(name).map_or(String::new(), |value| parameter(name, value))
+            }
+        }
+    }
+}
+
+fn label(m: &Measurement, varying: &[Dimension]) -> String {
+    let parts: Vec<String> =
+        varying.iter().map(|d| d.of(m)).filter(|part| !part.is_empty()).collect();
+    parts.join(", ")
+}
