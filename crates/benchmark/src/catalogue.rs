@@ -20,6 +20,8 @@ pub struct Benchmark {
     pub ranks: RankRule,
     /// Where its ranks must be.
     pub placement: Placement,
+    /// Message sizes are rounded up to a multiple of this, in bytes: 8 where numbers are added, else 1.
+    pub size_multiple_bytes: u64,
     /// The measurements that it makes.
     pub(crate) cases: fn(&Scope) -> Vec<Case>,
     /// What each of them times.

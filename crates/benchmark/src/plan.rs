@@ -10,6 +10,10 @@ use crate::data::Shape;
 use crate::programs::HAND_OVER;
 use crate::{Benchmark, Placement, Settings, Sizes};
 
+mod yardsticks;
+
+use yardsticks::add_yardsticks;
+
 /// One measurement to make.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
@@ -115,6 +119,7 @@ pub fn plan(
             }
         }
     }
+    add_yardsticks(&mut launches, settings);
     if selection.iter().any(|benchmark| benchmark.name == HAND_OVER.name) {
         // Ranks that share a processor hand nothing over but the processor.
         for launch in launches.iter_mut().filter(|launch| launch.ranks <= processors) {

@@ -297,6 +297,7 @@ class LineChart {
     if (line.p99) add("p99, max", `${formatValue(line.p99[index], unit)}, ${formatValue(line.max[index], unit)}`);
     if (line.fit) add("straight line", formatValue(line.fit[index], unit));
     if (line.limit?.[index] != null) add("limit", `${formatValue(line.limit[index], unit)}, ${line.share[index]} reached`);
+    else if (line.share?.[index]) add("against the limit", `${line.share[index]} reached`);
     if (line.n) add("samples", `${line.n[index]}, ${STOPS[line.stop[index]]}`);
     return list;
   }

@@ -10,6 +10,22 @@ use crate::{Error, Result};
 /// Whetstone instructions in one unit of work.
 pub const INSTRUCTIONS_PER_UNIT: u64 = 100_000;
 
+/// Floating-point operations in one unit of work, an elementary function counting for one.
+///
+/// An Algol interpreter's instructions were mostly not arithmetic, so these are far fewer: the weight of each module times
+/// its statements times the operations of one.
+pub const OPERATIONS_PER_UNIT: u64 = {
+    let array_statements = 4 * (3 + 1);
+    let trigonometric_statements = 2 * (8 + 5);
+    let procedure = 3 * (1 + 1);
+    let standard_functions = 1 + 3;
+    12 * array_statements
+        + 14 * 6 * array_statements
+        + 32 * trigonometric_statements
+        + 899 * procedure
+        + 93 * standard_functions
+};
+
 const T: f64 = 0.499975;
 const T1: f64 = 0.50025;
 const T2: f64 = 2.0;

@@ -150,3 +150,46 @@ fn a_selection_without_the_limits_gets_none() {
     let launches = planned(&["ping-pong"], None, &sizes("8"));
     assert_eq!(launches[0].job.steps.len(), 1);
 }
+
+#[test]
+fn a_processor_benchmark_brings_what_it_is_read_against() {
+    let labels = |names: &[&str]| -> Vec<String> {
+        let launches = planned(names, None, &Settings::default());
+        assert_eq!(launches.len(), 1, "a yardstick runs where the benchmark runs");
+        launches[0].job.steps.iter().map(Step::label).collect()
+    };
+    let steps = labels(&["fft"]);
+    assert_eq!(steps[0], "peak precision=single");
+    assert!(steps[1..].iter().all(|step| step.starts_with("fft ")), "{steps:?}");
+    assert_eq!(labels(&["linpack"])[0], "peak precision=double");
+    assert_eq!(
+        labels(&["linpack", "foldfft"])[..2],
+        ["peak precision=double", "peak precision=single"]
+    );
+    // 128 x 128, 512 x 512, 1000 x 1000 and 4096 x 4096 elements of 8 bytes.
+    assert_eq!(
+        labels(&["corner-turn-memory"])[..5],
+        [
+            "copy 128 KiB",
+            "copy 2 MiB",
+            "copy 8000000 B",
+            "copy 128 MiB",
+            "corner-turn-memory side=128 way=out-of-place"
+        ]
+    );
+    assert_eq!(labels(&["stream"])[0], "copy 64 MiB");
+    assert_eq!(labels(&["sieve"]).len(), 1, "a sieve has no floating point");
+}
+
+#[test]
+fn a_yardstick_that_is_asked_for_is_not_measured_twice() {
+    let count = |names: &[&str], name: &str| {
+        keys(&planned(names, None, &sizes("8"))).iter().filter(|k| k.benchmark == name).count()
+    };
+    assert_eq!(count(&["peak", "fft"], "peak"), 2, "single and double");
+    assert_eq!(count(&["copy", "stream"], "copy"), 1, "the size that was asked for");
+    let once = planned(&["fft"], None, &Settings::default());
+    let done = [keys(&once)[0].clone()].into();
+    let left = plan(&select(&["fft".into()]).unwrap(), None, 4, &Settings::default(), &done);
+    assert_eq!(keys(&left.unwrap()), keys(&once)[1..], "a run that goes on has its peak");
+}

@@ -76,6 +76,7 @@ const BENCHMARK: Benchmark = Benchmark {
     explains: "",
     ranks: RankRule::Pair,
     placement: Placement::Spread,
+    size_multiple_bytes: 1,
     cases: each_size,
     program: BETWEEN_TWO,
     measure: |bench| bench.timed(),

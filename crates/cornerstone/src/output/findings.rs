@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::limits::{GROUP as LIMITS, Limits, Share};
+use analysis::limits::{Bound, GROUP as LIMITS, Limits, Share, Shares};
 use contract::record::{Measurement, Run};
 
 use super::group_table::{UNCONVERGED, group_table};
@@ -17,10 +17,11 @@ pub(super) struct Finding<'a> {
 
 /// The tables of a run.
 pub(crate) fn findings(run: &Run) -> String {
-    let limits = Limits::of(run);
+    let shares = Shares::of(run);
+    let limits = shares.limits();
     let found: Vec<Finding> = latest(run)
         .into_iter()
-        .map(|measurement| Finding { measurement, share: limits.share(run, measurement) })
+        .map(|measurement| Finding { measurement, share: shares.share(measurement) })
         .collect();
     let mut text = format!("{}\n\n", machine(run));
     for (benchmark, count) in tables(&found) {
@@ -44,13 +45,20 @@ pub(crate) fn findings(run: &Run) -> String {
             quantity(high_us, "us")
         );
     }
-    if limits.hand_overs.is_empty() && limits.copies.is_empty() {
+    if limits.hand_overs.is_empty() && found.iter().any(|found| lacks_limit(found, limits)) {
         text += &format!(
             "The machine's own limits are not in this run; `cornerstone run {LIMITS} ...` measures them too, and shows\n\
              each number's share of them.\n\n"
         );
     }
-    text + &headlines(&found, &limits)
+    text + &headlines(&found, limits)
+}
+
+/// Whether messages are bounded by limits that the run did not measure.
+fn lacks_limit(found: &Finding, limits: &Limits) -> bool {
+    let Finding { measurement: m, share } = found;
+    let bound = || Bound::of(&m.benchmark, m.ranks, &m.parameters, limits.cores);
+    share.is_none() && matches!(bound(), Some(Bound::Path(_)))
 }
 
 /// The machine in a line.

@@ -1,10 +1,12 @@
-//! A measurement as one flat record, for programs: the names of the results file, without the samples.
+//! A measurement as one flat record, for programs: the names of the results file, without the samples, and its share of
+//! the limit that bounds it, as far as the run has measured that limit by then.
 
+use analysis::limits::Share;
 use contract::record::Measurement;
 use serde_json::{Map, Value};
 
 /// The columns of the CSV, in their order.
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 25] = [
     "benchmark",
     "group",
     "fabric",
@@ -27,11 +29,14 @@ const COLUMNS: [&str; 22] = [
     "stop_reason",
     "events_per_sample",
     "spent_s",
+    "limit",
+    "limited_by",
+    "share_of_limit",
 ];
 
 /// One JSON object on one line.
-pub(crate) fn json_line(measurement: &Measurement) -> String {
-    format!("{}\n", Value::Object(flat(measurement)))
+pub(crate) fn json_line(measurement: &Measurement, share: Option<Share>) -> String {
+    format!("{}\n", Value::Object(flat(measurement, share)))
 }
 
 /// The header of the CSV.
@@ -40,8 +45,8 @@ pub(crate) fn csv_header() -> String {
 }
 
 /// One line of CSV.
-pub(crate) fn csv_line(measurement: &Measurement) -> String {
-    let flat = flat(measurement);
+pub(crate) fn csv_line(measurement: &Measurement, share: Option<Share>) -> String {
+    let flat = flat(measurement, share);
     let cell = |column: &&str| match (*column, flat.get(*column)) {
         ("parameters", _) => parameters(measurement),
         (_, Some(Value::String(text))) => quoted(text),
@@ -53,7 +58,7 @@ pub(crate) fn csv_line(measurement: &Measurement) -> String {
 
 /// The record as it stands in the file, with what is nested there brought to the top. Each parameter and each field of
 /// the timing keeps its name.
-fn flat(measurement: &Measurement) -> Map<String, Value> {
+fn flat(measurement: &Measurement, share: Option<Share>) -> Map<String, Value> {
     let value = serde_json::to_value(measurement).expect("a measurement is plain data");
     let mut flat = Map::new();
     for (name, value) in value.as_object().into_iter().flatten() {
@@ -69,6 +74,11 @@ fn flat(measurement: &Measurement) -> Map<String, Value> {
                 flat.insert(name.clone(), value.clone());
             }
         }
+    }
+    if let Some(Share { bound, limit, share }) = share {
+        flat.insert("limit".into(), limit.into());
+        flat.insert("limited_by".into(), bound.to_string().into());
+        flat.insert("share_of_limit".into(), share.into());
     }
     flat
 }
@@ -90,6 +100,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use analysis::limits::{Bound, Precision};
     use contract::record::{Better, Outliers, StopReason, Summary, Timing};
 
     use super::*;
@@ -137,9 +148,23 @@ mod tests {
         }
     }
 
+    fn share() -> Share {
+        Share { bound: Bound::Peak { precision: Precision::Single }, limit: 0.75, share: 0.5 }
+    }
+
+    #[test]
+    fn the_share_of_the_limit_stands_beside_the_number() {
+        let line = json_line(&measurement(), Some(share()));
+        let read: Map<String, Value> = serde_json::from_str(&line).unwrap();
+        assert_eq!(read["limit"], 0.75);
+        assert_eq!(read["limited_by"], "this core's peak in single precision");
+        assert_eq!(read["share_of_limit"], 0.5);
+        assert!(csv_line(&measurement(), None).ends_with(",,,\n"));
+    }
+
     #[test]
     fn json_is_one_flat_object_with_the_names_of_the_file() {
-        let line = json_line(&measurement());
+        let line = json_line(&measurement(), None);
         let read: Map<String, Value> = serde_json::from_str(&line).unwrap();
         assert!(read.values().all(|value| !value.is_object() && !value.is_array()), "{line}");
         for name in [
@@ -176,7 +201,7 @@ mod tests {
 
     #[test]
     fn csv_has_a_cell_for_every_column() {
-        let line = csv_line(&measurement());
+        let line = csv_line(&measurement(), Some(share()));
         assert_eq!(line.split(',').count(), csv_header().split(',').count());
         assert!(line.contains(",acknowledgement=yes;packet_bytes=64,"), "{line}");
         assert!(line.starts_with("adjacent-pair,pairs,local,2,1024,"), "{line}");

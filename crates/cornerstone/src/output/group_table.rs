@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use analysis::limits::Bound;
 use contract::record::{Key, Measurement, ParameterValue};
 
 use super::findings::Finding;
@@ -31,9 +32,9 @@ pub(super) fn group_table(title: &str, found: &[&Finding]) -> String {
             columns.row(key, &of_key)
         })
         .collect();
-    let title = match columns.limits.as_slice() {
-        [] => title.to_string(),
-        limits => format!("{title}; the limit is {}", limits.join(" or ")),
+    let title = match &columns.limits {
+        None => title.to_string(),
+        Some(limits) => format!("{title}; {limits}"),
     };
     format!("{title}\n{}", table(&columns.header(), columns.parameters.len(), rows))
 }
@@ -45,7 +46,9 @@ struct Columns {
     sized: bool,
     metrics: Vec<String>,
     /// What bounds the numbers, in words.
-    limits: Vec<String>,
+    limits: Option<String>,
+    /// What the shares are of, in a word or two; none where there are no shares.
+    share_of: Option<&'static str>,
 }
 
 impl Columns {
@@ -63,6 +66,7 @@ impl Columns {
             sized: found.iter().any(|finding| finding.measurement.size_bytes > 0),
             metrics,
             limits: limits(found),
+            share_of: share_of(found),
         }
     }
 
@@ -74,9 +78,7 @@ impl Columns {
         }
         header.extend([self.metrics[0].clone(), "interval".into(), "p99".into()]);
         header.extend(self.metrics[1..].iter().cloned());
-        if !self.limits.is_empty() {
-            header.push("of the limit".into());
-        }
+        header.extend(self.share_of.map(|kind| format!("of {kind}")));
         header.push(String::new());
         header
     }
@@ -103,7 +105,7 @@ impl Columns {
         row.extend(self.metrics[1..].iter().map(|name| {
             metric(name).map_or_else(String::new, |m| quantity(m.summary.median, &m.unit))
         }));
-        if !self.limits.is_empty() {
+        if self.share_of.is_some() {
             let share = found.iter().find_map(|finding| finding.share);
             row.push(share.map_or_else(String::new, |share| percent(share.share)));
         }
@@ -112,13 +114,19 @@ impl Columns {
     }
 }
 
-/// What bounds the numbers, in words, each once: in most tables the same for all.
-fn limits(found: &[&Finding]) -> Vec<String> {
-    let paths: BTreeSet<String> = found
-        .iter()
-        .filter_map(|finding| finding.share.map(|share| share.path.to_string()))
-        .collect();
-    paths.into_iter().collect()
+/// What bounds the numbers, in words: in most tables the same for all.
+fn limits(found: &[&Finding]) -> Option<String> {
+    let shares = || found.iter().filter_map(|finding| finding.share);
+    let bounds: BTreeSet<String> = shares().map(|share| share.bound.to_string()).collect();
+    let bounds = bounds.into_iter().collect::<Vec<_>>().join(" or ");
+    shares().next().map(|share| match share.bound {
+        Bound::Path(_) => format!("the limit is {bounds}"),
+        Bound::Peak { .. } | Bound::Copy { .. } => format!("shares are of {bounds}"),
+    })
+}
+
+fn share_of(found: &[&Finding]) -> Option<&'static str> {
+    found.iter().find_map(|finding| finding.share.map(|share| share.bound.kind()))
 }
 
 fn shown(name: &str, value: &ParameterValue) -> String {

@@ -1,6 +1,8 @@
 //! The few numbers that a reader asks for first.
 
-use analysis::limits::Limits;
+use analysis::limits::{Limits, Precision};
+
+use contract::record::ParameterValue;
 
 use super::findings::Finding;
 use super::group_table::mark;
@@ -16,7 +18,7 @@ struct Headline {
     metric: &'static str,
 }
 
-const HEADLINES: [Headline; 7] = [
+const HEADLINES: [Headline; 10] = [
     Headline {
         words: "8 bytes, half a round trip",
         benchmark: "ping-pong",
@@ -54,6 +56,14 @@ const HEADLINES: [Headline; 7] = [
         size_bytes: Some(64 << 10),
         metric: "time",
     },
+    Headline { words: "fastest FFT", benchmark: "fft", size_bytes: None, metric: "rate" },
+    Headline { words: "Linpack", benchmark: "linpack", size_bytes: None, metric: "rate" },
+    Headline {
+        words: "fastest corner turn in memory",
+        benchmark: "corner-turn-memory",
+        size_bytes: None,
+        metric: "rate",
+    },
 ];
 
 /// The headlines of a run, at each number of ranks, below the limits that they are read against.
@@ -76,7 +86,13 @@ fn limit_rows(limits: &Limits) -> Vec<Vec<String>> {
         .map(|us| row("one cache line from core to core", String::new(), quantity(us, "us")));
     let copy = limits.copy_mb_per_s(64 << 10).filter(|_| !limits.copies.is_empty());
     let copy = copy.map(|rate| row("one core copies", size(64 << 10), quantity(rate, "MB/s")));
-    hand_over.into_iter().chain(copy).collect()
+    let peak = |precision: Precision| {
+        let rate = limits.peak_mflop_per_s(precision)?;
+        let at = format!("{} precision", precision.name());
+        Some(row("one core computes at most", at, quantity(rate, "MFLOP/s")))
+    };
+    let peaks = [Precision::Single, Precision::Double].into_iter().filter_map(peak);
+    hand_over.into_iter().chain(copy).chain(peaks).collect()
 }
 
 impl Headline {
@@ -110,8 +126,11 @@ impl Headline {
     fn row(&self, finding: &Finding) -> Vec<String> {
         let Finding { measurement, share } = finding;
         let mut at = ranks(measurement.ranks);
-        if self.size_bytes.is_none() {
+        if self.size_bytes.is_none() && measurement.size_bytes > 0 {
             at += &format!(", {}", size(measurement.size_bytes));
+        }
+        if let Some(ParameterValue::Number(points)) = measurement.parameters.get("points") {
+            at += &format!(", {points} points");
         }
         let summary = &measurement.summary;
         vec![

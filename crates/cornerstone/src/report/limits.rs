@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use analysis::limits::{HAND_OVER, Limits as MachineLimits, Share};
+use analysis::limits::{Bound, HAND_OVER, Limits as MachineLimits, Precision, Share, Shares};
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
@@ -20,14 +20,13 @@ pub(super) struct Limits {
 impl Limits {
     /// Finds the limits among the measurements.
     pub(super) fn of(runs: &[Run]) -> Limits {
-        let machines: Vec<MachineLimits> = runs.iter().map(MachineLimits::of).collect();
+        let mut machines = Vec::new();
         let mut shares = HashMap::new();
-        for (run, machine) in runs.iter().zip(&machines) {
-            for m in &run.measurements {
-                if let Some(share) = machine.share(run, m) {
-                    shares.insert(std::ptr::from_ref(m), share);
-                }
-            }
+        for run in runs {
+            let of_run = Shares::of(run);
+            let found = run.measurements.iter().filter_map(|m| Some((m, of_run.share(m)?)));
+            shares.extend(found.map(|(m, share)| (std::ptr::from_ref(m), share)));
+            machines.push(of_run.limits().clone());
         }
         Limits { machines, shares }
     }
@@ -39,8 +38,11 @@ impl Limits {
 
     /// The same in words: `63 % of the limit (1 hand-over + 1 copy)`.
     pub(super) fn words(&self, m: &Measurement) -> Option<String> {
-        let Share { path, share, .. } = self.share(m)?;
-        Some(format!("{} of the limit ({path})", percent(share)))
+        let Share { bound, share, .. } = self.share(m)?;
+        Some(match bound {
+            Bound::Path(path) => format!("{} of the limit ({path})", percent(share)),
+            Bound::Peak { .. } | Bound::Copy { .. } => format!("{} of {bound}", percent(share)),
+        })
     }
 
     /// Whether a benchmark is of pairs of cores, which a table shows better than a chart.
@@ -76,6 +78,9 @@ impl Limits {
             let (rate, bytes) = (value(copy.rate_mb_per_s, "MB/s"), size(copy.size_bytes));
             parts.push(format!("copies with one core at up to {rate} ({bytes} at once)"));
         }
+        if let Some(text) = peaks(machine) {
+            parts.push(text);
+        }
         if let Some(clock) = machine.clock_cost_us {
             parts.push(format!("reads its clock in {}", value(clock, "us")));
         }
@@ -83,6 +88,18 @@ impl Limits {
         let list = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
         Some(format!("The machine itself {list}."))
     }
+}
+
+/// What a core computes at most.
+fn peaks(machine: &MachineLimits) -> Option<String> {
+    let rates: Vec<String> = [Precision::Single, Precision::Double]
+        .into_iter()
+        .filter_map(|precision| {
+            let rate = machine.peak_mflop_per_s(precision)?;
+            Some(format!("{} in {} precision", value(rate, "MFLOP/s"), precision.name()))
+        })
+        .collect();
+    (!rates.is_empty()).then(|| format!("computes with one core at up to {}", rates.join(" and ")))
 }
 
 fn hand_over_table(machine: &MachineLimits) -> Markup {

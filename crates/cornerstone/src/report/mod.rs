@@ -7,6 +7,7 @@
 mod chart;
 mod comparing;
 mod environment;
+mod figures;
 mod fits;
 pub(crate) mod format;
 mod grouping;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::chart::{Chart, Context, XAxis, capitalised};
 use super::comparing::Comparisons;
+use super::figures;
 use super::fits::{self, Fit};
 use super::format::{percent, size, value};
 use super::grouping::{Axis, Benchmark, Metric, full_label, words};
@@ -107,7 +108,8 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
     }
     let known = Known { limits: &material.limits, comparisons: &material.comparisons, detailed };
     let mut charts: Vec<Chart> = Vec::new();
-    if !Limits::is_of_pairs(benchmark) {
+    charts.extend(figures::charts(benchmark, &material.limits, &known));
+    if !Limits::is_of_pairs(benchmark) && !figures::has_own(benchmark) {
         let plotted: Vec<_> =
             benchmark.metrics.iter().map(|metric| (metric, metric.plots())).collect();
         // The charts along one axis stand side by side: time, rate, ratio.
@@ -193,7 +195,8 @@ fn article(
             }
             @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
             @if benchmark.name == "pmp" { (pattern::pictures(material.runs)) }
-            @if data.in_view > 0 { (figures(data, 0..data.in_view)) }
+            (figures::table(benchmark, material.runs))
+            @if data.in_view > 0 { (places(data, 0..data.in_view)) }
             (shares::pairs(benchmark, material.runs))
             (shares::links(benchmark, material.runs, shares::has_pairs(benchmark)))
             @if let Some(known) = known {
@@ -203,7 +206,7 @@ fn article(
                 details.fit {
                     summary { "Straight line: start-up time, asymptotic rate, half-performance size" }
                     (fits::table(fits, material.runs))
-                    (figures(data, data.in_view..data.charts.len()))
+                    (places(data, data.in_view..data.charts.len()))
                 }
             }
             @if !data.details.is_empty() {
@@ -218,7 +221,7 @@ fn article(
 }
 
 /// Places for charts to be drawn in.
-fn figures(data: &BenchmarkData, charts: std::ops::Range<usize>) -> Markup {
+fn places(data: &BenchmarkData, charts: std::ops::Range<usize>) -> Markup {
     html! {
         div.charts {
             @for chart in charts {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::chart::capitalised;
 use super::fits::{self, Fit};
 use super::format::{about_size, percent, prose, significant, size, value};
-use super::grouping::{Benchmark, ranks};
+use super::grouping::{Benchmark, parameter, ranks};
 use super::numbers::{oversubscribed, swatch};
 use super::sections::Material;
 
@@ -63,6 +63,20 @@ const KEY_FIGURES: &[KeyFigure] = &[
         metric: "time",
         pick: shortest_message,
         sentence: "a short allreduce takes",
+    },
+    KeyFigure {
+        title: "Fastest FFT",
+        benchmarks: &["fft"],
+        metric: "rate",
+        pick: highest,
+        sentence: "FFTs run at up to",
+    },
+    KeyFigure {
+        title: "Linpack",
+        benchmarks: &["linpack"],
+        metric: "rate",
+        pick: highest,
+        sentence: "linear equations are solved at up to",
     },
 ];
 
@@ -215,11 +229,11 @@ fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
         let number = value(m.summary.median, &m.unit);
         let mut clause = format!("{} {number}", figure.sentence);
         if let Some(share) = material.limits.share(m) {
-            clause += &format!(" ({} of the limit)", percent(share.share));
+            clause += &format!(" ({} of {})", percent(share.share), share.bound.kind());
         }
         Some(clause)
     };
-    let clauses: Vec<String> = KEY_FIGURES.iter().take(4).filter_map(clause).collect();
+    let clauses: Vec<String> = KEY_FIGURES.iter().filter_map(clause).take(4).collect();
     (!clauses.is_empty()).then(|| capitalised(&clauses.join("; ")) + ".")
 }
 
@@ -295,6 +309,9 @@ fn circumstances(m: &Measurement, run: &Run) -> String {
     let mut text = format!("{}, {}", m.benchmark, ranks(m.ranks));
     if m.size_bytes > 0 {
         text += &format!(", {}", size(m.size_bytes));
+    }
+    for (name, value) in &m.parameters {
+        text += &format!(", {}", parameter(name, value));
     }
     if oversubscribed(m, run).is_some() {
         text += ", more than there are processors";

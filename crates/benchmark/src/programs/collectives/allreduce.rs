@@ -2,7 +2,7 @@
 
 use contract::Reduction;
 
-use super::each_size_in_numbers;
+use super::{NUMBER_BYTES, each_size_in_numbers};
 use crate::catalogue::{Benchmark, Program, RankRule};
 use crate::data::{Blocks, Received};
 use crate::programs::{BENCHMARK, COLLECTIVE};
@@ -15,6 +15,7 @@ pub(in crate::programs) const ALLREDUCE: Benchmark = Benchmark {
         that of the slowest; the size is that of one rank's numbers, rounded up to a multiple of 8; the rate is \
         size / time.",
     ranks: RankRule::AtLeast(2),
+    size_multiple_bytes: NUMBER_BYTES,
     cases: each_size_in_numbers,
     program: Program {
         blocks: |_| Blocks { send: 1, receive: 1, posted: 0 },

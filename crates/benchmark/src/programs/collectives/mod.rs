@@ -9,11 +9,14 @@ pub(super) mod scatter;
 
 use crate::plan::{Case, Scope, each_size};
 
+/// The double-precision numbers that reductions add.
+const NUMBER_BYTES: u64 = size_of::<f64>() as u64;
+
 /// A measurement for each message size, rounded up to whole double-precision numbers.
 fn each_size_in_numbers(scope: &Scope) -> Vec<Case> {
     let mut cases = each_size(scope);
     for case in &mut cases {
-        case.size_bytes = case.size_bytes.next_multiple_of(size_of::<f64>() as u64);
+        case.size_bytes = case.size_bytes.next_multiple_of(NUMBER_BYTES);
     }
     cases.dedup();
     cases

@@ -2,7 +2,7 @@
 
 use contract::Reduction;
 
-use super::each_size_in_numbers;
+use super::{NUMBER_BYTES, each_size_in_numbers};
 use crate::catalogue::{Benchmark, Program, RankRule};
 use crate::data::{Blocks, Received};
 use crate::programs::{BENCHMARK, COLLECTIVE};
@@ -14,6 +14,7 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
     explains: "Rank 0 gets the sums of the numbers of all ranks, element by element. All start together; the time is that \
         of the slowest; the size is that of one rank's numbers, rounded up to a multiple of 8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
+    size_multiple_bytes: NUMBER_BYTES,
     cases: each_size_in_numbers,
     program: Program {
         blocks: |shape| Blocks { send: 1, receive: (shape.me == 0).into(), posted: 0 },

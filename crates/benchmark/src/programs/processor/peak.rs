@@ -1,5 +1,6 @@
 //! What a core can do at all.
 
+use analysis::limits;
 use contract::{Result, Work, WorkKind};
 use kernels::peak::{Precision, run};
 
@@ -8,11 +9,12 @@ use crate::catalogue::Benchmark;
 use crate::execute::Bench;
 
 pub(in crate::programs) const PEAK: Benchmark = Benchmark {
-    name: "peak",
+    name: limits::PEAK,
     summary: "floating-point operations per second of one core, at most",
     explains: "One rank runs independent chains of fused multiply-adds, as wide as its vectors are, and nothing else; a \
-        multiply-add counts for two operations. It is the ceiling of every other floating-point rate of this core.",
-    cases: |_| PRECISIONS.map(|one| case([("precision", name(one).into())])).to_vec(),
+        multiply-add counts for two operations. It is the ceiling of every other floating-point rate of this core, and is \
+        measured beside every benchmark that has one.",
+    cases: |_| PRECISIONS.map(|one| case([(limits::PRECISION, name(one).into())])).to_vec(),
     measure,
     ..PROCESSOR
 };
@@ -22,13 +24,13 @@ const ROUNDS: u64 = 10_000;
 
 fn name(precision: Precision) -> &'static str {
     match precision {
-        Precision::Single => "single",
-        Precision::Double => "double",
+        Precision::Single => limits::Precision::Single.name(),
+        Precision::Double => limits::Precision::Double.name(),
     }
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let precision = choice(bench, "precision", &PRECISIONS, name)?;
+    let precision = choice(bench, limits::PRECISION, &PRECISIONS, name)?;
     if !programs_run(bench)? {
         return Ok(());
     }

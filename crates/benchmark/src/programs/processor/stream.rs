@@ -1,5 +1,6 @@
 //! STREAM.
 
+use analysis::limits::STREAM_VECTOR_BYTES;
 use contract::{Result, Work, WorkKind};
 use kernels::stream::{Loop, Stream};
 
@@ -18,7 +19,7 @@ pub(in crate::programs) const STREAM: Benchmark = Benchmark {
     ..PROCESSOR
 };
 
-const ELEMENTS: usize = (64 << 20) / size_of::<f64>();
+const ELEMENTS: usize = STREAM_VECTOR_BYTES as usize / size_of::<f64>();
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let which = choice(bench, "loop", &Loop::ALL, Loop::name)?;

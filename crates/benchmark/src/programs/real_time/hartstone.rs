@@ -8,7 +8,7 @@ use crate::data::{Blocks, Data, Received};
 use crate::execute::Bench;
 use crate::period::{self, Deadlines, Trial};
 use crate::plan::{Case, Scope, sized};
-use crate::programs::{BETWEEN_TWO, ITS_TAG, TAG};
+use crate::programs::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
 
 pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     name: "hartstone",
@@ -34,6 +34,7 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
+    ..BENCHMARK
 };
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {

@@ -7,13 +7,15 @@ mod session;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use benchmark::{Launch, plan, select};
+use benchmark::{Benchmark, Launch, Sizes, plan, select};
 use contract::record::Key;
 
 use crate::arguments::RunArguments;
 use crate::fabric::mpi;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
+use crate::output::quantity::size;
+use crate::progress::note;
 
 use request::Request;
 use session::Session;
@@ -41,8 +43,32 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     session.close(ended)
 }
 
+/// Says which of the wanted sizes are measured as others, because numbers come whole.
+fn rounded_sizes(selection: &[&Benchmark], sizes: Option<&Sizes>) -> Option<String> {
+    let rounding: Vec<_> = selection.iter().filter(|one| one.size_multiple_bytes > 1).collect();
+    let multiple = rounding.first()?.size_multiple_bytes;
+    let rounded: Vec<String> = sizes?
+        .bytes()
+        .iter()
+        .filter(|wanted| !wanted.is_multiple_of(multiple))
+        .map(|&wanted| format!("{} as {}", size(wanted), size(wanted.next_multiple_of(multiple))))
+        .collect();
+    let names: Vec<&str> = rounding.iter().map(|one| one.name).collect();
+    (!rounded.is_empty()).then(|| {
+        format!(
+            "note: {} {} numbers of {multiple} bytes, so sizes are rounded up: {}",
+            names.join(" and "),
+            if names.len() == 1 { "adds" } else { "add" },
+            rounded.join(", ")
+        )
+    })
+}
+
 fn launches(request: &Request) -> Result<Vec<Launch>, Failure> {
     let selection = select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
+    if let Some(text) = rounded_sizes(&selection, request.settings.sizes.as_ref()) {
+        note(&text);
+    }
     let earlier = request.earlier().into_iter().flat_map(|run| &run.measurements);
     let done: BTreeSet<Key> = earlier.map(|measurement| measurement.key()).collect();
     let processors =
@@ -53,4 +79,25 @@ fn launches(request: &Request) -> Result<Vec<Launch>, Failure> {
                 .hint("choose other numbers with --ranks, or leave the benchmark out")
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounded(names: &[&str], sizes: &str) -> Option<String> {
+        let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+        rounded_sizes(&select(&names).unwrap(), Some(&sizes.parse().unwrap()))
+    }
+
+    #[test]
+    fn sizes_that_are_no_whole_numbers_are_said_to_be_rounded() {
+        let text = rounded(&["reduce", "allreduce", "ping-pong"], "3,8,9").unwrap();
+        assert_eq!(
+            text,
+            "note: reduce and allreduce add numbers of 8 bytes, so sizes are rounded up: 3 B as 8 B, 9 B as 16 B"
+        );
+        assert_eq!(rounded(&["reduce"], "0,8,64KiB"), None);
+        assert_eq!(rounded(&["ping-pong"], "3"), None);
+    }
 }

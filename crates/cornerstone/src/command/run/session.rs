@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use analysis::limits::Limits;
 use benchmark::{Event, Launch};
 use contract::record::{FabricDescription, Measurement, Run};
 
@@ -25,6 +26,8 @@ pub(super) struct Session {
     results: ResultsFile,
     /// What is known of the run so far, earlier sessions included.
     run: Run,
+    /// The machine's limits, as far as they are measured.
+    limits: Limits,
     /// Whether this session's header is in the file.
     headed: bool,
     progress: Progress,
@@ -66,6 +69,7 @@ impl Session {
             request,
             results,
             run,
+            limits: Limits::default(),
             headed: false,
             progress: Progress::new(steps, estimate_s),
             skipped: Vec::new(),
@@ -153,6 +157,7 @@ impl Session {
             let header = self.request.header(fabric);
             self.results.append_header(&header)?;
             self.run.headers.push(header);
+            self.limits = Limits::of(&self.run);
             self.headed = true;
         }
         Ok(())
@@ -161,15 +166,18 @@ impl Session {
     /// Keeps the metrics of one measurement: in the file first, for whoever reads standard output may go away.
     fn keep(&mut self, measurements: Vec<Measurement>) -> Result<(), Failure> {
         let kept = self.results.append(&measurements);
+        let together: Vec<&Measurement> = measurements.iter().collect();
         for measurement in &measurements {
+            let share = self.limits.share(measurement, &together);
             let line = match self.request.format {
                 RunFormat::Table => continue,
-                RunFormat::Json => json_line(measurement),
-                RunFormat::Csv => csv_line(measurement),
+                RunFormat::Json => json_line(measurement, share),
+                RunFormat::Csv => csv_line(measurement, share),
                 RunFormat::Osu => self.osu.lines(measurement),
             };
             self.progress.aside(|| print(&line))?;
         }
+        measurements.iter().for_each(|measurement| self.limits.add(measurement));
         self.run.measurements.extend(measurements);
         kept
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use contract::record::{Measurement, ParameterValue};
 
-use super::labels::{parameter, ranks, words};
 use super::Metric;
+use super::labels::{parameter, ranks, words};
 
 /// The quantity along a chart's horizontal axis.
 #[derive(Clone, Debug, PartialEq, Eq)]

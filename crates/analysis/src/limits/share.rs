@@ -1,0 +1,125 @@
+//! Measurements against what bounds them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use contract::record::{Key, Measurement, Run};
+use serde::Serialize;
+
+use super::{Bound, CriticalPath, GROUP, Limits};
+
+/// What travels with the line that is handed over.
+const LINE_BYTES: u64 = 64;
+
+/// A measurement against its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// What bounds it.
+    pub bound: Bound,
+    /// Where the bound lies, in the measurement's unit.
+    pub limit: f64,
+    /// Floor over measured for times, measured over ceiling for rates: 1 is as good as the limit, 0.5 half as good.
+    pub share: f64,
+}
+
+impl Limits {
+    /// The least time for the critical path of a measurement, in microseconds; none where a limit that it needs was not
+    /// measured.
+    pub fn floor_us(&self, path: CriticalPath, measurement: &Measurement) -> Option<f64> {
+        let size_bytes = measurement.size_bytes;
+        let hand_over_us = self.hand_over_during_us(&measurement.group, measurement.ranks);
+        let times = |count: u64, limit: Option<f64>| match count {
+            0 => Some(0.0),
+            count => Some(count as f64 * limit?),
+        };
+        let hand_overs = times(path.hand_overs, hand_over_us)?;
+        let switches = times(path.switches, self.process_switch_us)?;
+        // Where there is no hand-over to ride on (a stream), the first line has to be copied like the rest.
+        let rides = if path.hand_overs + path.switches > 0 { LINE_BYTES } else { 0 };
+        let copies = match size_bytes.saturating_sub(rides) {
+            0 => 0.0,
+            // A core that copies a part of a message has that part in its cache, not the whole.
+            bytes => {
+                let part_bytes = (size_bytes as f64 * path.copies.min(1.0)) as u64;
+                path.copies * bytes as f64 / self.copy_mb_per_s(part_bytes)?
+            }
+        };
+        Some(hand_overs + switches + copies)
+    }
+
+    /// A measurement against the limit that bounds it; `together` are all metrics of it, as they were made together.
+    /// None for the limits themselves, for benchmarks and metrics of which no bound is known, where the bound was not
+    /// measured, and where it is 0.
+    ///
+    /// All metrics have one share: a time and the rate computed from it stand for the same bytes or operations.
+    pub fn share(&self, measurement: &Measurement, together: &[&Measurement]) -> Option<Share> {
+        if measurement.group == GROUP {
+            return None;
+        }
+        let Measurement { benchmark, ranks, parameters, unit, .. } = measurement;
+        let bound = Bound::of(benchmark, *ranks, parameters, self.cores)?;
+        let is_time = unit == TIME_UNIT;
+        if !is_time && unit != bound.rate_unit() {
+            return None;
+        }
+        let (limit, bounded) = match bound {
+            Bound::Path(path) => (self.floor_us(path, measurement)?, TIME_UNIT),
+            Bound::Peak { precision } => (self.peak_mflop_per_s(precision)?, bound.rate_unit()),
+            Bound::Copy { bytes, counted } => {
+                (self.copy_mb_per_s(bytes)? * counted as f64, bound.rate_unit())
+            }
+        };
+        let found = together.iter().rev().find(|m| m.unit == bounded)?.summary.median;
+        if !(limit > 0.0 && found > 0.0) {
+            return None;
+        }
+        let share = if bounded == TIME_UNIT { limit / found } else { found / limit };
+        let limit = match is_time {
+            _ if *unit == bounded => limit,
+            true => measurement.summary.median * share,
+            false => measurement.summary.median / share,
+        };
+        Some(Share { bound, limit, share })
+    }
+}
+
+const TIME_UNIT: &str = "us";
+
+/// The measurements of a run against its limits. Looking one up does not walk the run.
+pub struct Shares<'a> {
+    limits: Limits,
+    /// All metrics of each measurement, the latest where a run that was resumed holds one twice.
+    together: HashMap<(&'a str, Key), Vec<&'a Measurement>>,
+}
+
+impl<'a> Shares<'a> {
+    /// Finds limits and measurements of a run.
+    pub fn of(run: &'a Run) -> Self {
+        let mut together: HashMap<_, Vec<&Measurement>> = HashMap::new();
+        for measurement in &run.measurements {
+            together
+                .entry((measurement.fabric.as_str(), measurement.key()))
+                .or_default()
+                .push(measurement);
+        }
+        Shares { limits: Limits::of(run), together }
+    }
+
+    /// The limits of the run's machine.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// A measurement of the run against the limit that bounds it, as [`Limits::share`] has it.
+    pub fn share(&self, measurement: &'a Measurement) -> Option<Share> {
+        let together = self.together.get(&(measurement.fabric.as_str(), measurement.key()))?;
+        self.limits.share(measurement, together)
+    }
+}
+
+impl fmt::Display for Share {
+    /// Such as `63 % of 1 hand-over + 1 copy`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} % of {}", 100.0 * self.share, self.bound)
+    }
+}

@@ -1,0 +1,43 @@
+//! What a processor's number is read against, measured in the same run: a rate without the core's peak or the rate of a
+//! copy beside it says little, and neither is ever assumed.
+
+use analysis::limits::{self, Bound};
+
+use super::{Case, Launch, Step, step};
+use crate::Settings;
+use crate::catalogue::find;
+
+/// Puts what bounds the processor benchmarks of each launch before them, unless the selection measures it anyway.
+pub(super) fn add_yardsticks(launches: &mut [Launch], settings: &Settings) {
+    let measured = |name: &str| {
+        launches.iter().any(|launch| launch.job.steps.iter().any(|step| step.benchmark == name))
+    };
+    let missing: Vec<&str> =
+        [limits::PEAK, limits::COPY].into_iter().filter(|&name| !measured(name)).collect();
+    for launch in launches {
+        let mut first: Vec<Step> = Vec::new();
+        for (name, case) in launch.job.steps.iter().filter_map(|step| yardstick(step, launch.ranks))
+        {
+            let Some(benchmark) = find(name).filter(|_| missing.contains(&name)) else { continue };
+            let step = step(benchmark, launch.ranks, case, settings);
+            if !first.contains(&step) {
+                first.push(step);
+            }
+        }
+        launch.job.steps.splice(0..0, first);
+    }
+}
+
+/// The benchmark and its case that bound a step, if these are one rank's.
+fn yardstick(step: &Step, ranks: usize) -> Option<(&'static str, Case)> {
+    match Bound::of(&step.benchmark, ranks, &step.parameters, 0)? {
+        Bound::Path(_) => None,
+        Bound::Peak { precision } => {
+            let parameters = [(limits::PRECISION.into(), precision.name().into())].into();
+            Some((limits::PEAK, Case { parameters, size_bytes: 0 }))
+        }
+        Bound::Copy { bytes, .. } => {
+            Some((limits::COPY, Case { size_bytes: bytes, ..Case::default() }))
+        }
+    }
+}

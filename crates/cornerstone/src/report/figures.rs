@@ -1,0 +1,368 @@
+//! What a publication drew or tabulated of a benchmark, for this machine: instead of the charts that any benchmark gets.
+//!
+//! After Games and others, "Benchmarking methodology for real-time embedded scalable high performance computing", MITRE
+//! 1995: figures 3.1 and 3.3, rates of FFTs over their length, and table 3.1, foldfft in three ways.
+
+use analysis::limits::Bound;
+use contract::record::{Measurement, ParameterValue, Run};
+use maud::{Markup, html};
+
+use super::chart::{Chart, ChartLine, Context, Reference, XAxis, YAxis};
+use super::format::{significant, value};
+use super::grouping::{Axis, Benchmark, Line, Metric, Plot};
+use super::limits::Limits;
+use super::numbers::swatch;
+use super::samples::rounded;
+
+const POINTS: &str = "points";
+const WAY: &str = "way";
+const INSTANCE: &str = "instance";
+
+/// One chart over the length of transforms.
+struct Figure {
+    title: &'static str,
+    /// The ways whose lines it shows.
+    ways: &'static [&'static str],
+}
+
+const FIGURES: [Figure; 2] = [
+    Figure {
+        title: "Rate over length, a library call for each transform (as figure 3.1 of 1995)",
+        ways: &["one"],
+    },
+    Figure {
+        title: "Rate over length, blocks of transforms (as figure 3.3 of 1995)",
+        ways: &["block", "library"],
+    },
+];
+
+/// How a way and an instance of the benchmark are called here.
+const WAYS: [(&str, &str); 3] =
+    [("one", "one at a time"), ("library", "library, in blocks"), ("block", "block FFT")];
+
+/// Whether a benchmark is shown here instead of in the charts that any benchmark gets.
+pub(super) fn has_own(benchmark: &Benchmark) -> bool {
+    [FFT, FOLDFFT].contains(&benchmark.name)
+}
+
+const FFT: &str = "fft";
+const FOLDFFT: &str = "foldfft";
+
+/// The charts of the FFT benchmark; none for others.
+pub(super) fn charts(benchmark: &Benchmark, limits: &Limits, context: &dyn Context) -> Vec<Chart> {
+    match benchmark.metric("rate") {
+        Some(metric) if benchmark.name == FFT => FIGURES
+            .iter()
+            .map(|figure| figure.chart(metric, limits, context))
+            .chain([gains(metric)])
+            .filter(|chart| !chart.lines.is_empty())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl Figure {
+    /// Rates from zero on: what a figure of rates is read for is how far one lies below another.
+    fn chart(&self, metric: &Metric, limits: &Limits, context: &dyn Context) -> Chart {
+        let mut lines = lines(metric);
+        lines
+            .retain(|line| text(line.points[0].1, WAY).is_some_and(|way| self.ways.contains(&way)));
+        let references = peaks(&lines, limits);
+        let plot = Plot { axis: axis(), lines };
+        let mut chart = Chart::values(metric, &plot, context);
+        // The peak is one line for all, not one for each.
+        chart.lines.iter_mut().for_each(|line| line.limit.clear());
+        Chart {
+            title: self.title.into(),
+            y: YAxis { logarithmic: false, base: Some(0.0), ..chart.y },
+            references,
+            ..chart
+        }
+    }
+}
+
+fn axis() -> Axis {
+    Axis::Parameter(POINTS.into())
+}
+
+/// A line for each run, way and instance.
+fn lines<'a>(metric: &Metric<'a>) -> Vec<Line<'a>> {
+    let mut lines: Vec<Line> = Vec::new();
+    for point in &metric.points {
+        let (Some(x), Some(label)) = (axis().of(point.measurement), label(point.measurement))
+        else {
+            continue;
+        };
+        let same = |line: &&mut Line| line.run == point.run && line.label == label;
+        match lines.iter_mut().find(same) {
+            Some(line) => line.points.push((x, point.measurement)),
+            None => {
+                lines.push(Line { run: point.run, label, points: vec![(x, point.measurement)] });
+            }
+        }
+    }
+    lines.iter_mut().for_each(|line| line.points.sort_by_key(|&(x, _)| x));
+    lines
+}
+
+/// Such as `block FFT, multiple instance`.
+fn label(m: &Measurement) -> Option<String> {
+    let (way, instance) = (text(m, WAY)?, text(m, INSTANCE)?);
+    let (_, words) = WAYS.iter().find(|(name, _)| *name == way)?;
+    Some(format!("{words}, {instance} instance"))
+}
+
+fn text<'a>(m: &'a Measurement, name: &str) -> Option<&'a str> {
+    match m.parameters.get(name) {
+        Some(ParameterValue::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn number(m: &Measurement, name: &str) -> Option<u64> {
+    match m.parameters.get(name) {
+        Some(ParameterValue::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Each run's peak, across its lines.
+fn peaks(lines: &[Line], limits: &Limits) -> Vec<Reference> {
+    let mut runs: Vec<usize> = lines.iter().map(|line| line.run).collect();
+    runs.dedup();
+    let peak = |run: usize| {
+        let points = || lines.iter().filter(|line| line.run == run).flat_map(|line| &line.points);
+        let share = points().find_map(|(_, m)| limits.share(m))?;
+        let mut x: Vec<u64> = points().map(|&(x, _)| x).collect();
+        x.sort_unstable();
+        x.dedup();
+        let Bound::Peak { .. } = share.bound else { return None };
+        let y = vec![rounded(share.limit, 5); x.len()];
+        Some(Reference { label: share.bound.to_string(), run, x, y })
+    };
+    runs.into_iter().filter_map(peak).collect()
+}
+
+/// How many times as fast the block FFT is as a library call for each transform.
+fn gains(metric: &Metric) -> Chart {
+    let lines = lines(metric);
+    let of = |run: usize, label: &str| lines.iter().find(|l| l.run == run && l.label == label);
+    let gain = |line: &Line| {
+        let m = line.points[0].1;
+        let instance = text(m, INSTANCE)?;
+        let alone = of(line.run, &format!("{}, {instance} instance", WAYS[0].1))?;
+        let label = line.label.clone();
+        let mut gains = ChartLine { run: line.run, label, ..ChartLine::default() };
+        for (x, block) in &line.points {
+            let Some((_, one)) = alone.points.iter().find(|(length, _)| length == x) else {
+                continue;
+            };
+            let (block, one) = (&block.summary, &one.summary);
+            gains.x.push(*x);
+            gains.median.push(rounded(block.median / one.median, 5));
+            gains.low.push(rounded(block.ci_low / one.ci_high, 5));
+            gains.high.push(rounded(block.ci_high / one.ci_low, 5));
+        }
+        (!gains.x.is_empty()).then_some(gains)
+    };
+    let is_block = |line: &&Line| text(line.points[0].1, WAY) == Some("block");
+    Chart {
+        title: "What blocks bring: block FFT over one library call for each".into(),
+        x: XAxis::of(&axis()),
+        y: YAxis { title: "ratio".into(), unit: "×".into(), logarithmic: true, base: Some(1.0) },
+        lines: lines.iter().filter(is_block).filter_map(gain).collect(),
+        references: Vec::new(),
+    }
+}
+
+/// The ways of foldfft as the benchmark names them, and as the table heads them.
+const FOLDFFT_WAYS: [(&str, &str); 3] =
+    [("plain", "plain loops"), ("library", "with a library's FFT"), ("blocked", "blocked")];
+
+/// The table of foldfft; empty for other benchmarks.
+pub(super) fn table(benchmark: &Benchmark, runs: &[Run]) -> Markup {
+    let Some(metric) = benchmark.metric("rate").filter(|_| benchmark.name == FOLDFFT) else {
+        return html! {};
+    };
+    let highest = metric.points.iter().map(|p| p.measurement.summary.median).fold(0.0, f64::max);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="foldfft in three ways" {
+            table.ways {
+                caption { "Rate of foldfft(n, f) in three ways (as table 3.1 of 1995)" }
+                thead { tr {
+                    @if runs.len() > 1 { th scope="col" { "run" } }
+                    th scope="col" { "n, f" }
+                    @for (_, heading) in FOLDFFT_WAYS { th scope="col" { (heading) } }
+                    th scope="col" { "blocked / plain" }
+                } }
+                tbody { @for row in fold_rows(metric) {
+                    tr {
+                        @if runs.len() > 1 { th scope="row" { (swatch(row.run)) (runs[row.run].label) } }
+                        th scope="row" { (row.points) ", " (row.fold) }
+                        @for m in row.ways { td { @if let Some(m) = m { (bar(m, highest)) } } }
+                        td { @if let [Some(plain), _, Some(blocked)] = row.ways {
+                            (significant(blocked.summary.median / plain.summary.median)) " ×"
+                        } }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+/// A number with a bar as long as its share of the highest.
+fn bar(m: &Measurement, highest: f64) -> Markup {
+    let length = 100.0 * m.summary.median / highest;
+    html! {
+        span.bar style=(format!("width: {length:.1}%")) aria-hidden="true" {}
+        span.value { (value(m.summary.median, &m.unit)) }
+    }
+}
+
+/// One size of one run, in the order of [`FOLDFFT_WAYS`].
+struct FoldRow<'a> {
+    run: usize,
+    points: u64,
+    fold: u64,
+    ways: [Option<&'a Measurement>; 3],
+}
+
+fn fold_rows<'a>(metric: &Metric<'a>) -> Vec<FoldRow<'a>> {
+    let mut rows: Vec<FoldRow> = Vec::new();
+    for point in &metric.points {
+        let m = point.measurement;
+        let way = FOLDFFT_WAYS.iter().position(|(name, _)| text(m, WAY) == Some(name));
+        let (Some(points), Some(fold), Some(way)) = (number(m, POINTS), number(m, "fold"), way)
+        else {
+            continue;
+        };
+        let run = point.run;
+        let same = |row: &FoldRow| (row.points, row.fold, row.run) == (points, fold, run);
+        let at = rows.iter().position(same).unwrap_or_else(|| {
+            rows.push(FoldRow { run, points, fold, ways: [None; 3] });
+            rows.len() - 1
+        });
+        rows[at].ways[way] = Some(m);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::report::grouping::{benchmarks, tests::measurement};
+    use contract::record::{Environment, FabricDescription, RunHeader, SCHEMA_VERSION};
+
+    struct Nothing;
+
+    impl Context for Nothing {
+        fn share(&self, _: &Measurement) -> Option<String> {
+            None
+        }
+
+        fn limit(&self, _: &Measurement) -> Option<f64> {
+            Some(1.0)
+        }
+
+        fn effect(&self, _: usize, _: &Measurement) -> Option<analysis::compare::Effect> {
+            None
+        }
+
+        fn detail(&self, _: &Measurement) -> Option<usize> {
+            None
+        }
+    }
+
+    fn rate(benchmark: &str, parameters: &[(&str, ParameterValue)], rate: f64) -> Measurement {
+        let mut m = measurement(1, 0, None);
+        (m.benchmark, m.metric, m.unit) = (benchmark.into(), "rate".into(), "MFLOP/s".into());
+        let parameters = parameters.iter().map(|(name, value)| ((*name).into(), value.clone()));
+        m.parameters = parameters.collect();
+        let s = &mut m.summary;
+        (s.median, s.ci_low, s.ci_high) = (rate, 0.9 * rate, 1.1 * rate);
+        m
+    }
+
+    fn fft(way: &str, points: u64, mflop_per_s: f64) -> Measurement {
+        let parameters =
+            [("instance", "repeated".into()), ("way", way.into()), ("points", points.into())];
+        rate("fft", &parameters, mflop_per_s)
+    }
+
+    fn run(measurements: Vec<Measurement>) -> Vec<Run> {
+        let header = RunHeader {
+            schema_version: SCHEMA_VERSION,
+            cornerstone_version: "0".into(),
+            revision: "unknown".into(),
+            command: Vec::new(),
+            started: "2026-01-31T12:00:00Z".into(),
+            seed: 1,
+            precision: 0.05,
+            confidence: 0.95,
+            time_limit_s: 1.0,
+            fabric: FabricDescription { details: BTreeMap::new(), ..Default::default() },
+            environment: Environment::default(),
+            texts: Default::default(),
+        };
+        vec![Run {
+            label: "run".into(),
+            headers: vec![header],
+            measurements,
+            trials: Vec::new(),
+            ended: true,
+            cut_off: false,
+        }]
+    }
+
+    #[test]
+    fn ffts_get_the_figures_of_the_paper_with_the_peak_across() {
+        let runs = run(vec![
+            rate("peak", &[("precision", "single".into())], 200_000.0),
+            fft("one", 8, 10_000.0),
+            fft("block", 8, 80_000.0),
+            fft("library", 8, 30_000.0),
+            fft("one", 1024, 50_000.0),
+            fft("block", 1024, 50_000.0),
+        ]);
+        let found = benchmarks(&runs);
+        let charts = charts(&found[1], &Limits::of(&runs), &Nothing);
+        let labels = |chart: &Chart| -> Vec<String> {
+            chart.lines.iter().map(|line| line.label.clone()).collect()
+        };
+        let [alone, blocks, gains] = charts.as_slice() else { panic!("{charts:?}") };
+        assert_eq!(labels(alone), ["one at a time, repeated instance"]);
+        assert_eq!(
+            labels(blocks),
+            ["block FFT, repeated instance", "library, in blocks, repeated instance"]
+        );
+        for chart in [alone, blocks] {
+            assert!(!chart.y.logarithmic && chart.y.base == Some(0.0));
+            assert_eq!(chart.references[0].label, "this core's peak in single precision");
+            assert_eq!(chart.references[0].y, [200_000.0; 2]);
+            assert!(chart.lines.iter().all(|line| line.limit.is_empty()), "one line for all");
+        }
+        assert_eq!(gains.lines[0].x, [8, 1024]);
+        assert_eq!(gains.lines[0].median, [8.0, 1.0]);
+        // The lowest of one over the highest of the other: 0.9 / 1.1 and 1.1 / 0.9.
+        assert_eq!((gains.lines[0].low[1], gains.lines[0].high[1]), (0.81818, 1.2222));
+    }
+
+    #[test]
+    fn foldfft_is_a_table_of_three_ways_for_each_size() {
+        let fold = |way: &str, value| {
+            let size = [("points", 64.into()), ("fold", 8.into()), ("way", way.into())];
+            rate("foldfft", &size, value)
+        };
+        let runs = run(vec![fold("plain", 4000.0), fold("blocked", 30_000.0)]);
+        let found = benchmarks(&runs);
+        let text = table(&found[0], &runs).into_string();
+        for expected in
+            ["64, 8", "4.00 GFLOP/s", "30.0 GFLOP/s", "7.50 ×", "width: 100.0%", "width: 13.3%"]
+        {
+            assert!(text.contains(expected), "{expected} is not in {text}");
+        }
+        assert!(charts(&found[0], &Limits::of(&runs), &Nothing).is_empty() && has_own(&found[0]));
+    }
+}
