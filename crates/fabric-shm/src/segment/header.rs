@@ -11,8 +11,9 @@ use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 use crate::system;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
-/// Changes with anything that two builds would have to agree on.
-const VERSION: u32 = 2;
+/// Changes with anything that two builds would have to agree on. Sizes and places are compared besides.
+const VERSION: u32 = 3;
+const BUILD_BOTH: &str = "build the launcher and the program (or libmpi_abi) from the same sources";
 
 const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
 const CROSS_MEMORY_ATTACH: u32 = 2;
@@ -25,6 +26,8 @@ pub(crate) struct Header {
     version: AtomicU32,
     ranks: AtomicU32,
     job_bytes: AtomicU64,
+    /// Of the layout, as the launcher knows it.
+    fingerprint: AtomicU64,
     choices: AtomicU32,
     /// How many ranks have mapped the segment; those who wait for all of them sleep on it.
     attached: AtomicU32,
@@ -110,6 +113,7 @@ impl Header {
         self.choices.store(choices, Ordering::Relaxed);
         self.ranks.store(layout.ranks() as u32, Ordering::Relaxed);
         self.job_bytes.store(layout.job_bytes() as u64, Ordering::Relaxed);
+        self.fingerprint.store(layout.fingerprint(), Ordering::Relaxed);
         self.version.store(VERSION, Ordering::Relaxed);
         self.magic.store(MAGIC, Ordering::Release);
     }
@@ -121,11 +125,30 @@ impl Header {
         let version = self.version.load(Ordering::Relaxed);
         if version != VERSION {
             return Err(format!(
-                "the launcher is of another version (segment {version}, not {VERSION})"
+                "the launcher is of another version (segment {version}, not {VERSION}): {BUILD_BOTH}"
             ));
         }
         let ranks = self.ranks.load(Ordering::Relaxed) as usize;
-        Ok(Layout::new(ranks, self.job_bytes.load(Ordering::Relaxed) as usize))
+        if !(1..=MAXIMUM_RANKS).contains(&ranks) {
+            return Err(format!("the memory handed down says that there are {ranks} ranks"));
+        }
+        let layout = Layout::new(ranks, self.job_bytes.load(Ordering::Relaxed) as usize);
+        if self.fingerprint.load(Ordering::Relaxed) != layout.fingerprint() {
+            return Err(format!(
+                "the launcher lays the shared memory out differently than this program does: {BUILD_BOTH}"
+            ));
+        }
+        Ok(layout)
+    }
+
+    #[cfg(test)]
+    pub(super) fn pretend_other_version(&self) {
+        self.version.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[cfg(test)]
+    pub(super) fn pretend_other_layout(&self) {
+        self.fingerprint.fetch_xor(1, Ordering::Relaxed);
     }
 
     pub(crate) fn choices(&self) -> Choices {

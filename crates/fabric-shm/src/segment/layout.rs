@@ -1,6 +1,7 @@
 //! Where each thing lies in the segment. Every other part asks here.
 
-use crate::board::BOARD_BYTES;
+use super::header::{Header, RankBlock};
+use crate::board::{BOARD_BYTES, Board};
 use crate::ring::LINE_BYTES;
 
 /// The most ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with the square
@@ -106,6 +107,31 @@ impl Layout {
     /// The addresses set aside for what each rank allocates.
     pub(crate) fn arena_bytes(&self) -> usize {
         ARENA_BYTES.min(ARENAS_BYTES / self.ranks.next_power_of_two())
+    }
+
+    /// A number that differs where two builds lay things out differently: from every size and place that both must share.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let last = self.ranks - 1;
+        let ring = self.ring(last, last);
+        let parts = [
+            self.ranks,
+            self.job_bytes,
+            self.cells,
+            self.lines,
+            size_of::<Header>(),
+            size_of::<RankBlock>(),
+            size_of::<Board>(),
+            self.block_offset(last),
+            self.board_offset(last),
+            ring.credit,
+            ring.cells,
+            ring.bytes,
+            self.segment_bytes(),
+            self.arena_bytes(),
+        ];
+        // FNV-1a, a word at a time.
+        let mix = |hash: u64, part: usize| (hash ^ part as u64).wrapping_mul(0x0100_0000_01b3);
+        parts.into_iter().fold(0xcbf2_9ce4_8422_2325, mix)
     }
 
     pub(crate) fn segment_bytes(&self) -> usize {

@@ -253,6 +253,16 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_of_another_build_is_refused_with_what_to_do() {
+        for change in [Header::pretend_other_version, Header::pretend_other_layout] {
+            let segment = Segment::create(2, b"job", CHOICES).unwrap();
+            change(segment.header());
+            let again = Segment::open(segment.memory().try_clone_to_owned().unwrap());
+            assert!(again.is_err_and(|why| why.contains("from the same sources")));
+        }
+    }
+
+    #[test]
     fn memory_that_is_no_segment_is_refused() {
         let memory = system::memory_file(8192).unwrap();
         assert!(Segment::open(memory).is_err_and(|why| why.contains("not a segment")));
