@@ -14,6 +14,7 @@ mod arrive;
 mod blocking;
 mod calls;
 mod copy;
+mod limits;
 mod matching;
 mod message;
 mod operation;
@@ -36,15 +37,11 @@ use crate::wait;
 use arrive::Stream;
 use calls::Calls;
 use copy::{Attach, Probe};
+use limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES, SHARED_FROM_BYTES};
 use matching::{PostedQueue, UnexpectedQueue};
 use operation::Operations;
 use send::Outgoing;
 use transfer::Transfer;
-
-/// Longer messages are offered first.
-const EAGER_LIMIT_BYTES: usize = 64 << 10;
-/// Longer messages are offered first if they lie in an arena, where the receiver copies them without more ado.
-const DIRECT_FROM_BYTES: usize = 16 << 10;
 
 /// The engine of one rank.
 pub(crate) struct Engine {
@@ -179,7 +176,7 @@ impl Engine {
                 "shared arenas".into(),
                 if self.segment.has_arenas() { "yes" } else { "no (limit on addresses)" }.into(),
             ),
-            ("both sides copy from".into(), format!("{} bytes", transfer::SHARED_FROM_BYTES)),
+            ("both sides copy from".into(), format!("{} bytes", SHARED_FROM_BYTES)),
         ])
     }
 

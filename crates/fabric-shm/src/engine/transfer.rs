@@ -9,16 +9,13 @@ use contract::Error;
 
 use super::Engine;
 use super::copy::{Attach, Far, read_far, write_far};
+use super::limits::{CHUNK_BYTES, SHARED_FROM_BYTES};
 use super::message::{Envelope, kind};
 use super::operation::Request;
 use super::send::{halves, numbers};
 use crate::primitive::spin_loop;
 use crate::segment::{HelpSlot, SLOTS};
 
-/// From this length on both sides copy; below, asking takes longer than it saves.
-pub(super) const SHARED_FROM_BYTES: usize = 512 << 10;
-/// What one side takes at once.
-const CHUNK_BYTES: usize = 128 << 10;
 /// How long a failing rank lets a helper finish the chunk that it is at.
 const HELPER_LOOKS: u32 = 10_000_000;
 

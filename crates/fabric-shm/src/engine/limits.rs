@@ -1,0 +1,26 @@
+//! The lengths at which a message changes its way. Nothing but speed depends on them.
+//!
+//! They were chosen on two cores of a virtualised Zen 5 with 1 MiB of second-level cache each, by the sweeps named beside
+//! each; `docs/shared-memory.md` tells what each way does.
+
+/// Longer messages are offered first, so that a receiver which has posted nothing need not keep a copy. A ring holds as much
+/// at up to 8 ranks.
+pub(super) const EAGER_LIMIT_BYTES: usize = 64 << 10;
+
+/// Longer messages are offered first if they lie in an arena, where the receiver copies them without more ado: one copy
+/// instead of two pays for the answer.
+pub(super) const DIRECT_FROM_BYTES: usize = 16 << 10;
+
+/// From this length on both sides copy a message that one reaches in the other's memory; below, asking takes longer than
+/// it saves.
+pub(super) const SHARED_FROM_BYTES: usize = 512 << 10;
+
+/// What one of the two sides takes at once.
+pub(super) const CHUNK_BYTES: usize = 128 << 10;
+
+/// The longest message in one cell while every rank has a processor.
+pub(super) const WHOLE_BYTES: usize = 4 << 10;
+
+/// Longer ones go in fragments of this length then, so that the receiver copies out while the sender copies in. Where ranks
+/// take turns there is no such gain, and a fragment is a quarter of the ring.
+pub(super) const FRAGMENT_BYTES: usize = 4 << 10;
