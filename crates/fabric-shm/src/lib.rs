@@ -52,4 +52,4 @@ pub use rank::{Endpoint, LocalRank, Reporter, attach_if_rank};
 #[cfg(not(loom))]
 pub use segment::MAXIMUM_RANKS;
 #[cfg(not(loom))]
-pub use team::{Combine, Team};
+pub use team::{Apply, Combine, Team};

@@ -55,12 +55,15 @@ impl Announcement {
 /// Calls `body` with an operation on raw memory.
 fn combining(reduction: Reduction, body: impl FnOnce(Combine<'_>) -> Result<()>) -> Result<()> {
     let mut outcome = Ok(());
-    let mut apply = |left: *const u8, right: *mut u8, bytes: usize| {
-        // SAFETY: the team gives two places of as many bytes, which do not overlap.
-        let (left, right) = unsafe {
-            (std::slice::from_raw_parts(left, bytes), std::slice::from_raw_parts_mut(right, bytes))
+    let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
+        // SAFETY: the team gives places of as many bytes, of which only right and result may be the same.
+        let (left, result) = unsafe {
+            if right != result.cast_const() {
+                std::ptr::copy_nonoverlapping(right, result, bytes);
+            }
+            (std::slice::from_raw_parts(left, bytes), std::slice::from_raw_parts_mut(result, bytes))
         };
-        if let Err(error) = reduction.combine(right, left) {
+        if let Err(error) = reduction.combine(result, left) {
             outcome = Err(error);
         }
     };

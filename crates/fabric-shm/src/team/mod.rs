@@ -11,7 +11,7 @@ mod spread;
 
 use contract::{Error, Result};
 
-pub use reduce::Combine;
+pub use reduce::{Apply, Combine};
 
 use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
 use crate::engine::{Engine, FIRST_LOOKS, mismatch};

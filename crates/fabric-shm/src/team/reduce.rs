@@ -17,9 +17,12 @@ const CHUNK_BYTES: usize = 8 << 10;
 pub struct Combine<'a> {
     /// The length of an element, at most [`Combine::LONGEST_ELEMENT`].
     pub element_bytes: usize,
-    /// Puts left op right in the place of right, for as many bytes: whole elements, not aligned.
-    pub apply: &'a mut dyn FnMut(*const u8, *mut u8, usize),
+    /// Combines elements.
+    pub apply: &'a mut Apply<'a>,
 }
+
+/// Puts left op right into result, for as many bytes: whole elements, not aligned. Right and result may be one place.
+pub type Apply<'a> = dyn FnMut(*const u8, *const u8, *mut u8, usize) + 'a;
 
 impl Combine<'_> {
     /// The longest element that a piece can hold.
@@ -134,7 +137,7 @@ impl Team {
         bytes: usize,
         each: usize,
         to: *mut u8,
-        apply: &mut dyn FnMut(*const u8, *mut u8, usize),
+        apply: &mut Apply<'_>,
     ) {
         let last = self.size() - 1;
         let parts = |member: usize| self.place(member, number, bytes);
@@ -143,9 +146,13 @@ impl Team {
             // SAFETY: every member has put `bytes` bytes, and leaves them until all have ended the step.
             unsafe {
                 let to = to.add(start);
-                copy(parts(last).add(start), to, here);
+                let mut right = parts(last).add(start);
                 for member in (0..last).rev() {
-                    apply(parts(member).add(start), to, here);
+                    apply(parts(member).add(start), right, to, here);
+                    right = to;
+                }
+                if last == 0 {
+                    copy(right, to, here);
                 }
             }
         }
@@ -175,7 +182,7 @@ impl Team {
         number: u32,
         bytes: usize,
         each: usize,
-        apply: &mut dyn FnMut(*const u8, *mut u8, usize),
+        apply: &mut Apply<'_>,
     ) {
         let work = &self.board(0).works[number as usize % SLOTS];
         let (last, chunks) = (self.size() - 1, bytes.div_ceil(each) as u32);
@@ -186,7 +193,7 @@ impl Team {
                 let (left, right) =
                     (self.place(member, number, bytes), self.place(last, number, bytes));
                 // SAFETY: the chunk is ours alone, and every member has put `bytes` bytes.
-                unsafe { apply(left.add(start), right.add(start), here) };
+                unsafe { apply(left.add(start), right.add(start), right.add(start), here) };
             }
             if work.done.count(number) == chunks && self.shares_processors {
                 self.wake_others(host);

@@ -263,9 +263,9 @@ pub(super) unsafe fn reduce(
         return None;
     }
     with_team(communicator, |endpoint, team| {
-        let mut apply = |left: *const u8, right: *mut u8, bytes: usize| {
-            // SAFETY: the team gives whole elements of this datatype on both sides.
-            unsafe { reduction.apply(left.cast_mut(), right, (bytes / element_bytes) as i64) };
+        let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
+            // SAFETY: the team gives whole elements of this datatype in each place.
+            unsafe { reduction.apply_to(left, right, result, (bytes / element_bytes) as i64) };
         };
         let combine = Combine { element_bytes, apply: &mut apply };
         let (from, to, bytes) = (input.start, output.start, input.bytes());

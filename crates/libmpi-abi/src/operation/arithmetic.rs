@@ -37,51 +37,77 @@ pub(super) fn applies(op: Op, datatype: Datatype, of: &Type) -> bool {
     }
 }
 
-/// inout = with(input, inout) for `count` numbers.
-unsafe fn each<T: Copy>(input: *mut u8, inout: *mut u8, count: i64, with: impl Fn(T, T) -> T) {
-    let (input, inout) = (input.cast::<T>(), inout.cast::<T>());
-    for index in 0..count as usize {
+/// Where the numbers of one call lie; the result may take the place of the right ones.
+#[derive(Clone, Copy)]
+struct Places {
+    left: *const u8,
+    right: *const u8,
+    result: *mut u8,
+    count: i64,
+}
+
+/// result = with(left, right), number by number.
+#[inline(always)]
+unsafe fn each_in<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
+    let (left, right, result) = (at.left.cast::<T>(), at.right.cast::<T>(), at.result.cast::<T>());
+    for index in 0..at.count as usize {
         // Buffers of users need not be aligned.
-        let value = with(input.add(index).read_unaligned(), inout.add(index).read_unaligned());
-        inout.add(index).write_unaligned(value);
+        let value = with(left.add(index).read_unaligned(), right.add(index).read_unaligned());
+        result.add(index).write_unaligned(value);
     }
 }
 
+/// The same with vectors of twice the length that every machine has.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn each_wide<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
+    each_in(at, with);
+}
+
+/// The same with the vectors of this machine.
+unsafe fn each<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        return each_wide(at, with);
+    }
+    each_in(at, with);
+}
+
 macro_rules! integers {
-    ($t:ty, $op:expr, $input:expr, $inout:expr, $count:expr) => {{
-        let (input, inout, count) = ($input, $inout, $count);
+    ($t:ty, $op:expr, $at:expr) => {{
+        let at = $at;
         match $op {
-            SUM => each::<$t>(input, inout, count, |a, b| a.wrapping_add(b)),
-            PROD => each::<$t>(input, inout, count, |a, b| a.wrapping_mul(b)),
-            MIN => each::<$t>(input, inout, count, |a, b| a.min(b)),
-            MAX => each::<$t>(input, inout, count, |a, b| a.max(b)),
-            BAND => each::<$t>(input, inout, count, |a, b| a & b),
-            BOR => each::<$t>(input, inout, count, |a, b| a | b),
-            BXOR => each::<$t>(input, inout, count, |a, b| a ^ b),
-            LAND => each::<$t>(input, inout, count, |a, b| <$t>::from(a != 0 && b != 0)),
-            LOR => each::<$t>(input, inout, count, |a, b| <$t>::from(a != 0 || b != 0)),
-            LXOR => each::<$t>(input, inout, count, |a, b| <$t>::from((a != 0) != (b != 0))),
+            SUM => each::<$t>(at, |a, b| a.wrapping_add(b)),
+            PROD => each::<$t>(at, |a, b| a.wrapping_mul(b)),
+            MIN => each::<$t>(at, |a, b| a.min(b)),
+            MAX => each::<$t>(at, |a, b| a.max(b)),
+            BAND => each::<$t>(at, |a, b| a & b),
+            BOR => each::<$t>(at, |a, b| a | b),
+            BXOR => each::<$t>(at, |a, b| a ^ b),
+            LAND => each::<$t>(at, |a, b| <$t>::from(a != 0 && b != 0)),
+            LOR => each::<$t>(at, |a, b| <$t>::from(a != 0 || b != 0)),
+            LXOR => each::<$t>(at, |a, b| <$t>::from((a != 0) != (b != 0))),
             _ => {}
         }
     }};
 }
 
 macro_rules! floats {
-    ($t:ty, $op:expr, $input:expr, $inout:expr, $count:expr) => {{
-        let (input, inout, count) = ($input, $inout, $count);
+    ($t:ty, $op:expr, $at:expr) => {{
+        let at = $at;
         match $op {
-            SUM => each::<$t>(input, inout, count, |a, b| a + b),
-            PROD => each::<$t>(input, inout, count, |a, b| a * b),
-            MIN => each::<$t>(input, inout, count, |a, b| a.min(b)),
-            MAX => each::<$t>(input, inout, count, |a, b| a.max(b)),
+            SUM => each::<$t>(at, |a, b| a + b),
+            PROD => each::<$t>(at, |a, b| a * b),
+            MIN => each::<$t>(at, |a, b| a.min(b)),
+            MAX => each::<$t>(at, |a, b| a.max(b)),
             _ => {}
         }
     }};
 }
 
 macro_rules! complex {
-    ($t:ty, $op:expr, $input:expr, $inout:expr, $count:expr) => {
-        each::<[$t; 2]>($input, $inout, $count, |[a, b], [c, d]| {
+    ($t:ty, $op:expr, $at:expr) => {
+        each::<[$t; 2]>($at, |[a, b], [c, d]| {
             if $op == SUM { [a + c, b + d] } else { [a * c - b * d, a * d + b * c] }
         })
     };
@@ -102,43 +128,66 @@ pub(super) unsafe fn apply(
         return locate(op, datatype, of, input, inout, count);
     }
     if of.dense {
-        let elements = of.runs.first().map_or(0, |run| run.count);
-        return apply_to_run(op, of.only_kind(), input, inout, count * elements);
+        return apply_to_dense(op, of, input, inout, inout, count);
     }
     for index in 0..count {
         for run in &of.runs {
             let offset = (index * of.extent + run.offset) as isize;
-            let (input, inout) = (input.offset(offset), inout.offset(offset));
-            apply_to_run(op, Some(run.kind), input, inout, run.count);
+            let (left, right) = (input.offset(offset), inout.offset(offset));
+            let at = Places { left, right, result: right, count: run.count };
+            apply_to_run(op, Some(run.kind), at);
         }
     }
 }
 
-unsafe fn apply_to_run(op: Op, kind: Option<Kind>, input: *mut u8, inout: *mut u8, count: i64) {
+/// result = left op right for elements without gaps; the result may take the place of the right ones. Not for MPI_NO_OP,
+/// MPI_MINLOC and MPI_MAXLOC.
+pub(super) unsafe fn apply_to_dense(
+    op: Op,
+    of: &Type,
+    left: *const u8,
+    right: *const u8,
+    result: *mut u8,
+    count: i64,
+) {
+    let elements = of.runs.first().map_or(0, |run| run.count);
+    let at = Places { left, right, result, count: count * elements };
+    apply_to_run(op, of.only_kind(), at);
+}
+
+unsafe fn apply_to_run(op: Op, kind: Option<Kind>, at: Places) {
     let Some(kind) = kind else { return };
     if op == REPLACE {
-        std::ptr::copy(input, inout, (count * kind.bytes()) as usize);
+        std::ptr::copy(at.left, at.result, (at.count * kind.bytes()) as usize);
         return;
     }
     match kind {
-        Kind::Signed(1) | Kind::Character(1) => integers!(i8, op, input, inout, count),
-        Kind::Signed(2) => integers!(i16, op, input, inout, count),
-        Kind::Signed(4) => integers!(i32, op, input, inout, count),
-        Kind::Signed(8) => integers!(i64, op, input, inout, count),
-        Kind::Signed(16) => integers!(i128, op, input, inout, count),
-        Kind::Unsigned(1) | Kind::Byte | Kind::Logical(1) => {
-            integers!(u8, op, input, inout, count);
+        Kind::Signed(1) | Kind::Character(1) => integers!(i8, op, at),
+        Kind::Signed(2) => integers!(i16, op, at),
+        Kind::Signed(4) => integers!(i32, op, at),
+        Kind::Signed(8) => integers!(i64, op, at),
+        Kind::Signed(16) => integers!(i128, op, at),
+        Kind::Unsigned(1) | Kind::Byte | Kind::Logical(1) => integers!(u8, op, at),
+        Kind::Unsigned(2) | Kind::Logical(2) => integers!(u16, op, at),
+        Kind::Unsigned(4) | Kind::Logical(4) => integers!(u32, op, at),
+        Kind::Unsigned(8) | Kind::Logical(8) => integers!(u64, op, at),
+        Kind::Unsigned(16) | Kind::Logical(16) => integers!(u128, op, at),
+        Kind::Float(4) => floats!(f32, op, at),
+        Kind::Float(8) => floats!(f64, op, at),
+        Kind::Complex(4) => complex!(f32, op, at),
+        Kind::Complex(8) => complex!(f64, op, at),
+        Kind::LongDouble | Kind::ComplexLongDouble => {
+            // These are combined in place.
+            if at.right != at.result.cast_const() {
+                std::ptr::copy(at.right, at.result, (at.count * kind.bytes()) as usize);
+            }
+            let left = at.left.cast_mut();
+            if kind == Kind::LongDouble {
+                extended::apply(op, left, at.result, at.count);
+            } else {
+                extended::apply_complex(op, left, at.result, at.count);
+            }
         }
-        Kind::Unsigned(2) | Kind::Logical(2) => integers!(u16, op, input, inout, count),
-        Kind::Unsigned(4) | Kind::Logical(4) => integers!(u32, op, input, inout, count),
-        Kind::Unsigned(8) | Kind::Logical(8) => integers!(u64, op, input, inout, count),
-        Kind::Unsigned(16) | Kind::Logical(16) => integers!(u128, op, input, inout, count),
-        Kind::Float(4) => floats!(f32, op, input, inout, count),
-        Kind::Float(8) => floats!(f64, op, input, inout, count),
-        Kind::Complex(4) => complex!(f32, op, input, inout, count),
-        Kind::Complex(8) => complex!(f64, op, input, inout, count),
-        Kind::LongDouble => extended::apply(op, input, inout, count),
-        Kind::ComplexLongDouble => extended::apply_complex(op, input, inout, count),
         // `applies` lets nothing else through.
         _ => {}
     }

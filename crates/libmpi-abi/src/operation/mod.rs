@@ -107,6 +107,32 @@ impl Reduction {
     }
 }
 
+impl Reduction {
+    /// result = left op right for elements without gaps; the result may take the place of the right ones.
+    ///
+    /// # Safety
+    /// All are `count` elements of the datatype.
+    pub(crate) unsafe fn apply_to(
+        &self,
+        left: *const u8,
+        right: *const u8,
+        result: *mut u8,
+        count: i64,
+    ) {
+        match *self.operation {
+            Operation::Predefined(op) if ![NO_OP, MINLOC, MAXLOC].contains(&op) => {
+                arithmetic::apply_to_dense(op, &self.of, left, right, result, count);
+            }
+            _ => {
+                if right != result.cast_const() {
+                    std::ptr::copy(right, result, (count * self.of.size) as usize);
+                }
+                self.apply(left.cast_mut(), result, count);
+            }
+        }
+    }
+}
+
 pub(crate) unsafe fn create(function: UserFunction, commutes: c_int, op: *mut Op) -> Result {
     ensure!(!function.pointer.is_null(), ERR_ARG, "the function is a null pointer");
     let operation = Operation::User { function, commutes: commutes != 0 };
