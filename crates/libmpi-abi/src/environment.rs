@@ -1,6 +1,8 @@
 //! Set-up, the end, time, versions and memory.
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_double, c_int, c_void};
+use std::ptr::NonNull;
 
 use fabric_shm::Endpoint;
 
@@ -155,8 +157,23 @@ pub(crate) unsafe fn profile_control(_level: c_int) -> Result {
 /// What MPI_Alloc_mem promises of addresses: a cache line.
 const ALIGNMENT: usize = 64;
 
+/// From this size on memory comes from where all ranks see it, in whole pages: a message from there is copied once.
+const SHARED_FROM_BYTES: usize = 4096;
+
+/// Memory that all ranks see, by address, with its length.
+pub(crate) type SharedMemory = BTreeMap<usize, usize>;
+
 pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Result {
     ensure!(size >= 0, ERR_ARG, "{size} bytes");
+    if size as usize >= SHARED_FROM_BYTES
+        && let Ok(mut endpoint) = endpoint()
+        && let Some(memory) = endpoint.allocate(size as usize)
+    {
+        let address = memory.as_ptr();
+        process().shared_memory.borrow_mut().insert(address as usize, size as usize);
+        *place.cast() = address;
+        return Ok(());
+    }
     let mut memory = std::ptr::null_mut();
     let code = libc::posix_memalign(&mut memory, ALIGNMENT, (size as usize).max(1));
     if code != 0 {
@@ -167,6 +184,11 @@ pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Res
 }
 
 pub(crate) unsafe fn release(memory: *mut c_void) -> Result {
+    let shared = process().shared_memory.borrow_mut().remove(&(memory as usize));
+    if let (Some(bytes), Some(memory)) = (shared, NonNull::new(memory)) {
+        endpoint()?.release(memory.cast(), bytes);
+        return Ok(());
+    }
     libc::free(memory);
     Ok(())
 }

@@ -11,6 +11,7 @@ use crate::bindings::*;
 use crate::collective::Schedules;
 use crate::communicator::Communicator;
 use crate::datatype::Type;
+use crate::environment::SharedMemory;
 use crate::errors::{Errors, Handler};
 use crate::failure::{Failure, Result, ensure};
 use crate::group::Members;
@@ -53,6 +54,8 @@ pub(crate) struct Process {
     pub(crate) errors: Errors,
     pub(crate) schedules: Schedules,
     pub(crate) send_buffer: SendBuffer,
+    /// What MPI_Alloc_mem gave out and all ranks see.
+    pub(crate) shared_memory: RefCell<SharedMemory>,
     /// Times the number of ranks, plus this rank: the next context that this process gives out.
     pub(crate) next_context: Cell<u32>,
 }
@@ -90,6 +93,7 @@ pub(crate) fn process() -> &'static Process {
             errors: Errors::default(),
             schedules: Schedules::default(),
             send_buffer: SendBuffer::default(),
+            shared_memory: RefCell::default(),
             next_context: Cell::new(0),
         };
         crate::datatype::predefine(&mut process.types.borrow_mut());
