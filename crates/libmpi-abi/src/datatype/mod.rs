@@ -195,6 +195,11 @@ impl Type {
         self.runs.iter().all(|run| run.kind == first).then_some(first)
     }
 
+    #[inline]
+    pub(crate) fn is_committed(&self) -> bool {
+        self.committed.get()
+    }
+
     fn elements_in_one(&self) -> i64 {
         self.runs.iter().map(|run| run.count).sum()
     }

@@ -2,6 +2,7 @@
 
 mod buffered;
 mod probe;
+mod quick;
 mod transfer;
 
 pub(crate) use buffered::*;

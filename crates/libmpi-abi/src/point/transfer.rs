@@ -71,7 +71,11 @@ impl Transfer {
 }
 
 /// What a receive says of its message.
-fn status_of(communicator: &Communicator, envelope: Envelope, room: usize) -> (Status, Result) {
+pub(super) fn status_of(
+    communicator: &Communicator,
+    envelope: Envelope,
+    room: usize,
+) -> (Status, Result) {
     let source = communicator.rank_of(envelope.source as usize) as c_int;
     let kept = envelope.bytes.min(room) as i64;
     let status = Status::new(source, envelope.tag as c_int, kept);
@@ -191,6 +195,7 @@ fn buffer_of(communicator: &Communicator) -> &SendBuffer {
 }
 
 use super::buffered::SendBuffer;
+use super::quick;
 
 /// Starts something and goes on with it as asked.
 pub(crate) unsafe fn go_on(
@@ -221,6 +226,11 @@ pub(crate) unsafe fn send(
     mode: Mode,
     how: How,
 ) -> Result {
+    if let (How::Blocking, Mode::Standard) = (how, mode)
+        && let Some(outcome) = quick::send(buffer, count, datatype, to, tag, comm)
+    {
+        return outcome;
+    }
     let letter = Letter::new(memory(buffer, count, datatype, to)?, to, tag, comm, mode)?;
     if let How::Blocking = how
         && letter.send_now()?
@@ -294,6 +304,9 @@ pub(crate) unsafe fn receive(
     comm: Comm,
     status: *mut Status,
 ) -> Result {
+    if let Some(outcome) = quick::receive(buffer, count, datatype, source, tag, comm, status) {
+        return outcome;
+    }
     let slot = slot(buffer, count, datatype, source, tag, comm)?;
     if let Some((found, outcome)) = slot.receive_now()? {
         found.give(status);

@@ -1,0 +1,98 @@
+//! The shortest way for blocking sends and receives of plain data: no object is made, cloned or counted.
+//!
+//! Whatever is out of the ordinary, wrong arguments too, is left to the general way: then these return nothing, and have done
+//! nothing.
+
+use std::ffi::{c_int, c_void};
+
+use fabric_shm::Selector;
+
+use super::transfer::status_of;
+use crate::bindings::*;
+use crate::communicator;
+use crate::failure::Result;
+use crate::process::{endpoint, process};
+use crate::status::Status;
+
+/// The length of plain data: elements without gaps, in memory that is there.
+#[inline]
+fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
+    let types = process().types.borrow();
+    let of = types.get(datatype)?;
+    let bytes = usize::try_from(count).ok()?.checked_mul(of.size as usize)?;
+    let plain = of.dense && of.is_committed() && !(buffer.is_null() && bytes > 0);
+    plain.then_some(bytes)
+}
+
+/// Where the data lie: slices must not begin at null, even if they are empty.
+#[inline]
+fn start(buffer: *const c_void) -> *mut u8 {
+    if buffer.is_null() { std::ptr::dangling_mut() } else { buffer.cast_mut().cast() }
+}
+
+/// A standard send.
+#[inline]
+pub(super) unsafe fn send(
+    buffer: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    to: c_int,
+    tag: c_int,
+    comm: Comm,
+) -> Option<Result> {
+    let process = process();
+    let bytes = plain_bytes(buffer, count, datatype)?;
+    let tag = u32::try_from(tag).ok()?;
+    let (to, context) = {
+        let communicators = process.communicators.borrow();
+        let communicator = communicators.get(comm)?;
+        let to = *communicator.members.get(usize::try_from(to).ok()?)?;
+        (to, communicator.point_context())
+    };
+    if to == process.rank.get() || !process.schedules.is_empty() {
+        return None;
+    }
+    let mut endpoint = endpoint().ok()?;
+    let data = std::slice::from_raw_parts(start(buffer), bytes);
+    Some(endpoint.send(to, context, tag, data).map_err(Into::into))
+}
+
+/// A receive from one rank.
+#[inline]
+pub(super) unsafe fn receive(
+    buffer: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: Comm,
+    status: *mut Status,
+) -> Option<Result> {
+    let process = process();
+    let room = plain_bytes(buffer, count, datatype)?;
+    let tag = if tag == ANY_TAG { None } else { Some(u32::try_from(tag).ok()?) };
+    let from = usize::try_from(source).ok()?;
+    let selector = {
+        let communicators = process.communicators.borrow();
+        let communicator = communicators.get(comm)?;
+        let member = *communicator.members.get(from)?;
+        Selector { context: communicator.point_context(), source: Some(member as u32), tag }
+    };
+    if !process.schedules.is_empty() {
+        return None;
+    }
+    let data = std::slice::from_raw_parts_mut(start(buffer), room);
+    let received = endpoint().ok()?.receive(selector, data);
+    let envelope = match received {
+        Ok(envelope) => envelope,
+        Err(error) => return Some(Err(error.into())),
+    };
+    if envelope.bytes <= room {
+        Status::new(source, envelope.tag as c_int, envelope.bytes as i64).give(status);
+        return Some(Ok(()));
+    }
+    let communicator = communicator::get(comm).ok()?;
+    let (found, outcome) = status_of(&communicator, envelope, room);
+    found.give(status);
+    Some(outcome)
+}
