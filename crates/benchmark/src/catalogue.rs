@@ -43,6 +43,8 @@ pub enum RankRule {
     Pairs(usize),
     /// One for each processor, whatever the user wants.
     EveryProcessor,
+    /// As many as the chain that is asked for has.
+    OfChain,
 }
 
 /// Where the ranks of a launch must be.
@@ -169,6 +171,8 @@ impl RankRule {
             }
             RankRule::Pairs(unasked) => at_least(2, 2 * unasked),
             RankRule::EveryProcessor => vec![processors.max(1)],
+            // The plan knows the chain.
+            RankRule::OfChain => wanted.unwrap_or_default().to_vec(),
         }
     }
 
@@ -180,6 +184,7 @@ impl RankRule {
             RankRule::AtLeast(least) => ranks >= least,
             RankRule::Pairs(_) => ranks >= 2,
             RankRule::EveryProcessor => ranks >= 1,
+            RankRule::OfChain => ranks >= 3,
         }
     }
 }
@@ -194,6 +199,9 @@ impl std::fmt::Display for RankRule {
             RankRule::AtLeast(least) => write!(f, "{least} ranks or more"),
             RankRule::Pairs(_) => f.write_str("2 ranks or more"),
             RankRule::EveryProcessor => f.write_str("a rank on each processor"),
+            RankRule::OfChain => {
+                f.write_str("a rank for the source, one for the sink, and those of its stages")
+            }
         }
     }
 }

@@ -294,7 +294,7 @@ fn first_wrong(found: &[u8], seed: u64, rank: usize, block: usize) -> Option<(us
 
 /// A bijection that spreads every bit of its argument over the result: the finaliser of SplitMix64 (Steele, Lea and
 /// Flood, *Fast splittable pseudorandom number generators*, 2014).
-const fn mix(value: u64) -> u64 {
+pub(crate) const fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

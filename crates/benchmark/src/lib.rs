@@ -13,6 +13,7 @@ mod catalogue;
 mod data;
 mod execute;
 mod period;
+mod pipeline;
 mod plan;
 mod programs;
 mod record;
@@ -24,6 +25,7 @@ mod timed_loop;
 
 pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};
 pub use execute::{Event, execute};
+pub use pipeline::{Chain, ChainError, Function, Pacing, Pipeline, Stage};
 pub use plan::{Job, Launch, PlanError, Step, plan};
 pub use programs::Interpreter;
 pub use settings::{CornerTurn, PatternText, RealTime, Settings};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use contract::record::{Key, Parameters};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::find;
+use crate::catalogue::{RankRule, find};
 use crate::data::Shape;
 use crate::programs::HAND_OVER;
 use crate::{Benchmark, Placement, Settings, Sizes};
@@ -104,7 +104,7 @@ pub fn plan(
 ) -> Result<Vec<Launch>, PlanError> {
     let mut launches: Vec<Launch> = Vec::new();
     for benchmark in selection {
-        for count in counts(benchmark, ranks, processors)? {
+        for count in counts(benchmark, ranks, processors, settings)? {
             let steps = steps(benchmark, count, settings);
             match launches
                 .iter_mut()
@@ -178,8 +178,12 @@ fn counts(
     benchmark: &Benchmark,
     wanted: Option<&[usize]>,
     processors: usize,
+    settings: &Settings,
 ) -> Result<Vec<usize>, PlanError> {
-    let counts = benchmark.ranks.counts(wanted, processors);
+    let counts = match benchmark.ranks {
+        RankRule::OfChain => vec![settings.pipeline.chain().ranks()],
+        rule => rule.counts(wanted, processors),
+    };
     if counts.is_empty() {
         return Err(PlanError::Ranks {
             benchmark: benchmark.name,

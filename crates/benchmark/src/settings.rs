@@ -4,6 +4,7 @@ use contract::TimeSpan;
 use serde::{Deserialize, Serialize};
 
 use crate::Sizes;
+use crate::pipeline::Pipeline;
 
 /// How to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,8 @@ pub struct Settings {
     pub pattern: Option<PatternText>,
     /// What `corner-turn` turns.
     pub corner_turn: CornerTurn,
+    /// The chain that `pipeline` runs.
+    pub pipeline: Pipeline,
 }
 
 /// What the distributed corner turn turns.
@@ -98,6 +101,7 @@ impl Default for Settings {
             real_time: RealTime::default(),
             pattern: None,
             corner_turn: CornerTurn::default(),
+            pipeline: Pipeline::default(),
         }
     }
 }

@@ -56,6 +56,50 @@ pub fn corner_turn_with<T: Copy>(
     Ok(())
 }
 
+/// Transposes a part of one matrix into a part of another.
+///
+/// `input` begins with the part's first element: `rows` rows of `columns` elements, a row `input_pitch` elements after
+/// the one before. `output` begins with the place of that element: `columns` rows of `rows` elements, `output_pitch`
+/// elements apart.
+///
+/// # Errors
+/// [`crate::Error::WrongLength`] if either slice ends before its part does, or rows that are closer than they are long.
+pub fn corner_turn_pitched<T: Copy>(
+    input: &[T],
+    (rows, columns): (usize, usize),
+    input_pitch: usize,
+    output: &mut [T],
+    output_pitch: usize,
+) -> Result<()> {
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    let extent = |count: usize, pitch: usize, length: usize| {
+        (count - 1).saturating_mul(pitch).saturating_add(length)
+    };
+    check_room("the pitch of a corner turn's input", columns, input_pitch)?;
+    check_room("the pitch of a corner turn's output", rows, output_pitch)?;
+    check_room("the input of a corner turn", extent(rows, input_pitch, columns), input.len())?;
+    check_room("the output of a corner turn", extent(columns, output_pitch, rows), output.len())?;
+    let turn = Turn {
+        input: input.as_ptr(),
+        output: output.as_mut_ptr(),
+        rows,
+        columns,
+        input_pitch,
+        output_pitch,
+        streaming: rows * columns * size_of::<T>() >= STREAMING_BYTES,
+    };
+    // SAFETY: both slices hold their parts, as was checked, and cannot overlap; `best` are instructions that this processor
+    // has.
+    unsafe { blocks::turn(kernels::<T>(Instructions::best()), &turn) };
+    Ok(())
+}
+
+fn check_room(what: &'static str, needed: usize, there: usize) -> Result<()> {
+    if needed <= there { Ok(()) } else { check_length(what, needed, there) }
+}
+
 /// Transposes `matrix`, `size` by `size` elements, in place.
 ///
 /// # Errors

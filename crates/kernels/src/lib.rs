@@ -29,7 +29,8 @@ pub mod stream;
 pub mod whetstone;
 
 pub use corner_turn::{
-    corner_turn, corner_turn_in_place, corner_turn_in_place_with, corner_turn_with,
+    corner_turn, corner_turn_in_place, corner_turn_in_place_with, corner_turn_pitched,
+    corner_turn_with,
 };
 pub use error::{Error, Result};
 pub use instructions::Instructions;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use kernels::{
     Complex32, Complex64, Error, Instructions, corner_turn, corner_turn_in_place,
-    corner_turn_in_place_with, corner_turn_with,
+    corner_turn_in_place_with, corner_turn_pitched, corner_turn_with,
 };
 use proptest::prelude::*;
 
@@ -118,5 +118,39 @@ proptest! {
             corner_turn_with(set, &once, columns, rows, &mut twice).unwrap();
             prop_assert!(twice == input);
         }
+    }
+}
+
+#[test]
+fn a_part_of_a_matrix_turns_into_a_part_of_another_and_nothing_else_changes() {
+    for (rows, columns) in [(1, 1), (3, 5), (8, 8), (16, 40), (33, 17)] {
+        let (input_pitch, output_pitch) = (columns + 3, rows + 5);
+        let input: Vec<u64> = (0..(rows * input_pitch) as u64).collect();
+        let mut output = vec![u64::MAX; columns * output_pitch];
+        // The part's last row ends before the pitch does.
+        let (short_input, last) = (rows * input_pitch - 3, columns * output_pitch - 5);
+        let input = &input[..short_input];
+        corner_turn_pitched(input, (rows, columns), input_pitch, &mut output[..last], output_pitch)
+            .unwrap();
+        for (at, &found) in output.iter().enumerate() {
+            let (column, row) = (at / output_pitch, at % output_pitch);
+            let right = if row < rows { (row * input_pitch + column) as u64 } else { u64::MAX };
+            assert_eq!(found, right, "{rows} x {columns}, element {at}");
+        }
+    }
+}
+
+#[test]
+fn parts_that_do_not_fit_are_refused() {
+    let input = [0u32; 12];
+    let mut output = [0u32; 12];
+    let mut turn = |shape, input_pitch, output_pitch| {
+        corner_turn_pitched(&input, shape, input_pitch, &mut output, output_pitch)
+    };
+    turn((3, 4), 4, 3).unwrap();
+    for (shape, input_pitch, output_pitch) in
+        [((3, 4), 3, 3), ((3, 4), 4, 2), ((3, 4), 5, 3), ((3, 4), 4, 4)]
+    {
+        assert!(matches!(turn(shape, input_pitch, output_pitch), Err(Error::WrongLength { .. })));
     }
 }

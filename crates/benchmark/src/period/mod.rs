@@ -45,9 +45,9 @@ mod trial;
 mod wanted;
 
 use contract::record::{PeriodSearch, SearchEnd};
-use contract::{Error, Rank, Result, TimeSpan};
+use contract::{Error, Rank, Result, Time, TimeSpan};
 
-pub(crate) use report::{rate, report};
+pub(crate) use report::{derived, rate, report};
 pub(crate) use trial::{Deadlines, Trial};
 
 use crate::execute::Bench;
@@ -109,6 +109,29 @@ pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
         }
     };
     tester.conclude(answer)
+}
+
+/// Keeps up `period`, which rank 0 says, for `instances` without judging it; gives the instant at which it began. All
+/// ranks call it alike. For looking closer at what a search found.
+pub(crate) fn keep_up(
+    bench: &mut Bench<'_>,
+    body: Body<'_>,
+    period: Option<TimeSpan>,
+    instances: u64,
+) -> Result<Option<(Time, TimeSpan)>> {
+    let mut words = [period.unwrap_or_default().as_ps().to_ne_bytes()];
+    bench.rank.broadcast(0, words.as_flattened_mut())?;
+    let period = TimeSpan::from_ps(u64::from_ne_bytes(words[0]));
+    if period == TimeSpan::ZERO {
+        return Ok(None);
+    }
+    let mut begin = Time::ZERO;
+    let mut noting = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
+        begin = trial.begin;
+        body(rank, trial, deadlines)
+    };
+    Legs::new(&mut noting, bench.overheads.agreement).run(bench.rank, period, instances)?;
+    Ok(Some((begin, period)))
 }
 
 fn check_period(period: TimeSpan, step: TimeSpan) -> Result<()> {

@@ -80,19 +80,28 @@ fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec
 
 /// The rate at which `bytes` a period are moved, beside the measurement `period`; none beside another one.
 pub(crate) fn rate(period: &Measurement, bytes: f64) -> Option<Measurement> {
-    let Summary { ci_low, ci_high, median, n, ci_confidence, .. } = period.summary;
-    (period.metric == "period").then(|| Measurement {
-        metric: "rate".into(),
-        unit: "MB/s".into(),
-        better: Better::Higher,
-        summary: Summary {
-            min: bytes / ci_high,
-            max: bytes / ci_low,
-            ..interval(bytes / ci_high, bytes / median, bytes / ci_low, n, ci_confidence)
-        },
+    let rate = |period_us: f64| bytes / period_us;
+    (period.metric == "period").then(|| derived(period, ("rate", "MB/s"), Better::Higher, rate))
+}
+
+/// A number that follows from another one of the same measurement: `f`, which rises or falls with it throughout.
+pub(crate) fn derived(
+    from: &Measurement,
+    (metric, unit): (&str, &str),
+    better: Better,
+    f: impl Fn(f64) -> f64,
+) -> Measurement {
+    let Summary { median, ci_low, ci_high, ci_confidence, n, .. } = from.summary;
+    let (one, other) = (f(ci_low), f(ci_high));
+    Measurement {
+        metric: metric.into(),
+        unit: unit.into(),
+        better,
+        summary: interval(one.min(other), f(median), one.max(other), n, ci_confidence),
+        samples: Vec::new(),
         search: None,
-        ..period.clone()
-    })
+        ..from.clone()
+    }
 }
 
 /// A number with an interval that comes from no samples.

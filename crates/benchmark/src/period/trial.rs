@@ -53,14 +53,14 @@ pub(crate) struct Deadlines {
 }
 
 impl Deadlines {
-    pub(super) fn new(instances: u64) -> Result<Self> {
+    pub(crate) fn new(instances: u64) -> Result<Self> {
         let responses = Buffer::try_zeroed(instances as usize * size_of::<u64>())?;
         let trial = Trial { period: TimeSpan::ZERO, instances: 0, begin: Time::ZERO, number: 0 };
         Ok(Deadlines { trial, responses, worst: Vec::with_capacity(WORST_KEPT + 1) })
     }
 
     /// Forgets everything, and touches the memory that the trial will write.
-    pub(super) fn begin(&mut self, trial: Trial) {
+    pub(crate) fn begin(&mut self, trial: Trial) {
         self.trial = trial;
         self.responses.fill(0);
         self.worst.clear();

@@ -50,6 +50,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,
     real_time::corner_turn::CORNER_TURN,
+    real_time::pipeline::PIPELINE,
     processor::peak::PEAK,
     processor::classic::LOOPS,
     processor::classic::SIEVE,

@@ -1,6 +1,7 @@
 //! The command line as typed: what each subcommand takes, and how it is explained.
 
 mod pattern;
+mod pipeline;
 mod real_time;
 mod simulation;
 mod values;
@@ -15,8 +16,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
-use benchmark::{CornerTurn, PatternText};
+use benchmark::{CornerTurn, PatternText, Pipeline};
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
+pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::RealTimeArguments;
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use values::{FabricChoice, RankCounts, Seconds, Share};
@@ -32,6 +34,7 @@ Examples:
   cornerstone list                       what can be measured
   cornerstone pmp patterns/ring.pmp      the shortest period of a pattern of messages
   cornerstone corner-turn --ranks 4      the shortest period of a distributed corner turn
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml    that of a chain of processing stages
   cornerstone report results/RUN.jsonl   make the HTML report again
   cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
@@ -94,6 +97,8 @@ pub(crate) enum Command {
     Pmp(PmpArguments),
     /// Turn the corners of a matrix that lies over the ranks, or make the pattern for it
     CornerTurn(CornerTurnArguments),
+    /// Run a chain of processing stages from a file: its shortest period, latency and jitter
+    Pipeline(PipelineArguments),
     /// List the benchmarks by group, or explain one
     List(ListArguments),
     /// Make the HTML report of one run, or of several side by side
@@ -218,6 +223,10 @@ pub(crate) struct RunArguments {
     /// What `corner-turn` turns, where that was said.
     #[arg(skip)]
     pub(crate) corner_turn: Option<CornerTurn>,
+
+    /// The chain of `pipeline`, once its file has been read, and how it is run.
+    #[arg(skip)]
+    pub(crate) pipeline: Option<Pipeline>,
 }
 
 #[derive(Args, Debug)]
@@ -384,6 +393,7 @@ impl RunArguments {
             real_time: self.real_time.or(earlier.real_time),
             pattern: self.pattern.or(earlier.pattern),
             corner_turn: self.corner_turn.or(earlier.corner_turn),
+            pipeline: self.pipeline.or(earlier.pipeline),
             fabric: self.fabric.or(earlier.fabric),
             mpi_library: self.mpi_library.or(earlier.mpi_library),
             simulation: self.simulation.or(earlier.simulation),
@@ -406,6 +416,7 @@ impl RunArguments {
                 Some(corner_turn.periodic.run("pmp", Some(corner_turn.ranks)))
             }
             Command::CornerTurn(corner_turn) => Some(corner_turn.run()),
+            Command::Pipeline(pipeline) => Some(pipeline.run(None)),
             _ => None,
         }
     }

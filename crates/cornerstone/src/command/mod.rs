@@ -7,6 +7,7 @@ mod fit;
 mod launch;
 mod list;
 mod machines;
+mod pipeline;
 mod pmp;
 mod report;
 mod reproduce;
@@ -23,6 +24,7 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => run::execute(arguments),
         Command::Pmp(arguments) => pmp::execute(arguments),
         Command::CornerTurn(arguments) => corner_turn::execute(arguments),
+        Command::Pipeline(arguments) => pipeline::execute(arguments),
         Command::List(arguments) => list::execute(arguments),
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),

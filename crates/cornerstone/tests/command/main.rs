@@ -6,6 +6,7 @@ mod lab;
 mod mpi;
 mod patterns;
 mod permissions;
+mod pipelines;
 mod reading;
 mod results;
 mod tcp;

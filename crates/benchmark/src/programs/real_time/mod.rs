@@ -2,4 +2,5 @@
 
 pub(super) mod corner_turn;
 pub(super) mod hartstone;
+pub(super) mod pipeline;
 pub(super) mod pmp;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use benchmark::{PatternText, Settings};
+use benchmark::{Chain, PatternText, Pipeline, Settings};
 use contract::record::{Environment, FabricDescription, Run, RunHeader, SCHEMA_VERSION};
 use std::path::PathBuf;
 
@@ -106,7 +106,9 @@ impl Request {
 
 /// The files that say what is run.
 fn texts(settings: &Settings) -> BTreeMap<String, String> {
-    settings.pattern.iter().map(|pattern| (pattern.key(), pattern.text.clone())).collect()
+    let pattern = settings.pattern.iter().map(|pattern| (pattern.key(), pattern.text.clone()));
+    let chain = settings.pipeline.chain.iter().map(|chain| (chain.key(), chain.text.clone()));
+    pattern.chain(chain).collect()
 }
 
 /// The quick suite has to end in about a minute. Whoever names benchmarks or says how well to measure gets the time
@@ -127,6 +129,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         real_time: arguments.real_time.settings(defaults.real_time.clone()),
         pattern: arguments.pattern.clone(),
         corner_turn: arguments.corner_turn.clone().unwrap_or(defaults.corner_turn.clone()),
+        pipeline: arguments.pipeline.clone().unwrap_or_default(),
         ..defaults
     }
 }
@@ -147,7 +150,10 @@ fn continued(
             ))
             .hint("go on with the build that made it, or measure again")
         })?;
-        all = all.or(RunArguments { pattern: PatternText::among(&header.texts).next(), ..earlier });
+        let pattern = PatternText::among(&header.texts).next();
+        let of_chain = |pipeline| Pipeline { chain: Chain::among(&header.texts), ..pipeline };
+        let pipeline = earlier.pipeline.map(of_chain);
+        all = all.or(RunArguments { pattern, pipeline, ..earlier });
     }
     let fabric = all.fabric.clone().unwrap_or(FabricChoice::Local).to_string();
     let before = &run.header().fabric.name;

@@ -21,7 +21,7 @@ use matrix::Matrix;
 pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     name: "corner-turn",
     group: "real-time",
-    summary: "a matrix that lies over the ranks turned in every period: the shortest period kept",
+    summary: "a matrix spread over the ranks, turned each period: the shortest period kept",
     explains: "Rank r keeps the r-th part of the rows of a matrix and has the r-th part of its columns afterwards, as rows. \
         In every period it turns the corners of its part in memory, so that what each other rank needs lies in one \
         piece, sends and receives one block to and from each, and puts what came in place. Blocks go in the stages of a \

@@ -1,0 +1,172 @@
+//! What flows into a chain, and what must come out: computed directly, a whole matrix at a time in double precision, by
+//! nothing that the chain itself uses.
+
+use contract::{Error, Result};
+use kernels::{Complex, Complex32, Complex64};
+
+use super::chain::{Chain, Function};
+use crate::data::mix;
+
+/// How many different matrices the source sends in turn.
+pub(super) const MATRICES: usize = 2;
+
+/// Matrix `which` that the source injects, row by row.
+pub(super) fn input(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
+    let elements = chain.rows * chain.columns;
+    let first = 2 * (which * elements) as u64;
+    let part = |at: u64| (mix(seed ^ mix(first + at)) >> 40) as f32 / (1 << 23) as f32 - 1.0;
+    (0..elements as u64).map(|at| Complex::new(part(2 * at), part(2 * at + 1))).collect()
+}
+
+/// The weight of column `column` of `columns`: a raised cosine, as windows are.
+pub(super) fn weight(column: usize, columns: usize) -> f32 {
+    let angle = std::f64::consts::TAU * column as f64 / columns as f64;
+    (0.54 - 0.46 * angle.cos()) as f32
+}
+
+/// What the sink must get for matrix `which`.
+pub(super) fn output(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
+    let widen = |point: &Complex32| Complex::new(point.re.into(), point.im.into());
+    let mut matrix: Vec<Complex64> = input(chain, seed, which).iter().map(widen).collect();
+    let mut columns = chain.columns;
+    for function in chain.stages.iter().flat_map(|stage| &stage.functions) {
+        match function {
+            Function::Fft => matrix = matrix.chunks(columns).flat_map(transform).collect(),
+            Function::Weight => {
+                let weights = (0..columns).map(|column| f64::from(weight(column, columns))).cycle();
+                matrix.iter_mut().zip(weights).for_each(|(point, weight)| *point *= weight);
+            }
+            Function::CornerTurn => {
+                let rows = matrix.len() / columns;
+                let turned = |at: usize| matrix[at % rows * columns + at / rows];
+                matrix = (0..matrix.len()).map(turned).collect();
+                columns = rows;
+            }
+        }
+    }
+    matrix.iter().map(|point| Complex::new(point.re as f32, point.im as f32)).collect()
+}
+
+/// The transform by its definition, halved as long as the length is even.
+fn transform(points: &[Complex64]) -> Vec<Complex64> {
+    let n = points.len();
+    let turn = |k: usize| Complex64::cis(-std::f64::consts::TAU * (k % n) as f64 / n as f64);
+    if !n.is_multiple_of(2) {
+        let sum = |k: usize| points.iter().enumerate().map(|(at, x)| x * turn(at * k)).sum();
+        return (0..n).map(sum).collect();
+    }
+    let every_second =
+        |first: usize| -> Vec<_> { points[first..].iter().step_by(2).copied().collect() };
+    let (even, odd) = (transform(&every_second(0)), transform(&every_second(1)));
+    (0..n).map(|k| even[k % (n / 2)] + turn(k) * odd[k % (n / 2)]).collect()
+}
+
+/// Holds results against what they must be.
+pub(super) struct Expected {
+    matrices: Vec<Vec<Complex32>>,
+    /// How far an element may be off: single precision leaves some 10^-7 of the root mean square at each transform.
+    off_max: f32,
+    columns: usize,
+}
+
+/// Elements of a block that are looked at while time is being taken.
+const SPOTS: usize = 4;
+const OFF_MAX: f32 = 1e-5;
+
+impl Expected {
+    pub(super) fn new(chain: &Chain, seed: u64, columns: usize) -> Self {
+        let matrices: Vec<_> = (0..MATRICES).map(|which| output(chain, seed, which)).collect();
+        let squares: f32 = matrices[0].iter().map(|point| point.norm_sqr()).sum();
+        let off_max = OFF_MAX * (squares / matrices[0].len() as f32).sqrt();
+        Expected { matrices, off_max, columns }
+    }
+
+    /// Checks `block`, which begins with `row` of `matrix`: all of it, or a few elements that differ from block to block.
+    pub(super) fn check(
+        &self,
+        block: &[Complex32],
+        matrix: u64,
+        row: usize,
+        all: bool,
+    ) -> Result<()> {
+        let first = row * self.columns;
+        let right = &self.matrices[matrix as usize % MATRICES][first..][..block.len()];
+        let wrong = |&at: &usize| !((block[at] - right[at]).norm() <= self.off_max);
+        let spot = |spot: usize| (mix(matrix ^ mix((first + spot) as u64)) as usize) % block.len();
+        let found = match all {
+            true => (0..block.len()).find(wrong),
+            false => (0..SPOTS).map(spot).find(wrong),
+        };
+        match found {
+            None => Ok(()),
+            Some(at) => Err(Error::Program(format!(
+                "wrong data at the sink: matrix {matrix}, row {}, column {} is {} and should be {}",
+                row + at / self.columns,
+                at % self.columns,
+                block[at],
+                right[at]
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::Stage;
+
+    fn chain(functions: &[Function], rows: usize, columns: usize) -> Chain {
+        let stage = Stage { name: String::new(), functions: functions.into(), ranks: 1 };
+        Chain {
+            name: String::new(),
+            file: String::new(),
+            text: String::new(),
+            title: String::new(),
+            rows,
+            columns,
+            rows_per_message: 1,
+            buffers: 2,
+            overlap_sends: true,
+            stages: vec![stage],
+        }
+    }
+
+    #[test]
+    fn a_row_of_ones_transforms_to_its_length_and_zeros() {
+        let ones = [Complex64::new(1.0, 0.0); 12];
+        let transformed = transform(&ones);
+        assert!((transformed[0] - 12.0).norm() < 1e-12);
+        assert!(transformed[1..].iter().all(|point| point.norm() < 1e-12), "{transformed:?}");
+        // One point late: point k turns by k/12 of a circle.
+        let mut late = [Complex64::new(0.0, 0.0); 12];
+        late[1] = Complex64::new(1.0, 0.0);
+        assert!((transform(&late)[3] - Complex64::new(0.0, -1.0)).norm() < 1e-12);
+    }
+
+    #[test]
+    fn a_corner_turn_makes_columns_rows() {
+        let chain = chain(&[Function::CornerTurn], 2, 3);
+        let (input, output) = (input(&chain, 7, 1), output(&chain, 7, 1));
+        let at = [0, 3, 1, 4, 2, 5];
+        assert_eq!(output, at.map(|at| input[at]));
+    }
+
+    #[test]
+    fn matrices_differ_and_are_the_same_again() {
+        let chain = chain(&[], 4, 4);
+        assert_eq!(input(&chain, 7, 0), input(&chain, 7, 0));
+        assert_ne!(input(&chain, 7, 0), input(&chain, 7, 1));
+        assert_ne!(input(&chain, 7, 0), input(&chain, 8, 0));
+    }
+
+    #[test]
+    fn a_wrong_element_is_named() {
+        let chain = chain(&[], 2, 2);
+        let expected = Expected::new(&chain, 7, 2);
+        let mut block = output(&chain, 7, 1);
+        expected.check(&block, 3, 0, true).unwrap();
+        block[3].re = f32::NAN;
+        let error = expected.check(&block, 3, 0, true).unwrap_err().to_string();
+        assert!(error.contains("matrix 3, row 1, column 1 is NaN"), "{error}");
+    }
+}

@@ -1,0 +1,216 @@
+//! Chains in files: TOML.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Chain, Function, Stage};
+
+/// Why there is no chain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChainError {
+    /// The file cannot be read.
+    #[error("cannot read the pipeline {path}: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// The system's words.
+        reason: String,
+    },
+    /// The file does not describe a chain.
+    #[error("{file}, line {line}: {problem}")]
+    Invalid {
+        /// The file.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong, and what is allowed.
+        problem: String,
+    },
+}
+
+/// The largest side of a matrix, and the most ranks of a stage and messages ahead: beyond them is a slip of the pen.
+const SIDE_MAX: usize = 1 << 16;
+const RANKS_MAX: usize = 4096;
+const BUFFERS_MAX: usize = 64;
+
+/// Texts of a run's record that are chains begin so.
+const KEY: &str = "pipeline ";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    title: String,
+    matrix: FileMatrix,
+    #[serde(default)]
+    flow: FileFlow,
+    #[serde(default)]
+    stage: Vec<Spanned<FileStage>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileMatrix {
+    rows: Spanned<usize>,
+    columns: Spanned<usize>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileFlow {
+    rows_per_message: Option<Spanned<usize>>,
+    buffers: Option<Spanned<usize>>,
+    overlap_sends: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileStage {
+    name: Option<String>,
+    functions: Vec<Spanned<String>>,
+    ranks: Option<Spanned<usize>>,
+}
+
+impl Chain {
+    /// The default number of messages that a rank receives ahead and works on.
+    const BUFFERS: usize = 3;
+
+    /// The chain that the benchmark runs when no other is asked for: FFT, corner turn, FFT.
+    pub(crate) fn example() -> Chain {
+        let text = include_str!("../../../../pipelines/fft-corner-turn-fft.toml");
+        Chain::parse("pipelines/fft-corner-turn-fft.toml", text)
+            .expect("the built-in chain is tested")
+    }
+
+    /// Reads the chain in the file at `path`.
+    ///
+    /// # Errors
+    /// [`ChainError`] with the line and what is allowed there.
+    pub fn read(path: &Path) -> Result<Chain, ChainError> {
+        let text = std::fs::read_to_string(path).map_err(|error| ChainError::Unreadable {
+            path: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        Chain::parse(&path.display().to_string(), &text)
+    }
+
+    /// Reads the chain from `text`, which stands in `file`.
+    ///
+    /// # Errors
+    /// [`ChainError::Invalid`].
+    pub fn parse(file: &str, text: &str) -> Result<Chain, ChainError> {
+        let name = Path::new(file).file_stem().unwrap_or_default();
+        let name = name.to_string_lossy().to_lowercase();
+        let reader = Reader { file, text };
+        let parsed: File = toml::from_str(text).map_err(|error| {
+            reader.invalid(error.span().map_or(0, |span| span.start), error.message())
+        })?;
+        reader.chain(&name, parsed)
+    }
+
+    /// What it is called among the texts of a run's record.
+    pub fn key(&self) -> String {
+        format!("{KEY}{}", self.file)
+    }
+
+    /// The first chain among the texts of a run's record.
+    pub fn among(texts: &BTreeMap<String, String>) -> Option<Chain> {
+        let chain =
+            |(key, text): (&String, &String)| Chain::parse(key.strip_prefix(KEY)?, text).ok();
+        texts.iter().find_map(chain)
+    }
+}
+
+/// Where errors are said to be.
+struct Reader<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Reader<'_> {
+    fn invalid(&self, at: usize, problem: impl Into<String>) -> ChainError {
+        let line = self.text[..at.min(self.text.len())].matches('\n').count() + 1;
+        ChainError::Invalid { file: self.file.into(), line, problem: problem.into() }
+    }
+
+    fn chain(&self, name: &str, file: File) -> Result<Chain, ChainError> {
+        let rows = self.within("matrix.rows", &file.matrix.rows, SIDE_MAX)?;
+        let columns = self.within("matrix.columns", &file.matrix.columns, SIDE_MAX)?;
+        let flow = &file.flow;
+        let rows_per_message = match &flow.rows_per_message {
+            Some(wanted) => self.within("flow.rows_per_message", wanted, SIDE_MAX)?,
+            None => rows,
+        };
+        let buffers = match &flow.buffers {
+            Some(buffers) => self.within("flow.buffers", buffers, BUFFERS_MAX)?,
+            None => Chain::BUFFERS,
+        };
+        let starts: Vec<usize> = file.stage.iter().map(|stage| stage.span().start).collect();
+        if starts.is_empty() {
+            return Err(self.invalid(0, "there is no [[stage]]; a chain has at least one"));
+        }
+        let stages = file.stage.into_iter().map(|stage| self.stage(stage.into_inner()));
+        let chain = Chain {
+            name: name.into(),
+            file: self.file.into(),
+            text: self.text.into(),
+            title: file.title,
+            rows,
+            columns,
+            rows_per_message,
+            buffers,
+            overlap_sends: flow.overlap_sends.unwrap_or(true),
+            stages: stages.collect::<Result<_, _>>()?,
+        };
+        match chain.mistake() {
+            None => Ok(chain),
+            Some((Some(index), problem)) => {
+                let name = &chain.stages[index].name;
+                Err(self.invalid(starts[index], format!("stage {} ({name}) {problem}", index + 1)))
+            }
+            Some((None, problem)) => {
+                let wanted = flow.rows_per_message.as_ref();
+                let at = wanted.unwrap_or(&file.matrix.rows).span().start;
+                Err(self.invalid(at, problem))
+            }
+        }
+    }
+
+    fn stage(&self, stage: FileStage) -> Result<Stage, ChainError> {
+        let functions = stage.functions.iter().map(|name| self.function(name));
+        let functions = functions.collect::<Result<Vec<_>, _>>()?;
+        let ranks = match &stage.ranks {
+            Some(ranks) => self.within("ranks", ranks, RANKS_MAX)?,
+            None => 1,
+        };
+        let names = stage.functions.iter().map(|name| name.get_ref().as_str());
+        let own = names.collect::<Vec<_>>().join(" + ");
+        let name = stage.name.unwrap_or(if own.is_empty() { "hand on".into() } else { own });
+        Ok(Stage { name, functions, ranks })
+    }
+
+    fn function(&self, name: &Spanned<String>) -> Result<Function, ChainError> {
+        let known = Function::NAMED.iter().find(|(_, known)| *known == name.get_ref());
+        known.map(|(function, _)| *function).ok_or_else(|| {
+            let names: Vec<_> =
+                Function::NAMED.iter().map(|(_, name)| format!("`{name}`")).collect();
+            let problem = format!(
+                "there is no function `{}`; there are {}",
+                name.get_ref(),
+                names.join(", ")
+            );
+            self.invalid(name.span().start, problem)
+        })
+    }
+
+    fn within(&self, field: &str, value: &Spanned<usize>, max: usize) -> Result<usize, ChainError> {
+        let number = *value.get_ref();
+        if (1..=max).contains(&number) {
+            return Ok(number);
+        }
+        let problem = format!("`{field}` is {number}; it must be a number from 1 to {max}");
+        Err(self.invalid(value.span().start, problem))
+    }
+}

@@ -1,0 +1,204 @@
+//! A processing chain: the shortest period that it keeps up, what it would be without messages, and what it does meanwhile.
+
+use contract::record::{Better, Measurement, Parameters};
+use contract::{Error, Result, TimeSpan};
+
+use crate::catalogue::{Benchmark, Placement, Program, RankRule};
+use crate::data::Blocks;
+use crate::execute::Bench;
+use crate::period::{self, Deadlines, Trial, derived};
+use crate::pipeline::{Chain, Member, Mode, Pacing, hidden, profile};
+use crate::plan::{Case, Scope};
+use crate::programs::{BENCHMARK, BETWEEN_TWO};
+
+pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
+    name: "pipeline",
+    group: "real-time",
+    summary: "a chain of processing stages: the shortest period that it keeps up, and its jitter",
+    explains: "A source injects a matrix each period, stages on ranks of their own work on it, a sink checks results \
+        against the same computed directly. Receives are always posted, a block is sent when its receiver has asked \
+        for it, and buffers let it come and go while others are worked on. A matrix is missed when the source \
+        cannot inject it within its period, or when its result is over a period later than the latest of the first \
+        results. `period` is found for the chain, for its functions without messages, and for its messages without \
+        functions; `hidden` is the share of the communication that does not show in the chain's period. At that period \
+        `latency`, `jitter` (how far the time between successive matrices is off the period) and `computing` are \
+        noted at each stage. Synchronised, each stage works on a matrix a period after the stage before. Source: MITRE \
+        real-time benchmarks (1995), section 5. `cornerstone pipeline FILE` runs other chains.",
+    ranks: RankRule::OfChain,
+    placement: Placement::Spread,
+    cases,
+    program: Program {
+        // For the check whether memory suffices: the source has two matrices, the sink what they become, and a stage no
+        // more than that in buffers.
+        blocks: |_| Blocks { send: 1, receive: 2, ..Blocks::NONE },
+        ..BETWEEN_TWO
+    },
+    measure,
+    ..BENCHMARK
+};
+
+const ROWS: &str = "rows";
+const MODE: &str = "mode";
+/// Matrices of the trial in which latency and jitter are noted, and how long it lasts at most.
+const PROFILED: u64 = 1000;
+const PROFILED_S_MAX: f64 = 5.0;
+
+fn cases(scope: &Scope) -> Vec<Case> {
+    let pipeline = &scope.settings.pipeline;
+    let chain = pipeline.chain();
+    let own = [chain.rows_per_message];
+    let rows = match pipeline.rows_per_message.as_slice() {
+        [] => &own,
+        wanted => wanted,
+    };
+    let modes: &[Mode] = match pipeline.pacing {
+        Pacing::SelfTimed => &[Mode::SelfTimed],
+        Pacing::Synchronised => &[Mode::Synchronised],
+        Pacing::Both => &[Mode::SelfTimed, Mode::Synchronised],
+    };
+    let case = |rows: usize, mode: Mode| Case {
+        parameters: Parameters::from([
+            ("chain".into(), chain.name.as_str().into()),
+            (ROWS.into(), (rows as u64).into()),
+            (MODE.into(), mode.name().into()),
+        ]),
+        size_bytes: chain.matrix_bytes() as u64,
+    };
+    rows.iter().flat_map(|&rows| modes.iter().map(move |&mode| case(rows, mode))).collect()
+}
+
+fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let chain = wanted(bench)?;
+    let synchronised = bench.step.parameters.get(MODE) == Some(&Mode::Synchronised.name().into());
+    let mode = if synchronised { Mode::Synchronised } else { Mode::SelfTimed };
+    let mut member = Member::new(&chain, bench.settings.seed, bench.rank)?;
+    let with_us = flowing(bench, &chain, &mut member, mode)?;
+    if mode == Mode::Synchronised || bench.settings.real_time.period_s.is_some() {
+        return Ok(());
+    }
+    let messages_us = apart(bench, &chain, &mut member, Mode::MessagesOnly, None)?;
+    member.clear();
+    apart(bench, &chain, &mut member, Mode::FunctionsOnly, with_us.zip(messages_us))?;
+    Ok(())
+}
+
+/// The chain of the step.
+fn wanted(bench: &Bench<'_>) -> Result<Chain> {
+    let mut chain = bench.settings.pipeline.chain();
+    if let Some(contract::record::ParameterValue::Number(rows)) = bench.step.parameters.get(ROWS) {
+        chain.rows_per_message = *rows as usize;
+    }
+    let refuse = |what: String| Err(Error::Program(what));
+    if let Some((_, problem)) = chain.mistake() {
+        return refuse(format!(
+            "{} rows in a message do not fit {}: a stage {problem}",
+            chain.rows_per_message, chain.name
+        ));
+    }
+    if chain.ranks() != bench.shape.ranks {
+        return refuse(format!(
+            "{} needs {} ranks and has {}",
+            chain.name,
+            chain.ranks(),
+            bench.shape.ranks
+        ));
+    }
+    Ok(chain)
+}
+
+/// The chain as it is, and a closer look at it at the period that it keeps up. Rank 0 gets that period, if there is one.
+fn flowing(
+    bench: &mut Bench<'_>,
+    chain: &Chain,
+    member: &mut Member,
+    mode: Mode,
+) -> Result<Option<f64>> {
+    let mut body = |rank: &mut dyn contract::Rank, trial: &Trial, deadlines: &mut Deadlines| {
+        member.keep_up(mode, rank, trial, deadlines)
+    };
+    let found = period::find(bench, &mut body)?;
+    let period_us = found.search.as_ref().and_then(|search| search.shortest_sustained_us);
+    let period = period_us.map(|us| TimeSpan::from_s(us / 1e6));
+    let instances =
+        period.map_or(0, |period| ((PROFILED_S_MAX / period.as_s()) as u64).clamp(2, PROFILED));
+    let mut count = instances.to_ne_bytes();
+    bench.rank.broadcast(0, &mut count)?;
+    let instances = u64::from_ne_bytes(count);
+    let kept = period::keep_up(bench, &mut body, period, instances)?;
+    let profile = match kept {
+        Some((begin, period)) => {
+            let stamps = member.bring_stamps(bench.rank, instances)?;
+            let processors = processors(bench)?;
+            let sharing = std::thread::available_parallelism().map_or(1, usize::from);
+            let subject = bench.subject(Parameters::new());
+            let summarise = |samples: &[f64]| subject.summary(samples);
+            let (at, places) = ((begin.as_ps(), period), (processors.as_slice(), sharing));
+            (bench.shape.me == 0).then(|| profile(chain, &stamps, at, places, summarise))
+        }
+        None => None,
+    };
+    let profile = profile.transpose()?;
+    period::report(bench, found, Parameters::new(), |first| {
+        let Some(profile) = profile.filter(|_| first.metric == "period") else {
+            return Ok(Vec::new());
+        };
+        let rates = rates(chain, first);
+        Ok(rates.into_iter().chain(profile.measurements(first)).collect())
+    })?;
+    Ok(period_us)
+}
+
+/// What the chain moves and computes at its period.
+fn rates(chain: &Chain, period: &Measurement) -> [Measurement; 2] {
+    // A byte in a microsecond is a MB/s, an operation a MFLOP/s.
+    let (bytes, operations) = (chain.matrix_bytes() as f64, chain.operations());
+    let higher = Better::Higher;
+    [
+        derived(period, ("rate", "MB/s"), higher, |us| bytes / us),
+        derived(period, ("nominal-rate", "MFLOP/s"), higher, |us| operations / us),
+    ]
+}
+
+/// The functions without messages, or the messages without functions. With `others`, the periods of the chain and of its
+/// messages, the share that is hidden is told as well.
+fn apart(
+    bench: &mut Bench<'_>,
+    chain: &Chain,
+    member: &mut Member,
+    mode: Mode,
+    others: Option<(f64, f64)>,
+) -> Result<Option<f64>> {
+    let found = period::find(bench, &mut |rank, trial, deadlines| {
+        member.keep_up(mode, rank, trial, deadlines)
+    })?;
+    let period_us = found.search.as_ref().and_then(|search| search.shortest_sustained_us);
+    let more = Parameters::from([(MODE.into(), mode.name().into())]);
+    let whole = bench.step.parameters.clone();
+    period::report(bench, found, more, |first| {
+        if first.metric != "period" {
+            return Ok(Vec::new());
+        }
+        let mut also = vec![derived(first, ("rate", "MB/s"), Better::Higher, |us| {
+            chain.matrix_bytes() as f64 / us
+        })];
+        also.extend(others.map(|(with_us, messages_us)| {
+            let hidden = |functions_us| hidden(with_us, functions_us, messages_us);
+            let hidden = derived(first, ("hidden", "%"), Better::Higher, hidden);
+            Measurement { parameters: whole, ..hidden }
+        }));
+        Ok(also)
+    })?;
+    Ok(period_us)
+}
+
+/// Where each rank is bound, if it is.
+fn processors(bench: &mut Bench<'_>) -> Result<Vec<Option<u64>>> {
+    let mine = bench.rank.processor().map_or(u64::MAX, |processor| processor as u64);
+    let mut all = vec![0; bench.shape.ranks * size_of::<u64>()];
+    bench.rank.allgather(&mine.to_ne_bytes(), &mut all)?;
+    let (words, _) = all.as_chunks::<8>();
+    Ok(words
+        .iter()
+        .map(|word| Some(u64::from_ne_bytes(*word)).filter(|&p| p != u64::MAX))
+        .collect())
+}

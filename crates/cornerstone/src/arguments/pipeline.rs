@@ -1,0 +1,71 @@
+//! What `pipeline` takes.
+
+use std::path::PathBuf;
+
+use benchmark::{Chain, Pacing, Pipeline};
+use clap::{Args, ValueEnum};
+
+use super::RunArguments;
+use super::pattern::PeriodicArguments;
+
+const EXAMPLES: &str = "\
+Examples:
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --period 2ms    how often this period is missed
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --granularity   the same for every length of message
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --timing both   self-timed and synchronised: see the jitter
+  cornerstone pipeline pipelines/paragon-fft-corner-turn-fft.toml --fabric sim:paragon-osf1
+
+docs/pipelines.md explains the files and the results.";
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PipelineArguments {
+    /// The chain: source, stages and sink
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Only check the chain, and say in words what flows where
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Measure with these numbers of rows in a message, such as 8,64; with all that fit if none are given
+    #[arg(long, value_name = "LIST", num_args = 0..=1, value_delimiter = ',')]
+    pub(crate) granularity: Option<Vec<usize>>,
+
+    /// When a stage works
+    #[arg(long, value_enum, default_value = "self-timed")]
+    pub(crate) timing: TimingOfStages,
+
+    #[command(flatten)]
+    pub(crate) periodic: PeriodicArguments,
+}
+
+/// When a stage works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimingOfStages {
+    /// As soon as it has something to work on
+    SelfTimed,
+    /// One period after the stage before it, by the clock
+    Synchronised,
+    /// Both, one after the other
+    Both,
+}
+
+impl PipelineArguments {
+    /// The same as `run` takes it, with the chain that was read; without one where it is still to come from the record of an
+    /// earlier run.
+    pub(crate) fn run(self, chain: Option<Chain>) -> RunArguments {
+        let pacing = match self.timing {
+            TimingOfStages::SelfTimed => Pacing::SelfTimed,
+            TimingOfStages::Synchronised => Pacing::Synchronised,
+            TimingOfStages::Both => Pacing::Both,
+        };
+        let rows_per_message = match (self.granularity, &chain) {
+            (Some(rows), Some(chain)) if rows.is_empty() => chain.granularities(),
+            (rows, _) => rows.unwrap_or_default(),
+        };
+        let pipeline = Pipeline { chain, rows_per_message, pacing };
+        RunArguments { pipeline: Some(pipeline), ..self.periodic.run("pipeline", None) }
+    }
+}

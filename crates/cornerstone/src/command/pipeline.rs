@@ -1,0 +1,37 @@
+//! `pipeline`: a chain from a file, checked, explained or run.
+
+use std::process::ExitCode;
+
+use benchmark::Chain;
+
+use super::run;
+use crate::arguments::PipelineArguments;
+use crate::failure::Failure;
+use crate::output::print;
+
+/// Reads the chain, and runs it or says what flows where.
+pub(crate) fn execute(arguments: PipelineArguments) -> Result<ExitCode, Failure> {
+    let chain = Chain::read(&arguments.file).map_err(|error| {
+        Failure::usage(error.to_string())
+            .hint("docs/pipelines.md explains the files; pipelines/ has examples")
+    })?;
+    check_granularity(&arguments, &chain)?;
+    if arguments.check {
+        print(chain.describe().trim_end())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    run::execute(arguments.run(Some(chain)))
+}
+
+fn check_granularity(arguments: &PipelineArguments, chain: &Chain) -> Result<(), Failure> {
+    let allowed = chain.granularities();
+    let wanted = arguments.granularity.iter().flatten();
+    match wanted.copied().find(|rows| !allowed.contains(rows)) {
+        None => Ok(()),
+        Some(rows) => {
+            let allowed: Vec<_> = allowed.iter().map(usize::to_string).collect();
+            Err(Failure::usage(format!("{rows} rows in a message do not fit '{}'", chain.file))
+                .hint(format!("these do: {}", allowed.join(", "))))
+        }
+    }
+}
