@@ -54,7 +54,7 @@ fn all_to_all(ranks: usize, level: Level, rounds: usize) {
     let cluster = machine::find("cluster").expect("it is built in");
     let options = Options { level: Some(level), check_results: false, ..Options::new(ranks) };
     run(&cluster, &options, move |rank| {
-        let send = vec![1; MESSAGE_BYTES * rank.size()];
+        let send = vec![0; MESSAGE_BYTES * rank.size()];
         let mut receive = vec![0; MESSAGE_BYTES * rank.size()];
         (0..rounds).try_for_each(|_| rank.all_to_all(&send, &mut receive))
     })

@@ -1,4 +1,4 @@
-//! The suite that every fabric must pass, on machines of different shape and level.
+//! The suite that every fabric must pass, on machines of different shape and level; with 256 ranks in tests/.
 
 use contract::conformance;
 
@@ -56,23 +56,4 @@ fn a_torus_a_bus_and_a_graph_pass() {
         Level::Packets,
         [5],
     );
-}
-
-/// Minutes each, nearly all of them in the suite's own checks of data: `cargo test --release -p fabric-sim -- --ignored`.
-#[test]
-#[ignore = "takes minutes"]
-fn a_fat_tree_of_256_ranks_passes() {
-    passes(&find("fat-tree").unwrap(), Level::LogGp, [256]);
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn a_hypercube_of_256_ranks_passes() {
-    passes(&find("mark-iii").unwrap(), Level::LogGp, [256]);
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn a_line_of_256_ranks_passes() {
-    passes(&find("paragon-osf1").unwrap(), Level::LogGp, [256]);
 }
