@@ -42,7 +42,11 @@ pub(super) struct Matrix<T> {
 
 impl<T: Element> Matrix<T> {
     pub(super) fn new(rows: usize, columns: usize, ranks: usize, seed: u64) -> Result<Self> {
-        if rows == 0 || columns == 0 || rows % ranks != 0 || columns % ranks != 0 {
+        if rows == 0
+            || columns == 0
+            || !rows.is_multiple_of(ranks)
+            || !columns.is_multiple_of(ranks)
+        {
             return Err(Error::Program(format!(
                 "a matrix of {rows} x {columns} cannot be shared evenly by {ranks} ranks; choose rows and columns that \
                  {ranks} divides"

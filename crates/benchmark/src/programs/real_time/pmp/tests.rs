@@ -16,7 +16,7 @@ fn run(pattern: &Pattern, periods: u64) -> std::result::Result<(), (usize, Error
         let mut interpreter = Interpreter::new(pattern, me, 7)?;
         interpreter.begin(rank)?;
         for period in 0..periods {
-            if (me as u64 + period) % 2 == 0 {
+            if (me as u64 + period).is_multiple_of(2) {
                 std::thread::yield_now();
             }
             interpreter.period(rank, Time::ZERO, TimeSpan::ZERO)?;
