@@ -24,11 +24,12 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// The part of `rank` in `chain`, which must have as many ranks as there are.
+    /// The part of `rank` in `chain`, which must have as many ranks as there are, run as `mode` says or without functions
+    /// or messages.
     ///
     /// # Errors
     /// [`contract::Error::OutOfMemory`] for buffers.
-    pub(crate) fn new(chain: &Chain, seed: u64, rank: &mut dyn Rank) -> Result<Self> {
+    pub(crate) fn new(chain: &Chain, mode: Mode, seed: u64, rank: &mut dyn Rank) -> Result<Self> {
         let levels = levels(chain);
         let me = rank.rank();
         let computes = computes(rank);
@@ -40,7 +41,16 @@ impl Member {
             _ => {
                 let level = levels.iter().rposition(|level| level.first <= me).unwrap_or(0);
                 let stage = &chain.stages[level - 1];
-                Kind::Stage(Box::new(StageRank::new(chain, stage, &levels, level, me)?))
+                // A stage that waits for its turn must have room for all that comes meanwhile.
+                let waiting = if mode == Mode::Synchronised { levels[level].blocks() } else { 0 };
+                let slots = chain.buffers + waiting;
+                Kind::Stage(Box::new(StageRank::new(
+                    stage,
+                    &levels[level - 1..],
+                    slots,
+                    chain,
+                    me,
+                )?))
             }
         };
         Ok(Member { kind, stamps: Stamps::new()? })

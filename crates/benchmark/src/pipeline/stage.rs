@@ -39,16 +39,17 @@ struct Next {
 }
 
 impl StageRank {
+    /// `levels`: the level before, its own, and those after. `slots`: how many blocks it can receive ahead.
     pub(super) fn new(
-        chain: &Chain,
         stage: &Stage,
         levels: &[Level],
-        number: usize,
+        slots: usize,
+        chain: &Chain,
         rank: usize,
     ) -> Result<Self> {
-        let [from, level, to] = [number - 1, number, number + 1].map(|at| levels[at].clone());
+        let [from, level, to] = [0, 1, 2].map(|at| levels[at].clone());
         let index = rank - level.first;
-        let inlet = Inlet::new(intake(&from, &level, index), &level, chain.buffers)?;
+        let inlet = Inlet::new(intake(&from, &level, index), &level, slots)?;
         let outlet = outlet(&level, &to, index);
         let sets = if stage.turns() { chain.buffers.min(2) } else { 0 };
         let piece = |_| Buffer::try_zeroed(outlet.piece_bytes);
@@ -57,8 +58,7 @@ impl StageRank {
             Ok(Set { pieces, away: 0 })
         };
         let sets = (0..sets).map(set).collect::<Result<Vec<_>>>()?;
-        let outgoing =
-            Outgoing::new(outlet.clone(), chain.buffers + sets.len() * outlet.pieces.len());
+        let outgoing = Outgoing::new(outlet.clone(), slots + sets.len() * outlet.pieces.len());
         let mut waiting = Waiting::default();
         waiting.reserve(inlet.operations_max() + outgoing.operations_max());
         let functions = Functions::new(stage, &level)?;

@@ -28,7 +28,7 @@ fn chain(rows: usize, columns: usize, rows_per_message: usize, stages: Vec<Stage
 fn run(chain: &Chain, mode: Mode, matrices: u64) -> Result<()> {
     assert_eq!(chain.mistake(), None);
     reference::run(chain.ranks(), |rank| {
-        let mut member = Member::new(chain, 7, rank)?;
+        let mut member = Member::new(chain, mode, 7, rank)?;
         let mut deadlines = Deadlines::new(matrices)?;
         rank.barrier()?;
         for number in 0..2 {
@@ -91,7 +91,7 @@ fn a_lone_corner_turn_is_seen_to_be_done() {
     let error = reference::run(3, |rank| {
         let kept = Chain { rows: 4, columns: 8, stages: vec![stage(&[], 1)], ..turned.clone() };
         let chain = if rank.rank() == 2 { &kept } else { &turned };
-        let mut member = Member::new(chain, 7, rank)?;
+        let mut member = Member::new(chain, Mode::SelfTimed, 7, rank)?;
         let mut deadlines = Deadlines::new(1)?;
         let trial = Trial { period: TimeSpan::ZERO, instances: 1, begin: Time::ZERO, number: 0 };
         deadlines.begin(trial);

@@ -71,7 +71,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let chain = wanted(bench)?;
     let synchronised = bench.step.parameters.get(MODE) == Some(&Mode::Synchronised.name().into());
     let mode = if synchronised { Mode::Synchronised } else { Mode::SelfTimed };
-    let mut member = Member::new(&chain, bench.settings.seed, bench.rank)?;
+    let mut member = Member::new(&chain, mode, bench.settings.seed, bench.rank)?;
     let with_us = flowing(bench, &chain, &mut member, mode)?;
     if mode == Mode::Synchronised || bench.settings.real_time.period_s.is_some() {
         return Ok(());
