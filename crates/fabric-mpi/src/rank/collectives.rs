@@ -8,6 +8,17 @@ use super::MpiRank;
 use super::call::{counted, readable, writable};
 use crate::library::IN_PLACE;
 
+/// Calls a collective of the library with the counts that its length asks for, and checks its status. To be used inside
+/// `unsafe`, as `counted`.
+macro_rules! collective {
+    ($rank:expr, $mpi_name:literal, $largest:expr, $name:ident ($count:ident; $($argument:expr),* $(,)?)) => {
+        match counted!($rank.library, $largest, $name, [$count = $largest]($($argument),*)) {
+            Ok(status) => $rank.library.check_collective($mpi_name, status),
+            Err(error) => Err(error),
+        }
+    };
+}
+
 /// Refuses a length that contradicts another of the same call.
 fn expect_bytes(
     collective: &'static str,
@@ -39,15 +50,9 @@ impl MpiRank {
         check_rank(root, self.size())?;
         let byte = self.library.constants.byte;
         // SAFETY: `buffer` is as long as is said; MPI reads it at the root and writes it elsewhere.
-        let status = unsafe {
-            counted!(
-                self.library,
-                buffer.len(),
-                broadcast,
-                [count = buffer.len()](writable(buffer), count, byte, root as c_int, self.comm)
-            )
-        }?;
-        self.library.check_collective("MPI_Bcast", status)
+        unsafe {
+            collective!(self, "MPI_Bcast", buffer.len(), broadcast(count; writable(buffer), count, byte, root as c_int, self.comm))
+        }
     }
 
     pub(super) fn mpi_scatter(
@@ -62,24 +67,9 @@ impl MpiRank {
         }
         let byte = self.library.constants.byte;
         // SAFETY: `receive` is as long as is said, and `send` at the root, where alone it is read, `size` times as long.
-        let status = unsafe {
-            counted!(
-                self.library,
-                receive.len(),
-                scatter,
-                [count = receive.len()](
-                    readable(send),
-                    count,
-                    byte,
-                    writable(receive),
-                    count,
-                    byte,
-                    root as c_int,
-                    self.comm
-                )
-            )
-        }?;
-        self.library.check_collective("MPI_Scatter", status)
+        unsafe {
+            collective!(self, "MPI_Scatter", receive.len(), scatter(count; readable(send), count, byte, writable(receive), count, byte, root as c_int, self.comm))
+        }
     }
 
     pub(super) fn mpi_gather(
@@ -95,62 +85,27 @@ impl MpiRank {
         let byte = self.library.constants.byte;
         // SAFETY: `send` is as long as is said, and `receive` at the root, where alone it is written, `size` times as
         // long.
-        let status = unsafe {
-            counted!(
-                self.library,
-                send.len(),
-                gather,
-                [count = send.len()](
-                    readable(send),
-                    count,
-                    byte,
-                    writable(receive),
-                    count,
-                    byte,
-                    root as c_int,
-                    self.comm
-                )
-            )
-        }?;
-        self.library.check_collective("MPI_Gather", status)
+        unsafe {
+            collective!(self, "MPI_Gather", send.len(), gather(count; readable(send), count, byte, writable(receive), count, byte, root as c_int, self.comm))
+        }
     }
 
     pub(super) fn mpi_allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         expect_bytes("allgather", "the receive buffer", send.len() * self.size(), receive.len())?;
         let byte = self.library.constants.byte;
         // SAFETY: `receive` is `size` times as long as `send`, which is as long as is said.
-        let status = unsafe {
-            counted!(
-                self.library,
-                send.len(),
-                allgather,
-                [count = send.len()](
-                    readable(send),
-                    count,
-                    byte,
-                    writable(receive),
-                    count,
-                    byte,
-                    self.comm
-                )
-            )
-        }?;
-        self.library.check_collective("MPI_Allgather", status)
+        unsafe {
+            collective!(self, "MPI_Allgather", send.len(), allgather(count; readable(send), count, byte, writable(receive), count, byte, self.comm))
+        }
     }
 
     pub(super) fn mpi_allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
         let block = block_bytes("allgather_in_place", "the buffer", self.size(), buffer)?;
         let byte = self.library.constants.byte;
         // SAFETY: `buffer` holds `size` blocks of the length that is said.
-        let status = unsafe {
-            counted!(
-                self.library,
-                block,
-                allgather,
-                [count = block](IN_PLACE, count, byte, writable(buffer), count, byte, self.comm)
-            )
-        }?;
-        self.library.check_collective("MPI_Allgather", status)
+        unsafe {
+            collective!(self, "MPI_Allgather", block, allgather(count; IN_PLACE, count, byte, writable(buffer), count, byte, self.comm))
+        }
     }
 
     pub(super) fn mpi_all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
@@ -158,23 +113,9 @@ impl MpiRank {
         expect_bytes("all_to_all", "the receive buffer", send.len(), receive.len())?;
         let byte = self.library.constants.byte;
         // SAFETY: both hold `size` blocks of the length that is said.
-        let status = unsafe {
-            counted!(
-                self.library,
-                block,
-                all_to_all,
-                [count = block](
-                    readable(send),
-                    count,
-                    byte,
-                    writable(receive),
-                    count,
-                    byte,
-                    self.comm
-                )
-            )
-        }?;
-        self.library.check_collective("MPI_Alltoall", status)
+        unsafe {
+            collective!(self, "MPI_Alltoall", block, all_to_all(count; readable(send), count, byte, writable(receive), count, byte, self.comm))
+        }
     }
 
     pub(super) fn mpi_reduce(
@@ -199,15 +140,9 @@ impl MpiRank {
         let element = self.library.constants.element(reduction.element);
         let operation = self.reductions.operation(&self.library, reduction);
         // SAFETY: `from` and, at the root, `to` are addresses of `count` elements, aligned as these need.
-        let status = unsafe {
-            counted!(
-                self.library,
-                count,
-                reduce,
-                [count = count](from, to, count, element, operation, root as c_int, self.comm)
-            )
+        unsafe {
+            collective!(self, "MPI_Reduce", count, reduce(count; from, to, count, element, operation, root as c_int, self.comm))
         }?;
-        self.library.check_collective("MPI_Reduce", status)?;
         if receives {
             aligned.give_back(receive);
         }
@@ -231,15 +166,9 @@ impl MpiRank {
         let element = self.library.constants.element(reduction.element);
         let operation = self.reductions.operation(&self.library, reduction);
         // SAFETY: `from` and `to` are addresses of `count` elements, aligned as these need.
-        let status = unsafe {
-            counted!(
-                self.library,
-                count,
-                allreduce,
-                [count = count](from, to, count, element, operation, self.comm)
-            )
+        unsafe {
+            collective!(self, "MPI_Allreduce", count, allreduce(count; from, to, count, element, operation, self.comm))
         }?;
-        self.library.check_collective("MPI_Allreduce", status)?;
         aligned.give_back(receive);
         Ok(())
     }

@@ -3,8 +3,11 @@
 mod call;
 mod collectives;
 mod messages;
+mod outcome;
+mod posted;
 mod reductions;
 mod tags;
+mod window;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -17,7 +20,7 @@ use contract::{
 use hosts::{Clock, Settled, Skew};
 
 use crate::library::{self, Handle, Library};
-use messages::Operation;
+use posted::Operation;
 use reductions::Reductions;
 use tags::Tags;
 

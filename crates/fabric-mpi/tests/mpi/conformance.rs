@@ -105,7 +105,33 @@ pub(crate) fn tests(launcher: &Launcher) -> Vec<Test> {
             if ended.ok { Ok(()) } else { Err(format!("{}\n{}", ended.out, ended.err)) }
         }));
     }
+    tests.extend(longer_than_32_bits(launcher));
     tests
+}
+
+fn longer_than_32_bits(launcher: &Launcher) -> Option<Test> {
+    let name = format!("messages/longer-than-32-bits/{}", launcher.flavour.name());
+    // Two buffers of 2 GiB, and what the MPI and other programs need.
+    if free_bytes() < 10 << 30 {
+        println!("skipped: {name}: 10 GiB of free memory are not here");
+        return None;
+    }
+    let launcher = launcher.clone();
+    let collectives = Collectives::Mpi;
+    let program = Program { name: "longer-than-32-bits".into(), collectives, skewed: false };
+    Some(Test::new(name, move || {
+        let ended = launch(&launcher, 2, &program, ALL_LIMIT);
+        // Open MPI 5.0 has no functions with large counts; then the message is refused in so many words.
+        let refused = ended.err.contains("it lacks the functions with counts of 64 bits");
+        if ended.ok || refused { Ok(()) } else { Err(format!("{}\n{}", ended.out, ended.err)) }
+    }))
+}
+
+fn free_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
 }
 
 fn all_that_end_well(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use contract::{Error, Rank, Reduction, Result, conformance};
+use contract::{Buffer, Error, Rank, Reduction, Result, Tag, conformance};
 use fabric_mpi::{Collectives, Launcher, Options, Skew, World};
 
 /// A program, and how its ranks join.
@@ -58,6 +58,7 @@ pub(crate) fn run(program: &Program) -> i32 {
         "all-that-end-well" => all_that_end_well(&world),
         "common-clock" => common_clock(&world, program.skewed),
         "work" => work(&world),
+        "longer-than-32-bits" => longer_than_32_bits(&world),
         name => match conformance::find(name) {
             Some(case) => one(&world, case),
             None => Err(Error::Program(format!("there is no program {name}"))),
@@ -145,6 +146,30 @@ fn judge_ns(clock: libc::clockid_t) -> f64 {
     // SAFETY: `time` is live; both clocks exist on every Linux.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// A message and a broadcast of more bytes than an `int` counts: they go by the functions with large counts.
+fn longer_than_32_bits(world: &World) -> Result<()> {
+    const BYTES: usize = (1 << 31) + 4097;
+    let mut rank = world.first(2)?;
+    let mut data = Buffer::zeroed(BYTES);
+    let marks = [0, 1 << 20, (1 << 31) - 1, 1 << 31, BYTES - 1];
+    let tag = Tag::new(1);
+    for (round, first) in [0usize, 1].into_iter().enumerate() {
+        let mark = 7 + round as u8;
+        if rank.rank() == first {
+            marks.iter().for_each(|&at| data[at] = mark);
+        }
+        let bytes = match (round, rank.rank() == first) {
+            (0, true) => rank.send(1, tag, &data).map(|()| BYTES)?,
+            (0, false) => rank.receive(0.into(), tag.into(), &mut data)?.bytes,
+            _ => rank.broadcast(first, &mut data).map(|()| BYTES)?,
+        };
+        if bytes != BYTES || marks.iter().any(|&at| data[at] != mark) {
+            return Err(Error::Program(format!("{bytes} bytes of {BYTES}, or the wrong ones")));
+        }
+    }
+    rank.end()
 }
 
 /// Work goes to idle ranks; programs run on some of them, and then on all.
