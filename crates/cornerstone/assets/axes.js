@@ -13,7 +13,8 @@ function xSplits(values, position, axis, width) {
   const low = position(positions[0]);
   const high = position(positions.at(-1));
   const pixels = width / Math.max(high - low, 1);
-  const room = axis.bytes ? 54 : 26;
+  // A digit is about 7.5 pixels wide.
+  const room = axis.bytes ? 54 : 12 + 9 * String(positions.at(-1)).length;
   if (!axis.bytes) return thinned(positions.map((x) => [position(x), String(x)]), pixels, room);
   const step = [1, 2, 3, 4, 5, 10, 20].find((s) => s * pixels >= room) ?? 40;
   const labels = [];

@@ -3,6 +3,7 @@
 const TIME_UNITS_NS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 const TIME_STEPS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"], [1e-3, "ps"]];
 const RATE_STEPS = [[1e6, "TB/s"], [1e3, "GB/s"], [1, "MB/s"], [1e-3, "kB/s"]];
+const OPERATION_STEPS = [[1e6, "TFLOP/s"], [1e3, "GFLOP/s"], [1, "MFLOP/s"]];
 const SIZE_STEPS = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
 
 /** Halves go away from zero, step by step as in format.rs, so that a chart and the table under it agree. */
@@ -31,6 +32,7 @@ function formatValue(value, unit, digits = 3) {
   if (value === 0) return `0 ${unit === "us" ? "µs" : unit}`;
   if (unit in TIME_UNITS_NS) return scaled(value * TIME_UNITS_NS[unit], TIME_STEPS, digits);
   if (unit === "MB/s") return scaled(value, RATE_STEPS, digits);
+  if (unit === "MFLOP/s") return scaled(value, OPERATION_STEPS, digits);
   const gap = unit === "×" || unit === "" ? "" : " ";
   return `${significant(value, digits)}${gap}${unit}`;
 }

@@ -27,11 +27,11 @@ struct Figure {
 
 const FIGURES: [Figure; 2] = [
     Figure {
-        title: "Rate over length, a library call for each transform (as figure 3.1 of 1995)",
+        title: "A library call for each transform: rate over length (figure 3.1)",
         ways: &["one"],
     },
     Figure {
-        title: "Rate over length, blocks of transforms (as figure 3.3 of 1995)",
+        title: "Blocks of transforms: rate over length (figure 3.3)",
         ways: &["block", "library"],
     },
 ];
@@ -167,7 +167,7 @@ fn gains(metric: &Metric) -> Chart {
     };
     let is_block = |line: &&Line| text(line.points[0].1, WAY) == Some("block");
     Chart {
-        title: "What blocks bring: block FFT over one library call for each".into(),
+        title: "What blocks bring: block FFT / a library call for each".into(),
         x: XAxis::of(&axis()),
         y: YAxis { title: "ratio".into(), unit: "×".into(), logarithmic: true, base: Some(1.0) },
         lines: lines.iter().filter(is_block).filter_map(gain).collect(),
@@ -188,7 +188,7 @@ pub(super) fn table(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="foldfft in three ways" {
             table.ways {
-                caption { "Rate of foldfft(n, f) in three ways (as table 3.1 of 1995)" }
+                caption { "Rate of foldfft(n, f) in three ways (table 3.1)" }
                 thead { tr {
                     @if runs.len() > 1 { th scope="col" { "run" } }
                     th scope="col" { "n, f" }

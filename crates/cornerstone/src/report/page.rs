@@ -211,12 +211,18 @@ fn group_title(group: &str) -> String {
 fn title(runs: &[Run]) -> String {
     match runs {
         [] => "Cornerstone report".into(),
+        [run] if sends_nothing(run) => format!("The processor of {}", place(run)),
         [run] => format!("Message passing on {}", place(run)),
         more => {
             let places: Vec<String> = more.iter().map(|run| run.label.clone()).collect();
             format!("Message passing side by side: {}", places.join(", "))
         }
     }
+}
+
+/// Whether a run is of processors alone.
+fn sends_nothing(run: &Run) -> bool {
+    !run.measurements.is_empty() && run.measurements.iter().all(|m| m.ranks == 1)
 }
 
 fn place(run: &Run) -> String {
