@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use contract::record::{ParameterValue, Parameters};
 use serde::{Deserialize, Serialize};
 
+use crate::bench_node::BenchNodeCell;
 use crate::calls::CallCell;
 use crate::formula;
 use crate::measured;
@@ -45,6 +46,8 @@ pub struct Cell {
     program: Option<String>,
     /// A call's cost, if it is that.
     call: Option<CallCell>,
+    /// A node of the test bench, if it is that.
+    bench_node: Option<BenchNodeCell>,
     /// The deviation of a model, if it is that: what was published is the most that the paper found.
     validation: Option<ValidationCell>,
 }
@@ -59,10 +62,18 @@ struct RunCell {
     metric: String,
     #[serde(default)]
     parameters: BTreeMap<String, ParameterValue>,
+    /// The pattern of `pmp`: `pair`, a message and its empty answer, or `corner-turn`, the recursive one.
+    pattern: Option<String>,
+    /// How many ranks share a processor.
+    ranks_per_processor: Option<usize>,
+    /// How long each trial of a period lasts.
+    duration_s: Option<u64>,
     /// Which of several measurements with this metric: the one with this pair.
     pair: Option<String>,
     /// Replaces the machine's fixed cost of a packet at the sender.
     packet_send_us: Option<f64>,
+    /// Replaces what the machine's receiver takes to agree to a long message.
+    answer_us: Option<f64>,
     /// Replaces the machine's packet size.
     packet_bytes: Option<u32>,
     /// The value is divided by that of this benchmark, all else being equal.
@@ -110,16 +121,18 @@ impl Cell {
     /// # Errors
     /// What went wrong, in words.
     pub fn compute(&self, simulator: &mut Simulator) -> Result<f64, String> {
-        match (&self.formula, &self.run, &self.program, &self.call, &self.validation) {
-            (Some(formula), None, None, None, None) => formula::value(formula),
-            (None, Some(run), None, None, None) => run.compute(simulator),
-            (None, None, Some(program), None, None) => measured::value(program),
-            (None, None, None, Some(call), None) => call.value(),
-            (None, None, None, None, Some(validation)) => validation.value(simulator),
-            _ => {
-                Err("a cell has a formula, a run, a program, a call or a validation, and only one"
-                    .into())
-            }
+        let found = [
+            self.formula.as_deref().map(formula::value),
+            self.run.as_ref().map(|run| run.compute(simulator)),
+            self.program.as_deref().map(measured::value),
+            self.call.as_ref().map(CallCell::value),
+            self.bench_node.as_ref().map(BenchNodeCell::value),
+            self.validation.as_ref().map(|validation| validation.value(simulator)),
+        ];
+        let mut found = found.into_iter().flatten();
+        match (found.next(), found.next()) {
+            (Some(value), None) => value,
+            _ => Err("a cell is computed in one way, and in no other".into()),
         }
     }
 
@@ -149,6 +162,7 @@ impl RunCell {
         Question {
             machine: self.machine.clone(),
             packet_send_ps: self.packet_send_us.map(|us| (us * 1e6).round() as u64),
+            answer_ps: self.answer_us.map(|us| (us * 1e6).round() as u64),
             packet_bytes: self.packet_bytes,
             benchmark: benchmark.into(),
             ranks: self.ranks,
@@ -156,6 +170,9 @@ impl RunCell {
             parameters: Parameters::from_iter(self.parameters.clone()),
             metric: self.metric.clone(),
             pair: self.pair.clone(),
+            pattern: self.pattern.clone(),
+            ranks_per_processor: self.ranks_per_processor,
+            duration_s: self.duration_s,
         }
     }
 }

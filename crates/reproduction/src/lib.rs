@@ -6,6 +6,7 @@
 //! kept back to check predictions against.
 #![forbid(unsafe_code)]
 
+mod bench_node;
 mod calls;
 mod cell;
 mod formula;

@@ -48,6 +48,7 @@ impl ValidationCell {
         Question {
             machine: self.machine.clone(),
             packet_send_ps: None,
+            answer_ps: None,
             packet_bytes: None,
             benchmark: model.benchmark.clone(),
             ranks,
@@ -55,6 +56,9 @@ impl ValidationCell {
             parameters: Parameters::new(),
             metric: "time".into(),
             pair: None,
+            pattern: None,
+            ranks_per_processor: None,
+            duration_s: None,
         }
     }
 }
