@@ -101,9 +101,9 @@ def verdict(case, ended):
     if case.judge == "TestStatus":
         failure = None if ended.status not in (0, None) else ended.reason()
     elif case.judge == "TestStatusNoErrors":
-        ok = ended.status not in (0, None) and " No Errors" in ended.output
+        ok = ended.status not in (0, None) and "no errors" in ended.output.lower()
         failure = None if ok else ended.reason()
-    elif ended.status == 0 and " no errors" in ended.output.lower():
+    elif ended.status == 0 and "no errors" in ended.output.lower():
         failure = None
     else:
         failure = ended.reason()

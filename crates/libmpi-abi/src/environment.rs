@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result, ensure};
 use crate::info;
 use crate::process::{Phase, check_running, endpoint, process};
 use crate::request;
-use crate::{attribute, collective, communicator, text};
+use crate::{attribute, collective, communicator, leaks, text};
 
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
     start(THREAD_SINGLE)
@@ -59,6 +59,7 @@ pub(crate) unsafe fn finalize() -> Result {
     check_running()?;
     // The attributes of MPI_COMM_SELF go first of all, so that their functions may still use everything.
     let own = communicator::get(COMM_SELF)?;
+    leaks::report();
     own.attributes.clear(attribute::For::Communicator, COMM_SELF.0)?;
     process().send_buffer.flush()?;
     request::finish_orphans()?;

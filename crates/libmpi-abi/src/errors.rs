@@ -68,17 +68,17 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Failure) -> c_int {
     process().errors.latest.borrow_mut().insert(failure.code, words.clone());
     let object = match on {
         On::Nobody | On::File => return failure.code,
-        On::Communicator(comm) if communicator::get(comm).is_ok() => comm,
+        On::Communicator(comm) if comm != COMM_SELF && communicator::get(comm).is_ok() => comm,
         _ => failure.context.and_then(communicator::with_context).unwrap_or_else(fallback),
     };
     let handler = match communicator::get(object) {
         Ok(communicator) => communicator.handler(),
         Err(_) => (Rc::new(Handler::Fatal), ERRORS_ARE_FATAL).0,
     };
-    apply(&handler, object, failure.code, &words, failure.run_is_over)
+    apply(&handler, object, failure.code, &words)
 }
 
-/// The communicator whose handler gets what belongs to none. That is MPI_COMM_SELF; programs of the time before MPI 4 set
+/// The communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF; programs of the time before MPI 4 set
 /// only that of MPI_COMM_WORLD, and mean it for everything.
 fn fallback() -> Comm {
     let untouched =
@@ -86,7 +86,7 @@ fn fallback() -> Comm {
     if untouched(COMM_SELF) { COMM_WORLD } else { COMM_SELF }
 }
 
-fn apply(handler: &Handler, object: Comm, code: c_int, words: &str, run_is_over: bool) -> c_int {
+fn apply(handler: &Handler, object: Comm, code: c_int, words: &str) -> c_int {
     match handler {
         Handler::Return => code,
         Handler::User(function) => {
@@ -95,8 +95,7 @@ fn apply(handler: &Handler, object: Comm, code: c_int, words: &str, run_is_over:
             unsafe { function(&mut object, &mut passed) };
             code
         }
-        // The launcher has said already what went wrong.
-        Handler::Fatal | Handler::Abort if run_is_over => std::process::exit(1),
+        // If another rank has ended the run before, the launcher keeps to what that one said.
         Handler::Fatal | Handler::Abort => end_job(words, exit_status(code)),
     }
 }
@@ -242,13 +241,7 @@ pub(crate) unsafe fn get_of(comm: Comm, handle: *mut Errhandler) -> Result {
 
 pub(crate) unsafe fn call(comm: Comm, code: c_int) -> Result {
     let handler = communicator::get(comm)?.handler();
-    apply(
-        &handler,
-        comm,
-        code,
-        &format!("error {} raised by the program", class_name(code)),
-        false,
-    );
+    apply(&handler, comm, code, &format!("error {} raised by the program", class_name(code)));
     Ok(())
 }
 

@@ -12,15 +12,13 @@ pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
 pub(crate) struct Failure {
     pub(crate) code: c_int,
     pub(crate) message: String,
-    /// Whether the run is over for this process: another rank failed, or the whole run was given up.
-    pub(crate) run_is_over: bool,
     /// The context of the communicator that it belongs to, where the call names none, as a wait does.
     pub(crate) context: Option<u32>,
 }
 
 impl Failure {
     pub(crate) fn new(code: c_int, message: impl Into<String>) -> Self {
-        Failure { code, message: message.into(), run_is_over: false, context: None }
+        Failure { code, message: message.into(), context: None }
     }
 
     /// Of a communicator.
@@ -54,6 +52,6 @@ impl From<contract::Error> for Failure {
         let over =
             matches!(error, contract::Error::Aborted { .. } | contract::Error::RankDied { .. });
         let class = if over { ERR_PROC_ABORTED } else { ERR_OTHER };
-        Failure { run_is_over: over, ..Failure::new(class, error.to_string()) }
+        Failure::new(class, error.to_string())
     }
 }

@@ -92,6 +92,11 @@ impl<T: Clone> Table<T> {
         place(&self.predefined).or_else(made).map(H::from_number)
     }
 
+    /// How many objects there are besides the predefined ones.
+    pub(crate) fn made(&self) -> usize {
+        self.made.iter().flatten().count()
+    }
+
     pub(crate) fn is_predefined(handle: impl Handle) -> bool {
         handle.number() < PREDEFINED
     }
@@ -110,6 +115,7 @@ mod tests {
         let second: Comm = table.add("second");
         assert_eq!(table.remove(first), Some("first"));
         assert_eq!(table.get(first), None);
+        assert_eq!(table.made(), 1);
         assert_eq!(table.remove(first), None);
         assert_eq!(table.get(second), Some(&"second"));
         assert_eq!(table.find(|one| *one == "second"), Some(second));

@@ -8,7 +8,7 @@
 //! * `bindings`: the exported functions, which turn a result into a return code;
 //! * `failure`, `errors`: error classes, messages, and whose handler gets them;
 //! * `process`: what this process knows, and the tables behind the handles;
-//! * `environment`, `point`, `request`, `datatype`, `operation`, `communicator`, `group`, `attribute`, `info`, `topology`,
+//! * `environment`, `point`, `request`, `datatype`, `operation`, `communicator`, `group`, `attribute`, `info`, `topology`, `leaks`,
 //!   `collective`: the chapters of the standard.
 //!
 //! At most one thread is in the library at a time: thread levels end at MPI_THREAD_SERIALIZED.
@@ -29,6 +29,7 @@ mod failure;
 mod group;
 mod handle;
 mod info;
+mod leaks;
 mod numbers;
 mod operation;
 mod point;

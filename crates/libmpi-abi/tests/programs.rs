@@ -97,6 +97,44 @@ fn misuse_gets_the_right_class_through_the_right_handler() {
 }
 
 #[test]
+fn datatypes_lie_where_the_standard_says_and_collectives_fill_their_gaps_with_nothing() {
+    succeeds("types");
+}
+
+#[test]
+fn communicators_reductions_and_unequal_collectives_are_as_the_standard_says() {
+    succeeds("together");
+}
+
+#[test]
+fn whoever_waits_for_a_rank_that_has_finalized_is_told_so() {
+    let program = compile("finalized");
+    for how in ["receive", "wait", "any", "probe", "send"] {
+        let (ended, output) = run(&program, 2, how);
+        let Err(LaunchError::RankFailed { rank: 0, reason, .. }) = ended else {
+            panic!("{how}: {ended:?}\n{output}");
+        };
+        assert!(reason.contains("MPI_"), "{how}: {reason}");
+        assert!(!output.contains("must not be reached"), "{how}: {output}");
+    }
+}
+
+#[test]
+fn what_was_not_freed_is_told_by_kind_and_number_on_request() {
+    let program = compile("leaks");
+    for (how, expected) in [
+        ("leak", "not freed at MPI_Finalize: 1 request, 1 communicator, 1 datatype"),
+        ("clean", ""),
+    ] {
+        let ended = Command::new(&program).arg(how).env("CORNERSTONE_CHECK_LEAKS", "1").output();
+        let words = String::from_utf8(ended.unwrap().stderr).unwrap();
+        assert!(words.contains(expected) && words.is_empty() == expected.is_empty(), "{words}");
+        let silent = Command::new(&program).arg(how).output().unwrap();
+        assert!(silent.stderr.is_empty(), "nothing is told unless asked for: {silent:?}");
+    }
+}
+
+#[test]
 fn a_failure_that_nobody_handles_ends_the_job_at_once_and_is_named() {
     let program = compile("fatal");
     for (how, words, expected) in [

@@ -353,6 +353,10 @@ pub(crate) struct LaunchArguments {
     #[arg(long)]
     pub(crate) prefix: bool,
 
+    /// At MPI_Finalize, tell which requests, communicators, datatypes and other objects were not freed (our library only)
+    #[arg(long)]
+    pub(crate) check_leaks: bool,
+
     /// The program and its arguments
     #[arg(
         value_name = "PROGRAM",

@@ -41,6 +41,9 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     options.program = PathBuf::from(program);
     options.arguments = rest.to_vec();
     options.any_program = true;
+    if arguments.check_leaks {
+        options.environment.push(("CORNERSTONE_CHECK_LEAKS".into(), "1".into()));
+    }
     options.binding = match arguments.bind {
         Bind::None => Binding::None,
         Bind::Core => Binding::OneCoreEach,

@@ -29,6 +29,8 @@ pub struct LaunchOptions {
     /// standard input, the program may end without ever joining, a status other than 0 is a failure even after it has
     /// finished its part, and signals to this process are passed on to it.
     pub any_program: bool,
+    /// Variables that every rank's environment has besides this process's own.
+    pub environment: Vec<(OsString, OsString)>,
     /// Where each rank's standard output and standard error go; empty means where this process's go.
     pub streams: Vec<Streams>,
 }
@@ -80,6 +82,7 @@ impl LaunchOptions {
             arguments: Vec::new(),
             cross_memory_attach: true,
             any_program: false,
+            environment: Vec::new(),
             streams: Vec::new(),
         }
     }

@@ -35,7 +35,7 @@ impl Process {
         let (reports, reports_in) =
             io::pipe().map_err(|error| failed("making a pipe for", error))?;
         let mut command = Command::new(&options.program);
-        command.args(&options.arguments);
+        command.args(&options.arguments).envs(options.environment.iter().cloned());
         connect(&mut command, options, rank).map_err(|error| failed("preparing", error))?;
         let memory = segment.memory().as_raw_fd();
         let variable = if options.any_program { LIBRARY_PLACE_VARIABLE } else { PLACE_VARIABLE };

@@ -3,15 +3,16 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use super::{Builder, Making, Type, get};
+use super::{Builder, MOST_RUNS, Making, Type, get};
 use crate::bindings::*;
 use crate::failure::{Result, ensure};
 use crate::numbers::Numbers;
 use crate::process::process;
 
 /// Gives a new type its handle.
-pub(super) fn register(made: Type) -> Datatype {
-    process().types.borrow_mut().add(Rc::new(made))
+pub(super) fn register(made: Type) -> Result<Datatype> {
+    ensure!(!made.too_many_runs, ERR_NO_MEM, "a datatype of more than {MOST_RUNS} separate pieces");
+    Ok(process().types.borrow_mut().add(Rc::new(made)))
 }
 
 fn check_count(count: i64) -> Result<usize> {
@@ -34,7 +35,7 @@ pub(crate) unsafe fn dup(old: Datatype, new: *mut Datatype) -> Result {
     (copy.alignment, copy.fixed_bounds) = (part.alignment, part.fixed_bounds);
     copy.committed.set(part.committed.get());
     copy.attributes = attributes;
-    *new = register(copy);
+    *new = register(copy)?;
     Ok(())
 }
 
@@ -57,7 +58,7 @@ pub(crate) unsafe fn contiguous(count: i64, old: Datatype, new: *mut Datatype) -
     builder.add(0, count, &part);
     let mut made = Making::of(COMBINER_CONTIGUOUS, old, &part);
     made.integers = vec![count];
-    *new = register(builder.finish(made));
+    *new = register(builder.finish(made))?;
     Ok(())
 }
 
@@ -88,6 +89,9 @@ pub(crate) unsafe fn vector(
     let mut builder = Builder::new();
     for index in 0..count {
         builder.add(index * stride * unit.bytes(&part), length, &part);
+        if builder.too_many_runs {
+            break;
+        }
     }
     let mut made;
     if unit == Unit::Elements {
@@ -97,7 +101,7 @@ pub(crate) unsafe fn vector(
         made = Making::of(COMBINER_HVECTOR, old, &part);
         (made.integers, made.addresses) = (vec![count, length], vec![stride]);
     }
-    *new = register(builder.finish(made));
+    *new = register(builder.finish(made))?;
     Ok(())
 }
 
@@ -142,7 +146,7 @@ pub(crate) unsafe fn indexed(
     let count = check_count(count)?;
     let combiner = if unit == Unit::Elements { COMBINER_INDEXED } else { COMBINER_HINDEXED };
     let (builder, made) = blocks(combiner, &lengths.read(count), places.read(count), old, unit)?;
-    *new = register(builder.finish(made));
+    *new = register(builder.finish(made))?;
     Ok(())
 }
 
@@ -192,7 +196,7 @@ unsafe fn equal_blocks(
     if lengths.is_empty() {
         made.integers = vec![0, length];
     }
-    *new = register(builder.finish(made));
+    *new = register(builder.finish(made))?;
     Ok(())
 }
 
@@ -218,7 +222,7 @@ pub(crate) unsafe fn structure(
     builder.pad();
     made.integers.extend(lengths);
     made.addresses = places;
-    *new = register(builder.finish(made));
+    *new = register(builder.finish(made))?;
     Ok(())
 }
 
@@ -226,7 +230,7 @@ pub(crate) unsafe fn resized(old: Datatype, lower: i64, extent: i64, new: *mut D
     let part = get(old)?;
     let mut made = Making::of(COMBINER_RESIZED, old, &part);
     made.addresses = vec![lower, extent];
-    *new = register(resized_type(&part, lower, extent, made));
+    *new = register(resized_type(&part, lower, extent, made))?;
     Ok(())
 }
 
@@ -254,7 +258,7 @@ unsafe fn fortran(
     // Nobody has set its bounds: in a structure it is padded as its base is.
     copy.fixed_bounds = part.fixed_bounds;
     copy.committed.set(true);
-    *new = register(copy);
+    *new = register(copy)?;
     Ok(())
 }
 

@@ -39,6 +39,9 @@ impl Run {
     }
 }
 
+/// The most runs that a type may have: more, and the list alone takes gigabytes.
+const MOST_RUNS: i64 = 1 << 26;
+
 /// A datatype. All lengths are in bytes.
 pub(crate) struct Type {
     pub(crate) runs: Vec<Run>,
@@ -53,6 +56,8 @@ pub(crate) struct Type {
     alignment: i64,
     /// Whether its bounds were set by hand, so that nothing pads them.
     fixed_bounds: bool,
+    /// Whether it has more runs than were kept, so that it is of no use.
+    pub(crate) too_many_runs: bool,
     /// Whether an array of them is nothing but data without a gap, from the address on.
     pub(crate) dense: bool,
     made: Making,
@@ -84,11 +89,20 @@ pub(crate) struct Builder {
     any: bool,
     alignment: i64,
     fixed_bounds: bool,
+    too_many_runs: bool,
 }
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Builder { runs: vec![], lower: 0, upper: 0, any: false, alignment: 1, fixed_bounds: false }
+        Builder {
+            runs: vec![],
+            lower: 0,
+            upper: 0,
+            any: false,
+            alignment: 1,
+            fixed_bounds: false,
+            too_many_runs: false,
+        }
     }
 
     fn push(&mut self, run: Run) {
@@ -110,7 +124,13 @@ impl Builder {
         if count == 0 {
             return;
         }
-        if part.dense && part.runs.len() == 1 {
+        let as_one = part.dense && part.runs.len() == 1;
+        let more = if as_one { 1 } else { count.saturating_mul(part.runs.len() as i64) };
+        let room = MOST_RUNS - self.runs.len() as i64;
+        self.too_many_runs |= part.too_many_runs || more > room;
+        if self.too_many_runs {
+            // What is made of it is refused, so nothing need be kept.
+        } else if as_one {
             self.push(Run { offset, count: count * part.runs[0].count, ..part.runs[0] });
         } else {
             for index in 0..count {
@@ -157,6 +177,7 @@ impl Builder {
             true_extent: last - first,
             alignment: self.alignment,
             fixed_bounds: self.fixed_bounds,
+            too_many_runs: self.too_many_runs,
             made,
             committed: Cell::new(false),
             name: RefCell::default(),

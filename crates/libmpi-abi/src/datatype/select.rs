@@ -71,7 +71,7 @@ pub(crate) unsafe fn subarray(
     made.integers = vec![i64::from(dimensions)];
     made.integers.extend(sizes.iter().chain(&subsizes).chain(&starts));
     made.integers.push(i64::from(order));
-    *new = register(pick(&part, &picked, order).finish(made));
+    *new = register(pick(&part, &picked, order).finish(made))?;
     Ok(())
 }
 
@@ -150,6 +150,6 @@ pub(crate) unsafe fn darray(
         made.integers.extend(list);
     }
     made.integers.push(i64::from(order));
-    *new = register(pick(&part, &picked, order).finish(made));
+    *new = register(pick(&part, &picked, order).finish(made))?;
     Ok(())
 }

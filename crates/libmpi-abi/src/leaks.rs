@@ -1,0 +1,43 @@
+//! What a program has made and not freed by the time it finalizes, told on request.
+
+use crate::handle::Table;
+use crate::process::process;
+
+/// Set by `cornerstone launch --check-leaks`.
+const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
+
+/// Prints what is left, by kind and number, if the launcher was asked for it.
+pub(crate) fn report() {
+    if std::env::var_os(VARIABLE).is_none_or(|value| value == "0") {
+        return;
+    }
+    let left = left();
+    if !left.is_empty() {
+        let rank = process().rank.get();
+        eprintln!("cornerstone: rank {rank}: not freed at MPI_Finalize: {}", left.join(", "));
+    }
+}
+
+/// The kinds of which something is left.
+fn left() -> Vec<String> {
+    let process = process();
+    let buffers = usize::from(process.send_buffer.is_attached());
+    let counts = [
+        (count(&process.requests.borrow()), "request"),
+        (count(&process.communicators.borrow()), "communicator"),
+        (count(&process.types.borrow()), "datatype"),
+        (count(&process.groups.borrow()), "group"),
+        (count(&process.operations.borrow()), "operation"),
+        (count(&process.infos.borrow()), "info object"),
+        (count(&process.handlers.borrow()), "error handler"),
+        (count(&process.messages.borrow()), "matched message"),
+        (buffers, "send buffer"),
+    ];
+    let some = counts.into_iter().filter(|(count, _)| *count > 0);
+    some.map(|(count, kind)| format!("{count} {kind}{}", if count == 1 { "" } else { "s" }))
+        .collect()
+}
+
+fn count<T: Clone>(table: &Table<T>) -> usize {
+    table.made()
+}
