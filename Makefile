@@ -12,7 +12,7 @@ check: ## fast: formatting, lints as errors, unit tests
 test: prepare ## everything: all tests, loom included; installs what they need
 	@scripts/test
 
-interop: ## programs that nobody here wrote, against our MPI library; interop/main.py --help says what it wants
+interop: ## programs that nobody here wrote, against our MPI library (interop/README.md)
 	@python3 interop/main.py
 
 bench: ## the speed that the project claims, as ratios measured in one run

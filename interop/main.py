@@ -2,7 +2,7 @@
 """Programs that nobody here wrote, unmodified, against our MPI header and library.
 
 Suites: mpi4py (fetched by pip), osu, imb, mpich (each from a folder that you name in the environment):
-  CORNERSTONE_OSU    sources of the OSU micro-benchmarks 7: the folder with their `configure`
+  CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
   CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`
 A suite without its folder is skipped by name. What lies outside the profile is listed, with reasons, in interop/skips.

@@ -4,7 +4,7 @@ import os
 
 from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run
 
-VARIABLE = "CORNERSTONE_OSU"
+VARIABLE = "CORNERSTONE_OSU_SOURCE"
 RANKS = (2, 4, 8)
 
 # Enough repetitions to send every size through every path; validation, not time, is what counts here.
