@@ -4,7 +4,7 @@ use contract::Result;
 
 use super::Engine;
 use super::copy::Far;
-use super::limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES, FRAGMENT_BYTES, WHOLE_BYTES};
+use super::limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES};
 use super::matching::{Contents, Unexpected};
 use super::message::{Envelope, kind};
 use super::operation::{Operation, Request, Way};
@@ -87,9 +87,8 @@ impl Engine {
     /// Tries the fastest way: a message that fits one cell and its lines, straight into the ring.
     #[inline]
     pub(super) fn send_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
-        let longest = self.whole_bytes(to);
         let outbound = &mut self.outbound[to];
-        if data.len() > longest || !outbound.queue.is_empty() {
+        if data.len() > outbound.ring.fragment_bytes() || !outbound.queue.is_empty() {
             return false;
         }
         if data.len() > DIRECT_FROM_BYTES
@@ -122,20 +121,6 @@ impl Engine {
         }
         self.after_push(to);
         true
-    }
-
-    /// The longest message that goes to `to` in one cell.
-    #[inline]
-    fn whole_bytes(&self, to: usize) -> usize {
-        let most = self.outbound[to].ring.fragment_bytes();
-        if self.shares_processors() { most } else { most.min(WHOLE_BYTES) }
-    }
-
-    /// How much of a message of `bytes` bytes goes to `to` in one cell.
-    fn fragment_bytes(&self, to: usize, bytes: usize) -> usize {
-        let most = self.outbound[to].ring.fragment_bytes();
-        let whole = self.shares_processors() || bytes <= WHOLE_BYTES;
-        if whole { most } else { most.min(FRAGMENT_BYTES) }
     }
 
     /// Sends a cell of the protocol, at once if nothing is queued before it.
@@ -248,7 +233,7 @@ impl Engine {
     ) -> Option<Outgoing> {
         let Operation { memory, room, moved: before, .. } = self.operations[request];
         let mut moved = before;
-        let fragment = self.fragment_bytes(to, room);
+        let fragment = self.outbound[to].ring.fragment_bytes();
         while moved < room {
             let bytes = fragment.min(room - moved);
             if !self.outbound[to].ring.has_room(lines_for(bytes)) {
