@@ -317,7 +317,7 @@ impl Rank for SimulatedRank<'_> {
     fn barrier(&mut self) -> Result<()> {
         match self.ring_collectives() {
             Some(costs) => ring::barrier(self, &costs),
-            None => self.collective(|rank| collective::barrier(rank)),
+            None => self.collective(collective::barrier),
         }
     }
 

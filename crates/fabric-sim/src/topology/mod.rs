@@ -1,6 +1,10 @@
 //! Which nodes are joined by links, and which links a message takes.
 
-use std::collections::VecDeque;
+mod graph;
+mod routes;
+
+use graph::graph;
+use routes::{diagonal, fat_tree, grid};
 
 /// The shape of a network, before the number of nodes is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,10 +72,6 @@ enum Kind {
         ends: Vec<(u32, u32)>,
     },
 }
-
-const NO_CHANNEL: u32 = u32::MAX;
-/// A graph's table of routes grows with the square of the nodes.
-const GRAPH_NODES_MAX: usize = 4096;
 
 impl Topology {
     /// The network of this shape with `nodes` nodes; `ejection` adds a port that packets leave through.
@@ -266,182 +266,5 @@ fn fill(extents: &[usize], nodes: usize) -> Result<Vec<usize>, String> {
     Ok(extents.to_vec())
 }
 
-/// Dimension order: all the way along the first, then along the next.
-fn grid(extents: &[usize], closed: bool, from: usize, to: usize, channels: &mut Vec<u32>) {
-    let (mut at, mut stride) = (from, 1);
-    for (dimension, &extent) in extents.iter().enumerate() {
-        let (here, there) = (at / stride % extent, to / stride % extent);
-        for up in steps(here, there, extent, closed) {
-            let port = 2 * dimension + usize::from(!up);
-            channels.push((at * 2 * extents.len() + port) as u32);
-            at = neighbour(at, stride, extent, up);
-        }
-        stride *= extent;
-    }
-}
-
-/// The steps up (true) or down along a dimension, the shorter way round where it is closed; up where both are equal.
-fn steps(here: usize, there: usize, extent: usize, closed: bool) -> impl Iterator<Item = bool> {
-    let up = (there + extent - here) % extent;
-    let go_up = if closed { up <= extent - up } else { there >= here };
-    let count = if go_up { up } else { (extent - up) % extent };
-    std::iter::repeat_n(go_up, count)
-}
-
-fn neighbour(at: usize, stride: usize, extent: usize, up: bool) -> usize {
-    let here = at / stride % extent;
-    let there = if up { (here + 1) % extent } else { (here + extent - 1) % extent };
-    at - here * stride + there * stride
-}
-
-/// Along the diagonal first, then straight on.
-fn diagonal([width, height]: [usize; 2], from: usize, to: usize, channels: &mut Vec<u32>) {
-    // Port numbers go round from east: E, NE, N, NW, W, SW, S, SE.
-    const PORTS: [[u32; 3]; 3] = [[5, 4, 3], [6, 8, 2], [7, 0, 1]];
-    let mut x = steps(from % width, to % width, width, true);
-    let mut y = steps(from / width, to / width, height, true);
-    let mut at = from;
-    loop {
-        let (dx, dy) = (x.next(), y.next());
-        if dx.is_none() && dy.is_none() {
-            return;
-        }
-        let index = |step: Option<bool>| step.map_or(1, |up| if up { 2 } else { 0 });
-        channels.push(at as u32 * 8 + PORTS[index(dx)][index(dy)]);
-        if let Some(up) = dx {
-            at = neighbour(at, 1, width, up);
-        }
-        if let Some(up) = dy {
-            at = neighbour(at, width, height, up);
-        }
-    }
-}
-
-/// Up to the lowest common switch, choosing among the links up by the destination's digits, and down again: messages to
-/// different nodes share no link on the way down.
-fn fat_tree(arity: usize, levels: usize, from: usize, to: usize, channels: &mut Vec<u32>) {
-    let places = arity.pow(levels as u32);
-    let top =
-        (1..=levels).find(|&level| from / arity.pow(level as u32) == to / arity.pow(level as u32));
-    let top = top.unwrap_or(levels);
-    for level in 0..top {
-        let below = arity.pow(level as u32);
-        channels.push((level * places + from / below * below + to % below) as u32);
-    }
-    for level in (0..top).rev() {
-        channels.push(((levels + level) * places + to) as u32);
-    }
-}
-
-/// Shortest paths; of several the one over the neighbour named first.
-fn graph(edges: &[(usize, usize)], nodes: usize) -> Result<Kind, String> {
-    if nodes > GRAPH_NODES_MAX {
-        return Err(format!("a graph has at most {GRAPH_NODES_MAX} nodes, not {nodes}"));
-    }
-    if let Some((a, b)) = edges.iter().find(|(a, b)| *a >= nodes || *b >= nodes) {
-        return Err(format!("the link {a}-{b} leaves the nodes 0 to {}", nodes - 1));
-    }
-    let ends: Vec<(u32, u32)> =
-        edges.iter().flat_map(|&(a, b)| [(a as u32, b as u32), (b as u32, a as u32)]).collect();
-    let mut into: Vec<Vec<u32>> = vec![Vec::new(); nodes];
-    for (channel, &(_, to)) in ends.iter().enumerate() {
-        into[to as usize].push(channel as u32);
-    }
-    let mut next = vec![NO_CHANNEL; nodes * nodes];
-    for to in 0..nodes {
-        let mut open = VecDeque::from([to]);
-        while let Some(at) = open.pop_front() {
-            for &channel in &into[at] {
-                let before = ends[channel as usize].0 as usize;
-                if before != to && next[before * nodes + to] == NO_CHANNEL {
-                    next[before * nodes + to] = channel;
-                    open.push_back(before);
-                }
-            }
-        }
-        if let Some(apart) = (0..nodes).find(|&n| n != to && next[n * nodes + to] == NO_CHANNEL) {
-            return Err(format!("no links lead from node {apart} to node {to}"));
-        }
-    }
-    Ok(Kind::Graph { next, ends })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hops(shape: Shape, nodes: usize, from: usize, to: usize) -> usize {
-        let mut channels = Vec::new();
-        Topology::new(&shape, nodes, false).unwrap().route(from, to, &mut channels);
-        channels.len()
-    }
-
-    #[test]
-    fn distances_are_those_of_the_shape() {
-        assert_eq!(hops(Shape::Line, 16, 2, 13), 11);
-        assert_eq!(hops(Shape::Ring { one_way: true }, 8, 1, 0), 7);
-        assert_eq!(hops(Shape::Ring { one_way: false }, 8, 1, 0), 1);
-        // (1, 1) to (3, 0) in a grid of 4 by 4.
-        assert_eq!(hops(Shape::Mesh(vec![4, 4]), 16, 5, 3), 3);
-        assert_eq!(hops(Shape::Torus(vec![4, 4]), 16, 0, 15), 2);
-        assert_eq!(hops(Shape::EightNeighbours(vec![6, 6]), 36, 0, 35), 1);
-        assert_eq!(hops(Shape::EightNeighbours(vec![6, 6]), 36, 0, 15), 3);
-        assert_eq!(hops(Shape::Hypercube, 32, 0b10101, 0b01100), 3);
-        assert_eq!(hops(Shape::Bus, 9, 3, 4), 1);
-        assert_eq!(hops(Shape::Switch, 9, 3, 4), 2);
-        assert_eq!(hops(Shape::FatTree { arity: 4 }, 64, 0, 3), 2);
-        assert_eq!(hops(Shape::FatTree { arity: 4 }, 64, 0, 63), 6);
-        assert_eq!(hops(Shape::Graph(vec![(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]), 4, 1, 3), 2);
-    }
-
-    /// Follows every route over a table of where each channel leads, which is built from routes of one hop only.
-    #[test]
-    fn routes_are_unbroken() {
-        for (shape, nodes) in [
-            (Shape::Mesh(vec![3, 4]), 12),
-            (Shape::Torus(vec![3, 3, 3]), 27),
-            (Shape::EightNeighbours(vec![5, 4]), 20),
-            (Shape::Hypercube, 16),
-            (Shape::Ring { one_way: false }, 7),
-        ] {
-            let topology = Topology::new(&shape, nodes, false).unwrap();
-            let route = |from, to| {
-                let mut channels = Vec::new();
-                topology.route(from, to, &mut channels);
-                channels
-            };
-            let mut leads = std::collections::HashMap::new();
-            for from in 0..nodes {
-                for to in (0..nodes).filter(|&to| to != from) {
-                    if let [channel] = route(from, to)[..] {
-                        leads.insert((from, channel), to);
-                    }
-                }
-            }
-            for from in 0..nodes {
-                for to in (0..nodes).filter(|&to| to != from) {
-                    let end = route(from, to).into_iter().fold(from, |at, c| leads[&(at, c)]);
-                    assert_eq!(end, to, "{shape:?}: {from} to {to}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn all_to_one_shift_over_a_fat_tree_shares_no_link() {
-        let topology = Topology::new(&Shape::FatTree { arity: 4 }, 64, false).unwrap();
-        let mut used = std::collections::HashSet::new();
-        for from in 0..64 {
-            let mut channels = Vec::new();
-            topology.route(from, (from + 16) % 64, &mut channels);
-            assert!(channels.into_iter().all(|channel| used.insert(channel)));
-        }
-    }
-
-    #[test]
-    fn shapes_that_cannot_be_are_refused() {
-        assert!(Topology::new(&Shape::Mesh(vec![2, 2]), 5, false).is_err());
-        let apart = Topology::new(&Shape::Graph(vec![(0, 1), (2, 3)]), 4, false).unwrap_err();
-        assert_eq!(apart, "no links lead from node 2 to node 0");
-    }
-}
+mod tests;

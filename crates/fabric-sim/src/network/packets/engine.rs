@@ -1,0 +1,124 @@
+//! A node's packet engine: cuts messages into packets, and takes in those that came.
+
+use contract::TimeSpan;
+
+use super::{Packet, Packets, UNLIMITED};
+use crate::agenda::{Agenda, Event};
+use crate::network::{Kind, Outcome};
+use crate::quantity::Cost;
+
+/// How many prepared packets wait for a node's first channel: one on it, and one ready to follow at once.
+const PREPARED_MAX: usize = 2;
+
+impl Packets {
+    /// Lets a node's engine do what it can: take in before sending where one engine does both.
+    pub(super) fn work(&mut self, agenda: &mut Agenda, node: u32, outcomes: &mut Vec<Outcome>) {
+        while self.take_in_next(agenda, node, outcomes) || self.prepare_next(agenda, node, outcomes)
+        {
+        }
+    }
+
+    fn take_in_next(
+        &mut self,
+        agenda: &mut Agenda,
+        node: u32,
+        outcomes: &mut Vec<Outcome>,
+    ) -> bool {
+        let own = &self.nodes[node as usize];
+        let engine_busy = own.taking_in || (own.sending && !self.machine.endpoint.co_processor);
+        let Some(&packet) = own.to_take_in.front().filter(|_| !engine_busy) else { return false };
+        let packet = self.packets[packet as usize];
+        let cost = engine_time(self.machine.endpoint.packet_receive, packet.bytes, packet.first);
+        if cost == TimeSpan::ZERO {
+            self.took_in(node, outcomes);
+        } else {
+            self.nodes[node as usize].taking_in = true;
+            agenda.push(agenda.now() + cost, Event::TakenIn(node));
+        }
+        true
+    }
+
+    pub(super) fn took_in(&mut self, node: u32, outcomes: &mut Vec<Outcome>) {
+        let taken = self.nodes[node as usize].to_take_in.pop_front();
+        let number = taken.expect("the engine takes in the first packet");
+        let packet = self.packets[number as usize];
+        self.free_packets.push(number);
+        let last = self.travels[packet.message as usize].route[packet.hop as usize - 1];
+        if self.channels[last as usize].credits != UNLIMITED {
+            self.channels[last as usize].credits += 1;
+            self.touch(last);
+        }
+        // Packets of a message follow one route and never pass each other, so the last one ends it.
+        if packet.last {
+            outcomes.push(Outcome::Arrived(packet.message));
+        }
+    }
+
+    /// Cuts the next packet, if the engine is free and there is room for it; says whether it did.
+    fn prepare_next(
+        &mut self,
+        agenda: &mut Agenda,
+        node: u32,
+        outcomes: &mut Vec<Outcome>,
+    ) -> bool {
+        let own = &self.nodes[node as usize];
+        let endpoint = &self.machine.endpoint;
+        let engine_busy = own.sending || (own.taking_in && !endpoint.co_processor);
+        let waiting = self.inputs[self.own_input(node)].len();
+        let room = if endpoint.engine_overlaps_link { PREPARED_MAX } else { 1 };
+        let Some(&message) = own.to_send.front().filter(|_| !engine_busy && waiting < room) else {
+            return false;
+        };
+        let travel = &mut self.travels[message as usize];
+        let first = !travel.cut_any;
+        let bytes = travel.next_packet_bytes(&self.machine) as u32;
+        if first {
+            travel.cut_any = true;
+            outcomes.push(Outcome::Started(message));
+        }
+        let kind = travel.parcel.map_or(Kind::Data, |parcel| parcel.kind);
+        let setup = match travel.parcel {
+            Some(parcel) if first && kind != Kind::Bare => endpoint.setup.of(parcel.bytes),
+            _ => TimeSpan::ZERO,
+        };
+        let cost = setup + engine_time(endpoint.packet_send, bytes, first);
+        if cost == TimeSpan::ZERO {
+            self.inject(node);
+        } else {
+            self.nodes[node as usize].sending = true;
+            agenda.push(agenda.now() + cost, Event::Prepared(node));
+        }
+        true
+    }
+
+    /// Puts the packet that the engine has prepared before the node's first channel.
+    pub(super) fn inject(&mut self, node: u32) {
+        let message = *self.nodes[node as usize].to_send.front().expect("its packet was prepared");
+        let travel = &mut self.travels[message as usize];
+        let parcel = travel.parcel.expect("a message to send has its parcel");
+        let bytes = travel.next_packet_bytes(&self.machine);
+        let first = travel.uncut == parcel.bytes;
+        travel.uncut -= bytes;
+        let last = travel.uncut == 0;
+        if last {
+            self.nodes[node as usize].to_send.pop_front();
+        }
+        let packet = Packet { message, bytes: bytes as u32, hop: 0, first, last };
+        let number = match self.free_packets.pop() {
+            Some(number) => {
+                self.packets[number as usize] = packet;
+                number
+            }
+            None => {
+                self.packets.push(packet);
+                self.packets.len() as u32 - 1
+            }
+        };
+        self.enter(self.own_input(node) as u32, number);
+    }
+}
+
+fn engine_time(cost: Cost, bytes: u32, first: bool) -> TimeSpan {
+    let fixed = if first { TimeSpan::ZERO } else { cost.fixed };
+    fixed + cost.per_byte.times(u64::from(bytes))
+}

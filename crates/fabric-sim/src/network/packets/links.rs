@@ -1,0 +1,129 @@
+//! The channels: who asks, who is granted, and when a place is given back.
+
+use contract::{Time, TimeSpan};
+
+use super::{Packet, Packets, UNLIMITED};
+use crate::agenda::{Agenda, Event};
+use crate::machine::Switching;
+use crate::network::merge::Request;
+use crate::network::{Kind, Outcome};
+
+impl Packets {
+    pub(super) fn own_input(&self, node: u32) -> usize {
+        self.channels.len() + node as usize
+    }
+
+    /// A packet joins an input's queue.
+    pub(super) fn enter(&mut self, input: u32, packet: u32) {
+        self.inputs[input as usize].push_back(packet);
+        if self.inputs[input as usize].len() == 1 {
+            self.request(input);
+        }
+    }
+
+    /// The packet at an input's head asks for its next channel.
+    fn request(&mut self, input: u32) {
+        let Some(&number) = self.inputs[input as usize].front() else { return };
+        let packet = self.packets[number as usize];
+        let travel = &self.travels[packet.message as usize];
+        let (channel, born) = (travel.route[packet.hop as usize], travel.born);
+        let injected = input as usize >= self.channels.len();
+        let enters_ring = self.topology.in_ring(channel)
+            && (injected || !self.topology.same_ring(input, channel));
+        let places = if enters_ring { 2 } else { 1 };
+        let request = Request { input, born, injected, places };
+        self.channels[channel as usize].merge.add(request);
+        self.touch(channel);
+    }
+
+    pub(super) fn touch(&mut self, channel: u32) {
+        let own = &mut self.channels[channel as usize];
+        if !own.touched {
+            own.touched = true;
+            self.touched.push(channel);
+        }
+    }
+
+    pub(crate) fn is_unsettled(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
+    /// Grants each free channel that was touched in this instant.
+    pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
+        for index in 0..self.touched.len() {
+            let number = self.touched[index];
+            let channel = &mut self.channels[number as usize];
+            channel.touched = false;
+            if channel.serves.is_none()
+                && let Some(granted) = channel.merge.arbitrate(channel.credits)
+            {
+                channel.merge.update(granted);
+                self.carry(agenda, number, granted.input);
+            }
+        }
+        self.touched.clear();
+    }
+
+    /// A channel begins to carry the packet at the head of `input`.
+    fn carry(&mut self, agenda: &mut Agenda, number: u32, input: u32) {
+        let packet_number =
+            *self.inputs[input as usize].front().expect("a packet asked for the channel");
+        let packet = &mut self.packets[packet_number as usize];
+        packet.hop += 1;
+        let travel = &self.travels[packet.message as usize];
+        let network = &self.machine.network;
+        let kind = travel.parcel.map_or(Kind::Data, |parcel| parcel.kind);
+        let time = network.serialisation(u64::from(packet.bytes), kind);
+        let start = next_slot(agenda.now(), network.slot);
+
+        let channel = &mut self.channels[number as usize];
+        channel.serves = Some(input);
+        channel.busy = channel.busy + time;
+        channel.carried += 1;
+        if channel.credits != UNLIMITED {
+            channel.credits -= 1;
+        }
+        agenda.push(start + time, Event::ChannelFree(number));
+        if let Some(spans) = &mut self.busy_spans {
+            spans.push((number, start, start + time));
+        }
+        if packet.hop as usize == travel.route.len() {
+            agenda.push(start + time + network.latency, Event::AtEnd(packet_number));
+        } else {
+            let head = match network.switching {
+                Switching::StoreAndForward => time,
+                Switching::CutThrough => network.head_time(kind),
+            };
+            agenda.push(
+                start + head + network.latency + network.forwarding(kind),
+                Event::AtNode(packet_number),
+            );
+        }
+    }
+
+    /// A channel has carried its packet: the packet leaves the input it came from, and the next one there moves up.
+    pub(super) fn free(&mut self, agenda: &mut Agenda, number: u32, outcomes: &mut Vec<Outcome>) {
+        let served = self.channels[number as usize].serves.take();
+        let input = served.expect("a busy channel serves an input");
+        let packet = self.inputs[input as usize].pop_front().expect("it was served there");
+        self.touch(number);
+        self.request(input);
+        if (input as usize) < self.channels.len() {
+            self.channels[input as usize].credits += 1;
+            self.touch(input);
+            return;
+        }
+        let Packet { message, last, .. } = self.packets[packet as usize];
+        if last {
+            outcomes.push(Outcome::Left(message));
+        }
+        self.work(agenda, input - self.channels.len() as u32, outcomes);
+    }
+}
+
+fn next_slot(now: Time, slot: TimeSpan) -> Time {
+    match slot.as_ps() {
+        0 => now,
+        ps => Time::from_ps(now.as_ps().div_ceil(ps) * ps),
+    }
+}

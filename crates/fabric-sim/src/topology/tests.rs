@@ -1,0 +1,78 @@
+//! Distances and routes by hand.
+
+use super::*;
+
+fn hops(shape: Shape, nodes: usize, from: usize, to: usize) -> usize {
+    let mut channels = Vec::new();
+    Topology::new(&shape, nodes, false).unwrap().route(from, to, &mut channels);
+    channels.len()
+}
+
+#[test]
+fn distances_are_those_of_the_shape() {
+    assert_eq!(hops(Shape::Line, 16, 2, 13), 11);
+    assert_eq!(hops(Shape::Ring { one_way: true }, 8, 1, 0), 7);
+    assert_eq!(hops(Shape::Ring { one_way: false }, 8, 1, 0), 1);
+    // (1, 1) to (3, 0) in a grid of 4 by 4.
+    assert_eq!(hops(Shape::Mesh(vec![4, 4]), 16, 5, 3), 3);
+    assert_eq!(hops(Shape::Torus(vec![4, 4]), 16, 0, 15), 2);
+    assert_eq!(hops(Shape::EightNeighbours(vec![6, 6]), 36, 0, 35), 1);
+    assert_eq!(hops(Shape::EightNeighbours(vec![6, 6]), 36, 0, 15), 3);
+    assert_eq!(hops(Shape::Hypercube, 32, 0b10101, 0b01100), 3);
+    assert_eq!(hops(Shape::Bus, 9, 3, 4), 1);
+    assert_eq!(hops(Shape::Switch, 9, 3, 4), 2);
+    assert_eq!(hops(Shape::FatTree { arity: 4 }, 64, 0, 3), 2);
+    assert_eq!(hops(Shape::FatTree { arity: 4 }, 64, 0, 63), 6);
+    assert_eq!(hops(Shape::Graph(vec![(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]), 4, 1, 3), 2);
+}
+
+/// Follows every route over a table of where each channel leads, which is built from routes of one hop only.
+#[test]
+fn routes_are_unbroken() {
+    for (shape, nodes) in [
+        (Shape::Mesh(vec![3, 4]), 12),
+        (Shape::Torus(vec![3, 3, 3]), 27),
+        (Shape::EightNeighbours(vec![5, 4]), 20),
+        (Shape::Hypercube, 16),
+        (Shape::Ring { one_way: false }, 7),
+    ] {
+        let topology = Topology::new(&shape, nodes, false).unwrap();
+        let route = |from, to| {
+            let mut channels = Vec::new();
+            topology.route(from, to, &mut channels);
+            channels
+        };
+        let mut leads = std::collections::HashMap::new();
+        for from in 0..nodes {
+            for to in (0..nodes).filter(|&to| to != from) {
+                if let [channel] = route(from, to)[..] {
+                    leads.insert((from, channel), to);
+                }
+            }
+        }
+        for from in 0..nodes {
+            for to in (0..nodes).filter(|&to| to != from) {
+                let end = route(from, to).into_iter().fold(from, |at, c| leads[&(at, c)]);
+                assert_eq!(end, to, "{shape:?}: {from} to {to}");
+            }
+        }
+    }
+}
+
+#[test]
+fn all_to_one_shift_over_a_fat_tree_shares_no_link() {
+    let topology = Topology::new(&Shape::FatTree { arity: 4 }, 64, false).unwrap();
+    let mut used = std::collections::HashSet::new();
+    for from in 0..64 {
+        let mut channels = Vec::new();
+        topology.route(from, (from + 16) % 64, &mut channels);
+        assert!(channels.into_iter().all(|channel| used.insert(channel)));
+    }
+}
+
+#[test]
+fn shapes_that_cannot_be_are_refused() {
+    assert!(Topology::new(&Shape::Mesh(vec![2, 2]), 5, false).is_err());
+    let apart = Topology::new(&Shape::Graph(vec![(0, 1), (2, 3)]), 4, false).unwrap_err();
+    assert_eq!(apart, "no links lead from node 2 to node 0");
+}
