@@ -28,5 +28,5 @@ pub use execute::{Event, execute};
 pub use pipeline::{Chain, ChainError, Function, Pacing, Pipeline, Stage};
 pub use plan::{Job, Launch, PlanError, Step, plan};
 pub use programs::Interpreter;
-pub use settings::{CornerTurn, PatternText, RealTime, Settings};
+pub use settings::{CornerTurn, Hygiene, PatternText, RealTime, Settings};
 pub use sizes::{SizeError, Sizes, parse_size};

@@ -84,6 +84,33 @@ pub struct RealTime {
     pub width: f64,
     /// How often each end of the interval is tried.
     pub repeats: u32,
+    /// What counts as a pause of the processor, in seconds; 20 readings of the clock, and at least 2 us, if not given.
+    pub threshold_s: Option<f64>,
+    /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
+    pub load: Option<u64>,
+    /// What keeps the operating system out of the way.
+    pub hygiene: Hygiene,
+    /// Whether to measure again with each part of the hygiene that is on left out.
+    pub ablate: bool,
+}
+
+/// What may keep the operating system out of the way of a periodic job. A fabric may refuse; the result says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hygiene {
+    /// Memory that is never paged out.
+    pub lock: bool,
+    /// Ranks that stay on their processor.
+    pub pin: bool,
+    /// A fixed priority above every other program (SCHED_FIFO).
+    pub fifo: bool,
+}
+
+impl Default for Hygiene {
+    /// No fixed priority: a rank that spins with one takes its processor from everything else, the system's own
+    /// threads among them, and Linux then stops it for 50 ms in each second.
+    fn default() -> Self {
+        Hygiene { lock: true, pin: true, fifo: false }
+    }
 }
 
 impl Default for Settings {
@@ -129,6 +156,10 @@ impl Default for RealTime {
             miss_rate: 0.01,
             width: 0.02,
             repeats: 3,
+            threshold_s: None,
+            load: None,
+            hygiene: Hygiene::default(),
+            ablate: false,
         }
     }
 }

@@ -14,6 +14,7 @@
 mod buffer;
 mod error;
 mod held;
+mod isolation;
 mod message;
 mod priority;
 mod rank;
@@ -29,6 +30,7 @@ pub mod reference;
 pub use buffer::Buffer;
 pub use error::{Error, Result};
 pub use held::Held;
+pub use isolation::Isolation;
 pub use message::{Source, Status, Tag, TagSelector};
 pub use priority::{Priority, PriorityGranted};
 pub use rank::{Completed, EAGER_BYTES, Posted, Progress, Rank, SharedLine, check_rank};

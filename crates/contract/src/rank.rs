@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU64;
 
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Error, Priority, PriorityGranted, Reduction, Result, Source, Status, Tag,
-    TagSelector, Time, Work, collective,
+    Buffer, ClockQuality, Error, Isolation, Priority, PriorityGranted, Reduction, Result, Source,
+    Status, Tag, TagSelector, Time, Work, collective,
 };
 
 /// An operation that was posted and not yet completed. Completing it gives back its buffer.
@@ -99,6 +99,12 @@ pub trait Rank {
     /// For programs that are measured with and without priorities; a fabric that has none says so, and nothing changes.
     fn set_priority(&mut self, _priority: Priority) -> PriorityGranted {
         PriorityGranted::Refused { why: "this fabric has no priorities".into() }
+    }
+
+    /// Switches a way to keep the operating system out of the way on or off; where that cannot be, says why, and nothing
+    /// changes.
+    fn isolate(&mut self, _isolation: Isolation, _on: bool) -> std::result::Result<(), String> {
+        Err("this fabric leaves that to the system".into())
     }
 
     /// What carries the messages, for the record of the run.

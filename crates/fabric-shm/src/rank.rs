@@ -3,6 +3,7 @@
 mod attach;
 mod collectives;
 mod endpoint;
+mod real_time;
 mod requests;
 mod shared_line;
 
@@ -13,8 +14,8 @@ use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Error, Posted, Progress, Rank, Reduction, Result, SharedLine,
-    Source, Status, Tag, TagSelector, Time, Work, check_rank,
+    Buffer, ClockQuality, Completed, Error, Isolation, Posted, Priority, PriorityGranted, Progress,
+    Rank, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, Work, check_rank,
 };
 
 pub use attach::attach_if_rank;
@@ -209,6 +210,14 @@ impl Rank for LocalRank {
 
     fn processor(&self) -> Option<usize> {
         self.processor
+    }
+
+    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        real_time::set_priority(priority)
+    }
+
+    fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
+        real_time::isolate(isolation, on, self.processor)
     }
 
     fn describe(&self) -> FabricDescription {

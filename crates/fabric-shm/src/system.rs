@@ -80,6 +80,37 @@ pub(crate) fn bind_to_processor(processor: usize) -> io::Result<()> {
     }
 }
 
+/// Lets the calling thread run on every processor that the system lets this process have.
+pub(crate) fn unbind() -> io::Result<()> {
+    // SAFETY: as above.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        (0..libc::CPU_SETSIZE as usize).for_each(|cpu| libc::CPU_SET(cpu, &mut set));
+        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)).map(drop)
+    }
+}
+
+/// Keeps every page of this process in memory from when it is first used, or no longer. Not from now on: the segment has
+/// room for far more than is ever touched.
+pub(crate) fn lock_memory(on: bool) -> io::Result<()> {
+    // SAFETY: no memory is accessed; pages that stay where they are change nothing for anybody.
+    let returned = unsafe {
+        if on { libc::mlockall(libc::MCL_CURRENT | libc::MCL_ONFAULT) } else { libc::munlockall() }
+    };
+    check(returned).map(drop)
+}
+
+/// Gives the calling thread a fixed priority (SCHED_FIFO), or with none its share of time like others.
+pub(crate) fn set_priority(fixed: Option<u8>) -> io::Result<()> {
+    let class = if fixed.is_some() { libc::SCHED_FIFO } else { libc::SCHED_OTHER };
+    // SAFETY: a `sched_param` is plain bits, for which zero is a value; it outlives the call, which only reads it.
+    unsafe {
+        let mut parameters: libc::sched_param = std::mem::zeroed();
+        parameters.sched_priority = fixed.map_or(0, libc::c_int::from);
+        check(libc::sched_setscheduler(0, class, &parameters)).map(drop)
+    }
+}
+
 /// Sets or clears close-on-exec. Safe to call between fork and exec.
 pub(crate) fn close_on_exec(fd: BorrowedFd<'_>, close: bool) -> io::Result<()> {
     let flags = if close { libc::FD_CLOEXEC } else { 0 };

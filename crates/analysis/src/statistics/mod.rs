@@ -15,6 +15,7 @@ mod warm_up;
 pub use fairness::fairness;
 pub use median_interval::{MedianInterval, median_interval};
 pub(crate) use median_interval::{reaches, widened_median_interval};
+pub(crate) use proportion::at_most;
 pub use proportion::{misses_allowed, probability_max, trials_needed};
 pub use sample::{Sample, SampleError};
 pub use stopping::{SAMPLES_MIN, next_check, precision_reached};

@@ -48,10 +48,10 @@ pub fn trials_needed(rate: f64, confidence: f64) -> u64 {
     ((1.0 - confidence).ln() / (-rate).ln_1p() * (1.0 - 1e-12)).ceil().max(1.0) as u64
 }
 
-/// P(B(n, p) <= count), summed from the largest term down so that a long tail costs nothing.
-fn at_most(count: u64, n: u64, p: f64) -> f64 {
-    // p lies above count / n, so terms grow up to `count`.
+/// P(B(n, p) <= count) for a p above count / n, summed from the largest term down so that a long tail costs nothing.
+pub(crate) fn at_most(count: u64, n: u64, p: f64) -> f64 {
     let odds = (1.0 - p) / p;
+    // Terms grow up to `count`.
     let mut term = ln_term(count, n, p).exp();
     let mut sum = 0.0;
     for k in (0..=count).rev() {

@@ -19,6 +19,9 @@
 //! shortest period, or keeps up the one that is asked for, and returns a [`Found`] with which [`report`] makes the
 //! measurements `period`, `response` and `miss-rate`.
 //!
+//! Its cases go through [`ablated`], which adds one for each part of the hygiene that is to be left out. [`find`] switches
+//! the hygiene on and off, and says in the record what was granted.
+//!
 //! # What counts
 //! * An instance is *missed* when any deadline of any rank in it is: [`Deadlines::ended`] after [`Trial::deadline`].
 //!   Deadlines are absolute, so an instance that ends late does not move the next one.
@@ -35,6 +38,7 @@
 
 mod decision;
 mod first_guess;
+mod hygiene;
 mod leg;
 mod orders;
 mod report;
@@ -47,6 +51,7 @@ mod wanted;
 use contract::record::{PeriodSearch, SearchEnd};
 use contract::{Error, Rank, Result, Time, TimeSpan};
 
+pub(crate) use hygiene::{ablated, prioritise, refusal};
 pub(crate) use report::{derived, rate, report};
 pub(crate) use trial::{Deadlines, Trial};
 
@@ -91,6 +96,7 @@ pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
     }
     let guess = settings.guess_s.map(TimeSpan::from_s);
     let shortest = step.max(SHORTEST);
+    let told = hygiene::apply(bench.rank, settings.hygiene, &bench.step.parameters)?;
     let mut legs = Legs::new(body, bench.overheads.agreement);
     let guess = match asked.or(guess) {
         Some(guess) => guess,
@@ -98,7 +104,9 @@ pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
     };
     let longest = TimeSpan::from_s(guess.as_s() * LONGEST).max(LONGEST_AT_LEAST);
     if bench.shape.me != 0 {
-        return follow(bench.rank, &mut legs);
+        let found = follow(bench.rank, &mut legs);
+        hygiene::restore(bench.rank);
+        return found;
     }
     let mut tester = Tester::new(bench, legs);
     let answer = match asked {
@@ -108,7 +116,12 @@ pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
             search(&mut tester, Limits { shortest, longest, width, repeats }, guess)?
         }
     };
-    tester.conclude(answer)
+    let mut found = tester.conclude(answer)?;
+    hygiene::restore(bench.rank);
+    if let Some(search) = &mut found.search {
+        search.hygiene = told;
+    }
+    Ok(found)
 }
 
 /// Keeps up `period`, which rank 0 says, for `instances` without judging it; gives the instant at which it began. All

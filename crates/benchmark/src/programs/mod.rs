@@ -47,6 +47,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     streams::two_way_bandwidth::TWO_WAY_BANDWIDTH,
     paragon::adjacent_pair::ADJACENT_PAIR,
     paragon::many_pairs::MANY_PAIRS,
+    real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,
     real_time::corner_turn::CORNER_TURN,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::PeriodSearch;
+use super::{Pauses, PeriodSearch};
 
 /// What else identifies a measurement besides its size, such as `packet_bytes` or `acknowledgement`.
 pub type Parameters = BTreeMap<String, ParameterValue>;
@@ -149,6 +149,9 @@ pub struct Measurement {
     /// None on other fabrics, and none in files from before this was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link_use: Vec<LinkUse>,
+    /// When a processor paused, where that is what was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<Pauses>,
 }
 
 /// What identifies a measurement: two runs are compared, and a run is resumed, key by key.

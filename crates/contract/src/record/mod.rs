@@ -7,6 +7,7 @@
 
 mod environment;
 mod measurement;
+mod pauses;
 mod period;
 mod run;
 
@@ -15,6 +16,7 @@ pub use measurement::{
     Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary,
     Timing,
 };
+pub use pauses::{Pause, PauseKind, Pauses};
 pub use period::{LateInstance, PeriodSearch, SearchEnd, Trial, TrialLine};
 pub use run::{Run, RunError};
 

@@ -1,6 +1,8 @@
 //! What the real-time benchmarks take: which period, or how to search for it.
 
-use benchmark::RealTime;
+use std::str::FromStr;
+
+use benchmark::{Hygiene, RealTime};
 use clap::Args;
 
 use super::{Seconds, Share};
@@ -37,6 +39,45 @@ pub(crate) struct RealTimeArguments {
     #[arg(long, value_name = "NUMBER", conflicts_with = "period",
         value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeats: Option<u32>,
+
+    /// Keep the operating system away by these: any of lock (memory stays in memory), pin (ranks stay on their processor),
+    /// fifo (a fixed priority), or none; the result says what was granted [default: lock,pin]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) hygiene: Option<Hygienic>,
+
+    /// Measure again with each part of --hygiene left out in turn
+    #[arg(long)]
+    pub(crate) ablate: bool,
+
+    /// Floating-point operations that each task of hartstone computes in each of its periods, at either end in turn
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) load: Option<u64>,
+
+    /// What `clock` counts as a pause [default: 20 readings of the clock, 2us at least]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) threshold: Option<Seconds>,
+}
+
+/// A list of the parts of the hygiene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hygienic(pub(crate) Hygiene);
+
+impl FromStr for Hygienic {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut hygiene = Hygiene { lock: false, pin: false, fifo: false };
+        for word in text.split(',').map(str::trim) {
+            match word {
+                "lock" => hygiene.lock = true,
+                "pin" => hygiene.pin = true,
+                "fifo" => hygiene.fifo = true,
+                "none" if text.trim() == "none" => {}
+                _ => return Err(format!("'{word}' is none of lock, pin, fifo; or say none")),
+            }
+        }
+        Ok(Hygienic(hygiene))
+    }
 }
 
 impl RealTimeArguments {
@@ -50,6 +91,10 @@ impl RealTimeArguments {
             miss_rate: self.miss_rate.or(earlier.miss_rate),
             width: self.width.or(earlier.width),
             repeats: self.repeats.or(earlier.repeats),
+            hygiene: self.hygiene.or(earlier.hygiene),
+            ablate: self.ablate || earlier.ablate,
+            load: self.load.or(earlier.load),
+            threshold: self.threshold.or(earlier.threshold),
         }
     }
 
@@ -65,6 +110,24 @@ impl RealTimeArguments {
             miss_rate: share(self.miss_rate, defaults.miss_rate),
             width: share(self.width, defaults.width),
             repeats: self.repeats.unwrap_or(defaults.repeats),
+            hygiene: self.hygiene.map_or(defaults.hygiene, |Hygienic(hygiene)| hygiene),
+            ablate: self.ablate || defaults.ablate,
+            load: self.load.or(defaults.load),
+            threshold_s: seconds(self.threshold).or(defaults.threshold_s),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hygiene_is_a_list_of_its_parts_or_none() {
+        let read = |text: &str| text.parse::<Hygienic>().map(|Hygienic(hygiene)| hygiene);
+        assert_eq!(read("pin"), Ok(Hygiene { lock: false, pin: true, fifo: false }));
+        assert_eq!(read("lock, fifo"), Ok(Hygiene { lock: true, pin: false, fifo: true }));
+        assert_eq!(read("none"), Ok(Hygiene { lock: false, pin: false, fifo: false }));
+        assert!(read("lock,none").is_err() && read("").unwrap_err().contains("lock, pin, fifo"));
     }
 }

@@ -8,6 +8,7 @@ use contract::record::{Measurement, Run};
 use super::group_table::{UNCONVERGED, group_table};
 use super::headlines::headlines;
 use super::quantity::{memory, quantity, ranks};
+use super::real_time::{pauses, search};
 
 /// A measurement with its share of the limit that bounds it, if one does.
 pub(super) struct Finding<'a> {
@@ -31,6 +32,8 @@ pub(crate) fn findings(run: &Run) -> String {
             .collect();
         let title = format!("{benchmark}, {}", ranks(count));
         text += &format!("{}\n", group_table(&title, &of_table));
+        text += &of_table.iter().filter_map(|f| pauses(f.measurement)).collect::<String>();
+        text += &of_table.iter().filter_map(|f| search(f.measurement)).collect::<String>();
     }
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
         text += &format!(

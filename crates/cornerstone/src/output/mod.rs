@@ -7,6 +7,7 @@ mod headlines;
 mod osu;
 mod paragraph;
 pub(crate) mod quantity;
+mod real_time;
 mod stdout;
 mod table;
 

@@ -332,6 +332,7 @@ impl Maker<'_> {
             warm_up_samples: warm_up,
             search: None,
             link_use: Vec::new(),
+            pauses: None,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Distributed Hartstone: pairs of periodic tasks that send messages from one node to another.
 
-use contract::record::{Better, Measurement, Parameters, Summary};
-use contract::{Rank, Result, Source};
+use contract::record::Parameters;
+use contract::{Priority, Rank, Result, Source, Work, WorkKind};
 
+use crate::RealTime;
 use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
 use crate::data::{Blocks, Data, Received};
 use crate::execute::Bench;
@@ -18,10 +19,13 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
         times the base period. A sender is in time if its send ends within its period, a receiver if its receive does; \
         there are no acknowledgements. The result is an interval of base periods: the longest that was refused and the \
         shortest that was sustained. `rate` is what all pairs together move at the latter. With 2 ranks there is \
-        one pair. Source: MITRE real-time benchmarks (1995), section 4.3.1, with messages of 256 KiB.",
+        one pair. With priority=rate-monotonic the shorter a task's period the higher its fixed priority; \
+        priority=none leaves the processors to the system. With --load every task of load=senders or load=receivers \
+        computes so many floating-point operations in each of its periods: before it sends, or after it has received. A \
+        late end's stage is its pair. Source: MITRE real-time benchmarks (1995), section 4.3.1, with messages of 256 KiB.",
     ranks: RankRule::Pairs(3),
     placement: Placement::TwoProcessors,
-    cases: |scope: &Scope| -> Vec<Case> { sized(scope, &[256 << 10]) },
+    cases,
     program: Program {
         timing: Timing::Slowest,
         in_a_row: false,
@@ -37,6 +41,30 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
+/// Without priorities and with them where there are several tasks; with each load that is asked for.
+fn cases(scope: &Scope<'_>) -> Vec<Case> {
+    let priorities = if scope.ranks > 3 { &["none", "rate-monotonic"][..] } else { &["none"] };
+    let loads = if scope.settings.real_time.load.is_some() {
+        &["none", "senders", "receivers"][..]
+    } else {
+        &["none"]
+    };
+    let mut cases = Vec::new();
+    for (priority, load) in
+        priorities.iter().flat_map(|&p| loads.iter().map(move |&load| (p, load)))
+    {
+        let parameters = [("priority".into(), priority.into()), ("load".into(), load.into())];
+        let parameters = Parameters::from(parameters);
+        let sized = sized(scope, &[256 << 10]).into_iter();
+        cases.extend(sized.map(|case| Case { parameters: parameters.clone(), ..case }));
+    }
+    period::ablated(scope, cases)
+}
+
+/// The priority of the task with the shortest period; each further one has one less.
+const PRIORITY_MAX: u8 = 60;
+const PRIORITY_MIN: u8 = 2;
+
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let shape = bench.shape.clone();
     let (blocks, received) = (bench.benchmark.program.blocks, bench.benchmark.program.received);
@@ -45,14 +73,28 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let checked = if receives { received } else { Received::Nothing };
     let seed = bench.settings.seed;
     let mut data = Data::new(shape.clone(), blocks(&shape), checked, seed)?;
+    let rate_monotonic = bench.step.parameters.get("priority") == Some(&"rate-monotonic".into());
+    if rate_monotonic {
+        let pair = task.map_or(usize::MAX, |task| task.pair);
+        let below = u8::try_from(pair).unwrap_or(u8::MAX);
+        let priority = Priority::Fixed(PRIORITY_MAX.saturating_sub(below).max(PRIORITY_MIN));
+        let granted = period::prioritise(bench.rank, priority);
+        if let Some(why) = period::refusal(bench.rank, granted)? {
+            // A rank that got it gives it back; one that did not has nothing to give back.
+            let _ = period::prioritise(bench.rank, Priority::TimeShared);
+            return bench.skip(format!("rate-monotonic priorities are refused: {why}"));
+        }
+    }
+    let load = task.map_or(0, |task| task.load(&bench.step.parameters, &bench.settings.real_time));
     let found = period::find(bench, &mut |rank, trial, deadlines| match task {
-        Some(task) => task.keep_up(rank, trial, deadlines, &mut data),
+        Some(task) => task.keep_up(rank, trial, deadlines, &mut data, load),
         None => Ok(()),
     })?;
+    let _ = period::prioritise(bench.rank, Priority::TimeShared);
     data.check(checked, seed)?;
     let (pairs, size) = (shape.ranks / 2, shape.size);
     period::report(bench, found, Parameters::new(), |first| {
-        Ok((first.metric == "period").then(|| rate(first, pairs, size)).into_iter().collect())
+        Ok(period::rate(first, moved_bytes(pairs, size)).into_iter().collect())
     })
 }
 
@@ -80,20 +122,30 @@ impl Task {
         1 << self.pair.min(62)
     }
 
+    /// The floating-point operations that it computes in each of its periods.
+    fn load(&self, parameters: &Parameters, real_time: &RealTime) -> u64 {
+        let at = if self.sends { "senders" } else { "receivers" };
+        let loaded = parameters.get("load") == Some(&at.into());
+        if loaded { real_time.load.unwrap_or(0) } else { 0 }
+    }
+
     fn keep_up(
         &self,
         rank: &mut dyn Rank,
         trial: &Trial,
         deadlines: &mut Deadlines,
         data: &mut Data,
+        load: u64,
     ) -> Result<()> {
         let ratio = self.ratio();
         for job in 0..trial.instances / ratio {
             if self.sends {
                 rank.wait_until(trial.start(job * ratio));
+                compute(rank, load);
                 rank.send(self.peer, TAG, &data.send)?;
             } else {
                 rank.receive(Source::Rank(self.peer), ITS_TAG, &mut data.receive)?;
+                compute(rank, load);
             }
             // Due at the end of the last base period of its own.
             let due = (job + 1) * ratio - 1;
@@ -103,35 +155,49 @@ impl Task {
     }
 }
 
-/// What all pairs together move at the period that was found.
-fn rate(period: &Measurement, pairs: usize, size: usize) -> Measurement {
-    let messages: f64 = (0..pairs).map(|pair| 0.5f64.powi(pair as i32)).sum();
-    let rate = |us: f64| messages * size as f64 / us;
-    let Summary { ci_low, ci_high, median, .. } = period.summary;
-    let summary = Summary {
-        median: rate(median),
-        mean: rate(median),
-        ci_low: rate(ci_high),
-        ci_high: rate(ci_low),
-        min: rate(ci_high),
-        max: rate(ci_low),
-        p99: rate(ci_low),
-        p999: rate(ci_low),
-        ..period.summary
-    };
-    Measurement {
-        metric: "rate".into(),
-        unit: "MB/s".into(),
-        better: Better::Higher,
-        summary,
-        search: None,
-        ..period.clone()
+/// Computes so many floating-point operations: one multiplication and one addition after the other.
+fn compute(rank: &mut dyn Rank, operations: u64) {
+    if operations > 0 {
+        rank.compute(Work::new(WorkKind::FloatingPoint, operations), &mut || {
+            let start = std::hint::black_box(1.0_f64);
+            let end = (0..operations / 2).fold(start, |value, _| value * 0.999 + 0.001);
+            std::hint::black_box(end);
+        });
     }
+}
+
+/// What all pairs together move in a base period, in bytes: each further one half as often.
+fn moved_bytes(pairs: usize, size: usize) -> f64 {
+    (0..pairs).map(|pair| size as f64 * 0.5f64.powi(pair as i32)).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Settings;
+
+    #[test]
+    fn several_tasks_are_measured_with_and_without_priorities_and_at_either_load() {
+        let count = |ranks, load| {
+            let real_time = RealTime { load, ..RealTime::default() };
+            let settings = Settings { real_time, ..Settings::default() };
+            cases(&Scope { ranks, sizes: None, settings: &settings }).len()
+        };
+        assert_eq!([count(2, None), count(6, None), count(6, Some(1000))], [1, 2, 6]);
+    }
+
+    #[test]
+    fn three_pairs_move_one_and_three_quarters_of_a_message_in_a_base_period() {
+        assert_eq!(moved_bytes(3, 1000), 1750.0);
+    }
+
+    #[test]
+    fn a_load_is_computed_at_its_own_end_only() {
+        let real_time = RealTime { load: Some(500), ..RealTime::default() };
+        let parameters = Parameters::from([("load".into(), "receivers".into())]);
+        let load = |me| Task::of(me, 3).unwrap().load(&parameters, &real_time);
+        assert_eq!([load(0), load(3)], [0, 500]);
+    }
 
     #[test]
     fn periods_are_in_the_ratio_of_one_to_two_to_four() {

@@ -1,5 +1,6 @@
 //! Periodic benchmarks: which period can the machine sustain?
 
+pub(super) mod clock;
 pub(super) mod corner_turn;
 pub(super) mod hartstone;
 pub(super) mod pipeline;

@@ -64,7 +64,8 @@ fn cases(scope: &Scope) -> Vec<Case> {
         ]),
         size_bytes: chain.matrix_bytes() as u64,
     };
-    rows.iter().flat_map(|&rows| modes.iter().map(move |&mode| case(rows, mode))).collect()
+    let cases = rows.iter().flat_map(|&rows| modes.iter().map(move |&mode| case(rows, mode)));
+    period::ablated(scope, cases.collect())
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {

@@ -1,0 +1,114 @@
+//! Moments that follow each other at a fixed distance, with gaps.
+
+use crate::statistics::at_most;
+
+/// How far from a tooth a moment may lie and still belong to it, as a share of the period.
+const TOLERANCE: f64 = 0.03;
+/// The share of teeth that must have a pause.
+const FILLED: f64 = 0.6;
+/// No comb is believed that random moments would fill with more than this probability; many are tried.
+const CHANCE_MAX: f64 = 1e-6;
+/// Intervals within this factor count as one.
+const SAME_INTERVAL: f64 = 1.03;
+/// How many candidates for a period are tried.
+const CANDIDATES: usize = 6;
+/// Intervals over up to so many moments in between are looked at, for other pauses may come between two of a kind.
+const REACH: usize = 4;
+
+/// A comb: moments `first_s` + k `period_s`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Comb {
+    first_s: f64,
+    pub(super) period_s: f64,
+    /// How far its members lie from their teeth: the 90th percentile.
+    pub(super) jitter_s: f64,
+}
+
+/// Periods that `times` may have: the commonest intervals between them, commonest first.
+pub(super) fn candidates(times: &[f64]) -> Vec<f64> {
+    let mut intervals: Vec<f64> = (1..=REACH)
+        .flat_map(|reach| times.windows(reach + 1).map(move |window| window[reach] - window[0]))
+        .filter(|interval| *interval > 0.0)
+        .collect();
+    intervals.sort_by(f64::total_cmp);
+    let mut groups: Vec<(usize, f64)> = Vec::new();
+    let mut rest = &intervals[..];
+    while let Some(&least) = rest.first() {
+        let count = rest.partition_point(|interval| *interval <= least * SAME_INTERVAL);
+        groups.push((count, rest[count / 2]));
+        rest = &rest[count..];
+    }
+    groups.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
+    groups.truncate(CANDIDATES);
+    groups.into_iter().map(|(_, interval)| interval).collect()
+}
+
+impl Comb {
+    /// The comb of about `period_s` through most of `times`. The period is known to a few per cent only, which would be
+    /// a whole period after some tens of teeth; so it is fitted to a short stretch first, then to ever longer ones.
+    pub(super) fn fit(times: &[f64], period_s: f64) -> Option<Comb> {
+        let (first, last) = (*times.first()?, *times.last()?);
+        // Begins at a moment that the next ones follow at the right distance.
+        let begin = times.iter().position(|&time| {
+            times.iter().any(|&next| (next - time - period_s).abs() < TOLERANCE * period_s / 2.0)
+        })?;
+        let mut comb = Comb { first_s: times[begin], period_s, jitter_s: 0.0 };
+        let mut stretch = 4.0 * period_s;
+        while comb.first_s + stretch / 2.0 < last.max(first + stretch) {
+            comb = comb.through(times, stretch)?;
+            if stretch > 2.0 * (last - first) {
+                break;
+            }
+            stretch *= 2.0;
+        }
+        Some(comb)
+    }
+
+    /// The straight line through the members within `stretch` of the beginning, by least squares.
+    fn through(self, times: &[f64], stretch: f64) -> Option<Comb> {
+        let near = |time: &&f64| (**time - self.first_s).abs() <= stretch && self.has(**time);
+        let members: Vec<(f64, f64)> =
+            times.iter().filter(near).map(|&time| (self.tooth(time), time)).collect();
+        let n = members.len() as f64;
+        let mean = |of: fn(&(f64, f64)) -> f64| members.iter().map(of).sum::<f64>() / n;
+        let (tooth, time) = (mean(|m| m.0), mean(|m| m.1));
+        let spread: f64 = members.iter().map(|m| (m.0 - tooth).powi(2)).sum();
+        if spread == 0.0 {
+            return None;
+        }
+        let slope = members.iter().map(|m| (m.0 - tooth) * (m.1 - time)).sum::<f64>() / spread;
+        // The tooth that was number 0 stays so.
+        let fitted = Comb { first_s: time - slope * tooth, period_s: slope, jitter_s: 0.0 };
+        let mut off: Vec<f64> = members.iter().map(|m| fitted.off(m.1).abs()).collect();
+        off.sort_by(f64::total_cmp);
+        let jitter_s = off[(off.len() * 9 / 10).min(off.len() - 1)];
+        (slope > 0.0).then_some(Comb { jitter_s, ..fitted })
+    }
+
+    fn tooth(&self, time: f64) -> f64 {
+        ((time - self.first_s) / self.period_s).round()
+    }
+
+    fn off(&self, time: f64) -> f64 {
+        time - self.first_s - self.tooth(time) * self.period_s
+    }
+
+    /// Whether a moment lies at one of its teeth.
+    pub(super) fn has(&self, time: f64) -> bool {
+        self.off(time).abs() <= TOLERANCE * self.period_s
+    }
+
+    /// Whether so many members fill most of its teeth over a time, and more of them than `pauses` at random moments
+    /// would, of which a tooth has one with the chance that its width gives it.
+    pub(super) fn is_filled(&self, members: usize, pauses: usize, duration_s: f64) -> bool {
+        let teeth = (duration_s / self.period_s).floor().max(members as f64);
+        let density = pauses as f64 / duration_s;
+        let chance = -(-density * 2.0 * TOLERANCE * self.period_s).exp_m1();
+        let share = members as f64 / teeth;
+        // As many or more teeth with one is as few or fewer without.
+        let without = teeth as u64 - members as u64;
+        share >= FILLED
+            && share > chance
+            && at_most(without, teeth as u64, 1.0 - chance) < CHANCE_MAX
+    }
+}

@@ -1,0 +1,244 @@
+//! Reads the clock without pause, and finds when the processor did something else.
+
+use analysis::pauses::classify;
+use contract::record::{
+    Better, Measurement, Parameters, Pause, Pauses, StopReason, Timing as Record,
+};
+use contract::{Rank, Result, Source, Time, TimeSpan};
+
+use crate::Event;
+use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
+use crate::data::{Blocks, Received};
+use crate::execute::Bench;
+use crate::plan::once;
+use crate::programs::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
+use crate::timed_loop::latest_arrival;
+
+pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
+    name: "clock",
+    group: "real-time",
+    summary: "pauses of every processor at once: when, how long, which come again",
+    explains: "A rank on every processor reads the clock again and again, all at the same time. Two readings farther apart \
+        than --threshold are a pause: the processor did something else. `pause` holds their lengths in the order in \
+        which they came, for each rank; `lost` is the share of the time that they took. The pauses are sorted into kinds \
+        by length and period: the timer's tick, what comes once a second, and what is rare. `cornerstone calibrate` \
+        writes them into a machine file, and the simulator replays them. --duration says how long to look (1 s if not \
+        given). Source: MITRE real-time benchmarks (1995), section 4.2, which looks for half an hour.",
+    ranks: RankRule::EveryProcessor,
+    placement: Placement::Spread,
+    cases: once,
+    program: Program {
+        timing: Timing::Slowest,
+        in_a_row: false,
+        blocks: |_| Blocks::NONE,
+        received: Received::Nothing,
+        moved: |_| 0,
+        ..BETWEEN_TWO
+    },
+    measure,
+    ..BENCHMARK
+};
+
+/// The most pauses that a rank keeps: 2 MiB.
+const KEPT_MAX: usize = 1 << 17;
+/// The threshold if none is given: so many times the cost of a reading, and at least this.
+const READINGS: f64 = 20.0;
+const THRESHOLD_MIN: TimeSpan = TimeSpan::from_us(2);
+/// Before the ranks begin, for the agreement on it.
+const LEAD: TimeSpan = TimeSpan::from_us(200);
+
+fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let real_time = &bench.settings.real_time;
+    let duration = TimeSpan::from_s(real_time.trial_s());
+    let reading = TimeSpan::from_ps((READINGS * bench.overheads.clock_cost_ps) as u64);
+    let threshold = real_time.threshold_s.map_or(reading.max(THRESHOLD_MIN), TimeSpan::from_s);
+    // Each rank would take its own cost of a reading; rank 0's counts.
+    let mut agreed = threshold.as_ps().to_le_bytes();
+    bench.rank.broadcast(0, &mut agreed)?;
+    let threshold = TimeSpan::from_ps(u64::from_le_bytes(agreed));
+    let mut seen = Seen::new();
+    let begin = latest_arrival(bench.rank)? + LEAD + bench.overheads.agreement;
+    bench.rank.wait_until(begin);
+    seen.look(bench.rank, begin, duration, threshold);
+    // Nobody sends while another still looks.
+    bench.rank.barrier()?;
+    let all = bring(bench.rank, &seen)?;
+    if bench.shape.me != 0 {
+        return Ok(());
+    }
+    let mut measurements = Vec::new();
+    for (rank, seen) in all.iter().enumerate() {
+        measurements.extend(describe(bench, rank, seen, duration, threshold)?);
+    }
+    bench.tell(Event::Measured(measurements))
+}
+
+/// What one rank saw; as words, what it tells rank 0.
+struct Seen {
+    processor: u64,
+    count: u64,
+    /// When each pause began, after the beginning, and how long it was, in picoseconds.
+    kept: Vec<[u64; 2]>,
+}
+
+impl Seen {
+    /// With all its memory touched: a page fault would be a pause of our own making, as the paper found.
+    fn new() -> Self {
+        let mut kept = vec![[1; 2]; KEPT_MAX];
+        kept.clear();
+        Seen { processor: u64::MAX, count: 0, kept }
+    }
+
+    fn look(&mut self, rank: &dyn Rank, begin: Time, duration: TimeSpan, threshold: TimeSpan) {
+        self.processor = rank.processor().map_or(u64::MAX, |processor| processor as u64);
+        let end = begin + duration;
+        let mut last = rank.now();
+        while last < end {
+            let now = rank.now();
+            let gap = now.since(last);
+            if gap > threshold {
+                self.count += 1;
+                if self.kept.len() < KEPT_MAX {
+                    self.kept.push([last.since(begin).as_ps(), gap.as_ps()]);
+                }
+            }
+            last = now;
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let head = [self.processor, self.count, self.kept.len() as u64];
+        let words = head.into_iter().chain(self.kept.iter().flatten().copied());
+        words.flat_map(u64::to_le_bytes).collect()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let words: Vec<u64> =
+            bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let kept = words[HEAD..].as_chunks::<2>().0.to_vec();
+        Seen { processor: words[0], count: words[1], kept }
+    }
+}
+
+/// Words before the pauses.
+const HEAD: usize = 3;
+
+/// Brings what every rank saw to rank 0; elsewhere nothing.
+fn bring(rank: &mut dyn Rank, mine: &Seen) -> Result<Vec<Seen>> {
+    let bytes = mine.to_bytes();
+    let mut all = Vec::new();
+    if rank.rank() != 0 {
+        rank.send(0, TAG, &(bytes.len() as u64).to_le_bytes())?;
+        rank.send(0, TAG, &bytes)?;
+        return Ok(all);
+    }
+    all.push(Seen::from_bytes(&bytes));
+    for from in 1..rank.size() {
+        let mut length = [0; 8];
+        rank.receive(Source::Rank(from), ITS_TAG, &mut length)?;
+        let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+        rank.receive(Source::Rank(from), ITS_TAG, &mut bytes)?;
+        all.push(Seen::from_bytes(&bytes));
+    }
+    Ok(all)
+}
+
+fn describe(
+    bench: &Bench<'_>,
+    rank: usize,
+    seen: &Seen,
+    duration: TimeSpan,
+    threshold: TimeSpan,
+) -> Result<Vec<Measurement>> {
+    let subject = bench.subject(Parameters::from([("rank".into(), (rank as u64).into())]));
+    let pauses: Vec<Pause> = seen.kept.iter().map(|&pause| to_pause(pause)).collect();
+    let lost_us: f64 = pauses.iter().map(|pause| pause.length_us).sum();
+    let lost = vec![100.0 * lost_us / duration.as_us()];
+    let lost = Measurement {
+        benchmark: CLOCK.name.into(),
+        group: CLOCK.group.into(),
+        fabric: subject.fabric.clone(),
+        ranks: bench.shape.ranks,
+        size_bytes: 0,
+        parameters: subject.parameters.clone(),
+        metric: "lost".into(),
+        unit: "%".into(),
+        better: Better::Lower,
+        summary: subject.summary(&lost)?,
+        // One look, as long as was asked for.
+        stop_reason: StopReason::Precision,
+        timing: Record {
+            events_per_sample: 1,
+            clock_share: 0.0,
+            start: "time".into(),
+            late_starts: 0,
+            spent_s: duration.as_s(),
+        },
+        samples: lost,
+        warm_up_samples: Vec::new(),
+        search: None,
+        link_use: Vec::new(),
+        pauses: Some(Pauses {
+            processor: usize::try_from(seen.processor).ok().filter(|&p| p != usize::MAX),
+            threshold_us: threshold.as_us(),
+            duration_s: duration.as_s(),
+            at_s: pauses.iter().map(|pause| pause.at_s).collect(),
+            not_kept: seen.count - seen.kept.len() as u64,
+            kinds: classify(&pauses, duration.as_s()),
+        }),
+    };
+    if pauses.is_empty() {
+        return Ok(vec![lost]);
+    }
+    let lengths: Vec<f64> = pauses.iter().map(|pause| pause.length_us).collect();
+    let pause = Measurement {
+        metric: "pause".into(),
+        unit: "us".into(),
+        summary: subject.summary(&lengths)?,
+        samples: lengths,
+        pauses: None,
+        ..lost.clone()
+    };
+    Ok(vec![lost, pause])
+}
+
+fn to_pause([at, length]: [u64; 2]) -> Pause {
+    let span = TimeSpan::from_ps;
+    Pause { at_s: span(at).as_s(), length_us: span(length).as_us() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::testing::Altered;
+
+    /// The clock costs 1 µs a reading on this machine; nothing else takes time.
+    #[test]
+    fn gaps_beyond_the_threshold_are_kept_and_others_are_not() {
+        contract::reference::run(1, |rank| {
+            let time = Cell::new(0);
+            let us = 1_000_000;
+            let rank = Altered { time_ps: Some(&time), reading_ps: us, ..Altered::new(rank) };
+            let at = |us| TimeSpan::from_us(us);
+            let mut quiet = Seen::new();
+            quiet.look(&rank, Time::ZERO, at(100), at(1));
+            assert_eq!((quiet.count, quiet.kept.len()), (0, 0));
+            let mut all = Seen::new();
+            time.set(0);
+            all.look(&rank, Time::ZERO, at(100), TimeSpan::from_ns(999));
+            // The first reading is at 1 µs, the last at 100.
+            assert_eq!((all.count, all.kept[0], all.kept[98]), (99, [us, us], [99 * us, us]));
+            Ok(())
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn what_a_rank_saw_survives_the_wire() {
+        let seen = Seen { processor: 3, count: 9, kept: vec![[1, 2], [3, 4]] };
+        let back = Seen::from_bytes(&seen.to_bytes());
+        assert_eq!((back.processor, back.count, back.kept), (3, 9, vec![[1, 2], [3, 4]]));
+    }
+}

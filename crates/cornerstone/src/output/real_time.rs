@@ -1,0 +1,172 @@
+//! What stands below the table of a periodic benchmark: how sure the search is, what was late, which pauses there are.
+
+use contract::record::{LateInstance, Measurement, PauseKind, Pauses, PeriodSearch, SearchEnd};
+
+use super::quantity::{percent, quantity};
+
+/// The latest instances that are shown; the results file has more.
+const LATE_SHOWN: usize = 3;
+
+/// How the search for a measurement's period went; none where there was none.
+pub(super) fn search(measurement: &Measurement) -> Option<String> {
+    let search = measurement.search.as_ref()?;
+    let mut text = format!("{}: {}\n", name(measurement), verdict(search));
+    if let Some(doubt) = doubt(search) {
+        text += &format!("  {doubt}\n");
+    }
+    for late in search.worst.iter().take(LATE_SHOWN) {
+        text += &format!("  {}\n", words(late));
+    }
+    for (part, granted) in search.hygiene.iter().filter(|(_, g)| !g.starts_with("granted")) {
+        if granted.starts_with("refused") || granted.starts_with("still") {
+            text += &format!("  {part} {granted}\n");
+        }
+    }
+    Some(text + "\n")
+}
+
+fn name(measurement: &Measurement) -> String {
+    let parameters = measurement.parameters.iter();
+    let shown = parameters.map(|(name, value)| format!(" {}={value}", name.replace('_', " ")));
+    format!("{}{}", measurement.benchmark, shown.collect::<String>())
+}
+
+fn verdict(search: &PeriodSearch) -> String {
+    let us = |us: f64| quantity(us, "us");
+    let trials = search.trials.len();
+    let wanted = format!(
+        "at most {} missed, at {} confidence",
+        percent(search.miss_rate),
+        percent(search.confidence)
+    );
+    match (search.end, search.shortest_sustained_us, search.longest_refused_us) {
+        (SearchEnd::OnePeriod, Some(period), _) => {
+            format!("{} is sustained ({wanted})", us(period))
+        }
+        (SearchEnd::OnePeriod, _, Some(period)) => {
+            format!("{} is not sustained ({wanted})", us(period))
+        }
+        (_, Some(sustained), Some(refused)) => format!(
+            "{} is sustained and {} is not ({wanted}; {trials} trials)",
+            us(sustained),
+            us(refused)
+        ),
+        (_, Some(sustained), None) => {
+            format!("even {} is sustained ({wanted}; {trials} trials)", us(sustained))
+        }
+        (_, None, Some(refused)) => {
+            format!("no period up to {} is sustained ({wanted}; {trials} trials)", us(refused))
+        }
+        (_, None, None) => "nothing was tried".into(),
+    }
+}
+
+/// What the reader should not rely on, and what to do about it.
+fn doubt(search: &PeriodSearch) -> Option<String> {
+    if search.end == SearchEnd::Unsettled {
+        return Some(
+            "the trials contradict each other: the machine changes; try longer trials (--duration)"
+                .into(),
+        );
+    }
+    if search.end == SearchEnd::NeverSustained {
+        return Some(
+            "see when it pauses with `cornerstone run clock`, or allow more with --miss-rate"
+                .into(),
+        );
+    }
+    let short = search.shortest_sustained_us.is_some() && !search.proven;
+    short.then(|| {
+        format!(
+            "not proven: a trial needs {} instances to show that rate; use --instances, or a longer --duration",
+            search.instances_needed
+        )
+    })
+}
+
+fn words(late: &LateInstance) -> String {
+    format!(
+        "late: rank {} (stage {}) by {} in instance {} of {}, {:.3} s after the search began",
+        late.rank,
+        late.stage,
+        quantity(late.late_us, "us"),
+        late.instance,
+        quantity(late.period_us, "us"),
+        late.at_s
+    )
+}
+
+/// The kinds of pauses of one processor; none where none were looked for.
+pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
+    let pauses: &Pauses = measurement.pauses.as_ref()?;
+    let place = match pauses.processor {
+        Some(processor) => format!("processor {processor}"),
+        None => name(measurement),
+    };
+    let threshold = quantity(pauses.threshold_us, "us");
+    if pauses.kinds.is_empty() {
+        return Some(format!("{place}: no pause over {threshold} in {} s\n\n", pauses.duration_s));
+    }
+    let mut text = format!("{place}: pauses over {threshold} in {} s\n", pauses.duration_s);
+    for kind in &pauses.kinds {
+        text += &format!("  {}\n", of_kind(kind));
+    }
+    if pauses.not_kept > 0 {
+        text +=
+            &format!("  {} more were counted only; use a longer --threshold\n", pauses.not_kept);
+    }
+    Some(text + "\n")
+}
+
+fn of_kind(kind: &PauseKind) -> String {
+    let us = |us: f64| quantity(us, "us");
+    let when = if kind.regular {
+        format!("every {}", us(kind.period_us))
+    } else {
+        format!("irregular, {} in all, one in {}", kind.count, us(kind.period_us))
+    };
+    format!(
+        "{when}: {} ({} .. {})",
+        us(kind.length_median_us),
+        us(kind.length_min_us),
+        us(kind.length_max_us)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(end: SearchEnd, refused: Option<f64>, sustained: Option<f64>) -> PeriodSearch {
+        PeriodSearch {
+            end,
+            longest_refused_us: refused,
+            shortest_sustained_us: sustained,
+            miss_rate: 0.01,
+            confidence: 0.95,
+            proven: true,
+            instances_needed: 299,
+            trials: Vec::new(),
+            worst: Vec::new(),
+            hygiene: Default::default(),
+        }
+    }
+
+    #[test]
+    fn an_interval_is_told_with_what_it_means() {
+        let settled = found(SearchEnd::Settled, Some(4.9), Some(5.0));
+        let text = verdict(&settled);
+        assert!(text.starts_with("5.00 µs is sustained and 4.90 µs is not (at most 1 % missed"));
+        assert_eq!(doubt(&settled), None);
+    }
+
+    #[test]
+    fn what_is_not_proven_says_how_it_could_be() {
+        let short =
+            PeriodSearch { proven: false, ..found(SearchEnd::Settled, Some(4.9), Some(5.0)) };
+        assert!(doubt(&short).unwrap().contains("needs 299 instances"));
+        let never = found(SearchEnd::NeverSustained, Some(1e5), None);
+        assert!(verdict(&never).starts_with("no period up to 100 ms is sustained"));
+        assert!(doubt(&never).unwrap().contains("cornerstone run clock"));
+    }
+}

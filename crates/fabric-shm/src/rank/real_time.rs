@@ -1,0 +1,72 @@
+//! What a rank may ask of Linux so that other programs do not get between it and its deadlines.
+
+use std::io;
+
+use contract::{Isolation, Priority, PriorityGranted};
+
+use crate::system;
+
+/// Asks for a priority. Waiting ranks that share a processor sleep soon, so a fixed priority starves nobody for long.
+pub(super) fn set_priority(priority: Priority) -> PriorityGranted {
+    let fixed = match priority {
+        Priority::TimeShared => None,
+        Priority::Fixed(number) => Some(number),
+    };
+    match system::set_priority(fixed) {
+        Ok(()) => PriorityGranted::Granted,
+        Err(error) => PriorityGranted::Refused {
+            why: explain("SCHED_FIFO", &error, "see `ulimit -r`, or give CAP_SYS_NICE"),
+        },
+    }
+}
+
+/// Switches an isolation on or off; `processor` is the one that the rank was started on.
+pub(super) fn isolate(
+    isolation: Isolation,
+    on: bool,
+    processor: Option<usize>,
+) -> Result<(), String> {
+    match (isolation, processor) {
+        (Isolation::LockedMemory, _) => system::lock_memory(on)
+            .map_err(|error| explain("mlockall", &error, "see `ulimit -l`, or give CAP_IPC_LOCK")),
+        (Isolation::Pinned, None) => Err("the rank was started on no processor of its own".into()),
+        (Isolation::Pinned, Some(processor)) => {
+            let moved = if on { system::bind_to_processor(processor) } else { system::unbind() };
+            moved.map_err(|error| explain("sched_setaffinity", &error, "see the cgroup's cpuset"))
+        }
+    }
+}
+
+fn explain(call: &str, error: &io::Error, help: &str) -> String {
+    format!("{call}: {error}; {help}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_without_a_processor_cannot_be_pinned() {
+        let refused = isolate(Isolation::Pinned, true, None);
+        assert!(refused.unwrap_err().contains("no processor of its own"));
+    }
+
+    #[test]
+    fn memory_that_is_locked_can_be_let_go_or_the_refusal_says_what_helps() {
+        match isolate(Isolation::LockedMemory, true, None) {
+            Ok(()) => assert_eq!(isolate(Isolation::LockedMemory, false, None), Ok(())),
+            Err(why) => assert!(why.contains("ulimit -l"), "{why}"),
+        }
+    }
+
+    #[test]
+    fn a_fixed_priority_can_be_given_back_or_the_refusal_says_what_helps() {
+        // In a thread of its own: the scheduling class belongs to the thread.
+        std::thread::spawn(|| match set_priority(Priority::Fixed(1)) {
+            PriorityGranted::Granted => assert!(set_priority(Priority::TimeShared).is_granted()),
+            PriorityGranted::Refused { why } => assert!(why.contains("ulimit -r"), "{why}"),
+        })
+        .join()
+        .unwrap();
+    }
+}
