@@ -164,10 +164,10 @@ impl Stage {
             );
         }
         let own = rows / self.ranks;
-        if rows % self.ranks != 0 {
+        if !rows.is_multiple_of(self.ranks) {
             return Some(format!("has {} ranks, which do not divide its {rows} rows", self.ranks));
         }
-        (own % rows_per_message != 0).then(|| {
+        (!own.is_multiple_of(rows_per_message)).then(|| {
             format!(
                 "gives each rank {own} rows, which are no whole number of messages of {rows_per_message} rows"
             )

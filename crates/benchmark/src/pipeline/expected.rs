@@ -91,7 +91,9 @@ impl Expected {
     ) -> Result<()> {
         let first = row * self.columns;
         let right = &self.matrices[matrix as usize % MATRICES][first..][..block.len()];
-        let wrong = |&at: &usize| !((block[at] - right[at]).norm() <= self.off_max);
+        // What is not a number is wrong too.
+        let right_enough = |at: usize| (block[at] - right[at]).norm() <= self.off_max;
+        let wrong = |&at: &usize| !right_enough(at);
         let spot = |spot: usize| (mix(matrix ^ mix((first + spot) as u64)) as usize) % block.len();
         let found = match all {
             true => (0..block.len()).find(wrong),

@@ -89,6 +89,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one, once")]
 pub(crate) enum Command {
     /// Measure: the quick suite, or the benchmarks or groups that are named
     Run(RunArguments),
