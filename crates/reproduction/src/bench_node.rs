@@ -107,7 +107,7 @@ fn drain(rank: &mut dyn Rank) -> RankResult<TimeSpan> {
 fn process(rank: &mut dyn Rank, functions: &[Function], data_flow: bool) -> RankResult<TimeSpan> {
     let result = vec![0; MATRIX_BYTES];
     let mut spare = Buffer::zeroed(if data_flow { MATRIX_BYTES } else { 0 });
-    let mut first = None;
+    let (mut first, mut last) = (None, rank.now());
     for _ in 0..INSTANCES {
         let mut next = None;
         if data_flow {
@@ -124,9 +124,10 @@ fn process(rank: &mut dyn Rank, functions: &[Function], data_flow: bool) -> Rank
             rank.send(SINK, DATA, &result)?;
             spare = rank.wait(next)?.buffer;
         }
-        first.get_or_insert(rank.now());
+        last = rank.now();
+        first.get_or_insert(last);
     }
-    let passed = rank.now().since(first.unwrap_or_else(|| rank.now()));
+    let passed = last.since(first.unwrap_or(last));
     Ok(TimeSpan::from_ps(passed.as_ps() / (INSTANCES - 1)))
 }
 
