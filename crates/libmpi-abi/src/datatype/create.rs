@@ -87,11 +87,14 @@ pub(crate) unsafe fn vector(
     check_count(count)?;
     check_count(length)?;
     let mut builder = Builder::new();
+    let joined = stride * unit.bytes(&part) == length * part.extent;
+    // Refused before a list of gigabytes is made.
+    builder.too_many_runs = !joined && count.saturating_mul(part.pieces(length)) > MOST_RUNS;
     for index in 0..count {
-        builder.add(index * stride * unit.bytes(&part), length, &part);
         if builder.too_many_runs {
             break;
         }
+        builder.add(index * stride * unit.bytes(&part), length, &part);
     }
     let mut made;
     if unit == Unit::Elements {

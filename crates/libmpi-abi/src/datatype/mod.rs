@@ -124,8 +124,8 @@ impl Builder {
         if count == 0 {
             return;
         }
-        let as_one = part.dense && part.runs.len() == 1;
-        let more = if as_one { 1 } else { count.saturating_mul(part.runs.len() as i64) };
+        let as_one = part.is_one_run();
+        let more = part.pieces(count);
         let room = MOST_RUNS - self.runs.len() as i64;
         self.too_many_runs |= part.too_many_runs || more > room;
         if self.too_many_runs {
@@ -208,6 +208,16 @@ impl Type {
         let both = builder.finish(Making::new(COMBINER_NAMED));
         both.committed.set(true);
         both
+    }
+
+    /// Whether an array of them is one run.
+    fn is_one_run(&self) -> bool {
+        self.dense && self.runs.len() == 1
+    }
+
+    /// How many runs `count` of them are.
+    fn pieces(&self, count: i64) -> i64 {
+        if self.is_one_run() { 1 } else { count.saturating_mul(self.runs.len() as i64) }
     }
 
     /// The only kind of element, if there is but one.
