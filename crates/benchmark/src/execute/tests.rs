@@ -81,8 +81,12 @@ fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
 
 #[test]
 fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
+    // Patterns, chains and corner turns have numbers of ranks of their own, and tests beside them.
+    let apart = ["pmp", "pipeline", "corner-turn"];
+    let chosen = catalogue().iter().map(|one| one.name).filter(|name| !apart.contains(name));
+    let chosen: Vec<&str> = chosen.collect();
     for ranks in [2, 3, 5] {
-        let events = events(&[], ranks, &brief("0,1,8,3000"));
+        let events = events(&chosen, ranks, &brief("0,1,8,3000"));
         let steps = events.iter().filter(|event| matches!(event, Event::Started { .. })).count();
         let measured = measured(&events);
         let skipped: Vec<_> = events
@@ -99,8 +103,8 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
         assert!(refused.iter().all(|(_, reason)| reason.contains("no priorities")), "{refused:?}");
         assert_eq!(other.len(), 1, "{other:?}");
         assert_eq!(other[0].0, "process-switch");
-        for benchmark in catalogue().iter().filter(|one| one.name != "process-switch") {
-            assert!(measured.iter().any(|of| of[0].benchmark == benchmark.name), "{benchmark:?}");
+        for name in chosen.iter().filter(|name| **name != "process-switch") {
+            assert!(measured.iter().any(|of| of[0].benchmark == *name), "{name}");
         }
         for first in measured.iter().map(|of| &of[0]).filter(|first| first.search.is_some()) {
             assert_eq!(first.search.as_ref().unwrap().trials.len(), 1, "{first:?}");

@@ -21,8 +21,8 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     explains: "A rank on every processor reads the clock again and again, all at the same time. Two readings farther apart \
         than --threshold are a pause: the processor did something else. `pause` holds their lengths in the order in \
         which they came, for each rank; `lost` is the share of the time that they took. The pauses are sorted into kinds \
-        by length and period: the timer's tick, what comes once a second, and what is rare. `cornerstone calibrate` \
-        writes them into a machine file, and the simulator replays them. --duration says how long to look (1 s if not \
+        by length and period: the timer's tick, what comes once a second, and what is rare. A \
+        machine file with such pauses (docs/simulation.md) makes the simulator replay them. --duration says how long to look (1 s if not \
         given). Source: MITRE real-time benchmarks (1995), section 4.2, which looks for half an hour.",
     ranks: RankRule::EveryProcessor,
     placement: Placement::Spread,

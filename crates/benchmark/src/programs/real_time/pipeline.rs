@@ -14,7 +14,7 @@ use crate::programs::{BENCHMARK, BETWEEN_TWO};
 pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
     name: "pipeline",
     group: "real-time",
-    summary: "a chain of processing stages: the shortest period that it keeps up, and its jitter",
+    summary: "a chain of processing stages: the shortest period that it keeps, its jitter",
     explains: "A source injects a matrix each period, stages on ranks of their own work on it, a sink checks results \
         against the same computed directly. Receives are always posted, a block is sent when its receiver has asked \
         for it, and buffers let it come and go while others are worked on. A matrix is missed when the source \

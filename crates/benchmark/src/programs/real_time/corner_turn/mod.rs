@@ -5,6 +5,8 @@ mod matrix;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use contract::record::{ParameterValue, Parameters};
 use contract::{Error, Result};
 use pattern::corner_turn::Design;
@@ -52,7 +54,9 @@ fn cases(scope: &Scope) -> Vec<Case> {
     let (ranks, element) = (scope.ranks as u64, wanted.element_bytes);
     let matrices = match (scope.sizes, wanted.matrix) {
         (Some(sizes), _) => {
-            sizes.bytes().iter().map(|&size| of_blocks(size / element.max(1), ranks)).collect()
+            // A block is a whole element at least; sizes that make the same block make one measurement.
+            let elements = sizes.bytes().iter().map(|&size| (size / element.max(1)).max(1));
+            elements.collect::<BTreeSet<_>>().into_iter().map(|n| of_blocks(n, ranks)).collect()
         }
         (None, Some(matrix)) => vec![matrix],
         (None, None) => {
