@@ -1,6 +1,6 @@
 //! What each rank of a launch runs.
 
-use contract::record::{Key, Measurement, Parameters, Trial, TrialLine};
+use contract::record::{Key, Measurement, ParameterValue, Parameters, Trial, TrialLine};
 use contract::{Error, Rank, Result, SharedLine, TimeSpan};
 use serde::{Deserialize, Serialize};
 
@@ -173,13 +173,35 @@ impl Bench<'_> {
         if self.benchmark.placement != Placement::OneProcessor {
             return Ok(None);
         }
-        let mine = self.rank.processor().map_or(u64::MAX, |processor| processor as u64);
-        let mut all = vec![0; self.shape.ranks * size_of::<u64>()];
-        self.rank.allgather(&mine.to_le_bytes(), &mut all)?;
+        let processors = self.processors()?;
         let together =
-            mine != u64::MAX && all.chunks_exact(8).all(|other| other == mine.to_le_bytes());
+            processors[0].is_some() && processors.iter().all(|one| *one == processors[0]);
         let apart = "its ranks are not bound to one processor, and it measures what happens on one";
         Ok((!together).then(|| apart.into()))
+    }
+
+    /// The processor that each rank is bound to, if it is. All ranks call it alike.
+    pub(crate) fn processors(&mut self) -> Result<Vec<Option<u64>>> {
+        let mine = self.rank.processor().map_or(u64::MAX, |processor| processor as u64);
+        let mut all = vec![0; self.shape.ranks * size_of::<u64>()];
+        self.rank.allgather(&mine.to_ne_bytes(), &mut all)?;
+        let (words, _) = all.as_chunks();
+        let processors = words.iter().map(|word| u64::from_ne_bytes(*word));
+        Ok(processors.map(|processor| (processor != u64::MAX).then_some(processor)).collect())
+    }
+
+    /// The number that the step has under this name.
+    pub(crate) fn number(&self, name: &str) -> Result<usize> {
+        match self.step.parameters.get(name) {
+            Some(ParameterValue::Number(number)) => Ok(*number as usize),
+            _ => Err(self.unknown(name)),
+        }
+    }
+
+    /// The error of a step whose parameter of this name means nothing here.
+    pub(crate) fn unknown(&self, name: &str) -> Error {
+        let found = self.step.parameters.get(name).map_or("nothing".into(), ToString::to_string);
+        Error::Program(format!("the parameter {name} is {found}, which this build does not know"))
     }
 
     /// Makes the measurement by the timed loop and tells its metrics.

@@ -111,16 +111,7 @@ fn bracketed() -> (u64, u64) {
 
 fn smallest_step(parameters: ClockParameters) -> u64 {
     let clock = Clock::new(parameters);
-    let mut smallest = u64::MAX;
-    let mut last = clock.now();
-    for _ in 0..200 {
-        let now = clock.now();
-        if now > last {
-            smallest = smallest.min(now.since(last).as_ps());
-        }
-        last = now;
-    }
-    smallest
+    contract::smallest_step(|| clock.now()).map_or(u64::MAX, TimeSpan::as_ps)
 }
 
 /// The system's monotonic clock in nanoseconds.

@@ -27,9 +27,6 @@ use crate::segment::State;
 use crate::team::Team;
 use requests::Held;
 
-/// Below this distance a wait for a point in time spins; the system's timers are no more exact than this.
-const SPIN_PS: u64 = 200_000_000;
-
 /// A process that is one rank of a run.
 pub struct LocalRank {
     /// Its boards lie in the engine's segment.
@@ -186,18 +183,7 @@ impl Rank for LocalRank {
     }
 
     fn wait_until(&mut self, time: Time) {
-        loop {
-            let left = time.signed_ps_since(self.now());
-            if left <= 0 {
-                return;
-            }
-            if left as u64 > SPIN_PS {
-                let ns = (left as u64 - SPIN_PS) / 1000;
-                std::thread::sleep(std::time::Duration::from_nanos(ns));
-            } else {
-                std::hint::spin_loop();
-            }
-        }
+        contract::wait_until(|| self.now(), time);
     }
 
     fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {

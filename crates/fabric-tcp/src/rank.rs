@@ -98,7 +98,7 @@ impl Rank for TcpRank {
     }
 
     fn wait_until(&mut self, time: Time) {
-        hosts::wait_until(|| self.now(), time);
+        contract::wait_until(|| self.now(), time);
     }
 
     fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {

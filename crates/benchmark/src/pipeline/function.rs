@@ -1,12 +1,13 @@
 //! What a rank of a stage does with its blocks.
 
-use contract::{Buffer, Error, Rank, Result};
+use contract::{Buffer, Rank, Result};
 use kernels::fft::BlockFft;
 use kernels::{Complex32, corner_turn_pitched};
 
 use super::chain::{Function, Stage};
 use super::expected::weight;
 use super::geometry::{Level, Outlet, first_row};
+use crate::programs::failed;
 
 /// A function with all that it needs made before.
 enum Prepared {
@@ -86,8 +87,4 @@ pub(super) struct Turned<'a> {
     pub(super) to: &'a Level,
     pub(super) outlet: &'a Outlet,
     pub(super) pieces: &'a mut [Buffer],
-}
-
-fn failed(error: kernels::Error) -> Error {
-    Error::Program(error.to_string())
 }

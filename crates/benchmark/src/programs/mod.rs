@@ -12,7 +12,7 @@ mod real_time;
 mod sharc;
 mod streams;
 
-use contract::{Rank, Result, Source, Tag, TagSelector};
+use contract::{Error, Rank, Result, Source, Tag, TagSelector};
 
 use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
 use crate::data::{Blocks, Data, Received, Role, Shape};
@@ -110,6 +110,11 @@ fn from_first_to_second(shape: &Shape) -> Blocks {
 
 /// What collectives have in common: a synchronised start, and the slowest rank counts.
 const COLLECTIVE: Program = Program { timing: Timing::Slowest, ..BETWEEN_TWO };
+
+/// A refusal of a kernel, or its wrong result, as an error of the program.
+pub(crate) fn failed(error: kernels::Error) -> Error {
+    Error::Program(error.to_string())
+}
 
 /// For messages of programs.
 const TAG: Tag = Tag::new(0);

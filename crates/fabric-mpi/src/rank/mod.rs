@@ -171,7 +171,7 @@ impl Rank for MpiRank {
     }
 
     fn wait_until(&mut self, time: Time) {
-        hosts::wait_until(|| self.now(), time);
+        contract::wait_until(|| self.now(), time);
     }
 
     fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {

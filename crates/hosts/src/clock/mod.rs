@@ -100,7 +100,9 @@ impl Clock {
             epoch_ns,
             resolution: TimeSpan::ZERO,
         };
-        clock.resolution = smallest_step(&clock);
+        // A clock that did not move over many readings steps by less than anybody could see.
+        let step = contract::smallest_step(|| clock.now());
+        clock.resolution = step.unwrap_or(TimeSpan::from_ns(1));
         clock
     }
 
@@ -199,40 +201,6 @@ fn epoch(rank: &mut dyn Rank, now_ns: i64) -> Result<i64> {
     let mut bytes = (now_ns - EPOCH_MARGIN_NS).to_le_bytes();
     rank.broadcast(0, &mut bytes)?;
     Ok(i64::from_le_bytes(bytes))
-}
-
-/// Below this distance a wait for a point in time looks at the clock without pause: the system's timers are no more exact
-/// than this.
-const SPIN_PS: u64 = 200_000_000;
-
-/// Waits until `now` gives `time` or later, as exactly as a process can.
-pub fn wait_until(now: impl Fn() -> Time, time: Time) {
-    loop {
-        let left = time.signed_ps_since(now());
-        if left <= 0 {
-            return;
-        }
-        if left as u64 > SPIN_PS {
-            let ns = (left as u64 - SPIN_PS) / PS_PER_NS as u64;
-            std::thread::sleep(std::time::Duration::from_nanos(ns));
-        } else {
-            std::hint::spin_loop();
-        }
-    }
-}
-
-fn smallest_step(clock: &Clock) -> TimeSpan {
-    let mut smallest = u64::MAX;
-    let mut last = clock.now();
-    for _ in 0..200 {
-        let now = clock.now();
-        if now > last {
-            smallest = smallest.min(now.since(last).as_ps());
-        }
-        last = now;
-    }
-    // A clock that did not move over 200 readings steps by less than anybody could see.
-    TimeSpan::from_ps(if smallest == u64::MAX { PS_PER_NS as u64 } else { smallest })
 }
 
 /// What tells the clocks of two processes apart: the running system, and the name space of its clocks.

@@ -4,7 +4,7 @@ use contract::{Buffer, Error, Result, Work, WorkKind};
 use kernels::fft::{BlockFft, nominal_operations};
 use kernels::{Complex32, corner_turn, corner_turn_in_place};
 
-use super::{PROCESSOR, case, choice, failed, number, tell, timed};
+use super::{PROCESSOR, case, choice, failed, tell, timed};
 use crate::catalogue::Benchmark;
 use crate::execute::Bench;
 use crate::plan::{Case, Scope};
@@ -41,7 +41,7 @@ const PLACES: [&str; 2] = ["out-of-place", "in-place"];
 const SIDES: [u64; 4] = [128, 512, 1000, 4096];
 
 fn turn(bench: &mut Bench<'_>) -> Result<()> {
-    let side = number(bench, "side")?;
+    let side = bench.number("side")?;
     let in_place = choice(bench, "way", &PLACES, |way| way)? == PLACES[1];
     let bytes = side * side * size_of::<u64>();
     let (mut input, mut output) = (Buffer::try_zeroed(bytes)?, Buffer::try_zeroed(bytes)?);

@@ -4,7 +4,7 @@ use contract::{Buffer, Result, Work, WorkKind};
 use kernels::Complex32;
 use kernels::fft::{BlockFft, LibraryFft, check_forward, nominal_operations};
 
-use super::{PROCESSOR, case, choice, failed, number, tell, timed};
+use super::{PROCESSOR, case, choice, failed, tell, timed};
 use crate::catalogue::Benchmark;
 use crate::execute::Bench;
 use crate::plan::{Case, Scope};
@@ -65,7 +65,7 @@ fn cases(_: &Scope) -> Vec<Case> {
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let points = number(bench, "points")?;
+    let points = bench.number("points")?;
     let way = choice(bench, "way", &Way::ALL, Way::name)?;
     let (_, bytes) = choice(bench, "instance", &INSTANCES, |(name, _)| name)?;
     let block = BLOCK.max(points);

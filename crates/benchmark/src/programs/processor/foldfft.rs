@@ -4,7 +4,7 @@ use contract::{Result, Work, WorkKind};
 use kernels::Complex32;
 use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Way, foldfft_operations};
 
-use super::{PROCESSOR, case, choice, failed, number, tell, timed};
+use super::{PROCESSOR, case, choice, failed, tell, timed};
 use crate::catalogue::Benchmark;
 use crate::execute::Bench;
 use crate::plan::{Case, Scope};
@@ -37,7 +37,7 @@ fn cases(_: &Scope) -> Vec<Case> {
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let (points, fold) = (number(bench, "points")?, number(bench, "fold")?);
+    let (points, fold) = (bench.number("points")?, bench.number("fold")?);
     let way = choice(bench, "way", &Way::ALL, Way::name)?;
     let instances = (BLOCK / points).max(1);
     let input: Vec<Complex32> = (0..instances * points).map(sample).collect();

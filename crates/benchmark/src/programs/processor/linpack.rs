@@ -4,7 +4,7 @@ use contract::record::{Better, Measurement, Parameters};
 use contract::{Result, Work, WorkKind};
 use kernels::linpack::{System, nominal_operations};
 
-use super::{PROCESSOR, case, failed, number, rate, timed};
+use super::{PROCESSOR, case, failed, rate, timed};
 use crate::Event;
 use crate::catalogue::Benchmark;
 use crate::execute::Bench;
@@ -24,7 +24,7 @@ pub(in crate::programs) const LINPACK: Benchmark = Benchmark {
 const SIZES: [u64; 2] = [100, 500];
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let size = number(bench, "equations")?;
+    let size = bench.number("equations")?;
     let mut system = System::new(size).map_err(failed)?;
     system.solve().map_err(failed)?;
     let residual = system.residual().map_err(failed)?;

@@ -12,14 +12,14 @@ pub(super) mod stream;
 pub(super) mod whetstone;
 
 use contract::record::{Measurement, ParameterValue, Parameters};
-use contract::{Error, Result, Work, WorkKind};
+use contract::{Result, Work, WorkKind};
 
 use crate::Event;
 use crate::catalogue::{Benchmark, Program, RankRule, Timing};
 use crate::data::{Blocks, Received};
 use crate::execute::Bench;
 use crate::plan::{Case, once};
-use crate::programs::{BENCHMARK, BETWEEN_TWO};
+use crate::programs::{BENCHMARK, BETWEEN_TWO, failed};
 
 /// What they have in common: one rank, and no buffers for messages.
 const PROCESSOR: Benchmark = Benchmark {
@@ -41,14 +41,6 @@ fn case<const N: usize>(parameters: [(&str, ParameterValue); N]) -> Case {
     Case { parameters: parameters.collect(), ..Case::default() }
 }
 
-/// The number that a case has under this name.
-fn number(bench: &Bench<'_>, name: &str) -> Result<usize> {
-    match bench.step.parameters.get(name) {
-        Some(ParameterValue::Number(number)) => Ok(*number as usize),
-        _ => Err(unknown(bench, name)),
-    }
-}
-
 /// What of `all` a case means by its text under this name.
 fn choice<T: Copy>(
     bench: &Bench<'_>,
@@ -61,17 +53,7 @@ fn choice<T: Copy>(
         _ => "",
     };
     let found = all.iter().copied().find(|&one| name_of(one) == wanted);
-    found.ok_or_else(|| unknown(bench, name))
-}
-
-fn unknown(bench: &Bench<'_>, name: &str) -> Error {
-    let found = bench.step.parameters.get(name).map_or("nothing".into(), ToString::to_string);
-    Error::Program(format!("the parameter {name} is {found}, which this build does not know"))
-}
-
-/// A refusal of a kernel, or its wrong result, as an error of the program.
-fn failed(error: kernels::Error) -> Error {
-    Error::Program(error.to_string())
+    found.ok_or_else(|| bench.unknown(name))
 }
 
 /// Times `body`, which is as much computing as `work` says; the time is that of one of `parts` equal parts.

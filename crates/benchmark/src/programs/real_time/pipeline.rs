@@ -86,9 +86,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
 /// The chain of the step.
 fn wanted(bench: &Bench<'_>) -> Result<Chain> {
     let mut chain = bench.settings.pipeline.chain();
-    if let Some(contract::record::ParameterValue::Number(rows)) = bench.step.parameters.get(ROWS) {
-        chain.rows_per_message = *rows as usize;
-    }
+    chain.rows_per_message = bench.number(ROWS)?;
     let refuse = |what: String| Err(Error::Program(what));
     if let Some((_, problem)) = chain.mistake() {
         return refuse(format!(
@@ -129,7 +127,7 @@ fn flowing(
     let profile = match kept {
         Some((begin, period)) => {
             let stamps = member.bring_stamps(bench.rank, instances)?;
-            let processors = processors(bench)?;
+            let processors = bench.processors()?;
             let sharing = std::thread::available_parallelism().map_or(1, usize::from);
             let subject = bench.subject(Parameters::new());
             let summarise = |samples: &[f64]| subject.summary(samples);
@@ -144,20 +142,17 @@ fn flowing(
             return Ok(Vec::new());
         };
         let rates = rates(chain, first);
-        Ok(rates.into_iter().chain(profile.measurements(first)).collect())
+        Ok(rates.chain(profile.measurements(first)).collect())
     })?;
     Ok(period_us)
 }
 
 /// What the chain moves and computes at its period.
-fn rates(chain: &Chain, period: &Measurement) -> [Measurement; 2] {
-    // A byte in a microsecond is a MB/s, an operation a MFLOP/s.
-    let (bytes, operations) = (chain.matrix_bytes() as f64, chain.operations());
-    let higher = Better::Higher;
-    [
-        derived(period, ("rate", "MB/s"), higher, |us| bytes / us),
-        derived(period, ("nominal-rate", "MFLOP/s"), higher, |us| operations / us),
-    ]
+fn rates(chain: &Chain, period: &Measurement) -> impl Iterator<Item = Measurement> + use<> {
+    // An operation in a microsecond is a MFLOP/s.
+    let nominal = |us: f64| chain.operations() / us;
+    let nominal = derived(period, ("nominal-rate", "MFLOP/s"), Better::Higher, nominal);
+    period::rate(period, chain.matrix_bytes() as f64).into_iter().chain([nominal])
 }
 
 /// The functions without messages, or the messages without functions. With `others`, the periods of the chain and of its
@@ -176,12 +171,10 @@ fn apart(
     let more = Parameters::from([(MODE.into(), mode.name().into())]);
     let whole = bench.step.parameters.clone();
     period::report(bench, found, more, |first| {
-        if first.metric != "period" {
+        let Some(rate) = period::rate(first, chain.matrix_bytes() as f64) else {
             return Ok(Vec::new());
-        }
-        let mut also = vec![derived(first, ("rate", "MB/s"), Better::Higher, |us| {
-            chain.matrix_bytes() as f64 / us
-        })];
+        };
+        let mut also = vec![rate];
         also.extend(others.map(|(with_us, messages_us)| {
             let hidden = |functions_us| hidden(with_us, functions_us, messages_us);
             let hidden = derived(first, ("hidden", "%"), Better::Higher, hidden);
@@ -190,16 +183,4 @@ fn apart(
         Ok(also)
     })?;
     Ok(period_us)
-}
-
-/// Where each rank is bound, if it is.
-fn processors(bench: &mut Bench<'_>) -> Result<Vec<Option<u64>>> {
-    let mine = bench.rank.processor().map_or(u64::MAX, |processor| processor as u64);
-    let mut all = vec![0; bench.shape.ranks * size_of::<u64>()];
-    bench.rank.allgather(&mine.to_ne_bytes(), &mut all)?;
-    let (words, _) = all.as_chunks::<8>();
-    Ok(words
-        .iter()
-        .map(|word| Some(u64::from_ne_bytes(*word)).filter(|&p| p != u64::MAX))
-        .collect())
 }

@@ -7,7 +7,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use contract::record::{ParameterValue, Parameters};
+use contract::record::Parameters;
 use contract::{Error, Result};
 use pattern::corner_turn::Design;
 
@@ -85,7 +85,7 @@ fn of_blocks(elements: u64, ranks: u64) -> (u64, u64) {
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let element_bytes = number(bench, "element_bytes")?;
+    let element_bytes = bench.number("element_bytes")?;
     match element_bytes {
         4 => measure_of::<u32>(bench),
         8 => measure_of::<u64>(bench),
@@ -98,7 +98,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
 
 fn measure_of<T: matrix::Element>(bench: &mut Bench<'_>) -> Result<()> {
     let ranks = bench.shape.ranks;
-    let (rows, columns) = (number(bench, "rows")?, number(bench, "columns")?);
+    let (rows, columns) = (bench.number("rows")?, bench.number("columns")?);
     let matrix = Matrix::<T>::new(rows, columns, ranks, bench.settings.seed)?;
     let design = design(bench)?;
     let schedule = design.schedule(ranks).map_err(|error| Error::Program(error.to_string()))?;
@@ -117,13 +117,6 @@ fn measure_of<T: matrix::Element>(bench: &mut Bench<'_>) -> Result<()> {
     period::report(bench, found, Parameters::new(), |first| {
         Ok(period::rate(first, sent as f64).into_iter().collect())
     })
-}
-
-fn number(bench: &Bench<'_>, name: &str) -> Result<usize> {
-    match bench.step.parameters.get(name) {
-        Some(ParameterValue::Number(number)) => Ok(*number as usize),
-        _ => Err(Error::Program(format!("the corner turn does not say its {name}"))),
-    }
 }
 
 fn design(bench: &Bench<'_>) -> Result<Design> {

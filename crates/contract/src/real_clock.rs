@@ -1,0 +1,69 @@
+//! What every fabric over a real clock does with it.
+
+use std::time::Duration;
+
+use crate::{Time, TimeSpan};
+
+/// Below this distance a wait for a point in time looks at the clock without pause: the system's timers are no more exact
+/// than this.
+const SPIN_PS: u64 = 200_000_000;
+const PS_PER_NS: u64 = 1_000;
+/// A clock steps at least once in so many readings, or by less than anybody could see.
+const READINGS: usize = 200;
+
+/// Waits until `now` gives `time` or later, as exactly as a process can.
+pub fn wait_until(now: impl Fn() -> Time, time: Time) {
+    loop {
+        let left = time.signed_ps_since(now());
+        if left <= 0 {
+            return;
+        }
+        if left as u64 > SPIN_PS {
+            std::thread::sleep(Duration::from_nanos((left as u64 - SPIN_PS) / PS_PER_NS));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// The smallest step of the clock that `now` reads; none if it does not move over many readings.
+pub fn smallest_step(now: impl Fn() -> Time) -> Option<TimeSpan> {
+    let mut last = now();
+    let steps = (0..READINGS).filter_map(|_| {
+        let before = std::mem::replace(&mut last, now());
+        (last > before).then(|| last.since(before))
+    });
+    steps.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_smallest_step_is_found_and_a_clock_that_stands_has_none() {
+        // Steps of 30, 0, 70, 0, 30 ... ps.
+        let (at, reading) = (Cell::new(0), Cell::new(0));
+        let now = || {
+            let step = [30, 0, 70, 0][reading.get() % 4];
+            reading.set(reading.get() + 1);
+            at.set(at.get() + step);
+            Time::from_ps(at.get())
+        };
+        assert_eq!(smallest_step(now), Some(TimeSpan::from_ps(30)));
+        assert_eq!(smallest_step(|| Time::ZERO), None);
+    }
+
+    #[test]
+    fn a_wait_ends_when_the_clock_has_come_there() {
+        let at = Cell::new(0);
+        let now = || {
+            at.set(at.get() + 10);
+            Time::from_ps(at.get())
+        };
+        wait_until(now, Time::from_ps(35));
+        assert_eq!(at.get(), 40);
+    }
+}
