@@ -24,7 +24,7 @@ pub(crate) struct Communicator {
     pub(crate) members: Rc<Members>,
     pub(crate) rank: usize,
     /// Whether the ranks of the world and of the communicator are the same.
-    identity: bool,
+    pub(crate) identity: bool,
     /// Set once all members have agreed on it.
     context: Cell<u32>,
     /// Counts the collective calls, so that messages of two that are under way together do not meet.

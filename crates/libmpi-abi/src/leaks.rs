@@ -23,7 +23,7 @@ fn left() -> Vec<String> {
     let process = process();
     let buffers = usize::from(process.send_buffer.is_attached());
     let counts = [
-        (count(&process.requests.borrow()), "request"),
+        (count(&process.requests.borrow()) + process.lights.count(), "request"),
         (count(&process.communicators.borrow()), "communicator"),
         (count(&process.types.borrow()), "datatype"),
         (count(&process.groups.borrow()), "group"),

@@ -19,7 +19,7 @@ use crate::handle::Table;
 use crate::info::Pairs;
 use crate::operation::Operation;
 use crate::point::{Claimed, SendBuffer};
-use crate::request::RequestObject;
+use crate::request::{Lights, RequestObject};
 
 /// Where the process stands between MPI_Init and MPI_Finalize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,7 @@ pub(crate) struct Process {
     pub(crate) types: RefCell<Table<Rc<Type>>>,
     pub(crate) operations: RefCell<Table<Rc<Operation>>>,
     pub(crate) requests: RefCell<Table<Rc<RequestObject>>>,
+    pub(crate) lights: Lights,
     /// Requests that were freed while they were under way: their buffers are needed until they end.
     pub(crate) orphans: RefCell<Vec<Rc<RequestObject>>>,
     /// The number of the next message that a matched probe finds.
@@ -84,6 +85,7 @@ pub(crate) fn process() -> &'static Process {
             types: RefCell::new(Table::new()),
             operations: RefCell::new(Table::new()),
             requests: RefCell::new(Table::new()),
+            lights: Lights::default(),
             orphans: RefCell::default(),
             next_claim: Cell::new(0),
             messages: RefCell::new(Table::new()),

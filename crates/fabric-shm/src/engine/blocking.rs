@@ -36,6 +36,19 @@ impl Engine {
         self.wait(request).map(drop)
     }
 
+    /// Sends if the whole message goes into the ring at once; false if it does not.
+    #[inline]
+    pub(crate) fn send_at_once(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: &[u8],
+    ) -> Result<bool> {
+        self.check_alive()?;
+        Ok(to != self.me && self.send_now(to, context, tag, data))
+    }
+
     /// Sends `data` `count` times, with up to [`WINDOW`] messages under way.
     pub(crate) fn send_window(
         &mut self,
@@ -173,11 +186,19 @@ impl Engine {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn is_done(&self, request: Request) -> bool {
         self.operations[request].done
     }
 
+    /// The message of a request that is done.
+    #[inline]
+    pub(crate) fn envelope_of(&self, request: Request) -> Envelope {
+        self.operations[request].envelope
+    }
+
     /// Forgets a request that is done, and returns its message.
+    #[inline]
     pub(crate) fn end(&mut self, request: Request) -> Envelope {
         self.operations.end(request)
     }

@@ -114,6 +114,27 @@ impl Endpoint {
         unsafe { self.rank.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
     }
 
+    /// Sends, if the message goes into the ring to its receiver at once; false if it does not.
+    ///
+    /// # Safety
+    /// `bytes` bytes at `memory` are readable, which is not null.
+    ///
+    /// # Errors
+    /// Only those that end the run.
+    #[inline]
+    pub unsafe fn send_at_once(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        memory: *const u8,
+        bytes: usize,
+    ) -> Result<bool> {
+        // SAFETY: our caller's promise.
+        let data = unsafe { std::slice::from_raw_parts(memory, bytes) };
+        self.rank.engine.send_at_once(to, context, tag, data)
+    }
+
     /// Starts to receive.
     ///
     /// # Safety
@@ -135,6 +156,12 @@ impl Endpoint {
     #[inline]
     pub fn is_done(&self, request: Request) -> bool {
         self.rank.engine.is_done(request)
+    }
+
+    /// The message of a request that is done.
+    #[inline]
+    pub fn envelope(&self, request: Request) -> Envelope {
+        self.rank.engine.envelope_of(request)
     }
 
     /// Forgets a request that is done, and returns its message. The request's number is used again.

@@ -1,4 +1,4 @@
-//! The shortest way for blocking sends and receives of plain data: no object is made, cloned or counted.
+//! The shortest way for sends and receives of plain data, blocking or started: no object is made, cloned or counted.
 //!
 //! Whatever is out of the ordinary, wrong arguments too, is left to the general way: then these return nothing, and have done
 //! nothing.
@@ -12,6 +12,7 @@ use crate::bindings::*;
 use crate::communicator;
 use crate::failure::Result;
 use crate::process::{endpoint, process};
+use crate::request::Light;
 use crate::status::Status;
 
 /// The length of plain data: elements without gaps, in memory that is there.
@@ -30,6 +31,16 @@ fn start(buffer: *const c_void) -> *mut u8 {
     if buffer.is_null() { std::ptr::dangling_mut() } else { buffer.cast_mut().cast() }
 }
 
+/// Where a message goes: another rank of the world, and the context.
+#[inline]
+fn address(to: c_int, comm: Comm) -> Option<(usize, u32)> {
+    let process = process();
+    let communicators = process.communicators.borrow();
+    let communicator = communicators.get(comm)?;
+    let to = *communicator.members.get(usize::try_from(to).ok()?)?;
+    (to != process.rank.get()).then_some((to, communicator.point_context()))
+}
+
 /// A standard send.
 #[inline]
 pub(super) unsafe fn send(
@@ -40,21 +51,64 @@ pub(super) unsafe fn send(
     tag: c_int,
     comm: Comm,
 ) -> Option<Result> {
-    let process = process();
     let bytes = plain_bytes(buffer, count, datatype)?;
     let tag = u32::try_from(tag).ok()?;
-    let (to, context) = {
-        let communicators = process.communicators.borrow();
-        let communicator = communicators.get(comm)?;
-        let to = *communicator.members.get(usize::try_from(to).ok()?)?;
-        (to, communicator.point_context())
-    };
-    if to == process.rank.get() || !process.schedules.is_empty() {
+    let (to, context) = address(to, comm)?;
+    if !process().schedules.is_empty() {
         return None;
     }
     let mut endpoint = endpoint().ok()?;
     let data = std::slice::from_raw_parts(start(buffer), bytes);
     Some(endpoint.send(to, context, tag, data).map_err(Into::into))
+}
+
+/// Starts a standard send.
+#[inline]
+pub(super) unsafe fn send_later(
+    buffer: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    to: c_int,
+    tag: c_int,
+    comm: Comm,
+) -> Option<Result<Light>> {
+    let bytes = plain_bytes(buffer, count, datatype)?;
+    let tag = u32::try_from(tag).ok()?;
+    let (to, context) = address(to, comm)?;
+    let mut endpoint = endpoint().ok()?;
+    let memory = start(buffer).cast_const();
+    let started = match endpoint.send_at_once(to, context, tag, memory, bytes) {
+        Ok(true) => return Some(Ok(Light::Sent)),
+        Ok(false) => endpoint.start_send(to, context, tag, memory, bytes, false),
+        Err(error) => Err(error),
+    };
+    Some(started.map(Light::Send).map_err(Into::into))
+}
+
+/// Starts to receive in a communicator whose ranks are those of the world.
+#[inline]
+pub(super) unsafe fn receive_later(
+    buffer: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: Comm,
+) -> Option<Result<Light>> {
+    let room = plain_bytes(buffer, count, datatype)?;
+    let tag = if tag == ANY_TAG { None } else { Some(u32::try_from(tag).ok()?) };
+    let selector = {
+        let communicators = process().communicators.borrow();
+        let communicator = communicators.get(comm)?;
+        let known = source >= 0 && (source as usize) < communicator.members.len();
+        if !communicator.identity || !(known || source == ANY_SOURCE) {
+            return None;
+        }
+        let source = known.then_some(source as u32);
+        Selector { context: communicator.point_context(), source, tag }
+    };
+    let started = endpoint().ok()?.start_receive(selector, start(buffer), room);
+    Some(started.map(Light::Receive).map_err(Into::into))
 }
 
 /// A receive from one rank.

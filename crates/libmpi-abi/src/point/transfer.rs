@@ -231,6 +231,12 @@ pub(crate) unsafe fn send(
     {
         return outcome;
     }
+    if let (How::Nonblocking(place), Mode::Standard | Mode::Ready) = (how, mode)
+        && let Some(started) = quick::send_later(buffer, count, datatype, to, tag, comm)
+    {
+        *place = process().lights.add(started?);
+        return Ok(());
+    }
     let letter = Letter::new(memory(buffer, count, datatype, to)?, to, tag, comm, mode)?;
     if let How::Blocking = how
         && letter.send_now()?
@@ -340,6 +346,12 @@ pub(crate) unsafe fn receive_later(
     comm: Comm,
     how: How,
 ) -> Result {
+    if let How::Nonblocking(place) = how
+        && let Some(started) = quick::receive_later(buffer, count, datatype, source, tag, comm)
+    {
+        *place = process().lights.add(started?);
+        return Ok(());
+    }
     let slot = slot(buffer, count, datatype, source, tag, comm)?;
     go_on(how, move || slot.start()).map(drop)
 }

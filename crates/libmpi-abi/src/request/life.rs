@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use super::wait::wait_until;
-use super::{Action, RequestObject, ended, given};
+use super::{Action, Light, RequestObject, ended, given};
 use crate::bindings::*;
 use crate::failure::{Failure, Result, ensure};
 use crate::process::{endpoint, process};
@@ -27,6 +27,7 @@ pub(crate) unsafe fn start_all(count: c_int, requests: *mut Request) -> Result {
 pub(crate) unsafe fn free(request: *mut Request) -> Result {
     let object = given(*request)?;
     process().requests.borrow_mut().remove(*request);
+    process().lights.remove(*request);
     *request = REQUEST_NULL;
     if let Some(Action::Generalized(one)) = &*object.action.borrow()
         && one.complete.get()
@@ -44,6 +45,8 @@ fn settle_orphans() -> Result {
     for object in left {
         if !ended(&object)? {
             process().orphans.borrow_mut().push(object);
+        } else if let Some(Action::Light(light)) = &*object.action.borrow() {
+            light.end(&mut *endpoint()?);
         } else {
             object.settle()?;
         }
@@ -66,6 +69,12 @@ pub(crate) unsafe fn cancel(request: *mut Request) -> Result {
     let mut action = object.action.borrow_mut();
     match &mut *action {
         None => Err(Failure::new(ERR_REQUEST, "an inactive request")),
+        Some(Action::Light(Light::Receive(started))) => {
+            if endpoint()?.cancel_receive(*started) {
+                process().lights.cancel(*request);
+            }
+            Ok(())
+        }
         Some(Action::Transfer(transfer)) => {
             if let Some(status) = transfer.cancel(&mut *endpoint()?) {
                 *action = Some(Action::Done(status, Ok(())));

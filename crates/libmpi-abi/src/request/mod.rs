@@ -2,6 +2,7 @@
 
 mod generalized;
 mod life;
+mod light;
 mod list;
 mod test;
 mod wait;
@@ -13,6 +14,7 @@ use fabric_shm::{Endpoint, Request as Started};
 
 pub(crate) use generalized::*;
 pub(crate) use life::*;
+pub(crate) use light::{Light, Lights};
 pub(crate) use test::*;
 pub(crate) use wait::*;
 
@@ -27,6 +29,8 @@ use crate::status::Status;
 pub(crate) enum Action {
     /// It has ended: its status, and whether it ended well.
     Done(Status, Result),
+    /// Seen as an object for the moment.
+    Light(Light),
     Transfer(Transfer),
     /// A send and a receive, which end together.
     Exchange(Box<[Action; 2]>),
@@ -61,6 +65,10 @@ fn find(request: Request) -> Result<Option<Rc<RequestObject>>> {
     if request == REQUEST_NULL {
         return Ok(None);
     }
+    if let Some(light) = process().lights.get(request) {
+        let action = RefCell::new(Some(Action::Light(light)));
+        return Ok(Some(Rc::new(RequestObject { action, start: None })));
+    }
     let found = process().requests.borrow().get(request).cloned();
     found.map(Some).ok_or_else(|| Failure::new(ERR_REQUEST, "not a request"))
 }
@@ -78,6 +86,7 @@ impl Action {
     fn has_ended(&self, endpoint: &Endpoint) -> bool {
         match self {
             Action::Done(..) => true,
+            Action::Light(light) => light.has_ended(endpoint),
             Action::Transfer(transfer) => transfer.has_ended(endpoint),
             Action::Exchange(both) => both.iter().all(|one| one.has_ended(endpoint)),
             Action::Collective(schedule) => schedule.borrow().has_ended(),
@@ -89,6 +98,7 @@ impl Action {
     /// A message of this action that can never come to its end, because the rank that it needs has left.
     fn hopeless(&self, endpoint: &Endpoint) -> Option<Started> {
         match self {
+            Action::Light(light) => light.hopeless(endpoint),
             Action::Transfer(transfer) => transfer.hopeless(endpoint),
             Action::Exchange(both) => both.iter().find_map(|one| one.hopeless(endpoint)),
             _ => None,
@@ -153,6 +163,7 @@ impl RequestObject {
         Ok(match &*self.action.borrow() {
             Some(Action::Done(status, outcome)) => (*status, outcome.clone()),
             Some(Action::Generalized(one)) => one.query(),
+            Some(Action::Light(light)) => light.status(&*endpoint()?),
             _ => (Status::empty(), Ok(())),
         })
     }
@@ -160,8 +171,13 @@ impl RequestObject {
     /// Its status, for the last time: a persistent request may be started again, any other is no more.
     fn take(&self, handle: &mut Request) -> Result<(Status, Result)> {
         let (status, mut outcome) = self.look()?;
-        if let Some(Action::Generalized(one)) = self.action.take() {
-            outcome = outcome.and(one.release());
+        match self.action.take() {
+            Some(Action::Generalized(one)) => outcome = outcome.and(one.release()),
+            Some(Action::Light(light)) => {
+                light.end(&mut *endpoint()?);
+                process().lights.remove(*handle);
+            }
+            _ => {}
         }
         if self.start.is_none() {
             process().requests.borrow_mut().remove(*handle);

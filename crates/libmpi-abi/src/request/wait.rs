@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use fabric_shm::{Endpoint, Request as Started};
 
 use super::list::Objects;
-use super::{RequestObject, find};
+use super::{RequestObject, find, light};
 use crate::bindings::*;
 use crate::failure::Result;
 use crate::process::{endpoint, process};
@@ -51,6 +51,9 @@ pub(crate) fn progress() -> Result {
 }
 
 pub(crate) unsafe fn wait(request: *mut Request, status: *mut Status) -> Result {
+    if let Some(outcome) = light::wait(request, status) {
+        return outcome;
+    }
     let Some(object) = find(*request)? else {
         Status::give_empty(status);
         return Ok(());
@@ -66,6 +69,9 @@ pub(crate) unsafe fn wait_all(
     requests: *mut Request,
     statuses: *mut Status,
 ) -> Result {
+    if let Some(outcome) = light::wait_all(count, requests, statuses) {
+        return outcome;
+    }
     let objects = Objects::new(count, requests)?;
     wait_for(&mut |endpoint| objects.all_ended(endpoint), &|endpoint| {
         objects.present().find_map(|object| object.hopeless(endpoint))

@@ -177,6 +177,67 @@ static void any_and_some(void) {
     for (int i = 0; i < COUNT; i++) CHECK(numbers[i] == 1000 * before + COUNT - 1 - i);
 }
 
+/* Requests of plain messages are asked about, given up, freed while under way, and turned to numbers and back. */
+static void plain_requests(void) {
+    enum { COUNT = 300 }; /* more than a ring holds cells */
+    int next = (rank + 1) % size, before = (rank + size - 1) % size, flag, count;
+    int numbers[COUNT], sent[COUNT];
+    MPI_Request requests[2 * COUNT];
+    MPI_Status statuses[2 * COUNT], status;
+    for (int i = 0; i < COUNT; i++) {
+        MPI_Irecv(&numbers[i], 1, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &requests[i]);
+        CHECK(MPI_Request_fromint(MPI_Request_toint(requests[i])) == requests[i]);
+    }
+    MPI_Request_get_status(requests[0], &flag, &status);
+    for (int i = 0; i < COUNT; i++) {
+        sent[i] = 1000 * rank + i;
+        MPI_Isend(&sent[i], 1, MPI_INT, next, i, MPI_COMM_WORLD, &requests[COUNT + i]);
+    }
+    while (MPI_Request_get_status(requests[7], &flag, &status), !flag) {}
+    CHECK(requests[7] != MPI_REQUEST_NULL && status.MPI_SOURCE == before && status.MPI_TAG == 7);
+    MPI_Wait(&requests[7], &status);
+    CHECK(requests[7] == MPI_REQUEST_NULL && status.MPI_SOURCE == before && status.MPI_TAG == 7);
+    MPI_Waitall(2 * COUNT, requests, statuses);
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(requests[i] == MPI_REQUEST_NULL && requests[COUNT + i] == MPI_REQUEST_NULL);
+        CHECK(numbers[i] == 1000 * before + i);
+        MPI_Get_count(&statuses[i], MPI_INT, &count);
+        if (i != 7)
+            CHECK(statuses[i].MPI_SOURCE == before && statuses[i].MPI_TAG == i && count == 1);
+        CHECK(statuses[i].MPI_ERROR == MPI_SUCCESS);
+    }
+    /* One too long among others: the statuses tell which. */
+    int room[3] = {-1, -1, -1}, two[2] = {rank, rank};
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 3; i++)
+        MPI_Irecv(&room[i], 1, MPI_INT, before, i, MPI_COMM_WORLD, &requests[i]);
+    for (int i = 0; i < 3; i++) MPI_Send(two, 1 + (i == 1), MPI_INT, next, i, MPI_COMM_WORLD);
+    CHECK(class_of(MPI_Waitall(3, requests, statuses)) == MPI_ERR_IN_STATUS);
+    CHECK(class_of(statuses[1].MPI_ERROR) == MPI_ERR_TRUNCATE && room[1] == before);
+    CHECK(statuses[0].MPI_ERROR == MPI_SUCCESS && statuses[2].MPI_ERROR == MPI_SUCCESS);
+    CHECK(room[0] == before && room[2] == before && requests[1] == MPI_REQUEST_NULL);
+    MPI_Irecv(&room[0], 1, MPI_INT, before, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send(two, 2, MPI_INT, next, 1, MPI_COMM_WORLD);
+    CHECK(class_of(MPI_Wait(&requests[0], &status)) == MPI_ERR_TRUNCATE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    /* Freed while under way, the message arrives all the same; a cancelled one never does. */
+    room[0] = -1;
+    MPI_Irecv(&room[0], 1, MPI_INT, before, 21, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(&room[2], 1, MPI_INT, before, 22, MPI_COMM_WORLD, &requests[1]);
+    MPI_Request_free(&requests[0]);
+    CHECK(requests[0] == MPI_REQUEST_NULL);
+    MPI_Cancel(&requests[1]);
+    MPI_Irecv(&room[1], 1, MPI_INT, before, 23, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(&rank, 1, MPI_INT, next, 21, MPI_COMM_WORLD, &requests[3]);
+    MPI_Request_free(&requests[3]);
+    MPI_Isend(&rank, 1, MPI_INT, next, 23, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, statuses);
+    MPI_Test_cancelled(&statuses[1], &flag);
+    CHECK(flag && room[0] == before && room[1] == before);
+    MPI_Test_cancelled(&statuses[2], &flag);
+    CHECK(!flag);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     out = malloc(LONGEST);
@@ -187,6 +248,7 @@ int main(int argc, char **argv) {
     matched();
     cancelled();
     any_and_some();
+    plain_requests();
     int pair[2] = {rank, -1};
     MPI_Sendrecv(&pair[0], 1, MPI_INT, (rank + 1) % size, 3, &pair[1], 1, MPI_INT,
                  (rank + size - 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -1,0 +1,225 @@
+//! Requests of plain messages, which need no object: a handle is a place in a list of what the engine has started, and all
+//! sends that were over when they began share one handle.
+//!
+//! Who waits for such requests one by one or all together goes the short way here. Every other call sees them as objects
+//! ([`find`](super::find)), made for the moment.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_int;
+
+use fabric_shm::{Endpoint, Request as Started};
+
+use super::wait::wait_for;
+use crate::bindings::*;
+use crate::failure::{Failure, Result};
+use crate::handle::Handle;
+use crate::process::{endpoint, process};
+use crate::status::Status;
+
+/// Handles from here on are of this kind. They are positive as `int` too, as MPI_Request_toint wants them.
+const MARK: usize = 1 << 30;
+/// A send whose data were gone when it began.
+const SENT: Request = Request(MARK);
+
+/// What such a handle stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Light {
+    Sent,
+    Send(Started),
+    /// Into memory in one piece, from a communicator whose ranks are those of the world.
+    Receive(Started),
+    Cancelled,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(crate) struct Lights {
+    places: RefCell<Vec<Option<Light>>>,
+    free: RefCell<Vec<usize>>,
+    /// How often [`SENT`] was given out and not taken back.
+    sent: Cell<usize>,
+}
+
+impl Lights {
+    /// A handle for something that was started.
+    #[inline]
+    pub(crate) fn add(&self, light: Light) -> Request {
+        if light == Light::Sent {
+            self.sent.set(self.sent.get() + 1);
+            return SENT;
+        }
+        let mut places = self.places.borrow_mut();
+        let index = self.free.borrow_mut().pop().unwrap_or_else(|| {
+            places.push(None);
+            places.len() - 1
+        });
+        places[index] = Some(light);
+        Request(MARK + 1 + index)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, request: Request) -> Option<Light> {
+        if request == SENT {
+            return (self.sent.get() > 0).then_some(Light::Sent);
+        }
+        let index = request.number().checked_sub(MARK + 1)?;
+        *self.places.borrow().get(index)?
+    }
+
+    /// Forgets a handle, not what it stands for.
+    #[inline]
+    pub(super) fn remove(&self, request: Request) {
+        if request == SENT {
+            self.sent.set(self.sent.get() - 1);
+        } else if let Some(index) = request.number().checked_sub(MARK + 1) {
+            self.places.borrow_mut()[index] = None;
+            self.free.borrow_mut().push(index);
+        }
+    }
+
+    /// A receive has ended without a message.
+    pub(super) fn cancel(&self, request: Request) {
+        let index = request.number() - MARK - 1;
+        self.places.borrow_mut()[index] = Some(Light::Cancelled);
+    }
+
+    /// How many handles are given out.
+    pub(crate) fn count(&self) -> usize {
+        self.sent.get() + self.places.borrow().iter().flatten().count()
+    }
+}
+
+impl Light {
+    fn started(self) -> Option<Started> {
+        match self {
+            Light::Send(started) | Light::Receive(started) => Some(started),
+            Light::Sent | Light::Cancelled => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn has_ended(self, endpoint: &Endpoint) -> bool {
+        self.started().is_none_or(|started| endpoint.is_done(started))
+    }
+
+    pub(super) fn hopeless(self, endpoint: &Endpoint) -> Option<Started> {
+        self.started().filter(|&started| endpoint.is_hopeless(started))
+    }
+
+    /// What the end says, once it has come.
+    #[inline]
+    pub(super) fn status(self, endpoint: &Endpoint) -> (Status, Result) {
+        let Light::Receive(started) = self else {
+            let empty = Status::empty();
+            let status = if self == Light::Cancelled { empty.with_cancelled() } else { empty };
+            return (status, Ok(()));
+        };
+        let envelope = endpoint.envelope(started);
+        let kept = envelope.bytes.min(envelope.room);
+        let status = Status::new(envelope.source as c_int, envelope.tag as c_int, kept as i64);
+        let outcome = if envelope.bytes > envelope.room {
+            let what = format!(
+                "a message of {} bytes from rank {} with tag {} is too long for a buffer of {} bytes",
+                envelope.bytes, envelope.source, envelope.tag, envelope.room
+            );
+            Err(Failure::new(ERR_TRUNCATE, what).in_context(envelope.context / 2))
+        } else {
+            Ok(())
+        };
+        (status, outcome)
+    }
+
+    /// Forgets what has ended.
+    #[inline]
+    pub(super) fn end(self, endpoint: &mut Endpoint) {
+        if let Some(started) = self.started() {
+            endpoint.end(started);
+        }
+    }
+}
+
+/// MPI_Wait, if the request is of this kind.
+#[inline]
+pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<Result> {
+    let lights = &process().lights;
+    let light = lights.get(*request)?;
+    if let Some(started) = light.started() {
+        let waited = wait_for(&mut |endpoint| endpoint.is_done(started), &|endpoint| {
+            light.hopeless(endpoint)
+        });
+        if waited.is_err() {
+            return Some(waited);
+        }
+    }
+    let mut endpoint = match endpoint() {
+        Ok(endpoint) => endpoint,
+        Err(failure) => return Some(Err(failure)),
+    };
+    let (found, outcome) = light.status(&endpoint);
+    light.end(&mut endpoint);
+    lights.remove(*request);
+    *request = REQUEST_NULL;
+    found.give(status);
+    Some(outcome)
+}
+
+/// MPI_Waitall, if all requests are of this kind or null, and all end well.
+pub(super) unsafe fn wait_all(
+    count: c_int,
+    requests: *mut Request,
+    statuses: *mut Status,
+) -> Option<Result> {
+    if count <= 0 || requests.is_null() {
+        return None;
+    }
+    let requests = std::slice::from_raw_parts_mut(requests, count as usize);
+    let lights = &process().lights;
+    let is_light = |&request: &Request| request == REQUEST_NULL || lights.get(request).is_some();
+    if !requests.iter().all(is_light) {
+        return None;
+    }
+    if let Err(failure) = wait_for_each(requests) {
+        return Some(Err(failure));
+    }
+    let mut endpoint = endpoint().ok()?;
+    let well = |&request: &Request| {
+        lights.get(request).is_none_or(|light| light.status(&endpoint).1.is_ok())
+    };
+    if !requests.iter().all(well) {
+        return None;
+    }
+    for (index, request) in requests.iter_mut().enumerate() {
+        let mut status = Status::empty();
+        if let Some(light) = lights.get(*request) {
+            if !statuses.is_null() {
+                status = light.status(&endpoint).0;
+            }
+            light.end(&mut endpoint);
+            lights.remove(*request);
+            *request = REQUEST_NULL;
+        }
+        if !statuses.is_null() {
+            *statuses.add(index) = status;
+        }
+    }
+    Some(Ok(()))
+}
+
+fn wait_for_each(requests: &[Request]) -> Result {
+    let lights = &process().lights;
+    let mut first = 0;
+    let ended = |endpoint: &mut Endpoint| {
+        // What has ended stays so; none is looked at twice.
+        while let Some(&request) = requests.get(first)
+            && lights.get(request).is_none_or(|light| light.has_ended(endpoint))
+        {
+            first += 1;
+        }
+        first == requests.len()
+    };
+    let hopeless = |endpoint: &Endpoint| {
+        let all = requests.iter().filter_map(|&request| lights.get(request));
+        all.filter_map(|light| light.hopeless(endpoint)).next()
+    };
+    wait_for(&mut { ended }, &hopeless)
+}
