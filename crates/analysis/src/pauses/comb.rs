@@ -93,6 +93,11 @@ impl Comb {
         time - self.first_s - self.tooth(time) * self.period_s
     }
 
+    /// The first tooth that is not before the beginning.
+    pub(super) fn first_tooth_s(&self) -> f64 {
+        self.first_s.rem_euclid(self.period_s)
+    }
+
     /// Whether a moment lies at one of its teeth.
     pub(super) fn has(&self, time: f64) -> bool {
         self.off(time).abs() <= TOLERANCE * self.period_s

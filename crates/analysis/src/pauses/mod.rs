@@ -1,7 +1,8 @@
 //! Pauses of a processor, sorted into kinds: what comes again and again, how often, how long; and what is left.
 //!
 //! A kind is a comb: moments a + k p, of which most have a pause of about the same length. Combs are found one after the
-//! other, the densest first (the timer tick, then what comes once a second); what belongs to none is rare or irregular.
+//! other, the densest first (the timer tick, then what comes once a second); what belongs to none is irregular, and sorted
+//! by the decade of its length.
 
 mod comb;
 
@@ -9,65 +10,119 @@ use contract::record::{Pause, PauseKind};
 
 use comb::Comb;
 
-/// Fewer pauses than this are no kind: three make two intervals, which may be equal by chance.
-const MEMBERS_MIN: usize = 5;
+/// Fewer pauses than this are no kind. Pauses come in bursts, and a few bursts among many lie at equal distances by chance
+/// (of 40 s of a virtual machine, three of five such kinds were none when looked at for longer).
+const MEMBERS_MIN: usize = 8;
 /// More kinds than this are noise taken for kinds.
 const KINDS_MAX: usize = 6;
 /// Lengths of one kind lie within this factor of their median, either way.
 const LENGTH_FACTOR: f64 = 1.6;
 
-/// Sorts `pauses`, in the order in which they came over `duration_s`, into kinds: periodic ones by rising period, then
-/// at most one without a period.
-pub fn classify(pauses: &[Pause], duration_s: f64) -> Vec<PauseKind> {
-    let mut left = pauses.to_vec();
-    let mut kinds = Vec::new();
-    while kinds.len() < KINDS_MAX && left.len() >= MEMBERS_MIN {
-        let Some((kind, others)) = densest(&left, duration_s) else { break };
-        kinds.push(kind);
-        left = others;
-    }
-    kinds.sort_by(|a, b| a.period_us.total_cmp(&b.period_us));
-    kinds.extend(irregular(&left, duration_s));
-    kinds
+/// Pauses, each with its kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sorted {
+    /// The kinds: periodic ones by rising period, then those without a period by length, a decade of microseconds each.
+    pub kinds: Vec<PauseKind>,
+    /// For each pause, in the order in which they came, the place of its kind.
+    pub kind_of: Vec<usize>,
 }
 
-/// The comb with the most members, and what does not belong to it.
-fn densest(pauses: &[Pause], duration_s: f64) -> Option<(PauseKind, Vec<Pause>)> {
-    let times: Vec<f64> = pauses.iter().map(|pause| pause.at_s).collect();
-    let combs = comb::candidates(&times).into_iter().filter_map(|period_s| {
-        let comb = Comb::fit(&times, period_s)?;
-        let members = of_one_length(pauses, &comb);
-        let enough =
-            members.len() >= MEMBERS_MIN && comb.is_filled(members.len(), pauses.len(), duration_s);
-        enough.then_some((comb, members))
+/// The kinds of `pauses`, which came in this order over `duration_s`.
+pub fn classify(pauses: &[Pause], duration_s: f64) -> Vec<PauseKind> {
+    sort(pauses, duration_s).kinds
+}
+
+/// Sorts `pauses`, in the order in which they came over `duration_s`, into kinds.
+pub fn sort(pauses: &[Pause], duration_s: f64) -> Sorted {
+    let mut left: Vec<usize> = (0..pauses.len()).collect();
+    let mut found: Vec<(PauseKind, Vec<usize>)> = Vec::new();
+    while found.len() < KINDS_MAX && left.len() >= MEMBERS_MIN {
+        let Some((comb, members)) = densest(pauses, &left, duration_s) else { break };
+        left.retain(|index| members.binary_search(index).is_err());
+        found.push((regular(pauses, &members, &comb), members));
+    }
+    found.sort_by(|a, b| a.0.period_us.total_cmp(&b.0.period_us));
+    found.extend(irregular(pauses, &left, duration_s));
+    let mut sorted = Sorted { kinds: Vec::new(), kind_of: vec![0; pauses.len()] };
+    for (place, (kind, members)) in found.into_iter().enumerate() {
+        members.iter().for_each(|&index| sorted.kind_of[index] = place);
+        sorted.kinds.push(kind);
+    }
+    sorted
+}
+
+/// The comb with the most members among those through all pauses that are `left`, and those through the pauses of about
+/// one length: what comes every half second is lost among ten thousand short ones, and stands out among the long.
+fn densest(pauses: &[Pause], left: &[usize], duration_s: f64) -> Option<(Comb, Vec<usize>)> {
+    let all = std::iter::once(left.to_vec());
+    let bands = all.chain(bands(pauses, left)).filter(|band| band.len() >= MEMBERS_MIN);
+    let combs = bands.flat_map(|band| {
+        let times: Vec<f64> = band.iter().map(|&index| pauses[index].at_s).collect();
+        let fit = |period_s| {
+            let comb = Comb::fit(&times, period_s)?;
+            let members = of_one_length(pauses, &band, &comb);
+            let enough = members.len() >= MEMBERS_MIN
+                && comb.is_filled(members.len(), band.len(), duration_s);
+            enough.then_some((comb, members))
+        };
+        comb::candidates(&times).into_iter().filter_map(fit).collect::<Vec<_>>()
     });
-    let (comb, members) = combs.max_by_key(|(_, members)| members.len())?;
-    let kind = describe(&members, comb.period_s * 1e6, comb.jitter_s * 1e6);
-    let others = pauses.iter().filter(|pause| !members.contains(pause)).cloned().collect();
-    Some((kind, others))
+    combs.max_by_key(|(_, members)| members.len())
+}
+
+/// The pauses by length: bands of a factor of four, each half over the next.
+fn bands(pauses: &[Pause], left: &[usize]) -> Vec<Vec<usize>> {
+    let octave = |index: &usize| pauses[*index].length_us.log2().floor() as i32;
+    let mut octaves: Vec<i32> = left.iter().map(octave).collect();
+    octaves.sort_unstable();
+    octaves.dedup();
+    let band = |low: &i32| {
+        left.iter().copied().filter(|index| (*low..=low + 1).contains(&octave(index))).collect()
+    };
+    octaves.iter().map(band).collect()
 }
 
 /// The pauses at the comb's teeth whose length is about that of most of them.
-fn of_one_length(pauses: &[Pause], comb: &Comb) -> Vec<Pause> {
-    let on: Vec<&Pause> = pauses.iter().filter(|pause| comb.has(pause.at_s)).collect();
-    let median = median(on.iter().map(|pause| pause.length_us));
-    let alike = |pause: &&&Pause| {
-        pause.length_us <= LENGTH_FACTOR * median && median <= LENGTH_FACTOR * pause.length_us
+fn of_one_length(pauses: &[Pause], band: &[usize], comb: &Comb) -> Vec<usize> {
+    let on = || band.iter().copied().filter(|&index| comb.has(pauses[index].at_s));
+    let median = median(on().map(|index| pauses[index].length_us));
+    let alike = |index: &usize| {
+        let length_us = pauses[*index].length_us;
+        length_us <= LENGTH_FACTOR * median && median <= LENGTH_FACTOR * length_us
     };
-    on.iter().filter(alike).map(|pause| (*pause).clone()).collect()
+    on().filter(alike).collect()
 }
 
-fn irregular(pauses: &[Pause], duration_s: f64) -> Option<PauseKind> {
-    let mean_us = 1e6 * duration_s / pauses.len().max(1) as f64;
-    (!pauses.is_empty()).then(|| PauseKind { regular: false, ..describe(pauses, mean_us, 0.0) })
-}
-
-fn describe(members: &[Pause], period_us: f64, period_jitter_us: f64) -> PauseKind {
-    let lengths = || members.iter().map(|pause| pause.length_us);
+fn regular(pauses: &[Pause], members: &[usize], comb: &Comb) -> PauseKind {
     PauseKind {
         regular: true,
+        first_s: comb.first_tooth_s(),
+        period_jitter_us: comb.jitter_s * 1e6,
+        ..described(pauses, members, comb.period_s * 1e6)
+    }
+}
+
+/// What fits no comb, by the decade of the length: a few long ones are another matter than many short ones.
+fn irregular(pauses: &[Pause], left: &[usize], duration_s: f64) -> Vec<(PauseKind, Vec<usize>)> {
+    let mut decades: std::collections::BTreeMap<i32, Vec<usize>> = Default::default();
+    for &index in left {
+        let decade = pauses[index].length_us.log10().floor() as i32;
+        decades.entry(decade).or_default().push(index);
+    }
+    let kind = |members: Vec<usize>| {
+        let mean_us = 1e6 * duration_s / members.len() as f64;
+        (described(pauses, &members, mean_us), members)
+    };
+    decades.into_values().map(kind).collect()
+}
+
+fn described(pauses: &[Pause], members: &[usize], period_us: f64) -> PauseKind {
+    let lengths = || members.iter().map(|&index| pauses[index].length_us);
+    PauseKind {
+        regular: false,
+        first_s: members.first().map_or(0.0, |&index| pauses[index].at_s),
         period_us,
-        period_jitter_us,
+        period_jitter_us: 0.0,
         count: members.len() as u64,
         length_median_us: median(lengths()),
         length_min_us: lengths().fold(f64::INFINITY, f64::min),

@@ -76,8 +76,8 @@ fn pauses_at_random_moments_have_no_period() {
             .collect();
         pauses.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         let kinds = classify(&pauses, 10.0);
-        let irregular = kinds.last().unwrap();
-        assert!(!irregular.regular && irregular.count >= 50, "seed {seed}: {kinds:?}");
+        let irregular = kinds.iter().filter(|kind| !kind.regular);
+        assert!(irregular.map(|kind| kind.count).sum::<u64>() >= 50, "seed {seed}: {kinds:?}");
     }
 }
 
@@ -87,4 +87,30 @@ fn few_pauses_are_rare_and_none_are_nothing() {
     let kinds = classify(&[Pause { at_s: 0.5, length_us: 70.0 }], 2.0);
     assert_eq!((kinds.len(), kinds[0].regular, kinds[0].count), (1, false, 1));
     assert_eq!((kinds[0].period_us, kinds[0].length_max_us), (2e6, 70.0));
+}
+
+/// As Linux on a virtual machine shows them: thousands of short ones at any moment, and among them one of a millisecond
+/// every half second.
+#[test]
+fn a_rare_kind_is_found_among_thousands_of_short_pauses() {
+    for seed in 0..5 {
+        let random = &mut Random::new(seed);
+        let crowd = (0..4000).map(|_| Pause {
+            at_s: 20.0 * random.uniform(),
+            length_us: 2.0 + 60.0 * random.uniform(),
+        });
+        let crowd: Vec<Pause> = crowd.collect();
+        let pauses = together(&[crowd, every(random, (0.3, 0.512, 1e-4), (1050.0, 1150.0), 20.0)]);
+        let sorted = sort(&pauses, 20.0);
+        let rare: Vec<&PauseKind> = sorted.kinds.iter().filter(|kind| kind.regular).collect();
+        assert_eq!(rare.len(), 1, "seed {seed}: {:?}", sorted.kinds);
+        // (20 - 0.3) / 0.512 = 38.5 distances, so 39 pauses.
+        assert!(near(rare[0].period_us, 512e3, 1e-3) && rare[0].count == 39, "seed {seed}");
+        assert!((rare[0].first_s - 0.3).abs() < 2e-3, "seed {seed}: {rare:?}");
+        // All others, by decades of their length: 2 to 10 µs, 10 to 62 µs.
+        let counted = |place| sorted.kind_of.iter().filter(|&&kind| kind == place).count() as u64;
+        assert_eq!(sorted.kinds.len(), 3, "seed {seed}: {:?}", sorted.kinds);
+        assert!((0..3).all(|place| counted(place) == sorted.kinds[place].count), "seed {seed}");
+        assert!(sorted.kinds[1].length_max_us < 10.0 && sorted.kinds[2].length_min_us >= 10.0);
+    }
 }

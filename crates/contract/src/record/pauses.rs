@@ -11,11 +11,15 @@ pub struct Pause {
     pub length_us: f64,
 }
 
-/// A kind of pause: those that come at a fixed distance and are about as long, or all that fit no such kind.
+/// A kind of pause: those that come at a fixed distance and are about as long, or those of a decade of lengths that fit no
+/// such kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PauseKind {
     /// Whether they come at a fixed distance.
     pub regular: bool,
+    /// When the first is due, in seconds since the ranks began to look; of those that come irregularly when the first came.
+    #[serde(default)]
+    pub first_s: f64,
     /// The distance in microseconds; of those that come irregularly the mean.
     pub period_us: f64,
     /// How far nine in ten of them come from their place, in microseconds.

@@ -265,7 +265,7 @@ pub(crate) struct CompareArguments {
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
     /// The results file: ping-pong between 2 ranks over sizes; better with bandwidth, two-way-bandwidth, copy and
-    /// clock-cost
+    /// clock-cost, and with clock for a twin that pauses as the machine does
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
 

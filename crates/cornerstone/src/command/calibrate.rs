@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use contract::record::Run;
-use fabric_sim::calibration::{Residual, calibrate};
+use fabric_sim::calibration::{Residual, TwinPauses, calibrate};
 
 use crate::arguments::CalibrateArguments;
 use crate::failure::Failure;
@@ -36,6 +36,7 @@ fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
     std::fs::write(path, &made.text)
         .map_err(|error| Failure::failed(format!("cannot write '{}': {error}", path.display())))?;
     print(&residuals(&made.residuals))?;
+    print(&pauses(&made.pauses))?;
     print(&format!("\n{0}; run on it with --fabric sim:{0}\n", path.display()))
 }
 
@@ -46,6 +47,29 @@ fn residuals(residuals: &[Residual]) -> String {
         compared(vec![size_bytes.to_string()], measured_us, twin_us)
     };
     table(&header, 0, residuals.iter().map(row).collect())
+}
+
+/// Which pauses went into the file, and which could not.
+fn pauses(found: &TwinPauses) -> String {
+    if !found.looked {
+        return "\nno pauses: the run holds no `clock`; measure it in the same run for a twin that pauses as the machine does\n"
+            .into();
+    }
+    let line = |text: String| format!("  {text}\n");
+    let written: String = found.written.iter().map(|pause| line(pause.to_string())).collect();
+    let left_out: String = found.left_out.iter().cloned().map(line).collect();
+    let irregular = found.written.iter().any(|pause| !pause.kind.regular);
+    let mut text = match written.is_empty() {
+        true => "\nno pauses: `clock` saw none\n".into(),
+        false => format!("\npauses\n{written}"),
+    };
+    if irregular {
+        text += "  (irregular ones fit no period: they come once in each mean distance, at a random moment of it)\n";
+    }
+    match left_out.is_empty() {
+        true => text,
+        false => format!("{text}pauses that are not in the file\n{left_out}"),
+    }
 }
 
 /// A row with what was measured, what the twin says, and its error.

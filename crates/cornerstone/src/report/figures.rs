@@ -42,8 +42,11 @@ const WAYS: [(&str, &str); 3] =
 
 /// Whether a benchmark is shown here instead of in the charts that any benchmark gets.
 pub(super) fn has_own(benchmark: &Benchmark) -> bool {
-    [FFT, FOLDFFT].contains(&benchmark.name)
+    [FFT, FOLDFFT, CLOCK].contains(&benchmark.name)
 }
+
+/// Drawn in [`super::pauses`].
+const CLOCK: &str = "clock";
 
 const FFT: &str = "fft";
 const FOLDFFT: &str = "foldfft";

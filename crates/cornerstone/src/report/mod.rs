@@ -15,6 +15,7 @@ mod limits;
 mod numbers;
 mod page;
 mod pattern;
+mod pauses;
 mod samples;
 mod sections;
 mod shares;

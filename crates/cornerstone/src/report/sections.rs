@@ -14,6 +14,7 @@ use super::grouping::{Axis, Benchmark, Metric, full_label, words};
 use super::limits::Limits;
 use super::numbers;
 use super::pattern;
+use super::pauses;
 use super::samples::Samples;
 use super::shares;
 use super::standout::anchor;
@@ -195,6 +196,7 @@ fn article(
             }
             @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
             @if benchmark.name == "pmp" { (pattern::pictures(material.runs)) }
+            @if benchmark.name == "clock" { (pauses::pictures(material.runs)) }
             (figures::table(benchmark, material.runs))
             @if data.in_view > 0 { (places(data, 0..data.in_view)) }
             (shares::pairs(benchmark, material.runs))

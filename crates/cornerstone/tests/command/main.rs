@@ -8,6 +8,7 @@ mod patterns;
 mod permissions;
 mod pipelines;
 mod reading;
+mod real_time;
 mod results;
 mod tcp;
 mod two_hosts;

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use contract::record::{Measurement, Run};
 
-use super::{Ends, Found};
+use super::{Ends, Found, TwinPauses};
 
 /// The machine file of what was found.
-pub(super) fn describe(name: &str, run: &Run, found: &Found) -> String {
+pub(super) fn describe(name: &str, run: &Run, found: &Found, pauses: &TwinPauses) -> String {
     let environment = &run.header().environment;
     let (processor, host) = (&environment.processor, &environment.host);
     let title = format!("Twin of {host} ({processor}) on the fabric {}", run.header().fabric.name);
@@ -24,7 +24,8 @@ pub(super) fn describe(name: &str, run: &Run, found: &Found) -> String {
         text.push('\n');
         text.push_str(&section);
     }
-    text.push_str(&sources(found, &from));
+    text.push_str(&pauses.text());
+    text.push_str(&sources(found, pauses, &from));
     text
 }
 
@@ -66,7 +67,7 @@ fn network_section(found: &Found) -> String {
     )
 }
 
-fn sources(found: &Found, from: &str) -> String {
+fn sources(found: &Found, pauses: &TwinPauses, from: &str) -> String {
     let both_ways = match found.both_ways {
         Some(ratio) => format!(
             "A message each way at once takes {ratio:.2} times one message (two-way-bandwidth over bandwidth, median from 16 KiB on; below, what it takes longer is posting)"
@@ -108,6 +109,7 @@ fn sources(found: &Found, from: &str) -> String {
         );
         all.push(("protocol", "derived", step));
     }
+    all.extend(pauses.source(from));
     let mut text = String::new();
     for (of, kind, from) in all {
         let _ = write!(text, "\n[[source]]\nof = [{of:?}]\nkind = {kind:?}\nfrom = {from:?}\n");

@@ -16,6 +16,7 @@
 
 mod describe;
 mod knee;
+mod pauses;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,7 @@ use contract::record::{Measurement, Run};
 use crate::machine::{self, MachineError};
 use crate::{Kind, Machine, unloaded};
 use knee::Knee;
+pub use pauses::{TwinPause, TwinPauses};
 
 /// The benchmarks whose times between two ranks a twin is made from.
 pub const CALIBRATING: [&str; 4] = [PING_PONG, STREAM, TWO_WAY, REDUCE];
@@ -39,6 +41,8 @@ pub struct Calibration {
     pub text: String,
     /// For each measured length of the ping-pong.
     pub residuals: Vec<Residual>,
+    /// The pauses of its processors, where the run holds `clock`.
+    pub pauses: TwinPauses,
 }
 
 /// A measured time and the twin's.
@@ -129,14 +133,15 @@ pub fn calibrate(name: &str, run: &Run) -> Result<Calibration, CalibrationError>
     if evidence.whole.len() < 2 {
         return Err(CalibrationError::TooLittle { found: evidence.whole.len() });
     }
-    let text = describe::describe(name, run, &evidence.find());
+    let pauses = pauses::find(run);
+    let text = describe::describe(name, run, &evidence.find(), &pauses);
     let machine = machine::parse(name, &text)?;
     let residual = |(&size_bytes, &measured_us): (&u64, &f64)| Residual {
         size_bytes,
         measured_us,
         twin_us: end_to_end_us(&machine, size_bytes),
     };
-    Ok(Calibration { residuals: evidence.whole.iter().map(residual).collect(), text })
+    Ok(Calibration { residuals: evidence.whole.iter().map(residual).collect(), text, pauses })
 }
 
 /// A message that finds its receiver waiting, from end to end.

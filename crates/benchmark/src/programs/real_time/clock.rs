@@ -21,9 +21,9 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     explains: "A rank on every processor reads the clock again and again, all at the same time. Two readings farther apart \
         than --threshold are a pause: the processor did something else. `pause` holds their lengths in the order in \
         which they came, for each rank; `lost` is the share of the time that they took. The pauses are sorted into kinds \
-        by length and period: the timer's tick, what comes once a second, and what is rare. A \
-        machine file with such pauses (docs/simulation.md) makes the simulator replay them. --duration says how long to look (1 s if not \
-        given). Source: MITRE real-time benchmarks (1995), section 4.2, which looks for half an hour.",
+        by length and period: the timer's tick, what comes once a second, and what is irregular, by the decade of its \
+        length. `cornerstone calibrate` writes them into a machine file, and the simulator replays them. --duration says \
+        how long to look (1 s if not given). Source: MITRE real-time benchmarks (1995), section 4.2, which looks for half an hour.",
     ranks: RankRule::EveryProcessor,
     placement: Placement::Spread,
     cases: once,
@@ -151,7 +151,8 @@ fn describe(
     threshold: TimeSpan,
 ) -> Result<Vec<Measurement>> {
     let subject = bench.subject(Parameters::from([("rank".into(), (rank as u64).into())]));
-    let pauses: Vec<Pause> = seen.kept.iter().map(|&pause| to_pause(pause)).collect();
+    let reading = TimeSpan::from_ps(bench.overheads.clock_cost_ps as u64);
+    let pauses: Vec<Pause> = seen.kept.iter().map(|&pause| to_pause(pause, reading)).collect();
     let lost_us: f64 = pauses.iter().map(|pause| pause.length_us).sum();
     let lost = vec![100.0 * lost_us / duration.as_us()];
     let lost = Measurement {
@@ -202,9 +203,10 @@ fn describe(
     Ok(vec![lost, pause])
 }
 
-fn to_pause([at, length]: [u64; 2]) -> Pause {
-    let span = TimeSpan::from_ps;
-    Pause { at_s: span(at).as_s(), length_us: span(length).as_us() }
+/// A gap between two readings, less what a reading takes, which is always in it.
+fn to_pause([at, gap]: [u64; 2], reading: TimeSpan) -> Pause {
+    let length = TimeSpan::from_ps(gap.saturating_sub(reading.as_ps()).max(1));
+    Pause { at_s: TimeSpan::from_ps(at).as_s(), length_us: length.as_us() }
 }
 
 #[cfg(test)]
@@ -233,6 +235,13 @@ mod tests {
             Ok(())
         })
         .unwrap();
+    }
+
+    #[test]
+    fn a_pause_is_a_gap_less_the_reading_that_is_in_it() {
+        let us = |us| TimeSpan::from_us(us);
+        let pause = to_pause([us(5).as_ps(), us(113).as_ps()], us(1));
+        assert_eq!((pause.at_s, pause.length_us), (5e-6, 112.0));
     }
 
     #[test]

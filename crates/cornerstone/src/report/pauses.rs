@@ -1,0 +1,98 @@
+//! Pauses of the processors: over time, a lane for each processor, and by length, coloured by kind.
+//!
+//! After figures 4.3 to 4.5 of Games and others, "Benchmarking methodology for real-time embedded scalable high
+//! performance computing", MITRE 1995, which show one processor at three scales; here one logarithmic scale shows all.
+
+mod drawing;
+mod kinds;
+
+use analysis::pauses::{Sorted, sort};
+use contract::record::{Measurement, Pause, Pauses, Run};
+use maud::{Markup, html};
+
+use super::format::value;
+use drawing::Scale;
+use kinds::Kinds;
+
+/// What one processor did.
+struct Lane<'a> {
+    name: String,
+    pauses: &'a Pauses,
+    each: Vec<Pause>,
+    sorted: Sorted,
+}
+
+/// Processors that are drawn; the table has all.
+const LANES_DRAWN: usize = 64;
+
+/// Everything that the benchmark `clock` saw in these runs.
+pub(super) fn pictures(runs: &[Run]) -> Markup {
+    html! { @for run in runs { (of_run(run, runs.len() > 1)) } }
+}
+
+fn of_run(run: &Run, several: bool) -> Markup {
+    let lanes = lanes(run);
+    let threshold_us = lanes.iter().map(|lane| lane.pauses.threshold_us).fold(0.0, f64::max);
+    if lanes.iter().all(|lane| lane.each.is_empty()) {
+        return html! {};
+    }
+    let kinds = Kinds::of(&lanes);
+    let scale = Scale::of(&lanes);
+    let drawn = &lanes[..lanes.len().min(LANES_DRAWN)];
+    html! {
+        figure.pauses {
+            figcaption {
+                @if several { b { (run.label) } ": " }
+                "Pauses over time: each mark is one, or some that would cover each other, at the moment when it began, as high \
+                 as it was long, in the colour of its kind. A pause is what keeps the processor longer than "
+                (value(threshold_us, "us")) "."
+            }
+            div.scroll { (drawing::over_time(drawn, &kinds, &scale)) }
+            @if drawn.len() < lanes.len() {
+                p { "The first " (drawn.len()) " of " (lanes.len()) " processors are drawn." }
+            }
+        }
+        figure.pauses {
+            figcaption { "How many pauses of each length all processors had together." }
+            div.scroll { (drawing::by_length(&lanes, &kinds, &scale)) }
+        }
+        (kinds.table(&lanes))
+    }
+}
+
+/// The processors of a run in the order of their ranks. The moments stand beside `lost`, the lengths are the samples of
+/// `pause`; of what a resumed run measured again the later one counts.
+fn lanes(run: &Run) -> Vec<Lane<'_>> {
+    let of_metric =
+        |metric: &'static str| run.measurements.iter().filter(move |m| m.metric == metric);
+    let mut lanes: Vec<(&Measurement, Lane<'_>)> = Vec::new();
+    for lost in of_metric("lost") {
+        let Some(pauses) = &lost.pauses else { continue };
+        let lengths = of_metric("pause").filter(|pause| pause.key() == lost.key()).last();
+        let lengths: &[f64] = lengths.map_or(&[], |pause| &pause.samples);
+        let each: Vec<Pause> = pauses
+            .at_s
+            .iter()
+            .zip(lengths)
+            .map(|(&at_s, &length_us)| Pause { at_s, length_us })
+            // The record is untrusted: what cannot be drawn is left out.
+            .filter(|pause| pause.at_s >= 0.0 && pause.at_s.is_finite())
+            .filter(|pause| pause.length_us > 0.0 && pause.length_us.is_finite())
+            .collect();
+        let sorted = sort(&each, pauses.duration_s);
+        lanes.retain(|(earlier, _)| earlier.key() != lost.key());
+        lanes.push((lost, Lane { name: name(lost, pauses), pauses, each, sorted }));
+    }
+    lanes.into_iter().map(|(_, lane)| lane).collect()
+}
+
+fn name(lost: &Measurement, pauses: &Pauses) -> String {
+    match (pauses.processor, lost.parameters.get("rank")) {
+        (Some(processor), _) => format!("processor {processor}"),
+        (None, Some(rank)) => format!("rank {rank}"),
+        (None, None) => "a processor".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

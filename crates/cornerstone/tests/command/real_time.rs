@@ -1,0 +1,187 @@
+//! `clock` and `hartstone` as a user runs them, and the way from measured pauses to a machine that has them.
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+/// A machine whose two processors pause for 2 ms every 50 ms at the same moments, and the second one for 5 ms every
+/// 170 ms besides. Its clock takes 20 us to read, so that little is simulated.
+const PAUSING: &str = "\
+name = \"pausing\"
+title = \"a machine with known pauses\"
+ranks_max = 2
+[processor]
+polling_us = 20
+[endpoint]
+send_us = 5
+receive_us = 5
+[network]
+shape = \"switch\"
+link_mb_per_s = 100
+[[pause]]
+period_us = 50000
+length_us = 2000
+length_jitter_us = 200
+at_once = true
+[[pause]]
+period_us = 170000
+length_us = 5000
+length_jitter_us = 300
+processors = [1]
+[[source]]
+of = [\"processor\", \"endpoint\", \"network\", \"pause\"]
+kind = \"assumed\"
+from = \"a test\"
+";
+
+/// The kinds of pauses of each rank in a results file.
+fn kinds(lab: &Lab, file: &str) -> Vec<Vec<Value>> {
+    let found = lab.measurements(file);
+    let of_rank = |rank: u64| {
+        let lost = |m: &&Value| m["metric"] == "lost" && m["parameters"]["rank"] == rank;
+        found.iter().find(lost).expect("every rank looks")["pauses"]["kinds"].clone()
+    };
+    [0, 1].map(|rank| of_rank(rank).as_array().unwrap().clone()).to_vec()
+}
+
+/// Period and median length in milliseconds of the regular kinds.
+fn regular(kinds: &[Value]) -> Vec<[f64; 2]> {
+    let ms = |kind: &Value, field: &str| (kind[field].as_f64().unwrap() / 100.0).round() / 10.0;
+    let regular = kinds.iter().filter(|kind| kind["regular"] == true);
+    regular.map(|kind| [ms(kind, "period_us"), ms(kind, "length_median_us")]).collect()
+}
+
+#[test]
+fn pauses_that_were_measured_are_those_of_the_twin_made_from_them() {
+    let lab = Lab::new();
+    lab.write("pausing.toml", PAUSING);
+    let look = |fabric: &str, out: &str, more: &[&str]| {
+        let words =
+            ["run", "clock", "--ranks", "2", "--duration", "4s", "--fabric", fabric, "--out", out];
+        lab.succeed(&[&words[..], more].concat());
+    };
+    let more = ["ping-pong", "bandwidth", "clock-cost", "--sizes", "8,1KiB"];
+    look("sim:pausing.toml", "measured.jsonl", &more);
+    let before = kinds(&lab, "measured.jsonl");
+    assert_eq!(regular(&before[0]), [[50.0, 2.0]], "{before:#?}");
+    // A pause of the second kind may lie within one of the first and lengthen it: the medians stay.
+    let second = regular(&before[1]);
+    assert!(second.len() == 2 && second[0][0] == 50.0 && second[1][0] == 170.0, "{before:#?}");
+
+    let made = lab.succeed(&["calibrate", "measured.jsonl", "-o", "twin.toml"]);
+    for told in
+        ["every 50000 us, 20", "on every processor, at once", "every 170000 us", "on processor 1"]
+    {
+        assert!(made.stdout.contains(told), "{told}: {made:#?}");
+    }
+    look("sim:twin.toml", "again.jsonl", &[]);
+    let after = kinds(&lab, "again.jsonl");
+    for (before, after) in before.iter().zip(&after) {
+        let (before, after) = (regular(before), regular(after));
+        assert_eq!(before.len(), after.len());
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(before[0], after[0], "the period");
+            // Lengths are drawn anew within 0.3 ms.
+            assert!((before[1] - after[1]).abs() <= 0.3, "{before:?} {after:?}");
+        }
+    }
+}
+
+#[test]
+fn a_twin_of_a_run_without_clock_says_that_it_has_no_pauses() {
+    let lab = Lab::new();
+    lab.write("pausing.toml", PAUSING);
+    let words = ["run", "ping-pong", "--ranks", "2", "--sizes", "8,1KiB"];
+    lab.succeed(&[&words[..], &["--fabric", "sim:pausing.toml", "--out", "a.jsonl"]].concat());
+    let made = lab.succeed(&["calibrate", "a.jsonl", "-o", "twin.toml"]);
+    assert!(made.stdout.contains("no pauses: the run holds no `clock`"), "{made:#?}");
+    assert!(!std::fs::read_to_string(lab.path("twin.toml")).unwrap().contains("[[pause]]"));
+}
+
+#[test]
+fn pauses_are_told_by_kind_in_words_and_shown_over_time_in_the_report() {
+    let lab = Lab::new();
+    lab.write("pausing.toml", PAUSING);
+    let words =
+        ["run", "clock", "--ranks", "2", "--duration", "2s", "--fabric", "sim:pausing.toml"];
+    let ended = lab.succeed(&[&words[..], &["--out", "a.jsonl"]].concat());
+    for told in ["processor 0: pauses over", "every 50.0 ms: 2.", "every 170 ms: "] {
+        assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
+    }
+    let page = std::fs::read_to_string(lab.path("a.html")).unwrap();
+    for shown in ["processor 1: ", "Pauses over time", "Kinds of pauses", "mark kind-1\""] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
+#[test]
+fn every_processor_here_is_looked_at_and_nothing_counts_below_the_threshold() {
+    let lab = Lab::new();
+    let words = ["run", "clock", "--duration", "20ms", "--threshold", "1000s", "--out", "a.jsonl"];
+    let ended = lab.succeed(&words);
+    let found = lab.measurements("a.jsonl");
+    let processors = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(found.len(), processors, "{found:#?}");
+    assert!(found.iter().all(|m| m["metric"] == "lost" && m["median"] == 0.0), "{found:#?}");
+    assert!(ended.stdout.contains("no pause over"), "{ended:#?}");
+}
+
+#[test]
+fn hartstone_gives_an_interval_of_periods_with_and_without_priorities_or_says_why_not() {
+    let lab = Lab::new();
+    let words = ["run", "hartstone", "--fabric", "sim:paragon-osf1", "--duration", "200ms"];
+    let ended = lab.succeed(&[&words[..], &["--ranks", "6", "--out", "a.jsonl"]].concat());
+    assert!(ended.stdout.contains("is sustained and"), "{ended:#?}");
+    let found = lab.measurements("a.jsonl");
+    for priority in ["none", "rate-monotonic"] {
+        let of = |m: &&Value| m["parameters"]["priority"] == priority && m["metric"] == "period";
+        let period = found.iter().find(of).expect(priority);
+        assert!(period["ci_low"].as_f64() < period["median"].as_f64(), "{period:#?}");
+        assert_eq!(period["size_bytes"], 256 << 10);
+    }
+}
+
+#[test]
+fn a_load_is_put_at_either_end_and_makes_the_period_longer() {
+    let lab = Lab::new();
+    let machine = PAUSING.replace("polling_us = 20", "polling_us = 1\nfloating_point_mflops = 10");
+    let machine = machine.split("[[pause]]").next().unwrap().to_string()
+        + "[[source]]\nof = [\"processor\", \"endpoint\", \"network\"]\nkind = \"assumed\"\nfrom = \"a test\"\n";
+    lab.write("quiet.toml", &machine);
+    let words = ["run", "hartstone", "--ranks", "2", "--sizes", "1KiB", "--duration", "50ms"];
+    let rest = ["--load", "2000", "--fabric", "sim:quiet.toml", "--out", "a.jsonl"];
+    lab.succeed(&[&words[..], &rest].concat());
+    let found = lab.measurements("a.jsonl");
+    let period_us = |load: &str| {
+        let of = |m: &&Value| m["parameters"]["load"] == load && m["metric"] == "period";
+        found.iter().find(of).expect(load)["median"].as_f64().unwrap()
+    };
+    // 2000 operations take 200 µs at 10 a microsecond; a message of 1 KiB takes about 20.
+    assert!(period_us("none") < 100.0, "{}", period_us("none"));
+    for load in ["senders", "receivers"] {
+        assert!((200.0..320.0).contains(&period_us(load)), "{load}: {}", period_us(load));
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_period_or_its_search_is_told_before_anything_runs() {
+    let lab = Lab::new();
+    for (words, told) in [
+        (&["--duration", "soon"][..], &["--duration", "soon"][..]),
+        (&["--duration", "0s"], &["--duration"]),
+        (&["--threshold", "often"], &["--threshold", "often"]),
+        (&["--period", "5parsec"], &["--period", "5parsec"]),
+        (&["--miss-rate", "200%"], &["--miss-rate"]),
+        (&["--width", "0"], &["--width"]),
+        (&["--repeats", "0"], &["--repeats", "1..=100"]),
+        (&["--instances", "0"], &["--instances"]),
+        (&["--hygiene", "soap"], &["--hygiene", "'soap' is none of lock, pin, fifo"]),
+        (&["--load", "0"], &["--load"]),
+        (&["--period", "5ms", "--guess", "1ms"], &["--period", "--guess"]),
+        (&["--duration", "1s", "--instances", "5"], &["--duration", "--instances"]),
+    ] {
+        lab.run(&[&["run", "hartstone"], words].concat()).refuses(2, told);
+    }
+    lab.run(&["run", "hartstone", "--ranks", "1"]).refuses(2, &["hartstone", "1"]);
+    assert!(!lab.path("results").exists(), "nothing was measured, so nothing is written");
+}
