@@ -124,6 +124,14 @@ def outside(ended):
     return f"calls {called.group(1)}: {reason}" if reason else None
 
 
+# What a name must match to be run; everything if it is None.
+only = None
+
+
+def selected(name):
+    return only is None or fnmatch.fnmatchcase(name, only)
+
+
 class Tally:
     """Counts what passed, failed and was skipped, and says each as it comes."""
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run
+from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run, selected
 
 VARIABLE = "CORNERSTONE_IMB"
 RANKS = (2, 4, 8)
@@ -48,6 +48,8 @@ def test(source, ranks=RANKS):
         for name in benchmarks(program):
             for count in ranks:
                 label = f"{suite} {name} at {count} ranks"
+                if not selected(label):
+                    continue
                 reason = skips.reason(f"{suite} {name}")
                 if reason:
                     tally.skip(label, reason)

@@ -11,6 +11,7 @@ A suite without its folder is skipped by name. What lies outside the profile is 
 import argparse
 import sys
 
+import ground
 import imb
 import mpi4py_suite
 import mpich
@@ -26,6 +27,7 @@ def arguments():
     )
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="mpi4py, osu, imb, mpich; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
+    parser.add_argument("--only", metavar="PATTERN", help="only what has a name like this, as they are printed (* stands for anything)")
     given = parser.parse_args()
     known = ["mpi4py", *FROM_SOURCE]
     for name in given.suites:
@@ -54,6 +56,7 @@ def test(name, ranks):
 
 def main():
     given = arguments()
+    ground.only = given.only
     build()
     tallies = []
     for name in given.suites:

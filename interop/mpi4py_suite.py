@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tarfile
 
-from ground import COMPILER, WORK, Skips, Tally, must, run
+from ground import COMPILER, WORK, Skips, Tally, must, run, selected
 
 VERSION = "4.1.2"
 RANKS = (1, 2, 4, 8)
@@ -53,6 +53,8 @@ def test(ranks=RANKS):
     for count in ranks:
         for module in modules:
             label = f"{module} at {count} ranks"
+            if not selected(label):
+                continue
             reason = skips.reason(module)
             if reason:
                 tally.skip(label, reason)

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from ground import COMPILER, ROOT, WORK, Skips, Tally, must, outside, run
+from ground import COMPILER, ROOT, WORK, Skips, Tally, must, outside, run, selected
 
 VARIABLE = "CORNERSTONE_MPICH"
 FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr",
@@ -118,7 +118,8 @@ def test(source, _ranks=None):
     tests = source / "test" / "mpi"
     tally, skips = Tally("mpich"), Skips("mpich")
     build_shared(tests)
-    everything = [case for folder in FOLDERS for case in cases(tests, folder)]
+    everything = [case for folder in FOLDERS for case in cases(tests, folder)
+                  if selected(case.name())]
     wanted = [case for case in everything if not skips.reason(f"{case.folder}/{case.program}")]
     programs = sorted({(case.folder, case.program) for case in wanted})
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

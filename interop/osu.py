@@ -2,7 +2,7 @@
 
 import os
 
-from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run
+from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run, selected
 
 VARIABLE = "CORNERSTONE_OSU_SOURCE"
 RANKS = (2, 4, 8)
@@ -49,7 +49,7 @@ def test(source, ranks=RANKS):
             label = f"{path.name} at {count} ranks"
             # Most point-to-point programs are for two ranks and say so.
             only_two = part.startswith("pt2pt") and not path.name.startswith(("osu_mbw_mr", "osu_multi_lat"))
-            if only_two and count != 2:
+            if (only_two and count != 2) or not selected(label):
                 continue
             reason = skips.reason(path.name)
             if reason:

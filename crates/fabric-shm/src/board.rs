@@ -25,6 +25,8 @@ pub(crate) struct Board {
     pub(crate) starved: Starved,
     /// How many members have left the team, and look at this board no more.
     pub(crate) left: Left,
+    /// Whether a member has found that the members are not in the same step. Only the first member's board says so.
+    pub(crate) broken: Broken,
     /// Only the first member's board is worked with.
     pub(crate) works: [Work; SLOTS],
     pub(crate) heads: [Head; SLOTS],
@@ -39,6 +41,10 @@ pub(crate) struct Starved(pub(crate) AtomicU32);
 
 #[repr(C, align(64))]
 pub(crate) struct Left(AtomicU32);
+
+/// Set once and for all.
+#[repr(C, align(64))]
+pub(crate) struct Broken(AtomicU32);
 
 /// What the members count together in a step.
 #[repr(C)]
@@ -103,6 +109,19 @@ impl Left {
     }
 }
 
+impl Broken {
+    /// Says that the members are out of step.
+    pub(crate) fn set(&self) {
+        // Nothing else has to be seen with it: whoever sees it makes no step any more.
+        self.0.store(1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+}
+
 impl Tally {
     /// Counts one more in step `number`; gives how many there are now.
     pub(crate) fn count(&self, number: u32) -> u32 {
@@ -134,7 +153,7 @@ impl Head {
         self.short.with_mut(|place| place.cast())
     }
 
-    /// Makes the part of step `number` visible.
+    /// Makes the part of step `number` visible, with the call that it belongs to.
     #[inline]
     pub(crate) fn publish(&self, number: u32, mark: u32, bytes: usize) {
         self.mark.store(mark, Ordering::Relaxed);
@@ -147,7 +166,7 @@ impl Head {
         self.number.load(Ordering::Acquire) == number
     }
 
-    /// What the owner says of its part: which call, and how many bytes. Only after [`Head::holds`].
+    /// What the owner says of its call: which it is, and of how many bytes. Only after [`Head::holds`].
     #[inline]
     pub(crate) fn contents(&self) -> (u32, usize) {
         (self.mark.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed) as usize)

@@ -49,9 +49,12 @@ pub(crate) use ensure;
 
 impl From<contract::Error> for Failure {
     fn from(error: contract::Error) -> Self {
-        let over =
-            matches!(error, contract::Error::Aborted { .. } | contract::Error::RankDied { .. });
-        let class = if over { ERR_PROC_ABORTED } else { ERR_OTHER };
+        use contract::Error;
+        let class = match error {
+            Error::Aborted { .. } | Error::RankDied { .. } => ERR_PROC_ABORTED,
+            Error::UnequalCounts { .. } | Error::Truncated { .. } => ERR_TRUNCATE,
+            _ => ERR_OTHER,
+        };
         Failure::new(class, error.to_string())
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn signature(
 }
 
 /// A signature in words.
-fn describe(signature: u32) -> String {
+pub(crate) fn describe(signature: u32) -> String {
     let name = NAMES[((signature >> 28) as usize).min(NAMES.len() - 1)];
     let root = (signature >> LENGTH_BITS) & ((1 << ROOT_BITS) - 1);
     let reduction = (signature >> (ROOT_BITS + LENGTH_BITS)) & ((1 << REDUCTION_BITS) - 1);
@@ -140,6 +140,20 @@ pub(crate) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Erro
         format!("rank {rank} is in {own}, rank {other} in {theirs}")
     };
     Error::MismatchedCollective { explanation }
+}
+
+/// The error of two calls that differ in nothing but their length.
+pub(crate) fn unequal_lengths(
+    own: u32,
+    expected_bytes: usize,
+    other: usize,
+    theirs: u32,
+    found_bytes: usize,
+) -> Option<Error> {
+    let same = own >> LENGTH_BITS == theirs >> LENGTH_BITS && expected_bytes != found_bytes;
+    let name = NAMES[((own >> 28) as usize).min(NAMES.len() - 1)];
+    let what = format!("the data of rank {other}");
+    same.then_some(Error::UnequalCounts { collective: name, what, expected_bytes, found_bytes })
 }
 
 #[cfg(test)]

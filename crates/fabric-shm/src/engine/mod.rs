@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use contract::Result;
 
 pub(crate) use blocking::FIRST_LOOKS;
-pub(crate) use calls::{Collective, mismatch, signature};
+pub(crate) use calls::{Collective, describe, mismatch, signature, unequal_lengths};
 pub use message::{Envelope, Selector};
 pub use operation::Request;
 

@@ -2,7 +2,7 @@
 
 use contract::Result;
 
-use super::{Call, Host, Pieces, Team, copy};
+use super::{Host, Pieces, Team, copy};
 
 impl Team {
     /// Puts `send` of member r into block r of every member's `receive`; `each` bytes.
@@ -28,16 +28,16 @@ impl Team {
         let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
         self.run(
             host,
-            pieces.count(),
+            pieces.call(mark),
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // SAFETY: the piece is within the block.
-                team.put(number, mark, bytes, |to| unsafe { copy(own.add(start), to, bytes) });
+                team.put(number, bytes, |to| unsafe { copy(own.add(start), to, bytes) });
                 team.arrive(host, number);
             },
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
-                team.each_part(host, number, Call { mark, bytes }, |member, from| {
+                team.each_part(host, number, bytes, |member, from| {
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from, receive.add(member * each + start), bytes) };
                 })
@@ -64,11 +64,11 @@ impl Team {
         unsafe { std::ptr::copy(send.add(me * each), receive.add(me * each), each) };
         self.run(
             host,
-            pieces.count(),
+            pieces.call(mark),
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // SAFETY: the pieces are within the blocks.
-                team.put(number, mark, size * bytes, |to| unsafe {
+                team.put(number, size * bytes, |to| unsafe {
                     for member in (0..size).filter(|&member| member != me) {
                         copy(send.add(member * each + start), to.add(member * bytes), bytes);
                     }
@@ -77,8 +77,7 @@ impl Team {
             },
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
-                let call = Call { mark, bytes: size * bytes };
-                team.each_part(host, number, call, |member, from| {
+                team.each_part(host, number, size * bytes, |member, from| {
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe {
                         copy(from.add(me * bytes), receive.add(member * each + start), bytes);
@@ -94,13 +93,13 @@ impl Team {
         &mut self,
         host: &mut H,
         number: u32,
-        call: Call,
+        bytes: usize,
         mut take: impl FnMut(usize, *const u8),
     ) -> Result<()> {
         self.wait_for_arrivals(host, number)?;
         for distance in 1..self.size() {
             let member = (self.me + distance) % self.size();
-            let from = self.part(host, member, number, call)?;
+            let from = self.part(host, member, number, bytes)?;
             take(member, from);
         }
         self.ended_by_all = self.before_window;

@@ -14,7 +14,7 @@ use contract::{Error, Result};
 pub use reduce::{Apply, Combine};
 
 use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
-use crate::engine::{Engine, FIRST_LOOKS, mismatch};
+use crate::engine::{Engine, FIRST_LOOKS, describe, mismatch, unequal_lengths};
 use crate::primitive::{Ordering, fence, spin_loop};
 use crate::ring::copy_short;
 use crate::segment::State;
@@ -66,6 +66,11 @@ pub struct Team {
     before_window: u32,
     /// A step that every member is known to have ended.
     ended_by_all: u32,
+    /// The call that this rank is in.
+    call: Call,
+    /// What the next call says of its length, where that is not what it is made with.
+    stated: Option<usize>,
+    agreement: Agreement,
 }
 
 impl Team {
@@ -89,12 +94,21 @@ impl Team {
             number: 0,
             before_window: 0,
             ended_by_all: 0,
+            call: Call { mark: 0, bytes: 0, pieces: 1 },
+            stated: None,
+            agreement: Agreement::Yes,
         }
     }
 
     /// How many members there are.
     pub fn size(&self) -> usize {
         self.members.len()
+    }
+
+    /// Makes the others fail in the next call, which says that it is of so many bytes: for a rank whose own arguments do not
+    /// fit each other, and which has to go through the call for the others' sake.
+    pub fn misstate(&mut self, bytes: usize) {
+        self.stated = Some(bytes);
     }
 
     /// Leaves the team: this rank looks at the boards no more. Gives its own board.
@@ -130,17 +144,27 @@ impl Team {
         (room / unit * unit).max(unit)
     }
 
-    /// Makes the steps of one call: `pieces` pieces, or one step if there is nothing. `put` gets the number of the step and
-    /// of the piece and may use this rank's slot; `take` does what has to wait for others.
+    /// Makes the steps of one call. `put` gets the number of the step and of the piece and may use this rank's slot; `take`
+    /// does what has to wait for others.
+    ///
+    /// If the members do not agree about the call, its steps are made all the same, so that the next call finds all in step;
+    /// where their numbers of steps differ, no call of this team can succeed any more.
     fn run<H: Host>(
         &mut self,
         host: &mut H,
-        pieces: usize,
+        call: Call,
         mut put: impl FnMut(&mut Team, &mut H, u32, usize),
         mut take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
     ) -> Result<()> {
         host.engine().check_alive()?;
-        let pieces = pieces.max(1);
+        if self.board(0).broken.is_set() {
+            return Err(host.disagree(out_of_step()));
+        }
+        (self.call, self.agreement) = (call, Agreement::Yes);
+        if let Some(bytes) = self.stated.take() {
+            self.call.bytes = bytes;
+        }
+        let (pieces, mut outcome) = (call.pieces, Ok(()));
         for first in (0..pieces).step_by(WINDOW) {
             let window = first..pieces.min(first + WINDOW);
             let before = self.number;
@@ -151,11 +175,28 @@ impl Team {
             }
             for piece in window {
                 let number = before.wrapping_add(1 + (piece - first) as u32);
-                take(self, host, number, piece)?;
+                if outcome.is_ok() {
+                    outcome = take(self, host, number, piece);
+                    match self.agreement {
+                        Agreement::InStep => {}
+                        Agreement::OutOfStep => self.break_off(host),
+                        Agreement::Yes => outcome.clone()?,
+                    }
+                }
                 self.end(host, number);
             }
+            if self.agreement == Agreement::OutOfStep {
+                break;
+            }
         }
-        Ok(())
+        outcome
+    }
+
+    /// Makes all members fail in this call or their next one.
+    #[cold]
+    fn break_off<H: Host>(&self, host: &mut H) {
+        self.board(0).broken.set();
+        self.wake_others(host);
     }
 
     /// Begins a step: from here on this rank may use its slot, and the step's tallies.
@@ -177,9 +218,12 @@ impl Team {
         starved.fetch_add(1, Ordering::SeqCst);
         let mut oldest = self.number.wrapping_sub(1);
         let mut outcome = Ok(());
-        for member in (0..self.size()).filter(|&member| member != self.me) {
+        for distance in 1..self.size() {
+            let member = (self.me + distance) % self.size();
             let ended = |team: &Team| has_come(team.board(member).progress.ended(), before);
-            outcome = outcome.and_then(|()| self.wait_for(host, self.number, ended));
+            if outcome.is_ok() {
+                outcome = self.wait_for(host, self.number, Whom::Nobody, ended);
+            }
             let theirs = self.board(member).progress.ended();
             oldest = if has_come(theirs, oldest) { oldest } else { theirs };
         }
@@ -202,9 +246,10 @@ impl Team {
 
     /// Puts `bytes` bytes, which `fill` writes, into this rank's slot.
     #[inline]
-    fn put(&self, number: u32, mark: u32, bytes: usize, fill: impl FnOnce(*mut u8)) {
+    fn put(&self, number: u32, bytes: usize, fill: impl FnOnce(*mut u8)) {
         fill(self.place(self.me, number, bytes));
-        self.board(self.me).heads[number as usize % SLOTS].publish(number, mark, bytes);
+        let head = &self.board(self.me).heads[number as usize % SLOTS];
+        head.publish(number, self.call.mark, self.call.bytes);
     }
 
     /// Says that this rank's part of the step is there. The last to say so wakes the others.
@@ -229,10 +274,10 @@ impl Team {
 
     /// Waits until every member's part of the step is there, and checks that all of them mean the same call.
     #[inline]
-    fn wait_for_all<H: Host>(&mut self, host: &mut H, number: u32, call: Call) -> Result<()> {
+    fn wait_for_all<H: Host>(&mut self, host: &mut H, number: u32) -> Result<()> {
         self.wait_for_arrivals(host, number)?;
         for distance in 1..self.size() {
-            self.part(host, (self.me + distance) % self.size(), number, call)?;
+            self.wait_for_part(host, (self.me + distance) % self.size(), number)?;
         }
         self.ended_by_all = self.before_window;
         Ok(())
@@ -245,28 +290,51 @@ impl Team {
             return Ok(());
         }
         let all = self.size() as u32;
-        self.wait_for(host, number, |team| {
+        self.wait_for(host, number, Whom::All, |team| {
             team.board(0).works[number as usize % SLOTS].arrived.is(number, all)
         })
     }
 
-    /// Waits for one member's part of the step; gives where it lies.
+    /// Waits for one member's part of the step, of `bytes` bytes; gives where it lies.
     #[inline]
     fn part<H: Host>(
         &mut self,
         host: &mut H,
         member: usize,
         number: u32,
-        call: Call,
+        bytes: usize,
     ) -> Result<*const u8> {
-        let slot = number as usize % SLOTS;
-        self.wait_for(host, number, |team| team.board(member).heads[slot].holds(number))?;
-        let (mark, bytes) = self.board(member).heads[slot].contents();
-        if (mark, bytes) != (call.mark, call.bytes) {
-            let (me, other) = (self.members[self.me], self.members[member]);
-            return Err(host.disagree(mismatch(me, call.mark, other, mark)));
-        }
+        self.wait_for_part(host, member, number)?;
         Ok(self.place(member, number, bytes))
+    }
+
+    /// Waits until one member's part of the step is there, and checks that the member means the same call.
+    #[inline]
+    fn wait_for_part<H: Host>(&mut self, host: &mut H, member: usize, number: u32) -> Result<()> {
+        let slot = number as usize % SLOTS;
+        self.wait_for(host, number, Whom::One(member), |team| {
+            team.board(member).heads[slot].holds(number)
+        })?;
+        let (mark, bytes) = self.board(member).heads[slot].contents();
+        if (mark, bytes) != (self.call.mark, self.call.bytes) {
+            return Err(self.disagree(host, member, mark, bytes));
+        }
+        Ok(())
+    }
+
+    /// A member is in another call than this rank.
+    #[cold]
+    fn disagree<H: Host>(&mut self, host: &mut H, member: usize, mark: u32, bytes: usize) -> Error {
+        // Calls of one step each leave the members in step. A block for every member goes in one step up to that length.
+        let one_step = bytes <= PIECE_BYTES / self.size();
+        let in_step = self.call.pieces == 1 && one_step;
+        self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
+        let (me, other) = (self.members[self.me], self.members[member]);
+        let (own, own_bytes) = (self.call.mark, self.call.bytes);
+        host.disagree(
+            unequal_lengths(own, own_bytes, other, mark, bytes)
+                .unwrap_or_else(|| mismatch(me, own, other, mark)),
+        )
     }
 
     /// Wakes the members that sleep.
@@ -277,12 +345,13 @@ impl Team {
         }
     }
 
-    /// Waits in step `number` until `ready`.
+    /// Waits in step `number` until `ready`, which depends on the parts of `whom`.
     #[inline]
     fn wait_for<H: Host>(
-        &self,
+        &mut self,
         host: &mut H,
         number: u32,
+        whom: Whom,
         ready: impl Fn(&Team) -> bool,
     ) -> Result<()> {
         let looks = if self.shares_processors { 1 } else { FIRST_LOOKS };
@@ -292,17 +361,18 @@ impl Team {
             }
             spin_loop();
         }
-        self.wait_long_for(host, number, &ready)
+        self.wait_long_for(host, number, whom, &ready)
     }
 
     #[cold]
     fn wait_long_for<H: Host>(
-        &self,
+        &mut self,
         host: &mut H,
         number: u32,
+        whom: Whom,
         ready: &dyn Fn(&Team) -> bool,
     ) -> Result<()> {
-        let mut gone = None;
+        let (mut gone, mut astray, mut broken) = (None, None, false);
         let mut looks = 0_u32;
         Engine::wait_until(host, H::engine, &mut |host| {
             host.idle();
@@ -312,17 +382,51 @@ impl Team {
             }
             if looks.is_multiple_of(LOOKS_BETWEEN_CHECKS) {
                 gone = self.gone_before(host, number);
+                astray = self.astray(whom, number);
             }
+            broken = self.board(0).broken.is_set();
             // It may have given its part just before it went.
-            gone.is_some() && !ready(self)
+            (gone.is_some() || astray.is_some() || broken) && !ready(self)
         })?;
         match gone {
-            Some(rank) if !ready(self) => {
+            _ if ready(self) => Ok(()),
+            _ if broken => Err(host.disagree(out_of_step())),
+            None if let Some(member) = astray => {
+                let head = &self.board(member).heads[number as usize % SLOTS];
+                if head.holds(number) {
+                    let (mark, bytes) = head.contents();
+                    return Err(self.disagree(host, member, mark, bytes));
+                }
+                self.agreement = Agreement::OutOfStep;
+                let (rank, call) = (self.members[member], describe(self.call.mark));
+                let explanation = format!("rank {rank} went on without taking part in {call}");
+                Err(host.disagree(Error::MismatchedCollective { explanation }))
+            }
+            Some(rank) => {
                 let how = "its program ended before it came to a collective that is waited for";
                 let error = Error::RankDied { rank, how: how.into() };
                 Err(host.engine().fail(error))
             }
-            _ => Ok(()),
+            None => Ok(()),
+        }
+    }
+
+    /// A member that is in another call in this step, or has ended it without the part that is waited for.
+    fn astray(&self, whom: Whom, number: u32) -> Option<usize> {
+        let slot = number as usize % SLOTS;
+        let astray = |member: usize| {
+            // In this order: a member puts its part before it ends the step.
+            let ended = has_come(self.board(member).progress.ended(), number);
+            let head = &self.board(member).heads[slot];
+            if head.holds(number) {
+                return head.contents() != (self.call.mark, self.call.bytes);
+            }
+            ended
+        };
+        match whom {
+            Whom::Nobody => None,
+            Whom::One(member) => Some(member).filter(|&member| astray(member)),
+            Whom::All => (0..self.size()).find(|&member| member != self.me && astray(member)),
         }
     }
 
@@ -337,11 +441,37 @@ impl Team {
     }
 }
 
-/// What all members have to agree on in a step.
+/// Whose parts a rank waits for.
+#[derive(Clone, Copy)]
+enum Whom {
+    Nobody,
+    One(usize),
+    All,
+}
+
+/// What all members have to agree on.
 #[derive(Clone, Copy)]
 struct Call {
     mark: u32,
+    /// The length of all that the call is about, or of each member's block.
     bytes: usize,
+    /// In how many steps that goes, at least one.
+    pieces: usize,
+}
+
+/// Whether the members are in the same call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Agreement {
+    Yes,
+    /// They are not, but each goes as many steps.
+    InStep,
+    OutOfStep,
+}
+
+fn out_of_step() -> Error {
+    let explanation =
+        "the ranks did not agree about an earlier collective of this communicator".into();
+    Error::MismatchedCollective { explanation }
 }
 
 /// The pieces of `bytes` bytes: each one's start and length. Nothing is one empty piece.
@@ -352,8 +482,9 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn count(self) -> usize {
-        self.bytes.div_ceil(self.each).max(1)
+    /// The call of these pieces.
+    fn call(self, mark: u32) -> Call {
+        Call { mark, bytes: self.bytes, pieces: self.bytes.div_ceil(self.each).max(1) }
     }
 
     fn get(self, index: usize) -> (usize, usize) {

@@ -5,7 +5,7 @@
 
 use contract::Result;
 
-use super::{Call, Host, Pieces, Team, copy};
+use super::{Host, Pieces, Team, Whom, copy};
 use crate::board::SLOTS;
 
 /// From this length on the members share the combining of a piece; below, each does all of it for itself.
@@ -52,16 +52,16 @@ impl Team {
         let (each, apply) = (combine.chunk_bytes(), combine.apply);
         self.run(
             host,
-            pieces.count(),
+            pieces.call(mark),
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // SAFETY: the piece is within what our caller promised.
-                team.put(number, mark, bytes, |to| unsafe { copy(send.add(start), to, bytes) });
+                team.put(number, bytes, |to| unsafe { copy(send.add(start), to, bytes) });
                 team.arrive(host, number);
             },
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
-                team.wait_for_all(host, number, Call { mark, bytes })?;
+                team.wait_for_all(host, number)?;
                 // SAFETY: as above.
                 let to = unsafe { receive.add(start) };
                 if !team.shares_combining(bytes) {
@@ -94,11 +94,11 @@ impl Team {
         let (each, apply) = (combine.chunk_bytes(), combine.apply);
         self.run(
             host,
-            pieces.count(),
+            pieces.call(mark),
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // SAFETY: the piece is within what our caller promised.
-                team.put(number, mark, bytes, |to| unsafe { copy(send.add(start), to, bytes) });
+                team.put(number, bytes, |to| unsafe { copy(send.add(start), to, bytes) });
                 team.arrive(host, number);
             },
             |team, host, number, piece| {
@@ -111,7 +111,7 @@ impl Team {
                     }
                     return Ok(());
                 }
-                team.wait_for_all(host, number, Call { mark, bytes })?;
+                team.wait_for_all(host, number)?;
                 // SAFETY: as above.
                 let to = unsafe { receive.add(start) };
                 if shared {
@@ -160,16 +160,17 @@ impl Team {
 
     /// Waits until all chunks are combined, and copies the result to `to`.
     fn take_combined<H: Host>(
-        &self,
+        &mut self,
         host: &mut H,
         number: u32,
         bytes: usize,
         each: usize,
         to: *mut u8,
     ) -> Result<()> {
-        let done = &self.board(0).works[number as usize % SLOTS].done;
         let chunks = bytes.div_ceil(each) as u32;
-        self.wait_for(host, number, |_| done.is(number, chunks))?;
+        self.wait_for(host, number, Whom::Nobody, |team| {
+            team.board(0).works[number as usize % SLOTS].done.is(number, chunks)
+        })?;
         // SAFETY: the result lies in the last member's slot, which stays until this step has ended.
         unsafe { copy(self.place(self.size() - 1, number, bytes), to, bytes) };
         Ok(())

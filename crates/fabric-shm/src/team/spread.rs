@@ -7,15 +7,14 @@ use super::{Call, Host, Pieces, Team, copy};
 impl Team {
     /// Waits until all members have come here.
     pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, mark: u32) -> Result<()> {
-        let call = Call { mark, bytes: 0 };
         self.run(
             host,
-            1,
+            Call { mark, bytes: 0, pieces: 1 },
             |team, host, number, _| {
-                team.put(number, mark, 0, |_| {});
+                team.put(number, 0, |_| {});
                 team.arrive(host, number);
             },
-            |team, host, number, _| team.wait_for_all(host, number, call),
+            |team, host, number, _| team.wait_for_all(host, number),
         )
     }
 
@@ -35,12 +34,12 @@ impl Team {
         let is_root = self.me == root;
         self.run(
             host,
-            pieces.count(),
+            pieces.call(mark),
             |team, host, number, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);
                     // SAFETY: the piece is within what our caller promised.
-                    team.put(number, mark, bytes, |to| unsafe {
+                    team.put(number, bytes, |to| unsafe {
                         copy(memory.add(start), to, bytes);
                     });
                     team.announce(host);
@@ -49,7 +48,7 @@ impl Team {
             |team, host, number, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
-                    let from = team.part(host, root, number, Call { mark, bytes })?;
+                    let from = team.part(host, root, number, bytes)?;
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from, memory.add(start), bytes) };
                 }
@@ -80,12 +79,12 @@ impl Team {
         }
         self.run(
             host,
-            pieces.count(),
+            pieces.call(mark),
             |team, host, number, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);
                     // SAFETY: the pieces are within the blocks that our caller promised.
-                    team.put(number, mark, size * bytes, |to| unsafe {
+                    team.put(number, size * bytes, |to| unsafe {
                         for member in (0..size).filter(|&member| member != me) {
                             copy(send.add(member * each + start), to.add(member * bytes), bytes);
                         }
@@ -96,8 +95,7 @@ impl Team {
             |team, host, number, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
-                    let call = Call { mark, bytes: size * bytes };
-                    let from = team.part(host, root, number, call)?;
+                    let from = team.part(host, root, number, size * bytes)?;
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from.add(me * bytes), receive.add(start), bytes) };
                 }
@@ -128,12 +126,12 @@ impl Team {
         }
         self.run(
             host,
-            pieces.count(),
+            pieces.call(mark),
             |team, host, number, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
                     // SAFETY: the piece is within what our caller promised.
-                    team.put(number, mark, bytes, |to| unsafe {
+                    team.put(number, bytes, |to| unsafe {
                         copy(send.add(start), to, bytes);
                     });
                 }
@@ -147,7 +145,7 @@ impl Team {
                 team.wait_for_arrivals(host, number)?;
                 for distance in 1..size {
                     let member = (me + distance) % size;
-                    let from = team.part(host, member, number, Call { mark, bytes })?;
+                    let from = team.part(host, member, number, bytes)?;
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from, receive.add(member * each + start), bytes) };
                 }

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
-use super::spread::{Blocks, equal, unequal, unless_in_place};
-use super::{How, Schedule, copy, is_in_place, native, run};
+use super::spread::{Blocks, check_none_overlaps, equal, unequal, unless_in_place};
+use super::{How, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run};
 use crate::bindings::*;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
@@ -12,6 +12,7 @@ use crate::numbers::Numbers;
 
 /// Everything in one round: `out[r]` goes to rank r, `into[r]` comes from it.
 unsafe fn exchange(communicator: &Communicator, how: How, out: Out, into: Blocks) -> Result {
+    out.check_apart(&into)?;
     run(communicator, how, move |party| {
         let mut schedule = Schedule::new(party);
         let rank = schedule.rank();
@@ -57,6 +58,16 @@ enum Out {
     InPlace,
 }
 
+impl Out {
+    /// Of several blocks each is compared with the one that comes from the same rank.
+    fn check_apart(&self, into: &Blocks) -> Result {
+        match self {
+            Out::Blocks(blocks) => blocks.iter().zip(into).try_for_each(|(a, b)| check_apart(a, b)),
+            Out::Same(_) | Out::InPlace => Ok(()),
+        }
+    }
+}
+
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn allgather(
     from: *const c_void,
@@ -71,7 +82,8 @@ pub(crate) unsafe fn allgather(
     let communicator = communicator::get(comm)?;
     if let How::Blocking = how {
         let mine = unless_in_place(from, count, datatype)?;
-        let all = Memory::new(buffer, each * communicator.size() as i64, into)?;
+        let all = Memory::new(buffer, each.saturating_mul(communicator.size() as i64), into)?;
+        check_both_apart(mine.as_ref(), Some(&all))?;
         if let Some(outcome) = native::allgather(&communicator, mine.as_ref(), &all) {
             return outcome;
         }
@@ -109,6 +121,9 @@ unsafe fn allgather_blocks(
         true => blocks[communicator.rank].clone(),
         false => Memory::new(from, count, datatype)?,
     };
+    if !is_in_place(from) {
+        check_none_overlaps(Some(&mine), &blocks)?;
+    }
     exchange(communicator, how, Out::Same(mine), blocks)
 }
 
@@ -126,8 +141,9 @@ pub(crate) unsafe fn all_to_all(
     let communicator = communicator::get(comm)?;
     let size = communicator.size();
     if let How::Blocking = how {
-        let from = unless_in_place(from, count * size as i64, datatype)?;
-        let to = Memory::new(buffer, each * size as i64, into)?;
+        let from = unless_in_place(from, count.saturating_mul(size as i64), datatype)?;
+        let to = Memory::new(buffer, each.saturating_mul(size as i64), into)?;
+        check_both_apart(from.as_ref(), Some(&to))?;
         if let Some(outcome) = native::all_to_all(&communicator, from.as_ref(), &to) {
             return outcome;
         }

@@ -16,10 +16,12 @@ pub(crate) use reduce::*;
 pub(crate) use schedule::{Party, Schedule, Schedules, start};
 pub(crate) use spread::*;
 
+use fabric_shm::Endpoint;
+
 use crate::bindings::*;
 use crate::communicator::Communicator;
 use crate::datatype::Memory;
-use crate::failure::Result;
+use crate::failure::{Result, ensure};
 use crate::request::{self, Action};
 
 /// How a call goes on once its arguments are checked.
@@ -57,7 +59,8 @@ unsafe fn run(
 fn finish(schedule: Schedule) -> Result {
     let running: Rc<RefCell<Schedule>> = start(schedule)?;
     if !running.borrow().has_ended() {
-        request::wait_until(&mut |_| running.borrow().has_ended())?;
+        let hopeless = |endpoint: &Endpoint| running.borrow().hopeless(endpoint);
+        request::wait_for(&mut |_| running.borrow().has_ended(), &hopeless)?;
     }
     running.borrow_mut().take_outcome()
 }
@@ -101,6 +104,17 @@ pub(crate) fn gather_then(
 
 fn is_in_place(buffer: *const c_void) -> bool {
     buffer as usize == IN_PLACE
+}
+
+/// What is received must not be written over what is sent: MPI_IN_PLACE is there for that.
+fn check_apart(from: &Memory, to: &Memory) -> Result {
+    ensure!(!from.overlaps(to), ERR_BUFFER, "what is sent and what is received overlap in memory");
+    Ok(())
+}
+
+/// The same, of two buffers where there are both.
+fn check_both_apart(from: Option<&Memory>, to: Option<&Memory>) -> Result {
+    from.zip(to).map_or(Ok(()), |(from, to)| check_apart(from, to))
 }
 
 /// Copies data within this process.

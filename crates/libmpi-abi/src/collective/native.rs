@@ -124,8 +124,10 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Fails if a rank's own block has another length than the blocks of all.
-fn check_block(found: usize, each: usize) -> Result {
+/// Fails if a rank's own block has another length than the blocks of all. The rank goes through the call all the same, as if
+/// its block were in its place: the others count on it, and their next call too.
+fn check_block(own: Option<&Memory>, blocks: usize, each: usize) -> Result {
+    let found = own.map_or(each, |memory| memory.bytes() / blocks);
     let what = "bytes of this rank's own block where the blocks of all have";
     ensure!(found == each, ERR_TRUNCATE, "{found} {what} {each}");
     Ok(())
@@ -169,11 +171,12 @@ pub(super) unsafe fn gather(
             return Ok(());
         };
         let each = all.bytes() / team.size();
-        if let Some(mine) = mine {
-            check_block(mine.bytes(), each)?;
-        }
+        let checked = check_block(mine, 1, each);
+        let start = if checked.is_ok() { start } else { std::ptr::null() };
         let mut room = if mine.is_none() { Piece::filled(all) } else { Piece::room(all) };
-        endpoint.gather(team, root, start, room.start(), each)?;
+        let outcome = endpoint.gather(team, root, start, room.start(), each);
+        checked?;
+        outcome?;
         room.deliver();
         Ok(())
     })
@@ -194,11 +197,12 @@ pub(super) unsafe fn scatter(
             Some(all) => all.bytes() / team.size(),
             None => mine.map_or(0, Memory::bytes),
         };
-        if let Some(mine) = mine {
-            check_block(mine.bytes(), each)?;
-        }
+        let checked = check_block(mine, 1, each);
+        let start = if checked.is_ok() { start } else { std::ptr::null_mut() };
         let blocks = from.as_mut().map_or(std::ptr::null(), |piece| piece.start().cast_const());
-        endpoint.scatter(team, root, blocks, start, each)?;
+        let outcome = endpoint.scatter(team, root, blocks, start, each);
+        checked?;
+        outcome?;
         if let Some(own) = own {
             own.deliver();
         }
@@ -214,13 +218,16 @@ pub(super) unsafe fn allgather(
 ) -> Option<Result> {
     with_team(communicator, |endpoint, team| {
         let each = all.bytes() / team.size();
-        if let Some(mine) = mine {
-            check_block(mine.bytes(), each)?;
+        let checked = check_block(mine, 1, each);
+        if let (Err(_), Some(mine)) = (&checked, mine) {
+            team.misstate(mine.bytes());
         }
-        let mut own = mine.map(|memory| Piece::filled(memory));
+        let mut own = mine.filter(|_| checked.is_ok()).map(|memory| Piece::filled(memory));
         let start = own.as_mut().map_or(std::ptr::null(), |piece| piece.start().cast_const());
-        let mut room = if mine.is_none() { Piece::filled(all) } else { Piece::room(all) };
-        endpoint.allgather(team, start, room.start(), each)?;
+        let mut room = if own.is_none() { Piece::filled(all) } else { Piece::room(all) };
+        let outcome = endpoint.allgather(team, start, room.start(), each);
+        checked?;
+        outcome?;
         room.deliver();
         Ok(())
     })
@@ -234,16 +241,19 @@ pub(super) unsafe fn all_to_all(
 ) -> Option<Result> {
     with_team(communicator, |endpoint, team| {
         let each = to.bytes() / team.size();
-        if let Some(from) = from {
-            check_block(from.bytes() / team.size(), each)?;
+        let checked = check_block(from, team.size(), each);
+        if let (Err(_), Some(from)) = (&checked, from) {
+            team.misstate(from.bytes() / team.size());
         }
-        let mut room = if from.is_none() { Piece::filled(to) } else { Piece::room(to) };
-        let mut source = from.map(|memory| Piece::filled(memory));
+        let mut source = from.filter(|_| checked.is_ok()).map(|memory| Piece::filled(memory));
+        let mut room = if source.is_none() { Piece::filled(to) } else { Piece::room(to) };
         let start = match &mut source {
             Some(source) => source.start().cast_const(),
             None => room.start().cast_const(),
         };
-        endpoint.all_to_all(team, start, room.start(), each)?;
+        let outcome = endpoint.all_to_all(team, start, room.start(), each);
+        checked?;
+        outcome?;
         room.deliver();
         Ok(())
     })

@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::spread::broadcast_rounds;
-use super::{How, Schedule, copy, is_in_place, native, run};
+use super::{How, Schedule, check_apart, copy, is_in_place, native, run};
 use crate::bindings::*;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
@@ -53,10 +53,25 @@ impl Task {
         datatype: Datatype,
         op: Op,
     ) -> Result<Task> {
+        Task::for_part(from, to, count, count, datatype, op)
+    }
+
+    /// A reduction of `count` elements, of which this rank gets `wanted`.
+    fn for_part(
+        from: *const c_void,
+        to: *mut c_void,
+        count: i64,
+        wanted: i64,
+        datatype: Datatype,
+        op: Op,
+    ) -> Result<Task> {
         let reduction = Reduction::new(op, datatype)?;
-        let from = if is_in_place(from) { to.cast_const() } else { from };
-        let input = Memory::new(from, count, datatype)?;
-        let output = Memory { start: to.cast(), ..input.clone() };
+        let own = if is_in_place(from) { to.cast_const() } else { from };
+        let input = Memory::new(own, count, datatype)?;
+        let output = Memory { start: to.cast(), count: wanted, ..input.clone() };
+        if !is_in_place(from) {
+            check_apart(&input, &output)?;
+        }
         Ok(Task { reduction, input, output })
     }
 
@@ -143,6 +158,8 @@ pub(crate) unsafe fn reduce(
     let root = communicator.root(root)?;
     let is_root = communicator.rank == root;
     ensure!(is_root || !is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
+    // Away from the root there is no result, and its argument may be anything.
+    let to = if is_root { to } else { std::ptr::null_mut() };
     let task = Task::new(from, to, count, datatype, op)?;
     if let How::Blocking = how
         && let Some(outcome) = task.native(&communicator, Some(root))
@@ -238,7 +255,7 @@ unsafe fn reduce_then_scatter(
         let mut schedule = Schedule::new(party);
         let rank = schedule.rank();
         let result = task.reduce_rounds(&mut schedule, 0);
-        let mine = Memory { count: counts[rank], ..task.output.clone() };
+        let mine = task.output.clone();
         let place = Image::new(&mut schedule, &mine);
         if rank > 0 {
             schedule.round().receive(0, place.start, place.bytes);
@@ -275,7 +292,8 @@ pub(crate) unsafe fn reduce_scatter(
     for &count in &counts {
         ensure!(count >= 0, ERR_COUNT, "a count of {count}");
     }
-    let task = Task::new(from, to, counts.iter().sum(), datatype, op)?;
+    let (all, own) = (counts.iter().sum(), counts[communicator.rank]);
+    let task = Task::for_part(from, to, all, own, datatype, op)?;
     reduce_then_scatter(&communicator, task, counts, how)
 }
 
@@ -292,6 +310,7 @@ pub(crate) unsafe fn reduce_scatter_block(
     let communicator = communicator::get(comm)?;
     ensure!(count >= 0, ERR_COUNT, "a count of {count}");
     let counts = vec![count; communicator.size()];
-    let task = Task::new(from, to, counts.iter().sum(), datatype, op)?;
+    let all = count.saturating_mul(counts.len() as i64);
+    let task = Task::for_part(from, to, all, count, datatype, op)?;
     reduce_then_scatter(&communicator, task, counts, how)
 }

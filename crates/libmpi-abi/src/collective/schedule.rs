@@ -155,6 +155,11 @@ impl Schedule {
         self.ended
     }
 
+    /// A message of the round under way that can never come to its end, because the rank that it needs has left.
+    pub(crate) fn hopeless(&self, endpoint: &Endpoint) -> Option<Started> {
+        self.pending.iter().map(|&(started, _)| started).find(|&one| endpoint.is_hopeless(one))
+    }
+
     pub(crate) fn take_outcome(&mut self) -> Result {
         std::mem::replace(&mut self.outcome, Ok(()))
     }
@@ -206,7 +211,11 @@ impl Schedule {
                 Err(error) => self.note(Err(error.into())),
             }
         }
+        // What a failed operation would send is not right. An empty message takes its place: nobody waits for ever, and
+        // whoever expects data fails too.
+        let failed = self.outcome.is_err();
         for (to, place, bytes) in round.sends {
+            let bytes = if failed { 0 } else { bytes };
             // SAFETY: the promise made to `send`.
             match unsafe { endpoint.start_send(members[to], context, tag, place, bytes, false) } {
                 Ok(started) => self.pending.push((started, None)),

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{How, Party, Schedule, copy, is_in_place, native, run};
+use super::{How, Party, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run};
 use crate::bindings::*;
 use crate::communicator;
 use crate::datatype::Memory;
@@ -110,7 +110,7 @@ fn whole(
     datatype: Datatype,
     blocks: usize,
 ) -> Result<Option<Memory>> {
-    let all = || Memory::new(buffer, count * blocks as i64, datatype);
+    let all = || Memory::new(buffer, count.saturating_mul(blocks as i64), datatype);
     if is_root { all().map(Some) } else { Ok(None) }
 }
 
@@ -183,6 +183,14 @@ unsafe fn scatter_schedule(
     schedule
 }
 
+/// A rank's own block and the root's blocks are apart.
+pub(super) fn check_none_overlaps(own: Option<&Memory>, blocks: &Blocks) -> Result {
+    match own {
+        Some(own) => blocks.iter().try_for_each(|block| check_apart(own, block)),
+        None => Ok(()),
+    }
+}
+
 /// A buffer that is not looked at if it is MPI_IN_PLACE.
 pub(super) fn unless_in_place(
     buffer: *const c_void,
@@ -208,8 +216,9 @@ pub(crate) unsafe fn gather(
     let root = communicator.root(root)?;
     let is_root = communicator.rank == root;
     let mine = unless_in_place(from, count, datatype)?;
+    let all = whole(is_root, buffer, each, into, communicator.size())?;
+    check_both_apart(mine.as_ref(), all.as_ref())?;
     if let How::Blocking = how {
-        let all = whole(is_root, buffer, each, into, communicator.size())?;
         if let Some(outcome) = native::gather(&communicator, root, mine.as_ref(), all.as_ref()) {
             return outcome;
         }
@@ -237,6 +246,7 @@ pub(crate) unsafe fn gather_unequal(
     let size = communicator.size();
     let blocks = if is_root { unequal(buffer, counts, places, into, size)? } else { vec![] };
     let mine = unless_in_place(from, count, datatype)?;
+    check_none_overlaps(mine.as_ref(), &blocks)?;
     run(&communicator, how, move |party| Ok(gather_schedule(party, root, mine.as_ref(), &blocks)))
 }
 
@@ -256,8 +266,9 @@ pub(crate) unsafe fn scatter(
     let root = communicator.root(root)?;
     let is_root = communicator.rank == root;
     let mine = unless_in_place(buffer, count, into)?;
+    let all = whole(is_root, from, each, datatype, communicator.size())?;
+    check_both_apart(all.as_ref(), mine.as_ref())?;
     if let How::Blocking = how {
-        let all = whole(is_root, from, each, datatype, communicator.size())?;
         if let Some(outcome) = native::scatter(&communicator, root, all.as_ref(), mine.as_ref()) {
             return outcome;
         }
@@ -285,5 +296,6 @@ pub(crate) unsafe fn scatter_unequal(
     let size = communicator.size();
     let blocks = if is_root { unequal(from, counts, places, datatype, size)? } else { vec![] };
     let mine = unless_in_place(buffer, count, into)?;
+    check_none_overlaps(mine.as_ref(), &blocks)?;
     run(&communicator, how, move |party| Ok(scatter_schedule(party, root, &blocks, mine.as_ref())))
 }

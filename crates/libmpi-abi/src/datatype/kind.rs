@@ -7,6 +7,9 @@ use crate::bindings::*;
 pub(crate) enum Kind {
     Signed(u8),
     Unsigned(u8),
+    /// C's long and unsigned long: as numbers of 8 bytes, but of 4 in the portable form.
+    Long,
+    UnsignedLong,
     /// IEEE numbers of 2, 4, 8 or 16 bytes.
     Float(u8),
     /// C's long double.
@@ -15,11 +18,14 @@ pub(crate) enum Kind {
     ComplexLongDouble,
     Logical(u8),
     Character(u8),
+    /// C's wchar_t.
+    WideCharacter,
     Byte,
 }
 
 use Kind::{
-    Byte, Character, Complex, ComplexLongDouble, Float, Logical, LongDouble, Signed, Unsigned,
+    Byte, Character, Complex, ComplexLongDouble, Float, Logical, Long, LongDouble, Signed,
+    Unsigned, UnsignedLong, WideCharacter,
 };
 
 impl Kind {
@@ -29,10 +35,21 @@ impl Kind {
                 width
             }
             Complex(width) => 2 * width,
+            Long | UnsignedLong => 8,
+            WideCharacter => 4,
             LongDouble => 16,
             ComplexLongDouble => 32,
             Byte => 1,
         })
+    }
+
+    /// The kind that arithmetic sees.
+    pub(crate) fn as_number(self) -> Kind {
+        match self {
+            Long => Signed(8),
+            UnsignedLong => Unsigned(8),
+            other => other,
+        }
     }
 
     /// Where C puts it in a structure.
@@ -53,11 +70,11 @@ pub(crate) const BASIC: &[(Datatype, Kind)] = &[
     (PACKED, Byte),
     (SHORT, Signed(2)),
     (INT, Signed(4)),
-    (LONG, Signed(8)),
+    (LONG, Long),
     (LONG_LONG, Signed(8)),
     (UNSIGNED_SHORT, Unsigned(2)),
     (UNSIGNED, Unsigned(4)),
-    (UNSIGNED_LONG, Unsigned(8)),
+    (UNSIGNED_LONG, UnsignedLong),
     (UNSIGNED_LONG_LONG, Unsigned(8)),
     (FLOAT, Float(4)),
     (C_FLOAT_COMPLEX, Complex(4)),
@@ -77,7 +94,7 @@ pub(crate) const BASIC: &[(Datatype, Kind)] = &[
     (CXX_LONG_DOUBLE_COMPLEX, ComplexLongDouble),
     (C_BOOL, Logical(1)),
     (CXX_BOOL, Logical(1)),
-    (WCHAR, Character(4)),
+    (WCHAR, WideCharacter),
     (INT8_T, Signed(1)),
     (UINT8_T, Unsigned(1)),
     (CHAR, Character(1)),
@@ -114,7 +131,7 @@ pub(crate) const BASIC: &[(Datatype, Kind)] = &[
 pub(crate) const PAIRS: &[(Datatype, Kind, Kind)] = &[
     (FLOAT_INT, Float(4), Signed(4)),
     (DOUBLE_INT, Float(8), Signed(4)),
-    (LONG_INT, Signed(8), Signed(4)),
+    (LONG_INT, Long, Signed(4)),
     (TWO_INT, Signed(4), Signed(4)),
     (SHORT_INT, Signed(2), Signed(4)),
     (LONG_DOUBLE_INT, LongDouble, Signed(4)),

@@ -5,6 +5,7 @@
 mod create;
 pub(crate) mod kind;
 mod pack;
+mod portable;
 mod query;
 mod select;
 
@@ -14,7 +15,8 @@ use std::rc::Rc;
 
 pub(crate) use create::*;
 pub(crate) use kind::Kind;
-pub(crate) use pack::*;
+pub(crate) use pack::{Memory, pack, pack_size, unpack};
+pub(crate) use portable::*;
 pub(crate) use query::*;
 pub(crate) use select::*;
 

@@ -1,13 +1,15 @@
 //! Moving data between memory as a datatype describes it and plain bytes.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::rc::Rc;
 
 use super::{Type, get_committed};
 use crate::bindings::*;
 use crate::failure::{Result, ensure};
 use crate::numbers::NumberOut;
-use crate::text;
+
+/// More cannot lie in memory, and its addresses cannot be counted.
+const MOST_BYTES: i64 = i64::MAX / 2;
 
 /// Some memory of the user, seen through a datatype.
 #[derive(Clone)]
@@ -26,6 +28,10 @@ impl Memory {
         // An absolute type of addresses goes with MPI_BOTTOM, which is null; others need a buffer if there is data.
         let missing = start.is_null() && count > 0 && of.size > 0 && of.true_lower == 0;
         ensure!(!missing, ERR_BUFFER, "the buffer is a null pointer");
+        let in_place = start as usize == IN_PLACE;
+        ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
+        let fits = count.checked_mul(of.size).is_some_and(|bytes| bytes <= MOST_BYTES);
+        ensure!(fits, ERR_COUNT, "{count} elements of {} bytes are too many", of.size);
         Ok(Memory { start: start.cast_mut().cast(), count, of })
     }
 
@@ -45,6 +51,22 @@ impl Memory {
         }
         let single = self.count == 1 && self.of.runs.len() == 1;
         single.then(|| self.start.wrapping_offset(self.of.runs[0].offset as isize))
+    }
+
+    /// Whether it and another have bytes in common, as far as can be told without looking at every element: for data in one
+    /// piece, and for the same buffer of the same type.
+    pub(crate) fn overlaps(&self, other: &Memory) -> bool {
+        let (bytes, others) = (self.bytes(), other.bytes());
+        if bytes == 0 || others == 0 {
+            return false;
+        }
+        match (self.in_one_piece(), other.in_one_piece()) {
+            (Some(one), Some(two)) => {
+                let (one, two) = (one as usize, two as usize);
+                one < two.wrapping_add(others) && two < one.wrapping_add(bytes)
+            }
+            _ => self.start == other.start && Rc::ptr_eq(&self.of, &other.of),
+        }
     }
 
     /// A part of it: `count` elements from element `first` on.
@@ -139,7 +161,13 @@ pub(crate) unsafe fn pack(
     pack_at(Memory::new(from, count, datatype)?, to, room, position)
 }
 
-unsafe fn pack_at(memory: Memory, to: *mut c_void, room: i64, position: NumberOut) -> Result {
+/// Packs behind `position`, and moves that on.
+pub(super) unsafe fn pack_at(
+    memory: Memory,
+    to: *mut c_void,
+    room: i64,
+    position: NumberOut,
+) -> Result {
     let (at, bytes) = (position.read(), memory.bytes() as i64);
     ensure!(at >= 0 && at + bytes <= room, ERR_TRUNCATE, "{bytes} bytes at {at} of {room}");
     memory.pack(to.cast::<u8>().add(at as usize));
@@ -161,7 +189,12 @@ pub(crate) unsafe fn unpack(
     unpack_at(from, size, position, Memory::new(to, count, datatype)?)
 }
 
-unsafe fn unpack_at(from: *const c_void, size: i64, position: NumberOut, to: Memory) -> Result {
+pub(super) unsafe fn unpack_at(
+    from: *const c_void,
+    size: i64,
+    position: NumberOut,
+    to: Memory,
+) -> Result {
     let (at, bytes) = (position.read(), to.bytes() as i64);
     ensure!(at >= 0 && at + bytes <= size, ERR_TRUNCATE, "{bytes} bytes at {at} of {size}");
     to.unpack(from.cast::<u8>().add(at as usize), bytes as usize);
@@ -176,112 +209,6 @@ pub(crate) unsafe fn pack_size(
     size: NumberOut,
 ) -> Result {
     crate::communicator::get(comm)?;
-    ensure!(count >= 0, ERR_COUNT, "a count of {count}");
-    size.write(count * super::get(datatype)?.size);
-    Ok(())
-}
-
-/// The portable form has big-endian numbers.
-unsafe fn check_portable(form: *const c_char) -> Result {
-    let form = text::read(form)?;
-    ensure!(form == "external32", ERR_ARG, "no data representation {form:?}");
-    Ok(())
-}
-
-/// Which way data goes.
-#[derive(Clone, Copy, PartialEq)]
-enum Way {
-    Out,
-    Home,
-}
-
-/// Turns packed data of `of` into the portable form, or back: numbers with their highest byte first.
-fn convert(bytes: &mut [u8], of: &Type, way: Way) {
-    let mut done = 0;
-    while done < bytes.len() {
-        for run in &of.runs {
-            let (part, long) = match run.kind {
-                super::Kind::LongDouble | super::Kind::ComplexLongDouble => (16, true),
-                super::Kind::Complex(width) => (usize::from(width), false),
-                kind => (kind.bytes() as usize, false),
-            };
-            let end = done + run.bytes() as usize;
-            for number in bytes[done..end].chunks_mut(part) {
-                match (long, way) {
-                    (true, Way::Out) => to_quad(number),
-                    (true, Way::Home) => from_quad(number),
-                    (false, _) => number.reverse(),
-                }
-            }
-            done = end;
-        }
-    }
-}
-
-/// From the ten bytes of the x87 to IEEE's sixteen: the exponents are the same, and the leading one of the mantissa goes.
-fn to_quad(number: &mut [u8]) {
-    let mantissa = u64::from_le_bytes(number[..8].try_into().expect("sixteen bytes"));
-    let high = u16::from_le_bytes([number[8], number[9]]);
-    let quad = u128::from(high) << 112 | u128::from(mantissa << 1 >> 1) << 49;
-    number.copy_from_slice(&quad.to_be_bytes());
-}
-
-/// The way back. What the shorter mantissa cannot hold is cut off.
-fn from_quad(number: &mut [u8]) {
-    let quad = u128::from_be_bytes((&*number).try_into().expect("sixteen bytes"));
-    let high = (quad >> 112) as u16;
-    let leading = if high & 0x7fff == 0 { 0 } else { 1 << 63 };
-    let mantissa = (((quad >> 49) as u64) << 1 >> 1) | leading;
-    number.fill(0);
-    number[..8].copy_from_slice(&mantissa.to_le_bytes());
-    number[8..10].copy_from_slice(&high.to_le_bytes());
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn pack_external(
-    form: *const c_char,
-    from: *const c_void,
-    count: i64,
-    datatype: Datatype,
-    to: *mut c_void,
-    room: i64,
-    position: NumberOut,
-) -> Result {
-    check_portable(form)?;
-    let memory = Memory::new(from, count, datatype)?;
-    let mut bytes = memory.packed();
-    convert(&mut bytes, &memory.of, Way::Out);
-    let length = bytes.len() as i64;
-    pack_at(Memory::new(bytes.as_ptr().cast(), length, BYTE)?, to, room, position)
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn unpack_external(
-    form: *const c_char,
-    from: *const c_void,
-    size: i64,
-    position: NumberOut,
-    to: *mut c_void,
-    count: i64,
-    datatype: Datatype,
-) -> Result {
-    check_portable(form)?;
-    let memory = Memory::new(to, count, datatype)?;
-    let mut bytes = vec![0_u8; memory.bytes()];
-    let plain = Memory::new(bytes.as_ptr().cast(), bytes.len() as i64, BYTE)?;
-    unpack_at(from, size, position, plain)?;
-    convert(&mut bytes, &memory.of, Way::Home);
-    memory.unpack(bytes.as_ptr(), bytes.len());
-    Ok(())
-}
-
-pub(crate) unsafe fn pack_external_size(
-    form: *const c_char,
-    count: i64,
-    datatype: Datatype,
-    size: NumberOut,
-) -> Result {
-    check_portable(form)?;
     ensure!(count >= 0, ERR_COUNT, "a count of {count}");
     size.write(count * super::get(datatype)?.size);
     Ok(())

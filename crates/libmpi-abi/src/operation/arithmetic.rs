@@ -19,7 +19,7 @@ pub(super) fn applies(op: Op, datatype: Datatype, of: &Type) -> bool {
         return PAIRS.iter().any(|(pair, ..)| *pair == datatype);
     }
     let Some(kind) = of.only_kind() else { return of.size == 0 };
-    match kind {
+    match kind.as_number() {
         // The standard has no arithmetic on MPI_CHAR, but every peer has, and programs count on it.
         Kind::Character(1) if datatype == CHAR => {
             [&LOGIC[..], &BITS, &ORDER, &FIELD].concat().contains(&op)
@@ -33,7 +33,7 @@ pub(super) fn applies(op: Op, datatype: Datatype, of: &Type) -> bool {
         Kind::ComplexLongDouble => extended::AVAILABLE && FIELD.contains(&op),
         Kind::Logical(_) => LOGIC.contains(&op),
         Kind::Byte => BITS.contains(&op) && datatype != PACKED,
-        Kind::Float(_) | Kind::Complex(_) | Kind::Character(_) => false,
+        _ => false,
     }
 }
 
@@ -161,7 +161,7 @@ unsafe fn apply_to_run(op: Op, kind: Option<Kind>, at: Places) {
         std::ptr::copy(at.left, at.result, (at.count * kind.bytes()) as usize);
         return;
     }
-    match kind {
+    match kind.as_number() {
         Kind::Signed(1) | Kind::Character(1) => integers!(i8, op, at),
         Kind::Signed(2) => integers!(i16, op, at),
         Kind::Signed(4) => integers!(i32, op, at),
@@ -232,7 +232,7 @@ unsafe fn compare(kind: Kind, one: *mut u8, other: *mut u8) -> Option<std::cmp::
             one.cast::<$t>().read_unaligned().partial_cmp(&other.cast::<$t>().read_unaligned())
         };
     }
-    match kind {
+    match kind.as_number() {
         Kind::Signed(2) => read!(i16),
         Kind::Signed(4) => read!(i32),
         Kind::Signed(8) => read!(i64),

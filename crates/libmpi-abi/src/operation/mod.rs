@@ -166,6 +166,7 @@ pub(crate) unsafe fn reduce_local(
     let reduction = Reduction::new(op, datatype)?;
     let (input, inout) =
         (Memory::new(input, count, datatype)?, Memory::new(inout, count, datatype)?);
+    ensure!(!input.overlaps(&inout), ERR_BUFFER, "the two buffers overlap");
     reduction.apply(input.start, inout.start, count);
     Ok(())
 }

@@ -101,6 +101,7 @@ impl Action {
             Action::Light(light) => light.hopeless(endpoint),
             Action::Transfer(transfer) => transfer.hopeless(endpoint),
             Action::Exchange(both) => both.iter().find_map(|one| one.hopeless(endpoint)),
+            Action::Collective(schedule) => schedule.borrow().hopeless(endpoint),
             _ => None,
         }
     }
