@@ -3,6 +3,7 @@
 mod arguments;
 mod endings;
 mod lab;
+mod launching;
 mod mpi;
 mod patterns;
 mod permissions;

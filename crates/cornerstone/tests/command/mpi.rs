@@ -111,6 +111,32 @@ fn the_launcher_is_started_and_osu_lines_come_out() {
 }
 
 #[test]
+fn our_own_mpi_is_measured_as_any_other_under_our_own_launcher() {
+    let test = "our own MPI is measured";
+    let Some(library) = crate::launching::library(test) else { return };
+    let lab = Lab::new();
+    let words = |fabric, out| {
+        let mut words = vec!["run", "ping-pong", "allgather", "--sizes", "8,64KiB", "--ranks", "2"];
+        words.extend(["--time-limit", "50ms", "--mpi-library", library.to_str().unwrap()]);
+        words.extend(["--fabric", fabric, "--out", out]);
+        words
+    };
+    lab.succeed(&words("mpi:cornerstone", "ours.jsonl"));
+    assert_eq!(lab.records("ours.jsonl")[0]["fabric"]["name"], "mpi:cornerstone");
+    let times = lab.measurements("ours.jsonl");
+    let of = |name: &str| {
+        times.iter().filter(|one| one["benchmark"] == name && one["metric"] == "time").count()
+    };
+    assert_eq!((of("ping-pong"), of("allgather")), (2, 2));
+    // The launcher by hand, as any mpiexec.
+    let mut by_hand = vec!["launch", "-n", "2", env!("CARGO_BIN_EXE_cornerstone")];
+    by_hand.extend(words("mpi", "by-hand.jsonl"));
+    lab.succeed(&by_hand);
+    assert_eq!(lab.measurements("by-hand.jsonl").len(), times.len());
+    assert!(lab.becomes_empty());
+}
+
+#[test]
 fn an_interrupted_launcher_leaves_no_rank_behind() {
     let Some(mpich) = mpich("an interrupted launcher leaves no rank behind") else { return };
     let library = mpich.library.unwrap();

@@ -1,0 +1,205 @@
+//! `cornerstone launch`, as a user of `mpiexec` meets it. Its programs are scripts, or C programs with our library where that
+//! was built.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::lab::{Ended, Lab, Running, eventually, signal, skip};
+
+/// What a script knows its rank by.
+const RANK: &str = "rank=$(echo \"$CORNERSTONE_MPI_RANK\" | sed 's/.*rank=\\([0-9]*\\).*/\\1/');";
+
+/// `cornerstone launch -n RANKS OPTIONS -- sh -c SCRIPT`, where the script knows its `$rank`.
+fn shell<'a>(ranks: &'a str, options: &[&'a str], script: &str) -> Vec<String> {
+    let begin = ["launch", "-n", ranks].into_iter().chain(options.iter().copied());
+    let words = begin.chain(["--", "sh", "-c"]).map(String::from);
+    words.chain([format!("{RANK} {script}")]).collect()
+}
+
+fn run(lab: &Lab, words: &[String]) -> Ended {
+    start(lab, words).wait()
+}
+
+fn start<'a>(lab: &'a Lab, words: &[String]) -> Running<'a> {
+    lab.start(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The lines of both streams in the order of the alphabet, for ranks write when they like.
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// Our library as the tests' build leaves it: the newer of the two places.
+pub(crate) fn library(test: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_BIN_EXE_cornerstone")).parent().unwrap();
+    let places = [folder.join("libmpi_abi.so"), folder.join("deps/libmpi_abi.so")];
+    let built = |path: &PathBuf| path.metadata().and_then(|one| one.modified()).ok();
+    let found = places.into_iter().filter(|path| path.exists()).max_by_key(built);
+    if found.is_none() {
+        skip(test, "our library is not built; `cargo build -p libmpi-abi` does");
+    }
+    found
+}
+
+/// Compiles a C program against our header and library.
+fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
+    let program = lab.path("program");
+    lab.write("program.c", source);
+    for name in ["libmpi_abi.so", "libmpi_abi.so.1"] {
+        std::os::unix::fs::symlink(library, lab.path(name)).unwrap();
+    }
+    let compiled = Command::new("cc")
+        .args(["-std=gnu11", "-o"])
+        .arg(&program)
+        .arg(lab.path("program.c"))
+        .arg(format!("-I{}/../libmpi-abi/include", env!("CARGO_MANIFEST_DIR")))
+        .arg(format!("-L{}", lab.path("").display()))
+        .arg(format!("-Wl,-rpath,{}", lab.path("").display()))
+        .arg("-lmpi_abi")
+        .output()
+        .expect("the tests need a C compiler named cc");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    program
+}
+
+#[test]
+fn output_comes_as_it_is_written_or_with_the_rank_before_each_line() {
+    let lab = Lab::new();
+    let script = "echo out $rank; printf 'no end' >&2";
+    let plain = run(&lab, &shell("3", &[], script));
+    assert_eq!(plain.status, Some(0), "{plain:#?}");
+    assert_eq!(sorted(&plain.stdout), ["out 0", "out 1", "out 2"]);
+    assert_eq!(plain.stderr, "no endno endno end");
+    let marked = run(&lab, &shell("3", &["--prefix"], script));
+    assert_eq!(sorted(&marked.stdout), ["[0] out 0", "[1] out 1", "[2] out 2"]);
+    assert_eq!(sorted(&marked.stderr), ["[0] no end", "[1] no end", "[2] no end"]);
+}
+
+#[test]
+fn standard_input_goes_to_rank_0_alone() {
+    let lab = Lab::new();
+    let words = shell("3", &["--prefix"], "cat");
+    let mut child = lab
+        .command(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"one\ntwo\n").unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success());
+    assert_eq!(String::from_utf8(ended.stdout).unwrap(), "[0] one\n[0] two\n");
+}
+
+#[test]
+fn arguments_are_the_programs_own_whatever_they_look_like() {
+    let lab = Lab::new();
+    let ended = lab.succeed(&["launch", "-n", "1", "echo", "--ranks", "-n", "a b", "--", "*"]);
+    assert_eq!(ended.stdout, "--ranks -n a b -- *\n");
+}
+
+#[test]
+fn the_first_status_that_is_not_zero_is_returned_and_ends_the_others() {
+    let lab = Lab::new();
+    let ended = run(&lab, &shell("3", &[], "[ $rank = 1 ] && exit 42; exec sleep 1000"));
+    ended.refuses(42, &["rank 1", "42"]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn a_rank_that_is_killed_is_named_and_ends_the_others() {
+    let lab = Lab::new();
+    let running = start(&lab, &shell("3", &[], "exec sleep 1000"));
+    assert!(eventually(|| running.rank(2).is_some()), "rank 2 did not start");
+    signal(running.rank(2).unwrap(), "KILL");
+    running.wait().refuses(128 + 9, &["rank 2", "SIGKILL"]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn signals_that_mean_the_end_end_all_ranks() {
+    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let lab = Lab::new();
+        let running = start(&lab, &shell("2", &[], "echo started; exec sleep 1000"));
+        assert!(eventually(|| running.rank(1).is_some()), "rank 1 did not start");
+        running.signal(name);
+        running.wait().refuses(128 + number, &[&format!("SIG{name}")]);
+        assert!(lab.becomes_empty(), "{name}");
+    }
+}
+
+#[test]
+fn signals_that_a_program_may_want_reach_every_rank() {
+    let lab = Lab::new();
+    let script =
+        "trap 'echo heard $rank; exit 0' USR1; touch ready$rank; while :; do sleep 0.01; done";
+    let running = start(&lab, &shell("2", &[], script));
+    let ready = || [0, 1].iter().all(|rank| lab.path(&format!("ready{rank}")).exists());
+    assert!(eventually(ready), "the ranks did not start");
+    running.signal("USR1");
+    let ended = running.wait();
+    assert_eq!(ended.status, Some(0), "{ended:#?}");
+    assert_eq!(sorted(&ended.stdout), ["heard 0", "heard 1"]);
+}
+
+#[test]
+fn each_rank_has_a_core_of_its_own_where_that_is_asked_for() {
+    let lab = Lab::new();
+    let script = "echo $(grep Cpus_allowed_list /proc/self/status | cut -f 2)";
+    let all = run(&lab, &shell("1", &[], script)).stdout;
+    let processors = std::thread::available_parallelism().unwrap().get();
+    if processors < 2 {
+        return skip("a core for each rank", "there is but one processor");
+    }
+    let bound = run(&lab, &shell("2", &["--bind", "core"], script)).stdout;
+    let cores: Vec<u32> = bound.lines().map(|core| core.parse().unwrap()).collect();
+    assert!(cores.len() == 2 && cores[0] != cores[1], "{bound}");
+    assert!(all.trim().parse::<u32>().is_err(), "without it a rank may run anywhere: {all}");
+}
+
+#[test]
+fn what_cannot_be_started_is_refused_by_name() {
+    let lab = Lab::new();
+    lab.run(&["launch", "-n", "2", "./not-there"]).refuses(1, &["./not-there"]);
+    lab.write("data", "no program");
+    lab.run(&["launch", "-n", "2", "./data"]).refuses(1, &["./data"]);
+    lab.run(&["launch", "-n", "0", "true"]).refuses(2, &["at least 1 rank"]);
+    for ranks in ["-3", "two", "99999999999999999999"] {
+        let ended = lab.run(&["launch", "-n", ranks, "true"]);
+        assert_eq!(ended.status, Some(2), "{ended:#?}");
+        assert!(ended.stderr.contains(ranks), "{ended:#?}");
+    }
+    lab.run(&["launch", "-n", "1000000", "true"]).refuses(2, &["1000000"]);
+    assert_eq!(lab.run(&["launch", "-n", "2"]).status, Some(2));
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn mpi_abort_ends_the_job_at_once_with_its_code() {
+    let Some(library) = library("MPI_Abort ends the job at once") else { return };
+    let lab = Lab::new();
+    let source = "#include <mpi.h>\n#include <unistd.h>\n\
+        int main(int c, char **v) { int rank; MPI_Init(&c, &v); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\
+        if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7); if (rank == 2) pause(); MPI_Barrier(MPI_COMM_WORLD); }";
+    let program = compile(&lab, &library, source);
+    let ended = lab.run(&["launch", "-n", "3", program.to_str().unwrap()]);
+    ended.refuses(7, &["rank 1", "MPI_Abort", "7"]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn an_mpi_program_that_ends_without_finalizing_is_told_apart() {
+    let Some(library) = library("an MPI program that does not finalize") else { return };
+    let lab = Lab::new();
+    let source = "#include <mpi.h>\n\
+        int main(int c, char **v) { int rank; MPI_Init(&c, &v); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\
+        if (rank == 1) return 0; MPI_Finalize(); return 0; }";
+    let program = compile(&lab, &library, source);
+    let ended = lab.run(&["launch", "-n", "2", program.to_str().unwrap()]);
+    assert_ne!(ended.status, Some(0), "{ended:#?}");
+    assert!(ended.stderr.contains("rank 1"), "{ended:#?}");
+    assert!(lab.becomes_empty());
+}
