@@ -191,7 +191,7 @@ impl RankRule {
             RankRule::AtLeast(least) => ranks >= least,
             RankRule::Pairs(_) => ranks >= 2,
             RankRule::EveryProcessor => ranks >= 1,
-            RankRule::OfChain => ranks >= 3,
+            RankRule::OfChain => ranks >= 1,
         }
     }
 }
@@ -207,7 +207,7 @@ impl std::fmt::Display for RankRule {
             RankRule::Pairs(_) => f.write_str("2 ranks or more"),
             RankRule::EveryProcessor => f.write_str("a rank on each processor"),
             RankRule::OfChain => {
-                f.write_str("a rank for the source, one for the sink, and those of its stages")
+                f.write_str("the ranks that its file names, or one for the source, one for the sink, and those of its stages")
             }
         }
     }

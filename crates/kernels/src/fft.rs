@@ -142,6 +142,34 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
+    /// Transforms `input`, any number of contiguous transforms one after the other, into `output`. It reads each point once,
+    /// so `input` may lie further away than a copy of it would.
+    ///
+    /// # Errors
+    /// [`Error::BrokenTransform`] if `input` is not a whole number of transforms, [`Error::WrongLength`] if `output` is not
+    /// as long as `input`.
+    pub fn transform_into(
+        &mut self,
+        input: &[Complex<T>],
+        output: &mut [Complex<T>],
+    ) -> Result<()> {
+        if !input.len().is_multiple_of(self.length) {
+            return Err(Error::BrokenTransform { length: self.length, found: input.len() });
+        }
+        check_length("the output of a transform", input.len(), output.len())?;
+        let mut done = 0;
+        if let Some(block) = self.block.as_mut().filter(|block| block.has_rows()) {
+            let tile = block.rows_per_tile() * self.length;
+            done = input.len() / tile * tile;
+            block.rows_into(self.length, &input[..done], &mut output[..done]);
+        }
+        if done < input.len() {
+            let Library { plan, scratch } = &mut self.library;
+            plan.process_immutable_with_scratch(&input[done..], &mut output[done..], scratch);
+        }
+        Ok(())
+    }
+
     /// Transforms every column of `matrix`, of which the points lie `columns` elements apart, in place.
     ///
     /// # Errors

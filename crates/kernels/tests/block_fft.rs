@@ -109,6 +109,27 @@ fn a_turned_transform_is_the_transform_and_then_the_corner_turn() {
 }
 
 #[test]
+fn a_transform_into_other_memory_is_the_transform_and_leaves_its_input() {
+    for set in available() {
+        for length in BLOCKED.into_iter().chain([1, 6, 2048]) {
+            for batch in [0, 1, 4, 16, 19, 37] {
+                let mut fft = BlockFft::with_instructions(length, set).unwrap();
+                let input = Noise::new(13).singles(batch * length);
+                let (kept, mut rows) = (input.clone(), input.clone());
+                fft.transform(&mut rows).unwrap();
+                let mut output = vec![Complex32::new(f32::NAN, 1.0); batch * length];
+                fft.transform_into(&input, &mut output).unwrap();
+                assert_eq!(input, kept, "{set}, {batch} x {length}");
+                let near = |(a, b): (&Complex32, &Complex32)| {
+                    (a - b).norm() <= 1e-5 * (length as f32).sqrt()
+                };
+                assert!(rows.iter().zip(&output).all(near), "{set}, {batch} x {length}");
+            }
+        }
+    }
+}
+
+#[test]
 fn one_plan_leaves_nothing_behind_for_the_next_call() {
     for set in available() {
         for length in BLOCKED {
@@ -235,6 +256,7 @@ fn nonsense_is_refused_by_name() {
     assert!(matches!(fft.transform_columns(&mut data, 3), Err(Error::WrongLength { .. })));
     let (input, mut output) = (data[..16].to_vec(), vec![data[0]; 8]);
     assert!(matches!(fft.transform_turned(&input, &mut output), Err(Error::WrongLength { .. })));
+    assert!(matches!(fft.transform_into(&input, &mut output), Err(Error::WrongLength { .. })));
 }
 
 #[test]

@@ -30,8 +30,12 @@ pub struct Chain {
     pub buffers: usize,
     /// Whether a stage goes on while its result is still being sent.
     pub overlap_sends: bool,
+    /// The ranks that inject the matrix, each as many successive rows.
+    pub source: Vec<usize>,
     /// The stages, in the order of the flow.
     pub stages: Vec<Stage>,
+    /// The ranks that take the results, each as many successive rows.
+    pub sink: Vec<usize>,
 }
 
 /// One stage of a chain.
@@ -41,8 +45,24 @@ pub struct Stage {
     pub name: String,
     /// What it does with its part of each matrix, in this order.
     pub functions: Vec<Function>,
-    /// How many ranks share its work: each has as many successive rows.
-    pub ranks: usize,
+    /// The ranks that share its work: each has as many successive rows. A rank may work for several stages.
+    pub on: Vec<usize>,
+}
+
+/// Something that a chain cannot be: where, and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    pub(super) at: Part,
+    what: String,
+}
+
+/// A part of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Source,
+    /// The stage with this index.
+    Stage(usize),
+    Sink,
 }
 
 /// What a stage may do with a matrix.
@@ -100,9 +120,15 @@ impl Stage {
 }
 
 impl Chain {
-    /// The ranks that the chain needs: those of all stages, the source and the sink.
+    /// The ranks that the chain needs: those of the source, of all stages and of the sink, each counted once.
     pub fn ranks(&self) -> usize {
-        2 + self.stages.iter().map(|stage| stage.ranks).sum::<usize>()
+        self.placed().flatten().max().map_or(0, |last| last + 1)
+    }
+
+    /// The ranks of the source, of each stage, and of the sink.
+    pub(super) fn placed(&self) -> impl Iterator<Item = &Vec<usize>> {
+        let stages = self.stages.iter().map(|stage| &stage.on);
+        std::iter::once(&self.source).chain(stages).chain([&self.sink])
     }
 
     /// Bytes of a matrix.
@@ -125,24 +151,21 @@ impl Chain {
         self.stages.iter().enumerate().map(operations).sum()
     }
 
-    /// What is wrong with the chain's numbers, if anything, with the stage it concerns.
-    pub(crate) fn mistake(&self) -> Option<(Option<usize>, String)> {
-        let Chain { rows, columns, rows_per_message: wanted, .. } = *self;
-        let (mut rows, mut columns) = (rows, columns);
+    /// What is wrong with the chain's numbers, if anything.
+    pub(crate) fn mistake(&self) -> Option<Mistake> {
+        let (mut rows, mut columns) = (self.rows, self.columns);
+        let wanted = self.rows_per_message;
+        let mistake = |at, what: Option<String>| what.map(|what| Mistake { at, what });
+        let mut found = mistake(Part::Source, divided(self.source.len(), rows, wanted));
         for (index, stage) in self.stages.iter().enumerate() {
-            if let Some(mistake) = stage.mistake(rows, wanted) {
-                return Some((Some(index), mistake));
-            }
+            let what = stage.mistake().or_else(|| divided(stage.on.len(), rows, wanted));
+            let what = what.map(|what| format!("{} ({}) {what}", index + 1, stage.name));
+            found = found.or_else(|| mistake(Part::Stage(index), what));
             if stage.turns() {
                 (rows, columns) = (columns, rows);
             }
         }
-        (rows % wanted != 0).then(|| {
-            let what = format!(
-                "the sink gets {rows} rows, which are no whole number of messages of {wanted} rows"
-            );
-            (None, what)
-        })
+        found.or_else(|| mistake(Part::Sink, divided(self.sink.len(), rows, wanted)))
     }
 
     /// The numbers of rows in a message that this chain allows, shortest first.
@@ -155,22 +178,66 @@ impl Chain {
 }
 
 impl Stage {
-    fn mistake(&self, rows: usize, rows_per_message: usize) -> Option<String> {
+    fn mistake(&self) -> Option<String> {
         let turn = self.functions.iter().position(|function| *function == Function::CornerTurn);
-        if turn.is_some_and(|turn| turn + 1 < self.functions.len()) {
-            return Some(
-                "has a function after its corner turn, which needs rows that other ranks have; put it into a stage of its own"
-                    .into(),
-            );
-        }
-        let own = rows / self.ranks;
-        if !rows.is_multiple_of(self.ranks) {
-            return Some(format!("has {} ranks, which do not divide its {rows} rows", self.ranks));
-        }
-        (!own.is_multiple_of(rows_per_message)).then(|| {
-            format!(
-                "gives each rank {own} rows, which are no whole number of messages of {rows_per_message} rows"
-            )
+        turn.is_some_and(|turn| turn + 1 < self.functions.len()).then(|| {
+            "has a function after its corner turn, which needs rows that other ranks have; put it into a stage of its own"
+                .into()
         })
+    }
+}
+
+/// What is wrong with sharing `rows` among `ranks` in whole messages of `wanted` rows, if anything.
+fn divided(ranks: usize, rows: usize, wanted: usize) -> Option<String> {
+    let own = rows / ranks;
+    if !rows.is_multiple_of(ranks) {
+        return Some(format!("has {ranks} ranks, which do not divide its {rows} rows"));
+    }
+    (!own.is_multiple_of(wanted)).then(|| {
+        format!(
+            "gives each rank {own} rows, which are no whole number of messages of {wanted} rows"
+        )
+    })
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = match self.at {
+            Part::Source => "the source",
+            Part::Stage(_) => "stage",
+            Part::Sink => "the sink",
+        };
+        write!(f, "{at} {}", self.what)
+    }
+}
+
+#[cfg(test)]
+impl Chain {
+    /// A chain with double buffering of stages with these functions and numbers of ranks of their own.
+    pub(super) fn of(
+        (rows, columns, rows_per_message): (usize, usize, usize),
+        stages: &[(&[Function], usize)],
+    ) -> Chain {
+        let mut first = 1;
+        let stage = |&(functions, ranks): &(&[Function], usize)| {
+            let on = (first..first + ranks).collect();
+            first += ranks;
+            Stage { name: String::new(), functions: functions.into(), on }
+        };
+        let stages = stages.iter().map(stage).collect();
+        Chain {
+            name: "test".into(),
+            file: String::new(),
+            text: String::new(),
+            title: String::new(),
+            rows,
+            columns,
+            rows_per_message,
+            buffers: 2,
+            overlap_sends: true,
+            source: vec![0],
+            stages,
+            sink: vec![first],
+        }
     }
 }

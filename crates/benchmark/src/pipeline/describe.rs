@@ -25,23 +25,35 @@ impl Chain {
         );
         let message = |columns: usize| self.rows_per_message * columns * ELEMENT_BYTES;
         text += &format!(
-            "rank {}: source, messages of {} bytes\n",
-            source.first,
+            "{}: source, messages of {} bytes\n",
+            named(&source.ranks),
             message(source.columns)
         );
         for (stage, level) in self.stages.iter().zip(&levels[1..]) {
-            let ranks = match level.ranks {
-                1 => format!("rank {}", level.first),
-                ranks => format!("ranks {} to {}", level.first, level.first + ranks - 1),
-            };
             let turned = if level.turns { ", then hands on columns as rows" } else { "" };
             text += &format!(
-                "{ranks}: {}, {} rows of {} elements each{turned}\n",
+                "{}: {}, {} rows of {} elements each{turned}\n",
+                named(&level.ranks),
                 stage.name,
                 level.strip(),
                 level.columns
             );
         }
-        text + &format!("rank {}: sink, {} x {} elements\n", sink.first, sink.rows, sink.columns)
+        let sink_ranks = named(&sink.ranks);
+        text + &format!("{sink_ranks}: sink, {} x {} elements\n", sink.rows, sink.columns)
+    }
+}
+
+/// Ranks in words.
+fn named(ranks: &[usize]) -> String {
+    match ranks {
+        [rank] => format!("rank {rank}"),
+        [first, .., last] if ranks.windows(2).all(|pair| pair[0] + 1 == pair[1]) => {
+            format!("ranks {first} to {last}")
+        }
+        _ => {
+            let ranks: Vec<_> = ranks.iter().map(usize::to_string).collect();
+            format!("ranks {}", ranks.join(", "))
+        }
     }
 }

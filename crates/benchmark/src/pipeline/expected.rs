@@ -115,22 +115,9 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::Stage;
 
     fn chain(functions: &[Function], rows: usize, columns: usize) -> Chain {
-        let stage = Stage { name: String::new(), functions: functions.into(), ranks: 1 };
-        Chain {
-            name: String::new(),
-            file: String::new(),
-            text: String::new(),
-            title: String::new(),
-            rows,
-            columns,
-            rows_per_message: 1,
-            buffers: 2,
-            overlap_sends: true,
-            stages: vec![stage],
-        }
+        Chain::of((rows, columns, 1), &[(functions, 1)])
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::chain::Part;
+use super::placement::{Wanted, placed};
 use super::{Chain, Function, Stage};
 
 /// Why there is no chain.
@@ -47,7 +49,11 @@ struct File {
     #[serde(default)]
     flow: FileFlow,
     #[serde(default)]
+    source: FileEnd,
+    #[serde(default)]
     stage: Vec<Spanned<FileStage>>,
+    #[serde(default)]
+    sink: FileEnd,
 }
 
 #[derive(Deserialize)]
@@ -65,12 +71,21 @@ struct FileFlow {
     overlap_sends: Option<bool>,
 }
 
+/// The source or the sink.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileEnd {
+    ranks: Option<Spanned<usize>>,
+    on: Option<Spanned<Vec<usize>>>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileStage {
     name: Option<String>,
     functions: Vec<Spanned<String>>,
     ranks: Option<Spanned<usize>>,
+    on: Option<Spanned<Vec<usize>>>,
 }
 
 impl Chain {
@@ -151,7 +166,17 @@ impl Reader<'_> {
         if starts.is_empty() {
             return Err(self.invalid(0, "there is no [[stage]]; a chain has at least one"));
         }
-        let stages = file.stage.into_iter().map(|stage| self.stage(stage.into_inner()));
+        let mut stages = file.stage.into_iter().map(|stage| self.stage(stage.into_inner()));
+        let (mut stages, wanted): (Vec<_>, Vec<_>) =
+            stages.by_ref().collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let ends = [self.wanted(&file.source.ranks, &file.source.on)?];
+        let wanted = ends.into_iter().chain(wanted);
+        let wanted = wanted.chain([self.wanted(&file.sink.ranks, &file.sink.on)?]);
+        let placed = placed(wanted.collect());
+        let mut placed = placed.map_err(|problem| self.invalid(0, problem))?.into_iter();
+        let source = placed.next().unwrap_or_default();
+        stages.iter_mut().zip(&mut placed).for_each(|(stage, on)| stage.on = on);
+        let sink = placed.next().unwrap_or_default();
         let chain = Chain {
             name: name.into(),
             file: self.file.into(),
@@ -162,33 +187,61 @@ impl Reader<'_> {
             rows_per_message,
             buffers,
             overlap_sends: flow.overlap_sends.unwrap_or(true),
-            stages: stages.collect::<Result<_, _>>()?,
+            source,
+            stages,
+            sink,
         };
-        match chain.mistake() {
-            None => Ok(chain),
-            Some((Some(index), problem)) => {
-                let name = &chain.stages[index].name;
-                Err(self.invalid(starts[index], format!("stage {} ({name}) {problem}", index + 1)))
-            }
-            Some((None, problem)) => {
-                let wanted = flow.rows_per_message.as_ref();
-                let at = wanted.unwrap_or(&file.matrix.rows).span().start;
-                Err(self.invalid(at, problem))
-            }
-        }
+        let Some(mistake) = chain.mistake() else { return Ok(chain) };
+        let grain = || flow.rows_per_message.as_ref().unwrap_or(&file.matrix.rows).span().start;
+        let end = |end: &FileEnd| {
+            let ranks = end.ranks.as_ref().map(|ranks| ranks.span().start);
+            ranks.or(end.on.as_ref().map(|on| on.span().start)).unwrap_or_else(grain)
+        };
+        let at = match mistake.at {
+            Part::Source => end(&file.source),
+            Part::Stage(index) => starts[index],
+            Part::Sink => end(&file.sink),
+        };
+        Err(self.invalid(at, mistake.to_string()))
     }
 
-    fn stage(&self, stage: FileStage) -> Result<Stage, ChainError> {
+    /// A stage that has no ranks yet, and those that it wants.
+    fn stage(&self, stage: FileStage) -> Result<(Stage, Wanted), ChainError> {
         let functions = stage.functions.iter().map(|name| self.function(name));
         let functions = functions.collect::<Result<Vec<_>, _>>()?;
-        let ranks = match &stage.ranks {
-            Some(ranks) => self.within("ranks", ranks, RANKS_MAX)?,
-            None => 1,
-        };
+        let wanted = self.wanted(&stage.ranks, &stage.on)?;
         let names = stage.functions.iter().map(|name| name.get_ref().as_str());
         let own = names.collect::<Vec<_>>().join(" + ");
         let name = stage.name.unwrap_or(if own.is_empty() { "hand on".into() } else { own });
-        Ok(Stage { name, functions, ranks })
+        Ok((Stage { name, functions, on: Vec::new() }, wanted))
+    }
+
+    fn wanted(
+        &self,
+        ranks: &Option<Spanned<usize>>,
+        on: &Option<Spanned<Vec<usize>>>,
+    ) -> Result<Wanted, ChainError> {
+        let Some(on) = on else {
+            let ranks = ranks.as_ref().map(|ranks| self.within("ranks", ranks, RANKS_MAX));
+            return Ok(Wanted::Own(ranks.transpose()?.unwrap_or(1)));
+        };
+        let invalid = |problem: String| Err(self.invalid(on.span().start, problem));
+        if ranks.is_some() {
+            return invalid("`on` says which ranks, so `ranks` must be left out".into());
+        }
+        let wanted = on.get_ref();
+        if wanted.is_empty() {
+            return invalid("`on` is empty; it must name one rank or more".into());
+        }
+        if let Some(rank) = wanted.iter().find(|&&rank| rank >= RANKS_MAX) {
+            let last = RANKS_MAX - 1;
+            return invalid(format!("`on` names rank {rank}; ranks are numbers from 0 to {last}"));
+        }
+        let twice = |at: &usize| wanted[..*at].contains(&wanted[*at]);
+        if let Some(at) = (0..wanted.len()).find(twice) {
+            return invalid(format!("`on` names rank {} twice", wanted[at]));
+        }
+        Ok(Wanted::On(wanted.clone()))
     }
 
     fn function(&self, name: &Spanned<String>) -> Result<Function, ChainError> {

@@ -1,12 +1,12 @@
 //! What a rank of a stage does with its blocks.
 
-use contract::{Buffer, Rank, Result};
+use contract::{Buffer, Rank, Result, Work, WorkKind};
 use kernels::fft::BlockFft;
 use kernels::{Complex32, corner_turn_pitched};
 
 use super::chain::{Function, Stage};
 use super::expected::weight;
-use super::geometry::{Level, Outlet, first_row};
+use super::geometry::{Level, Outlet};
 use crate::programs::failed;
 
 /// A function with all that it needs made before.
@@ -20,10 +20,13 @@ pub(super) struct Functions {
     prepared: Vec<(Function, Prepared)>,
     rows: usize,
     columns: usize,
+    /// Columns of the level that gets the results.
+    columns_after: usize,
 }
 
 impl Functions {
-    pub(super) fn new(stage: &Stage, level: &Level) -> Result<Self> {
+    /// Of `stage`, which is `level` and hands on to `to`.
+    pub(super) fn new(stage: &Stage, level: &Level, to: &Level) -> Result<Self> {
         let columns = level.columns;
         let prepare = |&function: &Function| {
             let prepared = match function {
@@ -33,13 +36,50 @@ impl Functions {
             Ok((function, prepared))
         };
         let prepared = stage.row_functions().iter().map(prepare).collect::<Result<_>>()?;
-        Ok(Functions { prepared, rows: level.block_rows, columns })
+        let (rows, columns_after) = (level.block_rows, to.columns);
+        Ok(Functions { prepared, rows, columns, columns_after })
     }
 
     /// Does to `block` all but the corner turn, in place.
     pub(super) fn rows(&mut self, rank: &mut dyn Rank, block: &mut Buffer) -> Result<()> {
+        self.rows_after(rank, 0, block)
+    }
+
+    /// The same with the rows of `input`, which stay as they are, into `block`; without the functions, if they are not
+    /// `wanted`. The first function reads the rows where they are, so that nothing is copied.
+    pub(super) fn rows_from(
+        &mut self,
+        rank: &mut dyn Rank,
+        input: &Buffer,
+        block: &mut Buffer,
+        wanted: bool,
+    ) -> Result<()> {
+        let (rows, columns) = (self.rows, self.columns);
+        let (input, output) = (input.elements::<Complex32>(), block.elements_mut::<Complex32>());
+        let mut done = Ok(());
+        match self.prepared.first_mut().filter(|_| wanted) {
+            Some((function, prepared)) => {
+                rank.compute(function.work(rows, columns), &mut || match prepared {
+                    Prepared::Fft(fft) => done = fft.transform_into(input, output),
+                    Prepared::Weight(weights) => {
+                        let weighted = input.iter().zip(weights.iter().cycle());
+                        output.iter_mut().zip(weighted).for_each(|(to, (x, w))| *to = x * w);
+                    }
+                });
+            }
+            None => {
+                let copy = Work::new(WorkKind::CopyBytes, size_of_val(input) as u64);
+                rank.compute(copy, &mut || output.copy_from_slice(input));
+            }
+        }
+        done.map_err(failed)?;
+        if wanted { self.rows_after(rank, 1, block) } else { Ok(()) }
+    }
+
+    /// Does the functions from the one with index `first` on, in place.
+    fn rows_after(&mut self, rank: &mut dyn Rank, first: usize, block: &mut Buffer) -> Result<()> {
         let block = block.elements_mut::<Complex32>();
-        for (function, prepared) in &mut self.prepared {
+        for (function, prepared) in self.prepared.iter_mut().skip(first) {
             let mut done = Ok(());
             rank.compute(function.work(self.rows, self.columns), &mut || match prepared {
                 Prepared::Fft(fft) => done = fft.transform(block),
@@ -62,18 +102,22 @@ impl Functions {
         turned: &mut Turned<'_>,
     ) -> Result<()> {
         let block = block.elements::<Complex32>();
-        let (piece_rows, piece_columns) = turned.outlet.shape;
+        let Turned { me, outlet, pieces } = turned;
+        let (piece_rows, piece_columns) = outlet.shape;
         let mut done = Ok(());
         rank.compute(Function::CornerTurn.work(self.rows, self.columns), &mut || {
-            for (at, piece) in turned.pieces.iter_mut().enumerate() {
-                let first = first_row(turned.to, at);
-                let piece = &mut piece.elements_mut::<Complex32>()[number * self.rows..];
+            for (piece, buffer) in outlet.pieces.iter().zip(pieces.iter_mut()) {
+                // A whole block of the receiver, or what it gets from here.
+                let (first, pitch) = match piece.to == *me {
+                    true => (outlet.first_column, self.columns_after),
+                    false => (0, piece_columns),
+                };
                 let turned = corner_turn_pitched(
-                    &block[first..],
+                    &block[piece.row..],
                     (self.rows, piece_rows),
                     self.columns,
-                    piece,
-                    piece_columns,
+                    &mut buffer.elements_mut::<Complex32>()[first + number * self.rows..],
+                    pitch,
                 );
                 done = std::mem::replace(&mut done, Ok(())).and(turned);
             }
@@ -84,7 +128,7 @@ impl Functions {
 
 /// Where a turned block goes.
 pub(super) struct Turned<'a> {
-    pub(super) to: &'a Level,
+    pub(super) me: usize,
     pub(super) outlet: &'a Outlet,
     pub(super) pieces: &'a mut [Buffer],
 }

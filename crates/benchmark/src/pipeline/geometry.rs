@@ -3,7 +3,7 @@
 //! Level 0 is the source, level `stages + 1` the sink, and the stages lie between. The ranks of a level share the rows of
 //! its matrix, each a strip of successive ones, and receive their strip in *blocks* of `rows_per_message` rows. After a
 //! corner turn a rank of the level before has a few columns of every block, so a block comes in as many *pieces* as that
-//! level has ranks, a strip of columns each; otherwise in one.
+//! level has ranks, a strip of columns each; otherwise in one. A rank may have a place in several levels.
 
 use super::chain::{Chain, ELEMENT_BYTES};
 
@@ -12,10 +12,8 @@ use super::chain::{Chain, ELEMENT_BYTES};
 pub(super) struct Level {
     /// Its number: 0 for the source.
     pub(super) number: usize,
-    /// Its first rank.
-    pub(super) first: usize,
-    /// How many ranks it has.
-    pub(super) ranks: usize,
+    /// Its ranks, in the order of their rows.
+    pub(super) ranks: Vec<usize>,
     /// Rows of its matrix.
     pub(super) rows: usize,
     /// Columns of its matrix.
@@ -29,7 +27,7 @@ pub(super) struct Level {
 impl Level {
     /// Rows of one rank.
     pub(super) fn strip(&self) -> usize {
-        self.rows / self.ranks
+        self.rows / self.ranks.len()
     }
 
     /// Blocks of one rank in each matrix.
@@ -44,7 +42,7 @@ impl Level {
 
     /// The rank that has the block that begins with `row`.
     fn owner(&self, row: usize) -> usize {
-        self.first + row / self.strip()
+        self.ranks[row / self.strip()]
     }
 }
 
@@ -52,19 +50,16 @@ impl Level {
 pub(super) fn levels(chain: &Chain) -> Vec<Level> {
     let (mut rows, mut columns) = (chain.rows, chain.columns);
     let block_rows = chain.rows_per_message;
-    let mut first = 0;
-    let ends = (1, false);
-    let stages = chain.stages.iter().map(|stage| (stage.ranks, stage.turns()));
-    let all = std::iter::once(ends).chain(stages).chain([ends]).enumerate();
-    let level = |(number, (ranks, turns)): (usize, (usize, bool))| {
-        let level = Level { number, first, ranks, rows, columns, block_rows, turns };
-        first += ranks;
+    let turns = chain.stages.iter().map(|stage| stage.turns());
+    let turns = std::iter::once(false).chain(turns).chain([false]);
+    let level = |(number, (ranks, turns)): (usize, (&Vec<usize>, bool))| {
+        let level = Level { number, ranks: ranks.clone(), rows, columns, block_rows, turns };
         if turns {
             std::mem::swap(&mut rows, &mut columns);
         }
         level
     };
-    all.map(level).collect()
+    chain.placed().zip(turns).enumerate().map(level).collect()
 }
 
 /// What a rank receives.
@@ -79,19 +74,30 @@ pub(super) struct Intake {
 /// What a rank sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outlet {
-    /// For each piece of a matrix in the order in which it is sent, the rank that gets it.
-    pub(super) pieces: Vec<usize>,
+    /// The pieces of a matrix in the order in which they are sent.
+    pub(super) pieces: Vec<Piece>,
     /// Bytes of each piece.
     pub(super) piece_bytes: usize,
     /// Rows and columns of each piece.
     pub(super) shape: (usize, usize),
+    /// The column of the receiver's block in which a piece begins.
+    pub(super) first_column: usize,
+}
+
+/// One piece of what a rank sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The rank that gets it.
+    pub(super) to: usize,
+    /// Its first row in the matrix of the level that gets it.
+    pub(super) row: usize,
 }
 
 /// What rank `index` of `to` receives from the level before.
 pub(super) fn intake(from: &Level, to: &Level, index: usize) -> Intake {
-    let pieces = if from.turns { from.ranks } else { 1 };
+    let pieces = if from.turns { from.ranks.len() } else { 1 };
     let senders = |block: usize| match from.turns {
-        true => (from.first..from.first + from.ranks).collect(),
+        true => from.ranks.clone(),
         false => vec![from.owner(index * to.strip() + block * to.block_rows)],
     };
     Intake {
@@ -100,64 +106,58 @@ pub(super) fn intake(from: &Level, to: &Level, index: usize) -> Intake {
     }
 }
 
-/// What rank `index` of `from` sends to the next level. A turned matrix, and the source's, go to all ranks of the next
-/// level in turn, so that none waits for the others' share.
+/// What rank `index` of `from` sends to the next level: of a turned matrix a part of every block, else the blocks of its own
+/// rows. A turned matrix, and the source's, go to the ranks of the next level in turn, so that none waits for the
+/// others' share.
 pub(super) fn outlet(from: &Level, to: &Level, index: usize) -> Outlet {
-    let columns = if from.turns { from.strip() } else { to.columns };
-    let pieces = match from.turns || from.number == 0 {
-        true => (0..to.blocks()).flat_map(|_| to.first..to.first + to.ranks).collect(),
-        false => {
-            let row = |block: usize| index * from.strip() + block * from.block_rows;
-            (0..from.blocks()).map(|block| to.owner(row(block))).collect()
-        }
+    let (columns, first_column) = match from.turns {
+        true => (from.strip(), index * from.strip()),
+        false => (to.columns, 0),
     };
+    let own = index * from.strip()..(index + 1) * from.strip();
+    let rows = (0..to.rows).step_by(to.block_rows);
+    let mut rows: Vec<usize> = rows.filter(|row| from.turns || own.contains(row)).collect();
+    if from.turns || from.number == 0 {
+        rows.sort_by_key(|row| (row % to.strip(), row / to.strip()));
+    }
+    let pieces = rows.into_iter().map(|row| Piece { to: to.owner(row), row }).collect();
     let shape = (to.block_rows, columns);
-    Outlet { pieces, piece_bytes: shape.0 * shape.1 * ELEMENT_BYTES, shape }
-}
-
-/// The first row of piece `at` of what the level before `to` sends to all its ranks in turn.
-pub(super) fn first_row(to: &Level, at: usize) -> usize {
-    at % to.ranks * to.strip() + at / to.ranks * to.block_rows
+    Outlet { pieces, piece_bytes: shape.0 * shape.1 * ELEMENT_BYTES, shape, first_column }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::{Function, Stage};
+    use crate::pipeline::Function::{CornerTurn, Fft};
 
     /// 8 x 4 elements in messages of two rows: two ranks that turn, then one, then two.
     fn chain() -> Chain {
-        let stage = |functions: &[Function], ranks| Stage {
-            name: String::new(),
-            functions: functions.into(),
-            ranks,
-        };
-        Chain {
-            name: String::new(),
-            file: String::new(),
-            text: String::new(),
-            title: String::new(),
-            rows: 8,
-            columns: 4,
-            rows_per_message: 2,
-            buffers: 2,
-            overlap_sends: true,
-            stages: vec![
-                stage(&[Function::Fft, Function::CornerTurn], 2),
-                stage(&[Function::Fft], 1),
-                stage(&[], 2),
-            ],
-        }
+        Chain::of((8, 4, 2), &[(&[Fft, CornerTurn], 2), (&[Fft], 1), (&[], 2)])
+    }
+
+    /// The same on two ranks, each with half of everything.
+    fn shared() -> Chain {
+        let mut chain = chain();
+        (chain.source, chain.sink) = (vec![0, 1], vec![0, 1]);
+        chain.stages.iter_mut().for_each(|stage| stage.on = vec![0, 1]);
+        chain
+    }
+
+    fn pieces(pieces: &[(usize, usize)]) -> Vec<Piece> {
+        pieces.iter().map(|&(to, row)| Piece { to, row }).collect()
     }
 
     #[test]
     fn a_turned_block_comes_in_a_piece_from_each_rank() {
         // Ranks: 0 source, 1-2 turn, 3 transforms, 4-5 hand on, 6 sink.
         let levels = levels(&chain());
-        assert_eq!(levels.iter().map(|level| level.first).collect::<Vec<_>>(), [0, 1, 3, 4, 6]);
+        let ranks: Vec<_> = levels.iter().map(|level| level.ranks.clone()).collect();
+        assert_eq!(ranks, [vec![0], vec![1, 2], vec![3], vec![4, 5], vec![6]]);
         // Ranks 1 and 2 each have 4 of 8 rows, so 4 of the 8 columns after the turn: pieces of 2 x 4 elements.
         let turned = outlet(&levels[1], &levels[2], 1);
-        assert_eq!(turned, Outlet { pieces: vec![3, 3], piece_bytes: 64, shape: (2, 4) });
+        let to_3 = pieces(&[(3, 0), (3, 2)]);
+        let expected = Outlet { pieces: to_3, piece_bytes: 64, shape: (2, 4), first_column: 4 };
+        assert_eq!(turned, expected);
         let taken = intake(&levels[1], &levels[2], 0);
         assert_eq!(taken, Intake { blocks: vec![vec![1, 2]; 2], piece_bytes: 64 });
     }
@@ -167,7 +167,8 @@ mod tests {
         let levels = levels(&chain());
         // Rank 3 has rows 0-3 of 4 x 8; rank 4 has rows 0-1, rank 5 rows 2-3.
         let rows = outlet(&levels[2], &levels[3], 0);
-        assert_eq!(rows, Outlet { pieces: vec![4, 5], piece_bytes: 128, shape: (2, 8) });
+        assert_eq!(rows.pieces, pieces(&[(4, 0), (5, 2)]));
+        assert_eq!((rows.piece_bytes, rows.shape, rows.first_column), (128, (2, 8), 0));
         assert_eq!(intake(&levels[2], &levels[3], 1).blocks, [[3]]);
         assert_eq!(intake(&levels[3], &levels[4], 0).blocks, [[4], [5]]);
     }
@@ -176,26 +177,37 @@ mod tests {
     fn the_source_serves_all_ranks_in_turn() {
         let levels = levels(&chain());
         let source = outlet(&levels[0], &levels[1], 0);
-        assert_eq!(source.pieces, [1, 2, 1, 2]);
         // Rank 1 has rows 0-3, rank 2 rows 4-7.
-        let rows: Vec<_> = (0..4).map(|at| first_row(&levels[1], at)).collect();
-        assert_eq!(rows, [0, 4, 2, 6]);
+        assert_eq!(source.pieces, pieces(&[(1, 0), (2, 4), (1, 2), (2, 6)]));
+    }
+
+    #[test]
+    fn only_turned_pieces_leave_a_rank_that_has_a_share_of_every_stage() {
+        let levels = levels(&shared());
+        let leaves = |level: usize, index: usize| {
+            let outlet = outlet(&levels[level], &levels[level + 1], index);
+            outlet.pieces.iter().any(|piece| piece.to != index)
+        };
+        for index in 0..2 {
+            assert_eq!([0, 1, 2, 3].map(|level| leaves(level, index)), [false, true, false, false]);
+        }
     }
 
     #[test]
     fn what_is_sent_is_what_is_received_on_every_edge() {
-        let levels = levels(&chain());
-        for pair in levels.windows(2) {
-            let (from, to) = (&pair[0], &pair[1]);
-            for sender in 0..from.ranks {
-                for receiver in 0..to.ranks {
-                    let sent = outlet(from, to, sender);
-                    let taken = intake(from, to, receiver);
-                    assert_eq!(sent.piece_bytes, taken.piece_bytes);
-                    let to_it = sent.pieces.iter().filter(|&&rank| rank == to.first + receiver);
-                    let from_it = taken.blocks.iter().flatten();
-                    let from_it = from_it.filter(|&&rank| rank == from.first + sender);
-                    assert_eq!(to_it.count(), from_it.count(), "{sender} to {receiver}");
+        for levels in [levels(&chain()), levels(&shared())] {
+            for pair in levels.windows(2) {
+                let (from, to) = (&pair[0], &pair[1]);
+                for (sender, sending) in from.ranks.iter().enumerate() {
+                    for (receiver, receiving) in to.ranks.iter().enumerate() {
+                        let sent = outlet(from, to, sender);
+                        let taken = intake(from, to, receiver);
+                        assert_eq!(sent.piece_bytes, taken.piece_bytes);
+                        let to_it = sent.pieces.iter().filter(|piece| piece.to == *receiving);
+                        let from_it = taken.blocks.iter().flatten();
+                        let from_it = from_it.filter(|&rank| rank == sending);
+                        assert_eq!(to_it.count(), from_it.count(), "{sender} to {receiver}");
+                    }
                 }
             }
         }

@@ -4,12 +4,18 @@ use contract::{Buffer, Rank, Result, Source, Tag, TagSelector};
 use kernels::Complex32;
 
 use super::geometry::{Intake, Level};
+use super::handover::Handover;
 use super::waiting::{Purpose, Waiting};
 
-/// Blocks and their pieces.
-pub(super) const DATA: Tag = Tag::new(0);
-/// Data requests: empty messages against the flow.
-pub(super) const REQUEST: Tag = Tag::new(1);
+/// Blocks and their pieces for a level.
+pub(super) const fn data(level: usize) -> Tag {
+    Tag::new(2 * level as u32)
+}
+
+/// Data requests of a level: empty messages against the flow.
+pub(super) const fn request(level: usize) -> Tag {
+    Tag::new(2 * level as u32 + 1)
+}
 
 /// Room for one block.
 struct Slot {
@@ -17,14 +23,19 @@ struct Slot {
     block: Option<u64>,
     /// Pieces that have not come yet.
     missing: usize,
-    /// The whole block. Away while it is received into (where it comes in one piece) or sent from.
+    /// The whole block. Away while it is received into (where it comes in one piece, or one piece comes from this
+    /// rank, which writes it into its place in the block) or sent from.
     whole: Option<Buffer>,
-    /// Its pieces, where it comes in several.
+    /// Its pieces, where it comes in several; none for one of this rank.
     pieces: Vec<Option<Buffer>>,
+    /// What the source of this rank lends: the block is still there, and not in `whole`.
+    lent: Option<Buffer>,
 }
 
 /// The receiving side of a rank.
 pub(super) struct Inlet {
+    level: usize,
+    me: usize,
     intake: Intake,
     slots: Vec<Slot>,
     block_rows: usize,
@@ -34,20 +45,28 @@ pub(super) struct Inlet {
 }
 
 impl Inlet {
-    pub(super) fn new(intake: Intake, level: &Level, slots: usize) -> Result<Self> {
-        let pieces = intake.blocks[0].len();
+    /// For rank `me`, with room for `slots` blocks; for one, if all of them come from `me` itself: then nothing can come while
+    /// it works, and the fewer places a block goes through, the more of the cache is left.
+    pub(super) fn new(intake: Intake, level: &Level, me: usize, slots: usize) -> Result<Self> {
+        let from_me = intake.blocks.iter().flatten().all(|&from| from == me);
+        let slots = if from_me { 1 } else { slots };
+        let senders = &intake.blocks[0];
+        let senders = if senders.len() > 1 { senders.as_slice() } else { &[] };
+        let piece = |&from: &usize| {
+            (from != me).then(|| Buffer::try_zeroed(intake.piece_bytes)).transpose()
+        };
         let slot = || {
-            let piece = |_| Buffer::try_zeroed(intake.piece_bytes).map(Some);
-            let cut = if pieces > 1 { pieces } else { 0 };
             Ok(Slot {
                 block: None,
                 missing: 0,
                 whole: Some(Buffer::try_zeroed(level.block_bytes())?),
-                pieces: (0..cut).map(piece).collect::<Result<_>>()?,
+                pieces: senders.iter().map(piece).collect::<Result<_>>()?,
+                lent: None,
             })
         };
         let slots = (0..slots).map(|_| slot()).collect::<Result<Vec<_>>>()?;
-        Ok(Inlet { intake, slots, block_rows: level.block_rows, total: 0, posted: 0 })
+        let (number, block_rows) = (level.number, level.block_rows);
+        Ok(Inlet { level: number, me, intake, slots, block_rows, total: 0, posted: 0 })
     }
 
     /// Operations that can be under way at once.
@@ -66,7 +85,12 @@ impl Inlet {
     }
 
     /// Posts receives into all free slots, as long as blocks are to come, and asks for what they wait for.
-    pub(super) fn post(&mut self, rank: &mut dyn Rank, waiting: &mut Waiting) -> Result<()> {
+    pub(super) fn post(
+        &mut self,
+        rank: &mut dyn Rank,
+        waiting: &mut Waiting,
+        handover: &mut Handover,
+    ) -> Result<()> {
         for (index, slot) in self.slots.iter_mut().enumerate() {
             if self.posted == self.total {
                 break;
@@ -80,12 +104,19 @@ impl Inlet {
             slot.missing = senders.len();
             self.posted += 1;
             for (piece, &from) in senders.iter().enumerate() {
-                let buffer = slot.pieces.get_mut(piece).unwrap_or(&mut slot.whole).take();
+                let buffer = match slot.pieces.get_mut(piece) {
+                    Some(buffer) if from != self.me => buffer.take(),
+                    _ => slot.whole.take(),
+                };
                 let Some(buffer) = buffer else { unreachable!("a free slot has all its buffers") };
-                let posted =
-                    rank.post_receive(Source::Rank(from), TagSelector::Is(DATA), buffer)?;
-                waiting.add(posted, Purpose::Piece { slot: index, piece });
-                rank.send(from, REQUEST, &[])?;
+                if from == self.me {
+                    handover.open(self.level, index, piece, buffer);
+                    continue;
+                }
+                let data = TagSelector::Is(data(self.level));
+                let posted = rank.post_receive(Source::Rank(from), data, buffer)?;
+                waiting.add(self.level, posted, Purpose::Piece { slot: index, piece });
+                rank.send(from, request(self.level), &[])?;
             }
         }
         Ok(())
@@ -95,16 +126,26 @@ impl Inlet {
     pub(super) fn take(&mut self, slot: usize, piece: usize, buffer: Buffer) {
         let slot = &mut self.slots[slot];
         slot.missing -= 1;
-        if slot.pieces.is_empty() {
-            slot.whole = Some(buffer);
-            return;
+        match slot.pieces.get_mut(piece) {
+            Some(place) if self.intake.blocks[0][piece] != self.me => *place = Some(buffer),
+            _ => slot.whole = Some(buffer),
         }
-        slot.pieces[piece] = Some(buffer);
         if slot.missing == 0
             && let Some(whole) = &mut slot.whole
         {
             join(&slot.pieces, whole, self.block_rows);
         }
+    }
+
+    /// Takes what is lent for the block in a slot.
+    pub(super) fn take_lent(&mut self, slot: usize, lent: Buffer) {
+        self.slots[slot].lent = Some(lent);
+    }
+
+    /// What was lent for the block in a slot, if anything, and where the block belongs.
+    pub(super) fn lent(&mut self, slot: usize) -> Option<(Buffer, &mut Buffer)> {
+        let slot = &mut self.slots[slot];
+        slot.lent.take().zip(slot.whole.as_mut())
     }
 
     /// How many slots there are.
@@ -152,14 +193,14 @@ impl Inlet {
     }
 }
 
-/// Puts pieces, each a strip of columns, side by side.
+/// Puts pieces, each a strip of columns, into their places.
 fn join(pieces: &[Option<Buffer>], whole: &mut Buffer, rows: usize) {
     let whole = whole.elements_mut::<Complex32>();
     let columns = whole.len() / rows;
-    let width = columns / pieces.len();
-    for (at, piece) in pieces.iter().flatten().enumerate() {
-        let piece = piece.elements::<Complex32>();
-        for (row, strip) in piece.chunks_exact(width).enumerate() {
+    for (at, piece) in pieces.iter().enumerate() {
+        let Some(piece) = piece else { continue };
+        let width = columns / pieces.len();
+        for (row, strip) in piece.elements::<Complex32>().chunks_exact(width).enumerate() {
             whole[row * columns + at * width..][..width].copy_from_slice(strip);
         }
     }

@@ -1,59 +1,71 @@
-//! A rank of a chain, whatever it is in it.
+//! A rank of a chain: its parts of the source, of stages and of the sink, and which of them works when.
 
-use contract::{Rank, Result, Work, WorkKind};
+use contract::{Buffer, Rank, Result, TimeSpan, Work, WorkKind};
 
 use super::Mode;
 use super::chain::Chain;
-use super::geometry::levels;
-use super::sink::SinkRank;
-use super::source::SourceRank;
-use super::stage::StageRank;
+use super::flow::{Flow, Readiness};
+use super::geometry::{Level, levels};
+use super::handover::Handover;
+use super::sink::SinkPart;
+use super::source::SourcePart;
+use super::stage::StagePart;
 use super::stamps::{AllStamps, Stamps};
+use super::waiting::{Purpose, Waiting};
 use crate::period::{Deadlines, Trial};
 
 enum Kind {
-    Source(SourceRank),
-    Stage(Box<StageRank>),
-    Sink(SinkRank),
+    Source(SourcePart),
+    Stage(Box<StagePart>),
+    Sink(SinkPart),
 }
 
-/// This rank's part of a chain, with all memory that it needs.
-pub(crate) struct Member {
+/// A part and its level.
+struct Part {
+    level: usize,
     kind: Kind,
+}
+
+/// This rank's parts of a chain, with all memory that they need.
+pub(crate) struct Member {
+    /// Those furthest down the chain first: what can leave makes room for what comes.
+    parts: Vec<Part>,
+    waiting: Waiting,
+    handover: Handover,
     stamps: Stamps,
 }
 
 impl Member {
-    /// The part of `rank` in `chain`, which must have as many ranks as there are, run as `mode` says or without functions
+    /// The parts of `rank` in `chain`, which must have as many ranks as there are, run as `mode` says or without functions
     /// or messages.
     ///
     /// # Errors
     /// [`contract::Error::OutOfMemory`] for buffers.
     pub(crate) fn new(chain: &Chain, mode: Mode, seed: u64, rank: &mut dyn Rank) -> Result<Self> {
         let levels = levels(chain);
-        let me = rank.rank();
-        let computes = computes(rank);
-        let kind = match me {
-            0 => Kind::Source(SourceRank::new(chain, &levels, seed)?),
-            _ if me + 1 == chain.ranks() => {
-                Kind::Sink(SinkRank::new(chain, &levels, seed, computes)?)
-            }
-            _ => {
-                let level = levels.iter().rposition(|level| level.first <= me).unwrap_or(0);
-                let stage = &chain.stages[level - 1];
+        let (me, computes) = (rank.rank(), computes(rank));
+        let mine = levels.iter().rev().filter(|level| level.ranks.contains(&me));
+        let part = |level: &Level| {
+            let number = level.number;
+            let kind = if number == 0 {
+                Kind::Source(SourcePart::new(chain, &levels, me, seed)?)
+            } else if number + 1 == levels.len() {
+                Kind::Sink(SinkPart::new(chain, &levels, me, seed, computes)?)
+            } else {
                 // A stage that waits for its turn must have room for all that comes meanwhile.
-                let waiting = if mode == Mode::Synchronised { levels[level].blocks() } else { 0 };
-                let slots = chain.buffers + waiting;
-                Kind::Stage(Box::new(StageRank::new(
-                    stage,
-                    &levels[level - 1..],
-                    slots,
-                    chain,
-                    me,
-                )?))
-            }
+                let waiting = if mode == Mode::Synchronised { level.blocks() } else { 0 };
+                let (stage, slots) = (&chain.stages[number - 1], chain.buffers + waiting);
+                let part = StagePart::new(stage, &levels[number - 1..], slots, chain, me)?;
+                Kind::Stage(Box::new(part))
+            };
+            Ok(Part { level: number, kind })
         };
-        Ok(Member { kind, stamps: Stamps::new()? })
+        let parts = mine.map(part).collect::<Result<Vec<_>>>()?;
+        let operations = parts.iter().map(Part::operations_max).sum();
+        let mut waiting = Waiting::default();
+        waiting.reserve(operations);
+        let handover = Handover::new(levels.len(), operations);
+        Ok(Member { parts, waiting, handover, stamps: Stamps::new(levels.len())? })
     }
 
     /// Keeps up a trial.
@@ -67,18 +79,15 @@ impl Member {
         trial: &Trial,
         deadlines: &mut Deadlines,
     ) -> Result<()> {
-        let stamps = &mut self.stamps;
+        let Member { parts, waiting, handover, stamps } = self;
         stamps.begin();
-        let alone = mode == Mode::FunctionsOnly;
-        match &mut self.kind {
-            Kind::Stage(stage) if alone => stage.work_alone(rank, trial, deadlines, stamps),
-            Kind::Stage(stage) => stage.keep_up(rank, trial, deadlines, mode, stamps),
-            Kind::Source(_) | Kind::Sink(_) if alone => Ok(()),
-            Kind::Source(source) => source.keep_up(rank, trial, deadlines, stamps),
-            Kind::Sink(sink) => {
-                sink.keep_up(rank, trial, deadlines, mode != Mode::MessagesOnly, stamps)
-            }
+        let mut flow = Flow { rank, trial, deadlines, stamps, mode, waiting, handover };
+        if mode == Mode::FunctionsOnly {
+            return work_alone(parts, &mut flow);
         }
+        parts.iter_mut().for_each(|part| part.begin(trial.instances));
+        while go_on(parts, &mut flow)? {}
+        Ok(())
     }
 
     /// Brings what all ranks noted of the last trial's first `matrices` to rank 0.
@@ -88,8 +97,162 @@ impl Member {
 
     /// To be called before trials without messages.
     pub(crate) fn clear(&mut self) {
-        if let Kind::Stage(stage) = &mut self.kind {
-            stage.clear();
+        for part in &mut self.parts {
+            if let Kind::Stage(stage) = &mut part.kind {
+                stage.clear();
+            }
+        }
+    }
+}
+
+/// Posts and sends what can be, and lets the part that is furthest down the chain and ready do a bit of its work; or waits
+/// for something to come. False when all is done.
+fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
+    loop {
+        parts.iter_mut().try_for_each(|part| part.prepare(flow))?;
+        let mut changed = false;
+        while let Some((level, purpose, buffer)) = flow.handover.next() {
+            take(parts, level, purpose, buffer);
+            changed = true;
+        }
+        if !changed {
+            break;
+        }
+    }
+    let readiness = |part: &Part| part.readiness(flow.trial, flow.mode);
+    if let Some(ready) = parts.iter().position(|part| readiness(part) == Readiness::Now) {
+        hear_requests(parts, flow)?;
+        parts[ready].step(flow)?;
+        return Ok(true);
+    }
+    let gate = parts.iter().enumerate().filter_map(|(index, part)| match readiness(part) {
+        Readiness::At(time) => Some((time, index)),
+        _ => None,
+    });
+    match gate.min() {
+        Some((time, gated)) if parts.len() == 1 || flow.waiting.is_empty() => {
+            hear_requests(parts, flow)?;
+            flow.rank.wait_until(time);
+            parts[gated].step(flow)?;
+        }
+        Some((time, gated)) if flow.rank.now() >= time => {
+            hear_requests(parts, flow)?;
+            parts[gated].step(flow)?;
+        }
+        Some(_) => {
+            if let Some((level, purpose, buffer)) = flow.waiting.any_that_ended(flow.rank)? {
+                take(parts, level, purpose, buffer);
+            }
+        }
+        None if flow.waiting.is_empty() && parts.iter().all(Part::is_done) => return Ok(false),
+        None => {
+            let (level, purpose, buffer) = flow.waiting.next(flow.rank)?;
+            take(parts, level, purpose, buffer);
+        }
+    }
+    Ok(true)
+}
+
+/// Before a part works, what was asked for meanwhile is sent: its receiver need not wait for the work.
+fn hear_requests(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
+    while parts.iter().any(Part::has_queued) {
+        let heard = flow.waiting.request_that_came(flow.rank)?;
+        let Some((level, purpose, buffer)) = heard else { break };
+        take(parts, level, purpose, buffer);
+        let asked = parts.iter_mut().find(|part| part.level == level);
+        asked.map_or(Ok(()), |part| part.advance(flow))?;
+    }
+    Ok(())
+}
+
+fn take(parts: &mut [Part], level: usize, purpose: Purpose, buffer: Buffer) {
+    let part = parts.iter_mut().find(|part| part.level == level);
+    match part.map(|part| &mut part.kind) {
+        Some(Kind::Source(source)) => source.take(purpose, buffer),
+        Some(Kind::Stage(stage)) => stage.take(purpose, buffer),
+        Some(Kind::Sink(sink)) => sink.take(purpose, buffer),
+        None => unreachable!("only parts of this rank post anything"),
+    }
+}
+
+/// A trial without any message: each stage does its work on each matrix, one after the other.
+fn work_alone(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
+    for matrix in 0..flow.trial.instances {
+        flow.rank.wait_until(flow.trial.start(matrix));
+        for part in parts.iter_mut().rev() {
+            let Kind::Stage(stage) = &mut part.kind else { continue };
+            let took: TimeSpan = stage.work_alone(flow.rank)?;
+            let end = flow.rank.now();
+            flow.stamps.worked(part.level, matrix, took);
+            flow.stamps.ended(part.level, matrix, end);
+            flow.deadlines.ended(matrix, part.level as u64, end);
+        }
+    }
+    Ok(())
+}
+
+impl Part {
+    fn operations_max(&self) -> usize {
+        match &self.kind {
+            Kind::Source(source) => source.operations_max(),
+            Kind::Stage(stage) => stage.operations_max(),
+            Kind::Sink(sink) => sink.operations_max(),
+        }
+    }
+
+    fn begin(&mut self, matrices: u64) {
+        match &mut self.kind {
+            Kind::Source(source) => source.begin(matrices),
+            Kind::Stage(stage) => stage.begin(matrices),
+            Kind::Sink(sink) => sink.begin(matrices),
+        }
+    }
+
+    fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        match &mut self.kind {
+            Kind::Source(source) => source.prepare(flow),
+            Kind::Stage(stage) => stage.prepare(flow),
+            Kind::Sink(sink) => sink.prepare(flow),
+        }
+    }
+
+    fn readiness(&self, trial: &Trial, mode: Mode) -> Readiness {
+        match &self.kind {
+            Kind::Source(source) => source.readiness(trial),
+            Kind::Stage(stage) => stage.readiness(trial, mode),
+            Kind::Sink(sink) => sink.readiness(),
+        }
+    }
+
+    fn step(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        match &mut self.kind {
+            Kind::Source(source) => {
+                source.step(flow);
+                Ok(())
+            }
+            Kind::Stage(stage) => stage.step(flow),
+            Kind::Sink(sink) => sink.step(flow),
+        }
+    }
+
+    /// Whether something of a stage waits to be asked for by another rank.
+    fn has_queued(&self) -> bool {
+        matches!(&self.kind, Kind::Stage(stage) if stage.outgoing.has_queued())
+    }
+
+    /// Sends what was asked for.
+    fn advance(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        match &mut self.kind {
+            Kind::Stage(stage) => stage.outgoing.advance(flow.rank, flow.waiting, flow.handover),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        match &self.kind {
+            Kind::Source(source) => source.is_done(),
+            Kind::Stage(stage) => stage.is_done(),
+            Kind::Sink(sink) => sink.is_done(),
         }
     }
 }

@@ -2,16 +2,17 @@
 //! out. After Games and others, *Real-time benchmarks* (MITRE 1995), section 5.
 //!
 //! # How a block travels
-//! Every rank keeps its receives posted, into as many buffers as the chain gives it, and sends a *data request* (an empty
+//! A rank has a part in one level of the chain or in several. Between parts of one rank a block changes hands without being
+//! copied ([`handover`]). Otherwise every rank keeps its receives posted, into as many buffers as the chain gives it, and sends a *data request* (an empty
 //! message) upstream for each; nobody sends a block that was not asked for, so nothing is ever copied aside. While one
 //! block is worked on, the next ones come in and the last ones go out. A matrix is cut into messages of whole rows, so
 //! a stage can begin long before the matrix is complete; a corner turn needs all of it, and hands it on when all
 //! of it is there.
 //!
 //! # Where things are
-//! [`Chain`] is what a file says ([`file`]), [`geometry`] who sends what to whom, [`inlet`] and [`outgoing`] the two
-//! sides of a rank, [`stage`], [`source`] and [`sink`] the three kinds of ranks, [`function`] what stages compute, and
-//! [`expected`] the same computed directly. [`results`] makes measurements of what was noted ([`stamps`]). The
+//! [`Chain`] is what a file says ([`file`], [`placement`]), [`geometry`] who sends what to whom, [`inlet`] and [`outgoing`] the
+//! two sides of a part, [`stage`], [`source`] and [`sink`] the three kinds of parts, [`member`] a rank with its parts,
+//! [`function`] what stages compute, and [`expected`] the same computed directly. [`results`] makes measurements of what was noted ([`stamps`]). The
 //! benchmark itself is `programs::real_time::pipeline`.
 
 mod chain;
@@ -19,11 +20,14 @@ mod choice;
 mod describe;
 mod expected;
 mod file;
+mod flow;
 mod function;
 mod geometry;
+mod handover;
 mod inlet;
 mod member;
 mod outgoing;
+mod placement;
 mod results;
 mod sink;
 mod source;
@@ -37,7 +41,7 @@ pub use chain::{Chain, Function, Stage};
 pub use choice::{Pacing, Pipeline};
 pub use file::ChainError;
 pub(crate) use member::Member;
-pub(crate) use results::{hidden, profile};
+pub(crate) use results::{computing_us, hidden, profile};
 
 /// How a chain is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

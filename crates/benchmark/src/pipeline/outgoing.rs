@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use contract::{Buffer, Rank, Result, Source, TagSelector};
 
 use super::geometry::Outlet;
-use super::inlet::{DATA, REQUEST};
+use super::handover::Handover;
+use super::inlet::{data, request};
 use super::waiting::{Place, Purpose, Waiting};
 
-/// A receiver, and what it has asked for.
+/// A receiver on another rank, and what it has asked for.
 struct Receiver {
     rank: usize,
     /// Pieces that it has asked for and not got.
@@ -21,6 +22,10 @@ struct Receiver {
 
 /// The sending side of a rank.
 pub(super) struct Outgoing {
+    level: usize,
+    me: usize,
+    /// Whether what is sent must stay as it is.
+    keeps: bool,
     pub(super) outlet: Outlet,
     receivers: Vec<Receiver>,
     queue: VecDeque<(usize, Place, Buffer)>,
@@ -28,15 +33,22 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    /// `room`: the most blocks that can wait to be sent.
-    pub(super) fn new(outlet: Outlet, room: usize) -> Self {
-        let mut ranks = outlet.pieces.clone();
+    /// What `me` sends as a rank of `level`. `room`: the most blocks that can wait to be sent.
+    pub(super) fn new(level: usize, me: usize, outlet: Outlet, room: usize) -> Self {
+        let mut ranks: Vec<usize> = outlet.pieces.iter().map(|piece| piece.to).collect();
         ranks.sort_unstable();
         ranks.dedup();
+        ranks.retain(|&rank| rank != me);
         let receiver =
             |rank| Receiver { rank, credit: 0, requests_left: 0, empty: Some(Buffer::zeroed(0)) };
         let receivers = ranks.into_iter().map(receiver).collect();
-        Outgoing { outlet, receivers, queue: VecDeque::with_capacity(room), under_way: 0 }
+        let queue = VecDeque::with_capacity(room);
+        Outgoing { level, me, keeps: false, outlet, receivers, queue, under_way: 0 }
+    }
+
+    /// The same, but the buffers that are sent come back as they were.
+    pub(super) fn keeping(self) -> Self {
+        Outgoing { keeps: true, ..self }
     }
 
     /// Operations that can be under way at once.
@@ -46,14 +58,15 @@ impl Outgoing {
 
     pub(super) fn begin(&mut self, matrices: u64) {
         for receiver in &mut self.receivers {
-            let pieces = self.outlet.pieces.iter().filter(|&&rank| rank == receiver.rank).count();
+            let pieces =
+                self.outlet.pieces.iter().filter(|piece| piece.to == receiver.rank).count();
             (receiver.credit, receiver.requests_left) = (0, matrices * pieces as u64);
         }
     }
 
-    /// Whether nothing waits to be sent.
-    pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+    /// Whether something waits to be asked for by another rank.
+    pub(super) fn has_queued(&self) -> bool {
+        self.queue.iter().any(|(to, ..)| *to != self.me)
     }
 
     /// Whether nothing waits to be sent or is being sent.
@@ -63,34 +76,63 @@ impl Outgoing {
 
     /// Piece `at` of a matrix is to be sent.
     pub(super) fn push(&mut self, at: usize, place: Place, buffer: Buffer) {
-        self.queue.push_back((self.outlet.pieces[at], place, buffer));
+        self.queue.push_back((self.outlet.pieces[at].to, place, buffer));
     }
 
     /// Listens for requests, and sends what was asked for.
-    pub(super) fn advance(&mut self, rank: &mut dyn Rank, waiting: &mut Waiting) -> Result<()> {
+    pub(super) fn advance(
+        &mut self,
+        rank: &mut dyn Rank,
+        waiting: &mut Waiting,
+        handover: &mut Handover,
+    ) -> Result<()> {
         for receiver in &mut self.receivers {
             if receiver.requests_left > 0
                 && let Some(empty) = receiver.empty.take()
             {
-                let from = Source::Rank(receiver.rank);
-                let posted = rank.post_receive(from, TagSelector::Is(REQUEST), empty)?;
-                waiting.add(posted, Purpose::Request { from: receiver.rank });
+                let (from, level) = (receiver.rank, self.level);
+                let asks = TagSelector::Is(request(level + 1));
+                let posted = rank.post_receive(Source::Rank(from), asks, empty)?;
+                waiting.add(level, posted, Purpose::Request { from });
             }
         }
         let mut at = 0;
         while at < self.queue.len() {
             let to = self.queue[at].0;
-            let receiver = receiver(&mut self.receivers, to);
-            if receiver.credit == 0 {
+            let asked = match to == self.me {
+                true => handover.asked(self.level + 1),
+                false => receiver(&mut self.receivers, to).credit > 0,
+            };
+            if !asked {
                 // What follows for the same receiver waits too: the order of its messages is their meaning.
                 at += 1;
                 continue;
             }
-            receiver.credit -= 1;
             let Some((to, place, buffer)) = self.queue.remove(at) else { break };
-            waiting.add(rank.post_send(to, DATA, buffer)?, Purpose::Sent(place));
             self.under_way += 1;
+            self.hand_on(rank, waiting, handover, (to, place, buffer))?;
         }
+        Ok(())
+    }
+
+    fn hand_on(
+        &mut self,
+        rank: &mut dyn Rank,
+        waiting: &mut Waiting,
+        handover: &mut Handover,
+        (to, place, buffer): (usize, Place, Buffer),
+    ) -> Result<()> {
+        if to != self.me {
+            receiver(&mut self.receivers, to).credit -= 1;
+            let posted = rank.post_send(to, data(self.level + 1), buffer)?;
+            waiting.add(self.level, posted, Purpose::Sent(place));
+            return Ok(());
+        }
+        let handed = match self.keeps {
+            true => handover.lend(self.level, buffer),
+            false => handover.exchange(self.level, place, buffer),
+        };
+        assert!(handed.is_ok(), "only what was asked for is handed on");
         Ok(())
     }
 

@@ -1,12 +1,11 @@
 //! What a chain did while it kept up its shortest period: latency, jitter and computing time at each stage.
 
-use contract::record::{Better, Measurement, Summary};
+use contract::record::{Measurement, Summary};
 use contract::{Result, TimeSpan};
 
 use super::chain::Chain;
 use super::geometry::levels;
 use super::stamps::AllStamps;
-use crate::period::derived;
 
 /// Matrices at the beginning of a profile that are left out: the chain fills.
 const FILLING: usize = 8;
@@ -23,17 +22,13 @@ struct Series {
 /// What a chain did at a period.
 pub(crate) struct Profile {
     series: Vec<Series>,
-    /// Computing time of the busiest processor on a matrix, in microseconds.
-    computing_us: f64,
 }
 
 /// A matrix's time under way and at each stage, from what all ranks noted of a trial that began at `begin_ps`.
-/// `processors`: where each rank is bound, if it is; `sharing`: how many processors unbound ranks share.
 pub(crate) fn profile(
     chain: &Chain,
     stamps: &AllStamps,
     (begin_ps, period): (u64, TimeSpan),
-    (processors, sharing): (&[Option<u64>], usize),
     summarise: impl Fn(&[f64]) -> Result<Summary>,
 ) -> Result<Profile> {
     let mut series = Vec::new();
@@ -44,14 +39,12 @@ pub(crate) fn profile(
         }
         Ok(())
     };
-    let us = |ps: u64| ps as f64 / 1e6;
     let levels = levels(chain);
-    let settled = FILLING.min(stamps.matrices() / 2);
-    let of = |level: usize| levels[level].first..levels[level].first + levels[level].ranks;
+    let settled = filling(stamps);
     let sink = levels.len() - 1;
     let starts = |matrix: usize| begin_ps + period.as_ps() * matrix as u64;
     let latency = |(matrix, end): (usize, u64)| us(end.saturating_sub(starts(matrix)));
-    let ends = stamps.ends(of(sink)).into_iter().enumerate();
+    let ends = stamps.ends(sink).into_iter().enumerate();
     let latency: Vec<f64> = ends.skip(settled).map(latency).collect();
     add("latency", None, latency)?;
     for level in &levels {
@@ -60,20 +53,35 @@ pub(crate) fn profile(
             number if number == sink => format!("{number} sink"),
             number => format!("{number} {}", chain.stages[number - 1].name),
         };
-        let ends = stamps.ends(of(level.number));
+        let ends = stamps.ends(level.number);
         let jitter = |pair: &[u64]| (us(pair[1].saturating_sub(pair[0])) - period.as_us()).abs();
         let jitter = ends[settled..].windows(2).map(jitter).collect();
         add("jitter", Some(&stage), jitter)?;
         if level.number > 0 && level.number < sink {
-            let busy = stamps.busy(of(level.number)).into_iter().skip(settled).map(us).collect();
+            let busy = stamps.busy(level.number).into_iter().skip(settled).map(us).collect();
             add("computing", Some(&stage), busy)?;
         }
     }
-    let busy = (0..chain.ranks()).map(|rank| {
-        median(stamps.busy(rank..rank + 1).into_iter().skip(settled).map(us).collect())
-    });
-    let computing_us = busiest(&busy.collect::<Vec<_>>(), processors, sharing);
-    Ok(Profile { series, computing_us })
+    Ok(Profile { series })
+}
+
+/// The computing time that a matrix places on the busiest processor, in microseconds, from what all ranks noted of a
+/// trial without messages. `processors`: where each rank is bound, if it is; `sharing`: how many processors unbound ranks
+/// share.
+pub(crate) fn computing_us(stamps: &AllStamps, processors: &[Option<u64>], sharing: usize) -> f64 {
+    let settled = filling(stamps);
+    let of_rank =
+        |busy: Vec<u64>| median(busy.into_iter().skip(settled).map(us).collect::<Vec<_>>());
+    busiest(&stamps.busy_of_ranks().map(of_rank).collect::<Vec<_>>(), processors, sharing)
+}
+
+/// How many matrices at the beginning are left out.
+fn filling(stamps: &AllStamps) -> usize {
+    FILLING.min(stamps.matrices() / 2)
+}
+
+fn us(ps: u64) -> f64 {
+    ps as f64 / 1e6
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -118,13 +126,6 @@ impl Profile {
                 search: None,
                 ..period.clone()
             });
-        }
-        let computing_us = self.computing_us;
-        if computing_us > 0.0 {
-            let lower = Better::Lower;
-            all.push(derived(period, ("busiest-processor", "us"), lower, |_| computing_us));
-            let ratio = |period_us| period_us / computing_us;
-            all.push(derived(period, ("period-per-computing", "ratio"), lower, ratio));
         }
         all
     }

@@ -1,91 +1,117 @@
 //! The sink: takes the results, checks them, and notes when they came.
 
-use contract::{Rank, Result, TimeSpan};
+use contract::{Buffer, Result, TimeSpan};
 use kernels::Complex32;
 
+use super::Mode;
 use super::chain::Chain;
 use super::expected::Expected;
+use super::flow::{Flow, Readiness};
 use super::geometry::{Level, intake};
 use super::inlet::Inlet;
-use super::stamps::Stamps;
-use super::waiting::{Purpose, Waiting};
-use crate::period::{Deadlines, Trial};
+use super::waiting::Purpose;
 
 /// The first results of a trial show how long a matrix is under way while the chain is full.
 const SETTLING: u64 = 8;
 
-/// The rank of the sink.
-pub(super) struct SinkRank {
+/// A rank's share of the sink.
+pub(super) struct SinkPart {
     level: Level,
+    /// The first row of this rank.
+    first_row: usize,
     inlet: Inlet,
-    waiting: Waiting,
     expected: Option<Expected>,
+    /// Blocks of the trial that have come, and how many there are.
+    block: u64,
+    of: u64,
+    /// The latest of the first results, as the time since their start.
+    settled: TimeSpan,
 }
 
-impl SinkRank {
+impl SinkPart {
     /// `checks`: whether the functions of the chain are really computed, so that the results can be checked.
-    pub(super) fn new(chain: &Chain, levels: &[Level], seed: u64, checks: bool) -> Result<Self> {
+    pub(super) fn new(
+        chain: &Chain,
+        levels: &[Level],
+        me: usize,
+        seed: u64,
+        checks: bool,
+    ) -> Result<Self> {
         let [.., from, level] = levels else { unreachable!("a chain has a source and a sink") };
-        let inlet = Inlet::new(intake(from, level, 0), level, chain.buffers)?;
-        let mut waiting = Waiting::default();
-        waiting.reserve(inlet.operations_max());
+        let index = level.ranks.iter().position(|&rank| rank == me).unwrap_or(0);
+        let inlet = Inlet::new(intake(from, level, index), level, me, chain.buffers)?;
         let expected = checks.then(|| Expected::new(chain, seed, level.columns));
-        Ok(SinkRank { level: level.clone(), inlet, waiting, expected })
+        let first_row = index * level.strip();
+        let (level, settled) = (level.clone(), TimeSpan::ZERO);
+        Ok(SinkPart { level, first_row, inlet, expected, block: 0, of: 0, settled })
     }
 
-    /// Takes the results of a trial; checks a few elements of each, and all of the last one.
-    ///
-    /// A result is missed when it is more than a period later than the latest of the first few: then the chain falls
-    /// behind the source, which the source itself would see only when all buffers in between are full.
-    pub(super) fn keep_up(
-        &mut self,
-        rank: &mut dyn Rank,
-        trial: &Trial,
-        deadlines: &mut Deadlines,
-        checks: bool,
-        stamps: &mut Stamps,
-    ) -> Result<()> {
+    /// Operations that can be under way at once.
+    pub(super) fn operations_max(&self) -> usize {
+        self.inlet.operations_max()
+    }
+
+    pub(super) fn begin(&mut self, matrices: u64) {
+        self.inlet.begin(matrices);
+        (self.block, self.of) = (0, matrices * self.inlet.blocks() as u64);
+        self.settled = TimeSpan::ZERO;
+    }
+
+    pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        self.inlet.post(flow.rank, flow.waiting, flow.handover)
+    }
+
+    pub(super) fn readiness(&self) -> Readiness {
+        match self.block < self.of && self.inlet.complete(self.block).is_some() {
+            true => Readiness::Now,
+            false => Readiness::No,
+        }
+    }
+
+    /// Takes the next block of results, of which it checks a few elements, and all of the last matrix of a trial.
+    pub(super) fn step(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        let Some(slot) = self.inlet.complete(self.block) else { return Ok(()) };
         let blocks = self.inlet.blocks() as u64;
-        let mut settled = TimeSpan::ZERO;
-        self.inlet.begin(trial.instances);
-        for block in 0..trial.instances * blocks {
-            let slot = self.wait_for(rank, block)?;
-            let (matrix, number) = (block / blocks, (block % blocks) as usize);
-            let is_last = number as u64 + 1 == blocks;
-            let came = rank.now();
-            if checks && let Some(expected) = &self.expected {
-                let elements = self.inlet.whole(slot).elements::<Complex32>();
-                let all = matrix + 1 == trial.instances;
-                expected.check(elements, matrix, number * self.level.block_rows, all)?;
-            }
-            self.inlet.free(slot);
-            if is_last {
-                stamps.ended(matrix, came);
-                let latency = came.since(trial.start(matrix));
-                if trial.period == TimeSpan::ZERO {
-                    deadlines.ended(matrix, self.level.number as u64, came);
-                } else if matrix < SETTLING {
-                    settled = settled.max(latency);
-                } else {
-                    let late = latency.as_ps().saturating_sub(settled.as_ps());
-                    let at = trial.start(matrix) + TimeSpan::from_ps(late);
-                    deadlines.ended(matrix, self.level.number as u64, at);
-                }
-            }
+        let (matrix, number) = (self.block / blocks, (self.block % blocks) as usize);
+        let came = flow.rank.now();
+        if flow.mode != Mode::MessagesOnly
+            && let Some(expected) = &self.expected
+        {
+            let elements = self.inlet.whole(slot).elements::<Complex32>();
+            let all = matrix + 1 == flow.trial.instances;
+            let row = self.first_row + number * self.level.block_rows;
+            expected.check(elements, matrix, row, all)?;
+        }
+        self.inlet.free(slot);
+        self.block += 1;
+        if self.block.is_multiple_of(blocks) {
+            flow.stamps.ended(self.level.number, matrix, came);
+            self.judge(flow, matrix, came.since(flow.trial.start(matrix)));
         }
         Ok(())
     }
 
-    fn wait_for(&mut self, rank: &mut dyn Rank, block: u64) -> Result<usize> {
-        loop {
-            self.inlet.post(rank, &mut self.waiting)?;
-            if let Some(slot) = self.inlet.complete(block) {
-                return Ok(slot);
-            }
-            match self.waiting.next(rank)? {
-                (Purpose::Piece { slot, piece }, buffer) => self.inlet.take(slot, piece, buffer),
-                _ => unreachable!("a sink sends nothing"),
-            }
+    /// A result is missed when it is more than a period later than the latest of the first few: then the chain falls
+    /// behind the source, which the source itself would see only when all buffers in between are full.
+    fn judge(&mut self, flow: &mut Flow<'_>, matrix: u64, latency: TimeSpan) {
+        let (trial, stage) = (flow.trial, self.level.number as u64);
+        if trial.period == TimeSpan::ZERO {
+            flow.deadlines.ended(matrix, stage, trial.start(matrix) + latency);
+        } else if matrix < SETTLING {
+            self.settled = self.settled.max(latency);
+        } else {
+            flow.deadlines.ended(matrix, stage, trial.start(matrix) + (latency - self.settled));
         }
+    }
+
+    pub(super) fn take(&mut self, purpose: Purpose, buffer: Buffer) {
+        match purpose {
+            Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, buffer),
+            _ => unreachable!("a sink sends nothing"),
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.block == self.of
     }
 }

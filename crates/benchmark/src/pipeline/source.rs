@@ -1,84 +1,106 @@
 //! The source: injects a matrix each period, as far as the first stage asks for it.
 
-use contract::{Buffer, Rank, Result};
+use contract::{Buffer, Result};
 use kernels::Complex32;
 
 use super::chain::Chain;
 use super::expected::{MATRICES, input};
-use super::geometry::{Level, first_row, outlet};
+use super::flow::{Flow, Readiness};
+use super::geometry::{Level, Piece, outlet};
 use super::outgoing::Outgoing;
-use super::stamps::Stamps;
-use super::waiting::{Place, Purpose, Waiting};
-use crate::period::{Deadlines, Trial};
+use super::waiting::{Place, Purpose};
+use crate::period::Trial;
 
-/// The rank of the source.
-pub(super) struct SourceRank {
+/// A rank's share of the source.
+pub(super) struct SourcePart {
     /// For each of the different matrices its messages.
     matrices: Vec<Vec<Buffer>>,
     outgoing: Outgoing,
-    waiting: Waiting,
+    /// The matrix that is being injected, and how many of its messages have been taken.
+    matrix: u64,
+    of: u64,
+    taken: usize,
+    under_way: bool,
 }
 
-impl SourceRank {
-    pub(super) fn new(chain: &Chain, levels: &[Level], seed: u64) -> Result<Self> {
+impl SourcePart {
+    pub(super) fn new(chain: &Chain, levels: &[Level], me: usize, seed: u64) -> Result<Self> {
         let (source, to) = (&levels[0], &levels[1]);
-        let outlet = outlet(source, to, 0);
-        let message = |matrix: &[Complex32], at: usize| {
+        let index = source.ranks.iter().position(|&rank| rank == me).unwrap_or(0);
+        let outlet = outlet(source, to, index);
+        let message = |matrix: &[Complex32], piece: &Piece| {
             let mut buffer = Buffer::try_zeroed(outlet.piece_bytes)?;
             let elements = buffer.elements_mut::<Complex32>();
-            let first = first_row(to, at) * to.columns;
+            let first = piece.row * to.columns;
             elements.copy_from_slice(&matrix[first..first + elements.len()]);
             Ok(buffer)
         };
         let messages = |which: usize| {
             let matrix = input(chain, seed, which);
-            (0..outlet.pieces.len()).map(|at| message(&matrix, at)).collect()
+            outlet.pieces.iter().map(|piece| message(&matrix, piece)).collect()
         };
         let matrices = (0..MATRICES).map(messages).collect::<Result<_>>()?;
-        let outgoing = Outgoing::new(outlet, 1);
-        let mut waiting = Waiting::default();
-        waiting.reserve(outgoing.operations_max());
-        Ok(SourceRank { matrices, outgoing, waiting })
+        let outgoing = Outgoing::new(0, me, outlet, 1).keeping();
+        Ok(SourcePart { matrices, outgoing, matrix: 0, of: 0, taken: 0, under_way: false })
     }
 
-    /// Injects the matrices of a trial: all messages of one from the beginning of its period on, each when it is asked for.
-    /// The matrix is missed when its last message has not been taken by the end of the period.
-    pub(super) fn keep_up(
-        &mut self,
-        rank: &mut dyn Rank,
-        trial: &Trial,
-        deadlines: &mut Deadlines,
-        stamps: &mut Stamps,
-    ) -> Result<()> {
-        self.outgoing.begin(trial.instances);
-        for matrix in 0..trial.instances {
-            let which = matrix as usize % MATRICES;
-            rank.wait_until(trial.start(matrix));
-            for at in 0..self.matrices[which].len() {
-                let buffer = std::mem::replace(&mut self.matrices[which][at], Buffer::zeroed(0));
-                self.outgoing.push(at, Place::Slot(at), buffer);
-                let buffer = self.send(rank)?;
-                self.matrices[which][at] = buffer;
-            }
-            let end = rank.now();
-            stamps.ended(matrix, end);
-            deadlines.ended(matrix, 0, end);
-        }
-        Ok(())
+    /// Operations that can be under way at once.
+    pub(super) fn operations_max(&self) -> usize {
+        self.outgoing.operations_max()
     }
 
-    /// Sends what is queued once it is asked for; gives its buffer back.
-    fn send(&mut self, rank: &mut dyn Rank) -> Result<Buffer> {
-        loop {
-            self.outgoing.advance(rank, &mut self.waiting)?;
-            match self.waiting.next(rank)? {
-                (Purpose::Sent(_), buffer) => {
-                    self.outgoing.sent();
-                    return Ok(buffer);
-                }
-                (Purpose::Request { from }, empty) => self.outgoing.asked(from, empty),
-                (Purpose::Piece { .. }, _) => unreachable!("a source receives no pieces"),
-            }
+    pub(super) fn begin(&mut self, matrices: u64) {
+        self.outgoing.begin(matrices);
+        (self.matrix, self.of, self.taken) = (0, matrices, 0);
+    }
+
+    /// Sends the message that is under way once it is asked for.
+    pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        match self.under_way {
+            true => self.outgoing.advance(flow.rank, flow.waiting, flow.handover),
+            false => Ok(()),
         }
+    }
+
+    pub(super) fn readiness(&self, trial: &Trial) -> Readiness {
+        match self.under_way || self.matrix == self.of {
+            true => Readiness::No,
+            false if self.taken == 0 => Readiness::At(trial.start(self.matrix)),
+            false => Readiness::Now,
+        }
+    }
+
+    /// Injects the next message, from the beginning of the matrix's period on, or ends the matrix. It is missed when its
+    /// last message has not been taken by the end of the period.
+    pub(super) fn step(&mut self, flow: &mut Flow<'_>) {
+        let messages = &mut self.matrices[self.matrix as usize % MATRICES];
+        if self.taken == messages.len() {
+            let end = flow.rank.now();
+            flow.stamps.ended(0, self.matrix, end);
+            flow.deadlines.ended(self.matrix, 0, end);
+            (self.matrix, self.taken) = (self.matrix + 1, 0);
+            return;
+        }
+        let at = self.taken;
+        // What is left behind has no memory, so leaving it allocates nothing.
+        let buffer = std::mem::replace(&mut messages[at], Buffer::zeroed(0));
+        self.outgoing.push(at, Place::Slot(at), buffer);
+        self.under_way = true;
+    }
+
+    pub(super) fn take(&mut self, purpose: Purpose, buffer: Buffer) {
+        match purpose {
+            Purpose::Request { from } => self.outgoing.asked(from, buffer),
+            Purpose::Sent(_) => {
+                self.outgoing.sent();
+                self.matrices[self.matrix as usize % MATRICES][self.taken] = buffer;
+                (self.taken, self.under_way) = (self.taken + 1, false);
+            }
+            _ => unreachable!("a source receives no pieces"),
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.matrix == self.of
     }
 }

@@ -1,28 +1,30 @@
-//! A rank of a stage: takes blocks in, works on them, hands them on; all three at once as far as there are buffers.
+//! A rank's share of a stage: takes blocks in, works on them, hands them on; all three at once as far as there are buffers.
 
-use contract::{Buffer, Rank, Result};
+use contract::{Buffer, Rank, Result, TimeSpan};
 
 use super::Mode;
 use super::chain::{Chain, Stage};
+use super::flow::{Flow, Readiness};
 use super::function::{Functions, Turned};
-use super::geometry::{Level, intake, outlet};
+use super::geometry::{Level, Piece, intake, outlet};
 use super::inlet::Inlet;
 use super::outgoing::Outgoing;
-use super::stamps::Stamps;
-use super::waiting::{Place, Purpose, Waiting};
-use crate::period::{Deadlines, Trial};
+use super::waiting::{Place, Purpose};
+use crate::period::Trial;
 
-/// One rank of a stage.
-pub(super) struct StageRank {
+/// A rank's share of one stage.
+pub(super) struct StagePart {
     level: Level,
-    to: Level,
+    me: usize,
     functions: Functions,
     inlet: Inlet,
-    outgoing: Outgoing,
-    waiting: Waiting,
+    pub(super) outgoing: Outgoing,
     /// Turned pieces of as many matrices as may be under way; empty where the stage does not turn.
     sets: Vec<Set>,
     overlap_sends: bool,
+    /// Blocks of the trial that are done, in their order, and how many there are.
+    block: u64,
+    of: u64,
 }
 
 /// The pieces that one turned matrix leaves in.
@@ -32,77 +34,86 @@ struct Set {
     away: usize,
 }
 
-/// Blocks of the trial that are done, in their order.
-struct Next {
-    block: u64,
-    of: u64,
-}
-
-impl StageRank {
+impl StagePart {
     /// `levels`: the level before, its own, and those after. `slots`: how many blocks it can receive ahead.
     pub(super) fn new(
         stage: &Stage,
         levels: &[Level],
         slots: usize,
         chain: &Chain,
-        rank: usize,
+        me: usize,
     ) -> Result<Self> {
-        let [from, level, to] = [0, 1, 2].map(|at| levels[at].clone());
-        let index = rank - level.first;
-        let inlet = Inlet::new(intake(&from, &level, index), &level, slots)?;
-        let outlet = outlet(&level, &to, index);
+        let [from, level, to] = [0, 1, 2].map(|at| &levels[at]);
+        let index = level.ranks.iter().position(|&rank| rank == me).unwrap_or(0);
+        let inlet = Inlet::new(intake(from, level, index), level, me, slots)?;
+        let outlet = outlet(level, to, index);
         let sets = if stage.turns() { chain.buffers.min(2) } else { 0 };
-        let piece = |_| Buffer::try_zeroed(outlet.piece_bytes);
+        // What stays on this rank is written into its place in the receiver's block, which changes hands as a whole.
+        let piece = |piece: &Piece| {
+            let bytes = if piece.to == me { to.block_bytes() } else { outlet.piece_bytes };
+            Buffer::try_zeroed(bytes)
+        };
         let set = |_| {
-            let pieces = (0..outlet.pieces.len()).map(piece).collect::<Result<_>>()?;
+            let pieces = outlet.pieces.iter().map(piece).collect::<Result<_>>()?;
             Ok(Set { pieces, away: 0 })
         };
         let sets = (0..sets).map(set).collect::<Result<Vec<_>>>()?;
-        let outgoing = Outgoing::new(outlet.clone(), slots + sets.len() * outlet.pieces.len());
-        let mut waiting = Waiting::default();
-        waiting.reserve(inlet.operations_max() + outgoing.operations_max());
-        let functions = Functions::new(stage, &level)?;
-        let overlap_sends = chain.overlap_sends;
-        Ok(StageRank { level, to, functions, inlet, outgoing, waiting, sets, overlap_sends })
+        let room = slots + sets.len() * outlet.pieces.len();
+        Ok(StagePart {
+            level: level.clone(),
+            me,
+            functions: Functions::new(stage, level, to)?,
+            inlet,
+            outgoing: Outgoing::new(level.number, me, outlet, room),
+            sets,
+            overlap_sends: chain.overlap_sends,
+            block: 0,
+            of: 0,
+        })
     }
 
-    /// Keeps up a trial.
-    pub(super) fn keep_up(
-        &mut self,
-        rank: &mut dyn Rank,
-        trial: &Trial,
-        deadlines: &mut Deadlines,
-        mode: Mode,
-        stamps: &mut Stamps,
-    ) -> Result<()> {
-        let mut next = Next { block: 0, of: trial.instances * self.inlet.blocks() as u64 };
-        self.inlet.begin(trial.instances);
-        self.outgoing.begin(trial.instances);
-        loop {
-            self.inlet.post(rank, &mut self.waiting)?;
-            self.outgoing.advance(rank, &mut self.waiting)?;
-            match self.ready(&next) {
-                Some(slot) => {
-                    self.hear_requests(rank)?;
-                    self.work(rank, trial, deadlines, mode, stamps, (slot, &next))?;
-                    next.block += 1;
-                    if !self.overlap_sends {
-                        self.send_all(rank)?;
-                    }
-                }
-                None if next.block == next.of && self.waiting.is_empty() => return Ok(()),
-                None => self.take_one(rank)?,
-            }
+    /// Operations that can be under way at once.
+    pub(super) fn operations_max(&self) -> usize {
+        self.inlet.operations_max() + self.outgoing.operations_max()
+    }
+
+    pub(super) fn begin(&mut self, matrices: u64) {
+        self.inlet.begin(matrices);
+        self.outgoing.begin(matrices);
+        (self.block, self.of) = (0, matrices * self.inlet.blocks() as u64);
+    }
+
+    /// Whether what it has done must be sent before it goes on.
+    fn is_sending(&self) -> bool {
+        !self.overlap_sends && !self.outgoing.is_done()
+    }
+
+    pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        if !self.is_sending() {
+            self.inlet.post(flow.rank, flow.waiting, flow.handover)?;
+        }
+        self.outgoing.advance(flow.rank, flow.waiting, flow.handover)
+    }
+
+    /// It is ready when its next block has come and the result has room.
+    pub(super) fn readiness(&self, trial: &Trial, mode: Mode) -> Readiness {
+        if self.is_sending() || self.ready_slot().is_none() {
+            return Readiness::No;
+        }
+        let blocks = self.inlet.blocks() as u64;
+        match mode == Mode::Synchronised && self.block.is_multiple_of(blocks) {
+            // A level works on a matrix one period after the level before.
+            true => Readiness::At(trial.start(self.block / blocks + self.level.number as u64)),
+            false => Readiness::Now,
         }
     }
 
-    /// The slot of the next block, if it has come and its result has room.
-    fn ready(&self, next: &Next) -> Option<usize> {
+    fn ready_slot(&self) -> Option<usize> {
         let blocks = self.inlet.blocks() as u64;
-        let matrix = next.block / blocks;
-        let begins = next.block.is_multiple_of(blocks);
-        let has_room = self.sets.is_empty() || !begins || self.sets[self.set(matrix)].away == 0;
-        if next.block < next.of && has_room { self.inlet.complete(next.block) } else { None }
+        let begins = self.block.is_multiple_of(blocks);
+        let set = || &self.sets[self.set(self.block / blocks)];
+        let has_room = self.sets.is_empty() || !begins || set().away == 0;
+        if self.block < self.of && has_room { self.inlet.complete(self.block) } else { None }
     }
 
     fn set(&self, matrix: u64) -> usize {
@@ -110,38 +121,33 @@ impl StageRank {
     }
 
     /// Works on the next block, and queues what is then ready to leave.
-    fn work(
-        &mut self,
-        rank: &mut dyn Rank,
-        trial: &Trial,
-        deadlines: &mut Deadlines,
-        mode: Mode,
-        stamps: &mut Stamps,
-        (slot, next): (usize, &Next),
-    ) -> Result<()> {
+    pub(super) fn step(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        let Some(slot) = self.ready_slot() else { return Ok(()) };
         let blocks = self.inlet.blocks() as u64;
-        let (matrix, number) = (next.block / blocks, next.block % blocks);
-        let level = self.level.number as u64;
-        if mode == Mode::Synchronised && number == 0 {
-            // A level works on a matrix one period after the level before.
-            rank.wait_until(trial.start(matrix + level));
-        }
-        let begin = rank.now();
-        if mode != Mode::MessagesOnly {
-            self.functions.rows(rank, self.inlet.whole(slot))?;
+        let (matrix, number) = (self.block / blocks, self.block % blocks);
+        let begin = flow.rank.now();
+        let computes = flow.mode != Mode::MessagesOnly;
+        if let Some((lent, whole)) = self.inlet.lent(slot) {
+            self.functions.rows_from(flow.rank, &lent, whole, computes)?;
+            flow.handover.give_back(self.level.number, lent);
+        } else if computes {
+            self.functions.rows(flow.rank, self.inlet.whole(slot))?;
         }
         if self.sets.is_empty() {
             let block = self.inlet.take_out(slot);
             self.outgoing.push(number as usize, Place::Slot(slot), block);
         } else {
-            self.turn(rank, mode, (slot, matrix, number))?;
+            self.turn(flow, (slot, matrix, number))?;
         }
-        let end = rank.now();
-        stamps.worked(matrix, end.since(begin));
+        let end = flow.rank.now();
+        let level = self.level.number;
+        flow.stamps.worked(level, matrix, end.since(begin));
+        self.block += 1;
         if number + 1 == blocks {
-            stamps.ended(matrix, end);
-            if mode == Mode::Synchronised && matrix + level < trial.instances {
-                deadlines.ended(matrix + level, level, end);
+            flow.stamps.ended(level, matrix, end);
+            let due = matrix + level as u64;
+            if flow.mode == Mode::Synchronised && due < flow.trial.instances {
+                flow.deadlines.ended(due, level as u64, end);
             }
         }
         Ok(())
@@ -149,16 +155,15 @@ impl StageRank {
 
     fn turn(
         &mut self,
-        rank: &mut dyn Rank,
-        mode: Mode,
+        flow: &mut Flow<'_>,
         (slot, matrix, number): (usize, u64, u64),
     ) -> Result<()> {
         let at = self.set(matrix);
         let set = &mut self.sets[at];
-        if mode != Mode::MessagesOnly {
+        if flow.mode != Mode::MessagesOnly {
             let pieces = &mut set.pieces;
-            let mut turned = Turned { to: &self.to, outlet: &self.outgoing.outlet, pieces };
-            self.functions.turn(rank, self.inlet.whole(slot), number as usize, &mut turned)?;
+            let mut turned = Turned { me: self.me, outlet: &self.outgoing.outlet, pieces };
+            self.functions.turn(flow.rank, self.inlet.whole(slot), number as usize, &mut turned)?;
         }
         self.inlet.free(slot);
         if number + 1 == self.inlet.blocks() as u64 {
@@ -172,35 +177,10 @@ impl StageRank {
         Ok(())
     }
 
-    /// Before a block is worked on, what was asked for meanwhile is sent: its receiver need not wait for the work.
-    fn hear_requests(&mut self, rank: &mut dyn Rank) -> Result<()> {
-        while !self.outgoing.is_empty() {
-            let Some((purpose, buffer)) = self.waiting.request_that_came(rank)? else { break };
-            self.take(purpose, buffer);
-            self.outgoing.advance(rank, &mut self.waiting)?;
-        }
-        Ok(())
-    }
-
-    fn send_all(&mut self, rank: &mut dyn Rank) -> Result<()> {
-        while !self.outgoing.is_done() {
-            self.outgoing.advance(rank, &mut self.waiting)?;
-            if !self.outgoing.is_done() {
-                self.take_one(rank)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn take_one(&mut self, rank: &mut dyn Rank) -> Result<()> {
-        let (purpose, buffer) = self.waiting.next(rank)?;
-        self.take(purpose, buffer);
-        Ok(())
-    }
-
-    fn take(&mut self, purpose: Purpose, buffer: Buffer) {
+    pub(super) fn take(&mut self, purpose: Purpose, buffer: Buffer) {
         match purpose {
             Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, buffer),
+            Purpose::Lent { slot } => self.inlet.take_lent(slot, buffer),
             Purpose::Request { from } => self.outgoing.asked(from, buffer),
             Purpose::Sent(place) => {
                 self.outgoing.sent();
@@ -215,33 +195,23 @@ impl StageRank {
         }
     }
 
-    /// Keeps up a trial without any message: works on the same blocks of zeros again and again.
-    pub(super) fn work_alone(
-        &mut self,
-        rank: &mut dyn Rank,
-        trial: &Trial,
-        deadlines: &mut Deadlines,
-        stamps: &mut Stamps,
-    ) -> Result<()> {
-        let blocks = self.inlet.blocks();
-        for matrix in 0..trial.instances {
-            rank.wait_until(trial.start(matrix));
-            let begin = rank.now();
-            for number in 0..blocks {
-                let slot = number % self.inlet.slots();
-                self.functions.rows(rank, self.inlet.whole(slot))?;
-                if let Some(set) = self.sets.first_mut() {
-                    let pieces = &mut set.pieces;
-                    let mut turned = Turned { to: &self.to, outlet: &self.outgoing.outlet, pieces };
-                    self.functions.turn(rank, self.inlet.whole(slot), number, &mut turned)?;
-                }
+    pub(super) fn is_done(&self) -> bool {
+        self.block == self.of
+    }
+
+    /// Does a matrix's work without any message, on the same few blocks again and again; how long it took.
+    pub(super) fn work_alone(&mut self, rank: &mut dyn Rank) -> Result<TimeSpan> {
+        let begin = rank.now();
+        for number in 0..self.inlet.blocks() {
+            let slot = number % self.inlet.slots();
+            self.functions.rows(rank, self.inlet.whole(slot))?;
+            if let Some(set) = self.sets.first_mut() {
+                let pieces = &mut set.pieces;
+                let mut turned = Turned { me: self.me, outlet: &self.outgoing.outlet, pieces };
+                self.functions.turn(rank, self.inlet.whole(slot), number, &mut turned)?;
             }
-            let end = rank.now();
-            stamps.worked(matrix, end.since(begin));
-            stamps.ended(matrix, end);
-            deadlines.ended(matrix, self.level.number as u64, end);
         }
-        Ok(())
+        Ok(rank.now().since(begin))
     }
 
     /// Makes all blocks zero, which every function leaves as they are: nothing grows beyond all bounds when it is worked on

@@ -5,43 +5,45 @@ use contract::{Buffer, Rank, Result, Time, TimeSpan};
 /// The most matrices of which a rank keeps stamps.
 pub(super) const KEPT_MAX: usize = 4096;
 
-/// The stamps of one rank: for each matrix of a trial when it was done with it, and how long it worked on it. Noting
-/// allocates nothing; matrices beyond the first [`KEPT_MAX`] are not noted.
+/// The stamps of one rank: for each level and each matrix of a trial when it was done with it, and how long it worked on
+/// it; zero at levels that it has no part in. Noting allocates nothing; matrices beyond the first [`KEPT_MAX`] are not
+/// noted.
 pub(super) struct Stamps {
     ends: Buffer,
     busy: Buffer,
+    levels: usize,
 }
 
-/// The stamps of all ranks.
+/// The stamps of all ranks, by rank, level and matrix.
 pub(crate) struct AllStamps {
     ends: Vec<u64>,
     busy: Vec<u64>,
+    levels: usize,
     matrices: usize,
 }
 
-const BYTES: usize = KEPT_MAX * size_of::<u64>();
-
 impl Stamps {
-    pub(super) fn new() -> Result<Self> {
-        Ok(Stamps { ends: Buffer::try_zeroed(BYTES)?, busy: Buffer::try_zeroed(BYTES)? })
+    pub(super) fn new(levels: usize) -> Result<Self> {
+        let bytes = levels * KEPT_MAX * size_of::<u64>();
+        Ok(Stamps { ends: Buffer::try_zeroed(bytes)?, busy: Buffer::try_zeroed(bytes)?, levels })
     }
 
     pub(super) fn begin(&mut self) {
         self.busy.fill(0);
     }
 
-    /// This rank is done with `matrix` at `at`.
+    /// This rank is done with `matrix` at `level` at `at`.
     #[inline]
-    pub(super) fn ended(&mut self, matrix: u64, at: Time) {
-        if let Some(end) = self.ends.elements_mut::<u64>().get_mut(matrix as usize) {
+    pub(super) fn ended(&mut self, level: usize, matrix: u64, at: Time) {
+        if let Some(end) = place(&mut self.ends, level, matrix) {
             *end = at.as_ps();
         }
     }
 
-    /// This rank worked on `matrix` for a while.
+    /// This rank worked on `matrix` at `level` for a while.
     #[inline]
-    pub(super) fn worked(&mut self, matrix: u64, span: TimeSpan) {
-        if let Some(busy) = self.busy.elements_mut::<u64>().get_mut(matrix as usize) {
+    pub(super) fn worked(&mut self, level: usize, matrix: u64, span: TimeSpan) {
+        if let Some(busy) = place(&mut self.busy, level, matrix) {
             *busy += span.as_ps();
         }
     }
@@ -49,16 +51,23 @@ impl Stamps {
     /// Brings the stamps of the first `matrices` to rank 0. All ranks call it alike; the others get nothing.
     pub(super) fn bring(&self, rank: &mut dyn Rank, matrices: u64) -> Result<AllStamps> {
         let matrices = KEPT_MAX.min(matrices as usize);
-        let ends = gather(rank, &self.ends[..matrices * size_of::<u64>()])?;
-        let busy = gather(rank, &self.busy[..matrices * size_of::<u64>()])?;
-        Ok(AllStamps { ends, busy, matrices })
+        let ends = gather(rank, &self.ends, matrices)?;
+        let busy = gather(rank, &self.busy, matrices)?;
+        Ok(AllStamps { ends, busy, levels: self.levels, matrices })
     }
 }
 
-fn gather(rank: &mut dyn Rank, mine: &[u8]) -> Result<Vec<u64>> {
+fn place(stamps: &mut Buffer, level: usize, matrix: u64) -> Option<&mut u64> {
+    let of_level = &mut stamps.elements_mut::<u64>()[level * KEPT_MAX..][..KEPT_MAX];
+    of_level.get_mut(matrix as usize)
+}
+
+fn gather(rank: &mut dyn Rank, mine: &Buffer, matrices: usize) -> Result<Vec<u64>> {
+    let mine = mine.elements::<u64>().chunks(KEPT_MAX).flat_map(|level| &level[..matrices]);
+    let mine: Vec<u8> = mine.flat_map(|stamp| stamp.to_ne_bytes()).collect();
     let blocks = if rank.rank() == 0 { rank.size() } else { 0 };
     let mut all = Buffer::try_zeroed(blocks * mine.len())?;
-    rank.gather(0, mine, &mut all)?;
+    rank.gather(0, &mine, &mut all)?;
     Ok(all.elements().to_vec())
 }
 
@@ -68,19 +77,28 @@ impl AllStamps {
         self.matrices
     }
 
-    /// When the last of `ranks` was done with each matrix, in picoseconds.
-    pub(super) fn ends(&self, ranks: std::ops::Range<usize>) -> Vec<u64> {
-        self.of_each_matrix(&self.ends, ranks)
+    /// When the last rank of `level` was done with each matrix, in picoseconds.
+    pub(super) fn ends(&self, level: usize) -> Vec<u64> {
+        self.most(&self.ends, level)
     }
 
-    /// The most time that one of `ranks` worked on each matrix, in picoseconds.
-    pub(super) fn busy(&self, ranks: std::ops::Range<usize>) -> Vec<u64> {
-        self.of_each_matrix(&self.busy, ranks)
+    /// The most time that one rank of `level` worked on each matrix, in picoseconds.
+    pub(super) fn busy(&self, level: usize) -> Vec<u64> {
+        self.most(&self.busy, level)
     }
 
-    fn of_each_matrix(&self, stamps: &[u64], ranks: std::ops::Range<usize>) -> Vec<u64> {
-        let of =
-            |matrix: usize| ranks.clone().map(move |rank| stamps[rank * self.matrices + matrix]);
+    /// The time that each rank worked on each matrix at all levels, in picoseconds.
+    pub(super) fn busy_of_ranks(&self) -> impl Iterator<Item = Vec<u64>> {
+        let of_rank = |levels: &[u64]| {
+            let sum = |matrix: usize| levels.iter().skip(matrix).step_by(self.matrices).sum();
+            (0..self.matrices).map(sum).collect()
+        };
+        self.busy.chunks((self.levels * self.matrices).max(1)).map(of_rank)
+    }
+
+    fn most(&self, stamps: &[u64], level: usize) -> Vec<u64> {
+        let ranks = || stamps.chunks((self.levels * self.matrices).max(1));
+        let of = |matrix: usize| ranks().map(move |rank| rank[level * self.matrices + matrix]);
         (0..self.matrices).map(|matrix| of(matrix).max().unwrap_or(0)).collect()
     }
 }
@@ -91,14 +109,36 @@ mod tests {
 
     #[test]
     fn the_slowest_rank_of_a_level_counts_for_each_matrix() {
-        // Ranks 0 to 2, two matrices each.
+        // Two ranks, three levels, two matrices each. Rank 0 is at levels 0 and 1, rank 1 at levels 1 and 2.
         let all = AllStamps {
-            ends: vec![1, 2, 30, 40, 33, 37],
-            busy: vec![0, 0, 5, 6, 4, 9],
+            ends: vec![1, 2, 30, 40, 0, 0, /* rank 1 */ 0, 0, 33, 37, 50, 60],
+            busy: vec![0, 0, 5, 6, 0, 0, /* rank 1 */ 0, 0, 4, 9, 1, 2],
+            levels: 3,
             matrices: 2,
         };
-        assert_eq!(all.ends(1..3), [33, 40]);
-        assert_eq!(all.busy(1..3), [5, 9]);
-        assert_eq!(all.ends(0..1), [1, 2]);
+        assert_eq!(all.ends(1), [33, 40]);
+        assert_eq!(all.busy(1), [5, 9]);
+        assert_eq!(all.ends(0), [1, 2]);
+        // Rank 1 works 4 + 1 on the first matrix, and 9 + 2 on the second.
+        assert_eq!(all.busy_of_ranks().collect::<Vec<_>>(), [[5, 6], [5, 11]]);
+    }
+
+    #[test]
+    fn stamps_come_to_rank_0_by_rank_level_and_matrix() {
+        contract::reference::run(2, |rank| {
+            let mut stamps = Stamps::new(2)?;
+            stamps.begin();
+            let me = rank.rank();
+            stamps.ended(me, 1, Time::from_ps(70 + me as u64));
+            stamps.worked(me, 0, TimeSpan::from_ps(5));
+            stamps.worked(me, 0, TimeSpan::from_ps(2));
+            let all = stamps.bring(rank, 2)?;
+            if me == 0 {
+                assert_eq!((all.ends(0), all.ends(1)), (vec![0, 70], vec![0, 71]));
+                assert_eq!(all.busy_of_ranks().collect::<Vec<_>>(), [[7, 0], [7, 0]]);
+            }
+            Ok(())
+        })
+        .unwrap();
     }
 }

@@ -5,25 +5,6 @@ use contract::{Result, Time, TimeSpan, reference};
 use super::*;
 use crate::period::{Deadlines, Trial};
 
-fn stage(functions: &[Function], ranks: usize) -> Stage {
-    Stage { name: String::new(), functions: functions.into(), ranks }
-}
-
-fn chain(rows: usize, columns: usize, rows_per_message: usize, stages: Vec<Stage>) -> Chain {
-    Chain {
-        name: "test".into(),
-        file: String::new(),
-        text: String::new(),
-        title: String::new(),
-        rows,
-        columns,
-        rows_per_message,
-        buffers: 2,
-        overlap_sends: true,
-        stages,
-    }
-}
-
 /// Runs `matrices` through the chain, back to back, on the reference machine; the sink's verdict.
 fn run(chain: &Chain, mode: Mode, matrices: u64) -> Result<()> {
     assert_eq!(chain.mistake(), None);
@@ -47,30 +28,59 @@ use Function::{CornerTurn, Fft, Weight};
 
 #[test]
 fn a_two_dimensional_transform_comes_out_right_in_messages_of_any_size() {
-    let stages = || vec![stage(&[Fft], 1), stage(&[CornerTurn], 1), stage(&[Fft], 1)];
+    let stages: [(&[Function], usize); 3] = [(&[Fft], 1), (&[CornerTurn], 1), (&[Fft], 1)];
     for rows_per_message in [1, 2, 4, 8] {
-        run(&chain(8, 16, rows_per_message, stages()), Mode::SelfTimed, 5).unwrap();
+        run(&Chain::of((8, 16, rows_per_message), &stages), Mode::SelfTimed, 5).unwrap();
     }
 }
 
 #[test]
 fn stages_of_any_number_of_ranks_fit_together() {
     for (first, second, third) in [(1, 2, 4), (4, 2, 1), (2, 2, 2), (2, 4, 2), (4, 4, 4)] {
-        let stages = vec![
-            stage(&[Weight, Fft], first),
-            stage(&[Fft, CornerTurn], second),
-            stage(&[], third),
-            stage(&[Fft, CornerTurn], first),
+        let stages: [(&[Function], usize); 4] = [
+            (&[Weight, Fft], first),
+            (&[Fft, CornerTurn], second),
+            (&[], third),
+            (&[Fft, CornerTurn], first),
         ];
-        run(&chain(16, 8, 2, stages), Mode::SelfTimed, 3).unwrap();
+        run(&Chain::of((16, 8, 2), &stages), Mode::SelfTimed, 3).unwrap();
+    }
+}
+
+#[test]
+fn a_rank_may_work_for_several_stages() {
+    let stages: [(&[Function], usize); 3] = [(&[Weight, Fft], 1), (&[CornerTurn], 1), (&[Fft], 1)];
+    // The ranks of the source, the three stages and the sink: all on one, all on two, three for two stages, crosswise.
+    let placements: [[&[usize]; 5]; 5] = [
+        [&[0]; 5],
+        [&[0, 1]; 5],
+        [&[1, 0], &[0, 1], &[1, 0], &[0, 1], &[1, 0]],
+        [&[0], &[1, 2], &[2, 0], &[0, 1], &[1]],
+        [&[0], &[1, 2, 3, 0], &[0, 1], &[3, 2, 1, 0], &[2, 3]],
+    ];
+    for (placement, mode) in placements.iter().flat_map(|placement| {
+        [Mode::SelfTimed, Mode::Synchronised, Mode::MessagesOnly, Mode::FunctionsOnly]
+            .map(|mode| (placement, mode))
+    }) {
+        for (buffers, overlap_sends) in [(1, true), (1, false), (2, true), (3, false)] {
+            let mut chain = Chain::of((16, 8, 2), &stages);
+            let [source, first, second, third, sink] = placement.map(<[usize]>::to_vec);
+            (chain.source, chain.sink) = (source, sink);
+            chain
+                .stages
+                .iter_mut()
+                .zip([first, second, third])
+                .for_each(|(stage, on)| stage.on = on);
+            run(&Chain { buffers, overlap_sends, ..chain }, mode, 4).unwrap();
+        }
     }
 }
 
 #[test]
 fn one_buffer_is_enough_and_sends_need_not_overlap() {
-    let stages = || vec![stage(&[Fft], 2), stage(&[CornerTurn], 2), stage(&[Weight], 1)];
+    let stages: [(&[Function], usize); 3] = [(&[Fft], 2), (&[CornerTurn], 2), (&[Weight], 1)];
     for (buffers, overlap_sends) in [(1, true), (1, false), (2, false), (5, true)] {
-        let chain = Chain { buffers, overlap_sends, ..chain(8, 8, 2, stages()) };
+        let chain = Chain { buffers, overlap_sends, ..Chain::of((8, 8, 2), &stages) };
         run(&chain, Mode::SelfTimed, 4).unwrap();
         run(&chain, Mode::Synchronised, 4).unwrap();
     }
@@ -78,18 +88,18 @@ fn one_buffer_is_enough_and_sends_need_not_overlap() {
 
 #[test]
 fn messages_flow_without_functions_and_functions_run_without_messages() {
-    let chain = chain(8, 4, 4, vec![stage(&[Fft, CornerTurn], 2), stage(&[Fft], 1)]);
+    let chain = Chain::of((8, 4, 2), &[(&[Fft, CornerTurn], 2), (&[Fft], 1)]);
     run(&chain, Mode::MessagesOnly, 3).unwrap();
     run(&chain, Mode::FunctionsOnly, 3).unwrap();
 }
 
 #[test]
 fn a_lone_corner_turn_is_seen_to_be_done() {
-    let turned = chain(8, 4, 4, vec![stage(&[CornerTurn], 1)]);
+    let turned = Chain::of((8, 4, 4), &[(&[CornerTurn], 1)]);
     run(&turned, Mode::SelfTimed, 2).unwrap();
     // The same chain whose sink expects rows as they were injected.
     let error = reference::run(3, |rank| {
-        let kept = Chain { rows: 4, columns: 8, stages: vec![stage(&[], 1)], ..turned.clone() };
+        let kept = Chain::of((4, 8, 4), &[(&[], 1)]);
         let chain = if rank.rank() == 2 { &kept } else { &turned };
         let mut member = Member::new(chain, Mode::SelfTimed, 7, rank)?;
         let mut deadlines = Deadlines::new(1)?;
@@ -104,11 +114,11 @@ fn a_lone_corner_turn_is_seen_to_be_done() {
 #[test]
 fn the_built_in_chain_is_one() {
     let chain = Chain::example();
-    assert_eq!((chain.ranks(), chain.matrix_bytes()), (5, 2 << 20));
+    assert_eq!((chain.ranks(), chain.matrix_bytes()), (2, 2 << 20));
     // 2 x 512 rows of 5 x 512 x 9 operations.
     assert_eq!(chain.operations(), 2.0 * 512.0 * 5.0 * 512.0 * 9.0);
-    // Powers of two up to the whole matrix.
-    assert_eq!(chain.granularities(), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
+    // Powers of two up to a rank's share of the matrix.
+    assert_eq!(chain.granularities(), [1, 2, 4, 8, 16, 32, 64, 128, 256]);
 }
 
 const TEXT: &str = "title = 't'\n[matrix]\nrows = 8\ncolumns = 4\n[flow]\nrows_per_message = 4\n[[stage]]\nfunctions = ['fft', 'corner-turn']\n";
@@ -116,7 +126,7 @@ const TEXT: &str = "title = 't'\n[matrix]\nrows = 8\ncolumns = 4\n[flow]\nrows_p
 #[test]
 fn a_file_says_what_flows_and_what_is_done() {
     let read = Chain::parse("test.toml", TEXT).unwrap();
-    let mut expected = chain(8, 4, 4, vec![stage(&[Fft, CornerTurn], 1)]);
+    let mut expected = Chain::of((8, 4, 4), &[(&[Fft, CornerTurn], 1)]);
     (expected.file, expected.text) = ("test.toml".into(), TEXT.into());
     expected.title = "t".into();
     expected.buffers = 3;
@@ -149,15 +159,22 @@ fn mistakes_are_told_with_their_line() {
         (
             "rows_per_message = 4",
             "rows_per_message = 3",
-            "line 7: stage 1 (fft + corner-turn) gives each rank 8 rows, which are no whole number of messages of 3 rows",
+            "line 6: the source gives each rank 8 rows, which are no whole number of messages of 3 rows",
         ),
-        ("rows_per_message = 4", "rows_per_message = 8", "line 6: the sink gets 4 rows"),
+        ("rows_per_message = 4", "rows_per_message = 8", "line 6: the sink gives each rank 4 rows"),
         (
             "'corner-turn']",
             "'corner-turn']\nranks = 3",
             "has 3 ranks, which do not divide its 8 rows",
         ),
         ("columns", "colums", "line 4: unknown field `colums`"),
+        ("'corner-turn']", "'corner-turn']\non = []", "line 9: `on` is empty"),
+        ("'corner-turn']", "'corner-turn']\non = [1, 1]", "line 9: `on` names rank 1 twice"),
+        ("'corner-turn']", "'corner-turn']\non = [4096]", "line 9: `on` names rank 4096"),
+        ("'corner-turn']", "'corner-turn']\non = [1]\nranks = 1", "`ranks` must be left out"),
+        ("'corner-turn']", "'corner-turn']\non = [3]", "no part of the chain is on rank 2"),
+        ("[[stage]]", "[source]\nranks = 3\n[[stage]]", "line 8: the source has 3 ranks, which do"),
+        ("[[stage]]", "[sink]\non = [0, 1, 2]\n[[stage]]", "line 8: the sink has 3 ranks"),
         ("[[stage]]\nfunctions = ['fft', 'corner-turn']\n", "", "line 1: there is no [[stage]]"),
     ];
     for (from, to, message) in cases {

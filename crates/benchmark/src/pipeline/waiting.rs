@@ -7,6 +7,8 @@ use contract::{Buffer, Posted, Progress, Rank, Result};
 pub(super) enum Purpose {
     /// A receive of this piece of the block in this slot.
     Piece { slot: usize, piece: usize },
+    /// What the source of this rank lends for the block in this slot.
+    Lent { slot: usize },
     /// A receive of a data request from this rank.
     Request { from: usize },
     /// A send out of this place.
@@ -16,29 +18,33 @@ pub(super) enum Purpose {
 /// Where a buffer that is sent belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A slot of the inlet: the block was worked on in place.
+    /// A slot of the inlet (the block was worked on in place), or a message of the source.
     Slot(usize),
     /// A piece of a set of turned pieces.
     Turned { set: usize, piece: usize },
 }
 
-/// Posted operations, each with its purpose.
+/// An operation that has ended: the level it was posted for, its purpose there, and its buffer.
+pub(super) type Ended = (usize, Purpose, Buffer);
+
+/// Posted operations of all levels that a rank works for, each with its purpose.
 #[derive(Default)]
 pub(super) struct Waiting {
     posted: Vec<Posted>,
-    purposes: Vec<Purpose>,
+    purposes: Vec<(usize, Purpose)>,
 }
 
 impl Waiting {
-    /// Room for so many, so that none is made later.
+    /// Room for so many more, so that none is made later.
     pub(super) fn reserve(&mut self, count: usize) {
-        self.posted.reserve(count);
-        self.purposes.reserve(count);
+        let count = self.posted.capacity() + count;
+        self.posted.reserve_exact(count);
+        self.purposes.reserve_exact(count);
     }
 
-    pub(super) fn add(&mut self, posted: Posted, purpose: Purpose) {
+    pub(super) fn add(&mut self, level: usize, posted: Posted, purpose: Purpose) {
         self.posted.push(posted);
-        self.purposes.push(purpose);
+        self.purposes.push((level, purpose));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -46,26 +52,37 @@ impl Waiting {
     }
 
     /// Waits for whichever ends first.
-    pub(super) fn next(&mut self, rank: &mut dyn Rank) -> Result<(Purpose, Buffer)> {
+    pub(super) fn next(&mut self, rank: &mut dyn Rank) -> Result<Ended> {
         let (index, completed) = rank.wait_any(&mut self.posted)?;
-        Ok((self.purposes.remove(index), completed.buffer))
+        let (level, purpose) = self.purposes.remove(index);
+        Ok((level, purpose, completed.buffer))
+    }
+
+    /// One that has ended, if any has.
+    pub(super) fn any_that_ended(&mut self, rank: &mut dyn Rank) -> Result<Option<Ended>> {
+        self.that_ended(rank, |_| true)
     }
 
     /// A data request that has come, if one has.
-    pub(super) fn request_that_came(
+    pub(super) fn request_that_came(&mut self, rank: &mut dyn Rank) -> Result<Option<Ended>> {
+        self.that_ended(rank, |purpose| matches!(purpose, Purpose::Request { .. }))
+    }
+
+    fn that_ended(
         &mut self,
         rank: &mut dyn Rank,
-    ) -> Result<Option<(Purpose, Buffer)>> {
+        wanted: impl Fn(Purpose) -> bool,
+    ) -> Result<Option<Ended>> {
         for index in 0..self.posted.len() {
-            if !matches!(self.purposes[index], Purpose::Request { .. }) {
+            if !wanted(self.purposes[index].1) {
                 continue;
             }
             // Order does not matter in here, so the one that is looked at may come back as the last.
-            let (posted, purpose) =
-                (self.posted.swap_remove(index), self.purposes.swap_remove(index));
+            let posted = self.posted.swap_remove(index);
+            let (level, purpose) = self.purposes.swap_remove(index);
             match rank.test(posted)? {
-                Progress::Done(completed) => return Ok(Some((purpose, completed.buffer))),
-                Progress::Pending(posted) => self.add(posted, purpose),
+                Progress::Done(completed) => return Ok(Some((level, purpose, completed.buffer))),
+                Progress::Pending(posted) => self.add(level, posted, purpose),
             }
         }
         Ok(None)

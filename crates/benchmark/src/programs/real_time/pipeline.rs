@@ -7,7 +7,7 @@ use crate::catalogue::{Benchmark, Placement, Program, RankRule};
 use crate::data::Blocks;
 use crate::execute::Bench;
 use crate::period::{self, Deadlines, Trial, derived};
-use crate::pipeline::{Chain, Member, Mode, Pacing, hidden, profile};
+use crate::pipeline::{Chain, Member, Mode, Pacing, computing_us, hidden, profile};
 use crate::plan::{Case, Scope};
 use crate::programs::{BENCHMARK, BETWEEN_TWO};
 
@@ -41,6 +41,8 @@ const ROWS: &str = "rows";
 const MODE: &str = "mode";
 /// Matrices of the trial in which latency and jitter are noted, and how long it lasts at most.
 const PROFILED: u64 = 1000;
+/// Matrices that warm a chain up: as many as a search begins with.
+const WARMING: u64 = 256;
 const PROFILED_S_MAX: f64 = 5.0;
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -73,6 +75,9 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let synchronised = bench.step.parameters.get(MODE) == Some(&Mode::Synchronised.name().into());
     let mode = if synchronised { Mode::Synchronised } else { Mode::SelfTimed };
     let mut member = Member::new(&chain, mode, bench.settings.seed, bench.rank)?;
+    if bench.settings.real_time.period_s.is_some() {
+        warm_up(bench, &mut member, mode)?;
+    }
     let with_us = flowing(bench, &chain, &mut member, mode)?;
     if mode == Mode::Synchronised || bench.settings.real_time.period_s.is_some() {
         return Ok(());
@@ -83,14 +88,24 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Lets some matrices through before any is timed, where no search does so: at first even pages that others have touched are
+/// new to a rank.
+fn warm_up(bench: &mut Bench<'_>, member: &mut Member, mode: Mode) -> Result<()> {
+    let mut body = |rank: &mut dyn contract::Rank, trial: &Trial, deadlines: &mut Deadlines| {
+        member.keep_up(mode, rank, trial, deadlines)
+    };
+    let back_to_back = Some(TimeSpan::from_ps(1));
+    period::keep_up(bench, &mut body, back_to_back, WARMING).map(drop)
+}
+
 /// The chain of the step.
 fn wanted(bench: &Bench<'_>) -> Result<Chain> {
     let mut chain = bench.settings.pipeline.chain();
     chain.rows_per_message = bench.number(ROWS)?;
     let refuse = |what: String| Err(Error::Program(what));
-    if let Some((_, problem)) = chain.mistake() {
+    if let Some(mistake) = chain.mistake() {
         return refuse(format!(
-            "{} rows in a message do not fit {}: a stage {problem}",
+            "{} rows in a message do not fit {}: {mistake}",
             chain.rows_per_message, chain.name
         ));
     }
@@ -127,24 +142,55 @@ fn flowing(
     let profile = match kept {
         Some((begin, period)) => {
             let stamps = member.bring_stamps(bench.rank, instances)?;
-            let processors = bench.processors()?;
-            let sharing = std::thread::available_parallelism().map_or(1, usize::from);
             let subject = bench.subject(Parameters::new());
             let summarise = |samples: &[f64]| subject.summary(samples);
-            let (at, places) = ((begin.as_ps(), period), (processors.as_slice(), sharing));
-            (bench.shape.me == 0).then(|| profile(chain, &stamps, at, places, summarise))
+            let at = (begin.as_ps(), period);
+            (bench.shape.me == 0).then(|| profile(chain, &stamps, at, summarise))
         }
         None => None,
     };
     let profile = profile.transpose()?;
+    let computing_us = computing(bench, member, period, instances)?;
     period::report(bench, found, Parameters::new(), |first| {
         let Some(profile) = profile.filter(|_| first.metric == "period") else {
             return Ok(Vec::new());
         };
-        let rates = rates(chain, first);
-        Ok(rates.chain(profile.measurements(first)).collect())
+        let computing = computing_us.into_iter().flat_map(|us| against_computing(first, us));
+        Ok(rates(chain, first).chain(computing).chain(profile.measurements(first)).collect())
     })?;
     Ok(period_us)
+}
+
+/// The computing time that a matrix places on the busiest processor, in microseconds: the functions alone, at the pace of
+/// `period`, if rank 0 has one. Ranks other than 0 get nothing.
+fn computing(
+    bench: &mut Bench<'_>,
+    member: &mut Member,
+    period: Option<TimeSpan>,
+    instances: u64,
+) -> Result<Option<f64>> {
+    member.clear();
+    let mut alone = |rank: &mut dyn contract::Rank, trial: &Trial, deadlines: &mut Deadlines| {
+        member.keep_up(Mode::FunctionsOnly, rank, trial, deadlines)
+    };
+    if period::keep_up(bench, &mut alone, period, instances)?.is_none() {
+        return Ok(None);
+    }
+    let stamps = member.bring_stamps(bench.rank, instances)?;
+    let processors = bench.processors()?;
+    let sharing = std::thread::available_parallelism().map_or(1, usize::from);
+    let us = computing_us(&stamps, &processors, sharing);
+    Ok((bench.shape.me == 0 && us > 0.0).then_some(us))
+}
+
+/// The computing of the busiest processor beside `period`, and how many times as long the period is.
+fn against_computing(period: &Measurement, computing_us: f64) -> [Measurement; 2] {
+    let lower = Better::Lower;
+    let ratio = |period_us| period_us / computing_us;
+    [
+        derived(period, ("busiest-processor", "us"), lower, |_| computing_us),
+        derived(period, ("period-per-computing", "ratio"), lower, ratio),
+    ]
 }
 
 /// What the chain moves and computes at its period.
