@@ -214,6 +214,7 @@ impl Rank for LocalRank {
             None => "not bound".into(),
         };
         details.insert("binding".into(), binding);
+        details.extend(collectives::describe());
         FabricDescription {
             name: "local".into(),
             version: env!("CARGO_PKG_VERSION").into(),

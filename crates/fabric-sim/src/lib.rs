@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod board;
 mod fingerprint;
 mod network;
 mod queue;

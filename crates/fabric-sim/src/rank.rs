@@ -1,5 +1,7 @@
 //! The contract on a simulated machine: each call asks the world, and suspends the rank's coroutine where it must wait.
 
+mod boards;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,9 +14,10 @@ use contract::{
 };
 use corosensei::Yielder;
 
-use crate::ring;
+use crate::machine::RingCollectives;
 use crate::trace::Activity;
 use crate::world::{Finished, Turn, World};
+use crate::{board, ring};
 
 /// A rank of a simulated machine.
 pub(crate) struct SimulatedRank<'a> {
@@ -51,6 +54,11 @@ impl<'a> SimulatedRank<'a> {
         self.take_turn(turn);
     }
 
+    /// What some work takes this rank's processor.
+    pub(crate) fn time_of(&self, work: Work) -> TimeSpan {
+        self.world.borrow().machine.processor.time(work.kind, work.amount)
+    }
+
     fn note(&self, activity: Activity, begin: Time) {
         let mut world = self.world.borrow_mut();
         let end = world.now();
@@ -72,6 +80,10 @@ impl<'a> SimulatedRank<'a> {
     }
 
     fn complete(&self, finished: Finished, buffer: Option<Buffer>) -> Result<Completed> {
+        if finished.message.is_some() {
+            let longer = self.world.borrow().beyond_caches(self.rank, finished.bytes);
+            self.work(longer);
+        }
         let mut buffer = buffer.ok_or(Error::UnknownRequest)?;
         let status = self.world.borrow_mut().collect(finished, &mut buffer)?;
         Ok(Completed { buffer, status })
@@ -136,7 +148,7 @@ impl<'a> SimulatedRank<'a> {
         done
     }
 
-    fn ring_collectives(&self) -> Option<crate::machine::RingCollectives> {
+    fn ring_collectives(&self) -> Option<RingCollectives> {
         let world = self.world.borrow();
         let own = self.size > 1 && !world.shares_processors();
         world.machine.ring_collectives.clone().filter(|_| own)
@@ -168,11 +180,8 @@ impl Rank for SimulatedRank<'_> {
     }
 
     fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
-        let (begin, span) = {
-            let world = self.world.borrow();
-            (world.now(), world.machine.processor.time(work.kind, work.amount))
-        };
-        self.work(span);
+        let begin = self.world.borrow().now();
+        self.work(self.time_of(work));
         self.note(Activity::Compute, begin);
         if self.check_results {
             body();
@@ -315,38 +324,85 @@ impl Rank for SimulatedRank<'_> {
     }
 
     fn barrier(&mut self) -> Result<()> {
-        match self.ring_collectives() {
-            Some(costs) => ring::barrier(self, &costs),
+        if let Some(costs) = self.ring_collectives() {
+            return ring::barrier(self, &costs);
+        }
+        match self.board(0) {
+            Some(costs) => board::barrier(self, &costs),
             None => self.collective(collective::barrier),
         }
     }
 
     fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
-        match self.ring_collectives() {
-            Some(costs) => ring::broadcast(self, &costs, root, buffer),
+        if let Some(costs) = self.ring_collectives() {
+            return ring::broadcast(self, &costs, root, buffer);
+        }
+        match self.board(buffer.len()) {
+            Some(costs) => board::broadcast(self, &costs, root, buffer),
             None => self.collective(|rank| collective::broadcast(rank, root, buffer)),
         }
     }
 
+    fn scatter(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        match self.board(receive.len()) {
+            Some(costs) => board::scatter(self, &costs, root, send, receive),
+            None => self.collective(|rank| collective::scatter(rank, root, send, receive)),
+        }
+    }
+
+    fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        match self.board(send.len()) {
+            Some(costs) => board::gather(self, &costs, root, send, receive),
+            None => self.collective(|rank| collective::gather(rank, root, send, receive)),
+        }
+    }
+
     fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        match self.ring_collectives() {
-            Some(costs) => ring::allgather(self, &costs, send, receive),
+        if let Some(costs) = self.ring_collectives() {
+            return ring::allgather(self, &costs, send, receive);
+        }
+        match self.board(receive.len()) {
+            Some(costs) => board::allgather(self, &costs, send, receive),
             None => self.collective(|rank| collective::allgather(rank, send, receive)),
         }
     }
 
     fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
-        match self.ring_collectives() {
-            Some(costs) => ring::allgather_in_place(self, &costs, buffer),
+        if let Some(costs) = self.ring_collectives() {
+            return ring::allgather_in_place(self, &costs, buffer);
+        }
+        match self.board(buffer.len()) {
+            Some(costs) => board::allgather_in_place(self, &costs, buffer),
             None => self.collective(|rank| collective::allgather_in_place(rank, buffer)),
         }
     }
 
+    fn reduce(
+        &mut self,
+        root: usize,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        match self.board(send.len()) {
+            Some(costs) => board::reduce(self, &costs, root, reduction, send, receive),
+            None => {
+                self.collective(|rank| collective::reduce(rank, root, reduction, send, receive))
+            }
+        }
+    }
+
     fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        self.collective(|rank| collective::allreduce(rank, reduction, send, receive))
+        match self.board(send.len()) {
+            Some(costs) => board::allreduce(self, &costs, reduction, send, receive),
+            None => self.collective(|rank| collective::allreduce(rank, reduction, send, receive)),
+        }
     }
 
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        self.collective(|rank| collective::all_to_all(rank, send, receive))
+        match self.board(send.len()) {
+            Some(costs) => board::all_to_all(self, &costs, send, receive),
+            None => self.collective(|rank| collective::all_to_all(rank, send, receive)),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Programs on small machines, with expected times derived by hand.
 
+mod boards;
 mod conformance;
 mod determinism;
 mod fairness;
@@ -20,7 +21,7 @@ const TAG: Tag = Tag::new(3);
 fn machine(lines: &str) -> Machine {
     let text = format!(
         "name = \"test\"\ntitle = \"a test's\"\n{lines}\n[[source]]\n\
-         of = [\"processor\", \"endpoint\", \"protocol\", \"network\", \"ring_collectives\", \"pause\"]\n\
+         of = [\"processor\", \"endpoint\", \"protocol\", \"network\", \"ring_collectives\", \"board\", \"pause\"]\n\
          kind = \"assumed\"\nfrom = \"a test\"\n"
     );
     parse("test.toml", &text).unwrap_or_else(|error| panic!("{error}"))

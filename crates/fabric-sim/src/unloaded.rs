@@ -53,7 +53,8 @@ pub fn occupation(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
 pub fn taking_in(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
     let [_, _, receive] = stages(machine, 1);
     let link = Stage { engine: Cost::default(), link: true, count: 1 };
-    let setup = if machine.endpoint.simplex { setup(machine, bytes, kind) } else { TimeSpan::ZERO };
+    let simplex = machine.endpoint.is_simplex(bytes);
+    let setup = if simplex { setup(machine, bytes, kind) } else { TimeSpan::ZERO };
     setup + longest_path(&columns(machine, &[link, receive], bytes, kind))
 }
 

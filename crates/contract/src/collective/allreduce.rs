@@ -1,7 +1,7 @@
 //! Allreduce.
 
 use super::LONG_BYTES;
-use super::blocks::two_parts;
+use super::blocks::{charge_copy, two_parts};
 use super::call::{Call, Kind};
 use super::combine::Combining;
 use crate::{Rank, Reduction, Result};
@@ -32,6 +32,7 @@ pub(super) fn allreduce_by<R: Rank + ?Sized>(
         Call::new(if long { Kind::LongAllreduce } else { Kind::Allreduce }).reducing(reduction);
     call.expect_multiple("`send` in whole elements", reduction.element.bytes(), send)?;
     call.expect_bytes("`receive`", send.len(), receive)?;
+    charge_copy(machine, send.len());
     receive.copy_from_slice(send);
 
     let mut combining = Combining::new(machine, call, reduction, 0);

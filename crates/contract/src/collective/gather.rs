@@ -1,6 +1,6 @@
 //! Gather.
 
-use super::blocks::{Blocks, children, receive_around, subtree};
+use super::blocks::{Blocks, charge_copy, children, receive_around, subtree};
 use super::call::{Call, Kind};
 use super::{after, before};
 use crate::{Rank, Result};
@@ -29,6 +29,7 @@ pub fn gather<R: Rank + ?Sized>(
         return call.send(machine, parent, send);
     }
     let mut subtree_blocks = vec![0; held * block_bytes];
+    charge_copy(machine, block_bytes);
     subtree_blocks[..block_bytes].copy_from_slice(send);
     for places in children(place, size).rev() {
         let theirs = (places.start - place) * block_bytes..(places.end - place) * block_bytes;
@@ -45,6 +46,7 @@ fn at_root<R: Rank + ?Sized>(
 ) -> Result<()> {
     let (root, size) = (machine.rank(), machine.size());
     let blocks = Blocks::new(size, receive.len());
+    charge_copy(machine, send.len());
     receive[blocks.bytes(root..root + 1)].copy_from_slice(send);
     for places in children(0, size).rev() {
         let child = after(root, places.start, size);

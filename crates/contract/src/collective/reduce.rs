@@ -1,6 +1,7 @@
 //! Reduce.
 
 use super::LONG_BYTES;
+use super::blocks::charge_copy;
 use super::call::{Call, Kind};
 use super::combine::Combining;
 use crate::{Rank, Reduction, Result};
@@ -34,6 +35,7 @@ pub(super) fn reduce_by<R: Rank + ?Sized>(
     call.expect_multiple("`send` in whole elements", reduction.element.bytes(), send)?;
     let mut combining = Combining::new(machine, call, reduction, root);
     let mut scratch = Vec::new();
+    charge_copy(machine, send.len());
     let vector = if combining.place == 0 {
         call.expect_bytes("`receive` at the root", send.len(), receive)?;
         receive.copy_from_slice(send);

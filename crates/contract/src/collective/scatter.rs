@@ -1,6 +1,6 @@
 //! Scatter.
 
-use super::blocks::{Blocks, children, send_around, subtree};
+use super::blocks::{Blocks, charge_copy, children, send_around, subtree};
 use super::call::{Call, Kind};
 use super::{after, before};
 use crate::{Rank, Result};
@@ -34,6 +34,7 @@ pub fn scatter<R: Rank + ?Sized>(
         let theirs = (places.start - place) * block_bytes..(places.end - place) * block_bytes;
         call.send(machine, after(root, places.start, size), &subtree_blocks[theirs])?;
     }
+    charge_copy(machine, block_bytes);
     receive.copy_from_slice(&subtree_blocks[..block_bytes]);
     Ok(())
 }
@@ -50,6 +51,7 @@ fn at_root<R: Rank + ?Sized>(
         let child = after(root, places.start, size);
         send_around(machine, call, child, send, blocks.around(child, places.len()))?;
     }
+    charge_copy(machine, receive.len());
     receive.copy_from_slice(&send[blocks.bytes(root..root + 1)]);
     Ok(())
 }

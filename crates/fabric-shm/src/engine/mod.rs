@@ -24,6 +24,7 @@ mod transfer;
 use std::collections::BTreeMap;
 
 use contract::Result;
+use contract::record::FabricDescription;
 
 pub(crate) use blocking::FIRST_LOOKS;
 pub(crate) use calls::{Collective, describe, mismatch, signature, unequal_lengths};
@@ -176,7 +177,11 @@ impl Engine {
                 "shared arenas".into(),
                 if self.segment.has_arenas() { "yes" } else { "no (limit on addresses)" }.into(),
             ),
-            ("both sides copy from".into(), format!("{} bytes", SHARED_FROM_BYTES)),
+            (
+                FabricDescription::ONE_COPY_FROM.into(),
+                format!("{} bytes, from an arena", DIRECT_FROM_BYTES + 1),
+            ),
+            (FabricDescription::BOTH_COPY_FROM.into(), format!("{SHARED_FROM_BYTES} bytes")),
         ])
     }
 

@@ -1,16 +1,28 @@
 //! The collectives of this fabric: in shared memory where that is better, else the contract's own algorithms, over messages.
 //! Either way the call is announced, so that ranks that do not agree find out.
 
+use contract::record::FabricDescription;
 use contract::{Rank, Reduction, Result, collective};
 
 use super::LocalRank;
+use crate::board::SLOTS;
 use crate::engine::{Collective, signature};
-use crate::team::Combine;
+use crate::team::{Combine, PIECE_BYTES};
 
 /// Teams of more ranks go by messages: in log P steps each rank looks at fewer lines.
 const MOST_RANKS: usize = 32;
 /// Longer data go by messages: each rank copies them straight from another's memory.
 const LONGEST_BYTES: usize = 1 << 20;
+
+/// What a model of these collectives needs to know.
+pub(super) fn describe() -> [(String, String); 4] {
+    [
+        (FabricDescription::BOARDS_RANKS.into(), MOST_RANKS.to_string()),
+        (FabricDescription::BOARDS_BYTES.into(), LONGEST_BYTES.to_string()),
+        (FabricDescription::BOARDS_PIECE.into(), format!("{PIECE_BYTES} bytes")),
+        (FabricDescription::BOARDS_SLOTS.into(), SLOTS.to_string()),
+    ]
+}
 
 /// What a call is announced with, and whether its lengths contradict each other. A call that will be refused before anything
 /// is sent is not announced: the rank may go on, and the others know nothing of it.

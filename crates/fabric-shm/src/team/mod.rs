@@ -24,7 +24,7 @@ use crate::wait;
 /// waits for room while all go on at the same pace.
 const WINDOW: usize = SLOTS / 2;
 /// The longest piece while every rank has a processor: both ends stay in the first two caches.
-const PIECE_BYTES: usize = 32 << 10;
+pub(crate) const PIECE_BYTES: usize = 32 << 10;
 /// Fruitless looks between two at whether a member's program has ended.
 const LOOKS_BETWEEN_CHECKS: u32 = 64;
 

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use contract::record::{Measurement, Run};
 
-use super::{Ends, Found, TwinPauses};
+use super::boards::FoundBoard;
+use super::curve::Curve;
+use super::{Ends, Found, NO_LIMIT_MB_PER_S, TwinPauses};
 
 /// The machine file of what was found.
 pub(super) fn describe(name: &str, run: &Run, found: &Found, pauses: &TwinPauses) -> String {
@@ -20,9 +22,12 @@ pub(super) fn describe(name: &str, run: &Run, found: &Found, pauses: &TwinPauses
         ends_section(found),
         protocol_section(found),
         network_section(found),
+        board_section(found),
     ] {
-        text.push('\n');
-        text.push_str(&section);
+        if !section.is_empty() {
+            text.push('\n');
+            text.push_str(&section);
+        }
     }
     text.push_str(&pauses.text());
     text.push_str(&sources(found, pauses, &from));
@@ -32,7 +37,9 @@ pub(super) fn describe(name: &str, run: &Run, found: &Found, pauses: &TwinPauses
 fn processor_section(run: &Run, found: &Found) -> String {
     let polling_us = median_of_one(run, "clock-cost").map_or(0.1, |(_, us)| us.max(0.001));
     let mut text = format!("[processor]\npolling_us = {polling_us:.6}\n");
-    if let Some((size_bytes, us)) = median_of_one(run, "copy").filter(|(_, us)| *us > 0.0) {
+    if let [_, _, ..] = found.copy.pieces[..] {
+        let _ = write!(text, "{}", pieces("copy", &found.copy));
+    } else if let Some((size_bytes, us)) = median_of_one(run, "copy").filter(|(_, us)| *us > 0.0) {
         let _ = writeln!(text, "copy_mb_per_s = {:.3}", size_bytes as f64 / us);
     }
     if let Some(mops) = found.reduction_mops {
@@ -42,13 +49,43 @@ fn processor_section(run: &Run, found: &Found) -> String {
 }
 
 fn ends_section(found: &Found) -> String {
-    let setup = pieces(&found.ends, |ends| ends.setup_us);
-    let receive = pieces(&found.ends, |ends| ends.receive_us);
-    let simplex = found.simplex();
     let post_us = found.post_us.unwrap_or(0.0);
-    format!(
-        "[endpoint]\npost_us = {post_us:.6}\nsetup = [\n{setup}]\nreceive = [\n{receive}]\nsimplex = {simplex}\nsend_waits_for_link = {simplex}\n"
-    )
+    let mut text = format!("[endpoint]\npost_us = {post_us:.6}\n");
+    if let Some(copies) = &found.copies {
+        for (name, curve) in [
+            ("send", &copies.send),
+            ("receive", &copies.receive),
+            ("setup", &copies.setup),
+            ("gap", &copies.gap),
+        ] {
+            text.push_str(&pieces(name, curve));
+        }
+        let from = copies.both_from_bytes;
+        let _ = write!(text, "simplex_from_bytes = {from}\nposted_in_memory = true\n");
+        return text;
+    }
+    let curve = |us: fn(&Ends) -> f64| {
+        let points = found.ends.iter().map(|ends| (ends.size_bytes, us(ends))).collect();
+        Curve::through(&points, &[])
+    };
+    text.push_str(&pieces("setup", &curve(|ends| ends.setup_us)));
+    text.push_str(&pieces("receive", &curve(|ends| ends.receive_us)));
+    let simplex = found.simplex();
+    let _ = write!(text, "simplex = {simplex}\nsend_waits_for_link = {simplex}\n");
+    text
+}
+
+fn board_section(found: &Found) -> String {
+    let Some(board) = &found.board else { return String::new() };
+    let FoundBoard { ranks_max, bytes_max, piece_bytes, places, see_us, .. } = board;
+    let crowding = 1e3 * (board.crowding - 1.0);
+    let mut text = format!(
+        "[board]\nranks_max = {ranks_max}\nbytes_max = {bytes_max}\npiece_bytes = {piece_bytes}\nplaces = {places}\nsee_us = {see_us:.6}\ncrowding_permille = {crowding:.0}\n"
+    );
+    for (name, curve) in [("put", &board.put), ("take", &board.take), ("combine", &board.combine)] {
+        text.push_str(&pieces(name, curve));
+    }
+    text
 }
 
 fn protocol_section(found: &Found) -> String {
@@ -61,13 +98,62 @@ fn protocol_section(found: &Found) -> String {
 fn network_section(found: &Found) -> String {
     // A message between two nodes passes two links, into the switch and out of it.
     let latency_us = found.latency_us / 2.0;
+    // Copies are work for the ends; nothing lies between them.
+    let link_mb_per_s =
+        if found.copies.is_some() { NO_LIMIT_MB_PER_S } else { found.link_mb_per_s };
     format!(
-        "[network]\nshape = \"switch\"\nlink_mb_per_s = {:.3}\nlatency_us = {latency_us:.6}\nswitching = \"cut-through\"\n",
-        found.link_mb_per_s
+        "[network]\nshape = \"switch\"\nlink_mb_per_s = {link_mb_per_s:.3}\nlatency_us = {latency_us:.6}\nswitching = \"cut-through\"\n"
     )
 }
 
 fn sources(found: &Found, pauses: &TwinPauses, from: &str) -> String {
+    let mut all = vec![
+        (
+            "processor",
+            "measured",
+            format!(
+                "copy, clock-cost and reduce of {from}; 0.1 µs to poll where the clock's cost was not measured."
+            ),
+        ),
+        ("endpoint", "measured", ends_source(found, from)),
+        (
+            "network",
+            "measured",
+            format!(
+                "The fastest stream of {from}, or no limit where messages are copies; the latency is what a ping-pong of up to 256 bytes takes longer than a message of a stream. That all ranks are joined by one switch is assumed."
+            ),
+        ),
+    ];
+    if let Some(rendezvous) = found.rendezvous {
+        let step = format!(
+            "The ping-pong of {from} takes {:.3} µs more beyond {} bytes than lines through its neighbours.",
+            rendezvous.handshake_us, rendezvous.eager_bytes
+        );
+        all.push(("protocol", "derived", step));
+    }
+    if found.board.is_some() {
+        let how = format!(
+            "broadcast and reduce between 2 ranks of {from}; sizes and number of pieces are the fabric's own words. That more than two ranks are no more in each other's way than two is assumed."
+        );
+        all.push(("board", "measured", how));
+    }
+    all.extend(pauses.source(from));
+    let mut text = String::new();
+    for (of, kind, from) in all {
+        let _ = write!(text, "\n[[source]]\nof = [{of:?}]\nkind = {kind:?}\nfrom = {from:?}\n");
+    }
+    text
+}
+
+fn ends_source(found: &Found, from: &str) -> String {
+    let measured =
+        format!("ping-pong and bandwidth between 2 ranks of {from}, exact at each measured size.");
+    if let Some(copies) = &found.copies {
+        return format!(
+            "{measured} The fabric says that messages are copies in memory, from {} bytes on by both ends at once. Posting is what short streams both ways (two-way-bandwidth) take longer than sending and receiving.",
+            copies.both_from_bytes
+        );
+    }
     let both_ways = match found.both_ways {
         Some(ratio) => format!(
             "A message each way at once takes {ratio:.2} times one message (two-way-bandwidth over bandwidth, median from 16 KiB on; below, what it takes longer is posting)"
@@ -79,66 +165,20 @@ fn sources(found: &Found, pauses: &TwinPauses, from: &str) -> String {
     } else {
         "so an end sends and receives at once"
     };
-    let mut all = vec![
-        (
-            "processor",
-            "measured",
-            format!(
-                "copy (the size nearest to 64 KiB), clock-cost and reduce of {from}; 0.1 µs to poll where the clock's cost was not measured."
-            ),
-        ),
-        (
-            "endpoint",
-            "measured",
-            format!(
-                "ping-pong and bandwidth between 2 ranks of {from}, exact at each measured size. {both_ways}, {does}."
-            ),
-        ),
-        (
-            "network",
-            "measured",
-            format!(
-                "The fastest stream of {from}; the latency is what a ping-pong of up to 256 bytes takes longer than a message of a stream. That all ranks are joined by one switch is assumed."
-            ),
-        ),
-    ];
-    if let Some(rendezvous) = found.rendezvous {
-        let step = format!(
-            "The ping-pong of {from} takes {:.3} µs more beyond {} bytes than lines through its neighbours.",
-            rendezvous.handshake_us, rendezvous.eager_bytes
-        );
-        all.push(("protocol", "derived", step));
-    }
-    all.extend(pauses.source(from));
-    let mut text = String::new();
-    for (of, kind, from) in all {
-        let _ = write!(text, "\n[[source]]\nof = [{of:?}]\nkind = {kind:?}\nfrom = {from:?}\n");
-    }
-    text
+    format!("{measured} {both_ways}, {does}.")
 }
 
-/// From each length on its cost, and a straight line to the next; the last line goes on. Where the next costs less, the
-/// cost stays until there: a byte more never costs less than nothing.
-fn pieces(ends: &[Ends], us: fn(&Ends) -> f64) -> String {
-    let mut text = String::new();
-    let mut piece = |from_bytes: u64, us: f64, ns_per_byte: f64| {
+/// A field of pieces.
+fn pieces(name: &str, curve: &Curve) -> String {
+    let mut text = format!("{name} = [\n");
+    for piece in &curve.pieces {
+        let (from_bytes, us, ns_per_byte) = (piece.from_bytes, piece.us, 1e3 * piece.us_per_byte);
         let _ = writeln!(
             text,
             "    {{ from_bytes = {from_bytes}, us = {us:.6}, ns_per_byte = {ns_per_byte:.9} }},"
         );
-    };
-    // Shorter messages than the shortest measured cost as much as it.
-    if let Some(first) = ends.first().filter(|first| first.size_bytes > 0) {
-        piece(0, us(first), 0.0);
     }
-    let mut ns_per_byte = 0.0;
-    for (index, from) in ends.iter().enumerate() {
-        if let Some(next) = ends.get(index + 1) {
-            let rise_ns = 1e3 * (us(next) - us(from));
-            ns_per_byte = (rise_ns / (next.size_bytes - from.size_bytes) as f64).max(0.0);
-        }
-        piece(from.size_bytes, us(from), ns_per_byte);
-    }
+    text.push_str("]\n");
     text
 }
 
@@ -150,20 +190,4 @@ fn median_of_one(run: &Run, benchmark: &str) -> Option<(u64, f64)> {
     measured
         .min_by_key(|m| m.size_bytes.abs_diff(NEAR_BYTES))
         .map(|m| (m.size_bytes, m.summary.median))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_go_through_the_measured_sizes_and_begin_at_zero() {
-        let ends = |size_bytes, setup_us| Ends { size_bytes, setup_us, receive_us: 0.0 };
-        let text = pieces(&[ends(10, 2.0), ends(30, 6.0), ends(50, 5.0)], |ends| ends.setup_us);
-        let expected = "    { from_bytes = 0, us = 2.000000, ns_per_byte = 0.000000000 },\n    \
-                        { from_bytes = 10, us = 2.000000, ns_per_byte = 200.000000000 },\n    \
-                        { from_bytes = 30, us = 6.000000, ns_per_byte = 0.000000000 },\n    \
-                        { from_bytes = 50, us = 5.000000, ns_per_byte = 0.000000000 },\n";
-        assert_eq!(text, expected);
-    }
 }

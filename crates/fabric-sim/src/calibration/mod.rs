@@ -13,26 +13,37 @@
 //!
 //! Set-up and the receiver's cost are exact at each measured length and straight lines between, so that one length that
 //! was disturbed spoils no other.
+//!
+//! Of a fabric that says that its messages are copies in shared memory, the twin's are, too ([`copies`]), and its collectives
+//! go over boards ([`boards`]).
 
+mod boards;
+mod copies;
+mod curve;
 mod describe;
 mod knee;
 mod pauses;
 
 use std::collections::BTreeMap;
 
-use contract::record::{Measurement, Run};
+use contract::record::{FabricDescription, Measurement, Run};
 
 use crate::machine::{self, MachineError};
 use crate::{Kind, Machine, unloaded};
+use boards::FoundBoard;
+use copies::Copies;
+use curve::Curve;
 use knee::Knee;
 pub use pauses::{TwinPause, TwinPauses};
 
 /// The benchmarks whose times between two ranks a twin is made from.
-pub const CALIBRATING: [&str; 4] = [PING_PONG, STREAM, TWO_WAY, REDUCE];
+pub const CALIBRATING: [&str; 5] = [PING_PONG, STREAM, TWO_WAY, REDUCE, BROADCAST];
 const PING_PONG: &str = "ping-pong";
 const STREAM: &str = "bandwidth";
 const TWO_WAY: &str = "two-way-bandwidth";
 const REDUCE: &str = "reduce";
+const BROADCAST: &str = "broadcast";
+const COPY: &str = "copy";
 
 /// A machine made from a run, and how well it meets what it was made from.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +87,7 @@ pub enum CalibrationError {
 type BySize = BTreeMap<u64, f64>;
 
 /// What was measured between two ranks.
+#[derive(Default)]
 struct Evidence {
     /// T.
     whole: BySize,
@@ -85,6 +97,11 @@ struct Evidence {
     two_way: BySize,
     /// A reduction of double-precision numbers.
     reduce: BySize,
+    broadcast: BySize,
+    /// A copy by one rank.
+    copy: BySize,
+    /// What the fabric says of itself.
+    fabric: FabricDescription,
 }
 
 /// What a message of some length takes.
@@ -108,6 +125,11 @@ struct Found {
     /// How much slower streams are both ways at once than one way, where that was measured.
     both_ways: Option<f64>,
     rendezvous: Option<Rendezvous>,
+    /// Where messages are copies in memory: what they cost instead of `ends`.
+    copies: Option<Copies>,
+    board: Option<FoundBoard>,
+    /// A copy by its length.
+    copy: Curve,
 }
 
 /// Longer messages than `eager_bytes` are agreed upon, which takes the receiver's end `answer_us` besides two short
@@ -129,6 +151,9 @@ pub fn calibrate(name: &str, run: &Run) -> Result<Calibration, CalibrationError>
         stream: medians_us(run, STREAM),
         two_way: medians_us(run, TWO_WAY),
         reduce: medians_us(run, REDUCE),
+        broadcast: medians_us(run, BROADCAST),
+        copy: medians_us(run, COPY),
+        fabric: run.header().fabric.clone(),
     };
     if evidence.whole.len() < 2 {
         return Err(CalibrationError::TooLittle { found: evidence.whole.len() });
@@ -155,11 +180,11 @@ fn end_to_end_us(machine: &Machine, bytes: u64) -> f64 {
     (data + control + machine.protocol.answer + control).as_us()
 }
 
-/// The median time of a benchmark between two ranks, by size.
+/// The median time of a benchmark between two ranks, or of one alone, by size.
 fn medians_us(run: &Run, benchmark: &str) -> BySize {
-    let wanted = |measurement: &&Measurement| {
-        measurement.benchmark == benchmark && measurement.metric == "time" && measurement.ranks == 2
-    };
+    let ranks = if benchmark == COPY { 1 } else { 2 };
+    let wanted =
+        |m: &&Measurement| m.benchmark == benchmark && m.metric == "time" && m.ranks == ranks;
     run.measurements.iter().filter(wanted).map(|m| (m.size_bytes, without_clock_us(m))).collect()
 }
 
@@ -202,14 +227,22 @@ impl Evidence {
             }
         });
         let ends = ends.collect();
+        let copies = self.copies();
+        let post_us = match &copies {
+            Some(copies) => copies.post_us,
+            None => self.post_us(),
+        };
         Found {
             ends,
             latency_us,
             link_mb_per_s,
-            post_us: self.post_us(),
+            post_us,
             reduction_mops: self.reduction_mops(),
             both_ways: self.both_ways(),
-            rendezvous,
+            rendezvous: rendezvous.filter(|_| copies.is_none()),
+            copies,
+            board: self.board(),
+            copy: Curve::through(&self.copy, &[]),
         }
     }
 
@@ -234,7 +267,10 @@ impl Evidence {
 
     fn reduction_mops(&self) -> Option<f64> {
         const OPERAND_BYTES: f64 = 8.0;
-        let long = self.reduce.iter().filter(|&(&size, _)| size >= LONG_BYTES);
+        // Those that go over boards are described there.
+        let boards = self.fabric.number(FabricDescription::BOARDS_BYTES).unwrap_or(0);
+        let from = LONG_BYTES.max(boards + 1);
+        let long = self.reduce.iter().filter(|&(&size, _)| size >= from);
         let rate = |(size, us): (&u64, &f64)| {
             let reducing_us = us - self.whole.get(size)?;
             (reducing_us > 0.0).then(|| *size as f64 / OPERAND_BYTES / reducing_us)
@@ -256,9 +292,11 @@ impl Found {
     }
 }
 
+/// A rate so high that it never matters.
+const NO_LIMIT_MB_PER_S: f64 = 1e9;
+
 /// The highest rate of these times, in MB/s; a rate so high that it never matters where no byte was sent.
 fn fastest(times_us: &[(u64, f64)]) -> f64 {
-    const NO_LIMIT_MB_PER_S: f64 = 1e9;
     let rates = times_us.iter().filter(|(size, us)| *size > 0 && *us > 0.0);
     let highest = rates.map(|&(size, us)| size as f64 / us).fold(0.0, f64::max);
     if highest > 0.0 { highest.min(NO_LIMIT_MB_PER_S) } else { NO_LIMIT_MB_PER_S }
@@ -276,7 +314,7 @@ mod tests {
     fn found(whole: &[(u64, f64)], stream: &[(u64, f64)], two_way: &[(u64, f64)]) -> Found {
         let by_size = |values: &[(u64, f64)]| values.iter().copied().collect();
         let (whole, stream, two_way) = (by_size(whole), by_size(stream), by_size(two_way));
-        Evidence { whole, stream, two_way, reduce: BySize::new() }.find()
+        Evidence { whole, stream, two_way, ..Evidence::default() }.find()
     }
 
     #[test]
@@ -317,7 +355,7 @@ mod tests {
         // 65536 bytes are 8192 operands; 10 µs of which the message takes 2 leave 8 for them.
         let whole = BySize::from([(8, 1.0), (65536, 2.0)]);
         let reduce = BySize::from([(65536, 10.0)]);
-        let evidence = Evidence { whole, stream: BySize::new(), two_way: BySize::new(), reduce };
+        let evidence = Evidence { whole, reduce, ..Evidence::default() };
         assert_eq!(evidence.find().reduction_mops, Some(1024.0));
     }
 

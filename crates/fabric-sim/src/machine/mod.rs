@@ -39,8 +39,10 @@ pub struct Machine {
     pub protocol: Protocol,
     /// What lies between the ends.
     pub network: Network,
-    /// Collectives of its own, if it has any.
+    /// Collectives around its ring, if it has them.
     pub ring_collectives: Option<RingCollectives>,
+    /// Boards in memory that all its processors share, if it has them: collectives go over them.
+    pub board: Option<Board>,
     /// Pauses by its operating system, by kind.
     pub pauses: Vec<Pause>,
     /// Where each number comes from.
@@ -59,8 +61,8 @@ pub enum Level {
 /// The processors, all alike.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Processor {
-    /// The time for a unit of each kind of work, where it is known; work of other kinds takes no time.
-    pub work: Vec<(WorkKind, PerUnit)>,
+    /// The time for each kind of work by its amount, where it is known; work of other kinds takes no time.
+    pub work: Vec<(WorkKind, Piecewise)>,
     /// What it takes to ask whether something has happened.
     pub polling: TimeSpan,
     /// After which a rank without a fixed priority lets the next one run that shares its processor.
@@ -87,10 +89,14 @@ pub struct Endpoint {
     pub post: TimeSpan,
     /// What a message takes the sender's engine before its first packet, by its length.
     pub setup: Piecewise,
-    /// Whether a node can only send or only take in at a time, and taking in takes as long as sending (level L1).
-    pub simplex: bool,
-    /// The shortest time between two messages that a node sends.
-    pub gap: TimeSpan,
+    /// From this many bytes on a node can only send or only take in a message at a time, and taking in takes as long as
+    /// sending (level L1); `None`: it does both at once.
+    pub simplex_from_bytes: Option<u64>,
+    /// The shortest time from one message that a node sends to the next, by the length of the first (level L1).
+    pub gap: Piecewise,
+    /// Whether messages are copies in memory, so that those of which many are posted at once, in more memory than the caches
+    /// hold, take as much longer as copies in so much memory do.
+    pub posted_in_memory: bool,
     /// Whether the packet engine prepares the next packet while the link still carries the last.
     pub engine_overlaps_link: bool,
     /// Whether a processor of its own handles packets: then sending and receiving do not slow each other.
@@ -187,6 +193,38 @@ pub struct RingCollectives {
     pub allgather_step: TimeSpan,
 }
 
+/// Memory in which each rank shows the others its part of a collective, on places that are used in turn. A rank writes its
+/// part to a place, the others read it there, and it is written again once all have read it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Board {
+    /// Collectives of more ranks go by messages.
+    pub ranks_max: usize,
+    /// Longer ones go by messages.
+    pub bytes_max: u64,
+    /// What is written before others read it, at most; longer parts go in several pieces.
+    pub piece_bytes: u64,
+    /// How many pieces of its own a rank may have on its board; it writes half as many before it reads the others'.
+    pub places: u64,
+    /// From the moment that a piece is written until another rank notices.
+    pub see: TimeSpan,
+    /// To write a piece that others will read, by its length.
+    pub put: Piecewise,
+    /// To read another rank's piece.
+    pub take: Piecewise,
+    /// To combine another rank's piece with one's own.
+    pub combine: Piecewise,
+    /// How much longer all of these, and copies, take while other ranks are at it, too: in thousandths.
+    pub crowding_permille: u64,
+}
+
+impl Board {
+    /// What work on the boards takes while others work there, too.
+    pub fn crowded(&self, alone: TimeSpan) -> TimeSpan {
+        let ps = u128::from(alone.as_ps()) * u128::from(1000 + self.crowding_permille) / 1000;
+        TimeSpan::from_ps(ps as u64)
+    }
+}
+
 /// A kind of pause that the operating system makes again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
@@ -222,8 +260,27 @@ impl Pause {
 impl Processor {
     /// The time for `amount` units of `kind`.
     pub fn time(&self, kind: WorkKind, amount: u64) -> TimeSpan {
-        let rate = self.work.iter().find(|(known, _)| *known == kind);
-        rate.map_or(TimeSpan::ZERO, |(_, rate)| rate.times(amount))
+        let cost = self.work.iter().find(|(known, _)| *known == kind);
+        cost.map_or(TimeSpan::ZERO, |(_, cost)| cost.of(amount))
+    }
+
+    /// What `bytes` bytes take longer to copy as part of `footprint_bytes` bytes of memory than over and over again: a copy of
+    /// n bytes touches 2 n.
+    pub fn beyond_caches(&self, bytes: u64, footprint_bytes: u64) -> TimeSpan {
+        let copied = footprint_bytes / 2;
+        if copied <= bytes {
+            return TimeSpan::ZERO;
+        }
+        let whole_ps = u128::from(self.time(WorkKind::CopyBytes, copied).as_ps());
+        let share = TimeSpan::from_ps((whole_ps * u128::from(bytes) / u128::from(copied)) as u64);
+        share - self.time(WorkKind::CopyBytes, bytes)
+    }
+}
+
+impl Endpoint {
+    /// Whether a node that sends or takes in a message of `bytes` bytes does nothing else meanwhile.
+    pub fn is_simplex(&self, bytes: u64) -> bool {
+        self.simplex_from_bytes.is_some_and(|from| bytes >= from)
     }
 }
 

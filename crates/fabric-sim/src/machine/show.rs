@@ -2,7 +2,7 @@
 
 use contract::TimeSpan;
 
-use super::{Announcement, Machine, MergePolicy, Pause, Switching};
+use super::{Announcement, Board, Machine, MergePolicy, Pause, Switching};
 use crate::quantity::{Cost, Piecewise};
 use crate::topology::Shape;
 use crate::{Kind, unloaded};
@@ -16,6 +16,10 @@ pub fn show(machine: &Machine) -> String {
     };
     paragraph("The network", network(machine));
     paragraph("A message", message(machine));
+    let collectives = collectives(machine);
+    if !collectives.is_empty() {
+        paragraph("Collectives", collectives);
+    }
     paragraph("The processors", processor(machine));
     paragraph("A message that meets no other, between neighbours", examples(machine));
     paragraph("Where the numbers come from", sources(machine));
@@ -122,6 +126,28 @@ fn message(machine: &Machine) -> Vec<String> {
         let more = piecewise(&endpoint.unexpected);
         lines.push(format!("A message that comes before it is asked for takes {more} more."));
     }
+    if endpoint.setup != Piecewise::line(Cost::default()) {
+        lines.push(format!("On its way it waits {}.", piecewise(&endpoint.setup)));
+    }
+    if endpoint.gap != Piecewise::line(Cost::default()) {
+        lines.push(format!(
+            "A node sends the next message no sooner than {} after one.",
+            piecewise(&endpoint.gap)
+        ));
+    }
+    match endpoint.simplex_from_bytes {
+        Some(0) => lines.push("A node sends or takes in, but not both at once.".into()),
+        Some(from) => lines.push(format!(
+            "From {from} B on a message occupies both its nodes, which then send or take in, but not both at once."
+        )),
+        None => {}
+    }
+    if endpoint.posted_in_memory {
+        lines.push(
+            "Of messages posted at once in more memory than caches hold, each takes as much longer as copies there do."
+                .into(),
+        );
+    }
     if !endpoint.packet_send.is_zero() {
         let own = if endpoint.co_processor { "a co-processor" } else { "the processor" };
         lines.push(format!("Each further packet takes {own} {}.", cost(endpoint.packet_send)));
@@ -137,12 +163,43 @@ fn message(machine: &Machine) -> Vec<String> {
     lines
 }
 
+fn collectives(machine: &Machine) -> Vec<String> {
+    if machine.ring_collectives.is_some() {
+        let around = "Barrier, broadcast and allgather go around the ring, without headers.";
+        return vec![around.into()];
+    }
+    let Some(board) = &machine.board else { return vec![] };
+    let limit = match (board.ranks_max, board.bytes_max) {
+        (crate::RANKS_MAX, u64::MAX) => String::new(),
+        (ranks, u64::MAX) => format!(", of up to {ranks} ranks"),
+        (ranks, bytes) => format!(", of up to {ranks} ranks and {bytes} B; others by messages"),
+    };
+    let Board { piece_bytes, places, .. } = board;
+    vec![
+        format!("They go over boards in memory that all ranks see{limit}."),
+        format!("A rank has up to {places} pieces of {piece_bytes} B on its board."),
+        format!("Others notice a piece {} after it is written.", us(board.see)),
+        format!("Writing one takes {}.", piecewise(&board.put)),
+        format!("Reading one takes {}.", piecewise(&board.take)),
+        format!("Combining one with one's own takes {}.", piecewise(&board.combine)),
+        format!(
+            "While several ranks are at it, each takes {} % longer.",
+            trimmed(board.crowding_permille as f64 / 10.0)
+        ),
+    ]
+}
+
 fn processor(machine: &Machine) -> Vec<String> {
     let mut lines: Vec<String> = machine
         .processor
         .work
         .iter()
-        .map(|(kind, rate)| format!("{kind:?}: {} million a second.", trimmed(rate.rate_per_us())))
+        .map(|(kind, costs)| match costs.pieces() {
+            [(_, line)] if line.fixed == TimeSpan::ZERO => {
+                format!("{kind:?}: {} million a second.", trimmed(line.per_byte.rate_per_us()))
+            }
+            _ => format!("{kind:?} takes {}.", piecewise(costs)),
+        })
         .collect();
     lines.push(format!(
         "Asking whether something has happened takes {}.",

@@ -71,8 +71,8 @@ impl LogGp {
         let times = self.times(parcel);
         let port = &mut self.ports[parcel.from as usize];
         let start = now.max(port.sends_from);
-        port.sends_from = start + times.occupation.max(self.machine.endpoint.gap);
-        if self.machine.endpoint.simplex {
+        port.sends_from = start + times.occupation.max(self.machine.endpoint.gap.of(parcel.bytes));
+        if self.machine.endpoint.is_simplex(parcel.bytes) {
             port.takes_from = port.takes_from.max(port.sends_from);
         }
 
@@ -118,12 +118,14 @@ impl LogGp {
                 let times = self.times(parcel);
                 let port = &mut self.ports[parcel.to as usize];
                 // The parcel took its own time in the port on the way here; it only waits for others.
+                // Where the last one's arrival is due at this very moment, it comes first.
+                let in_order = port.takes_from < agenda.now() || agenda.now() == Time::ZERO;
                 let through = agenda.now().max(port.takes_from + times.taking_in);
                 port.takes_from = through;
-                if self.machine.endpoint.simplex {
+                if self.machine.endpoint.is_simplex(parcel.bytes) {
                     port.sends_from = port.sends_from.max(through);
                 }
-                if through == agenda.now() {
+                if through == agenda.now() && in_order {
                     outcomes.push(Outcome::Arrived(message));
                 } else {
                     agenda.push(through, Event::Arrived(message));

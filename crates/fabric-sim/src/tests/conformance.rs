@@ -42,6 +42,13 @@ fn a_ring_with_its_own_protocol_passes_at_both_levels() {
 }
 
 #[test]
+fn boards_in_shared_memory_pass() {
+    let boards = machine(super::boards::BOARDS);
+    passes(&boards, Level::LogGp, 1..=9);
+    passes(&boards, Level::Packets, [4]);
+}
+
+#[test]
 fn a_torus_a_bus_and_a_graph_pass() {
     passes(&find("fem").unwrap(), Level::Packets, [5]);
     let network = "link_mb_per_s = 100\npacket_bytes = 4096\nheader_bytes = 8";

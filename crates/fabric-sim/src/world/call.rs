@@ -162,14 +162,33 @@ impl World {
 
     /// What became of an operation, if it has finished.
     pub(crate) fn take(&mut self, rank: usize, number: u32) -> Option<(Finished, Option<Buffer>)> {
-        self.ranks[rank].operations.take(number)
+        let state = &mut self.ranks[rank];
+        let taken = state.operations.take(number)?;
+        if let Some(buffer) = &taken.1 {
+            state.posted_bytes -= buffer.len() as u64;
+        }
+        Some(taken)
+    }
+
+    /// What a posted message of `bytes` bytes takes the receiver longer for all the memory that it has posted: as much as
+    /// there was at once since there was none.
+    pub(crate) fn beyond_caches(&self, rank: usize, bytes: usize) -> TimeSpan {
+        if !self.machine.endpoint.posted_in_memory {
+            return TimeSpan::ZERO;
+        }
+        let footprint = self.ranks[rank].posted_peak_bytes;
+        self.machine.processor.beyond_caches(bytes as u64, footprint)
     }
 
     /// Keeps the buffer of a posted operation until it is taken, and gives the operation's handle.
     pub(crate) fn keep_buffer(&mut self, rank: usize, operation: u32, buffer: Buffer) -> Posted {
-        let operations = &mut self.ranks[rank].operations;
-        operations.keep(operation, buffer);
-        operations.handle(operation)
+        let state = &mut self.ranks[rank];
+        let before = state.posted_bytes;
+        state.posted_bytes += buffer.len() as u64;
+        let peak = if before == 0 { 0 } else { state.posted_peak_bytes };
+        state.posted_peak_bytes = peak.max(state.posted_bytes);
+        state.operations.keep(operation, buffer);
+        state.operations.handle(operation)
     }
 
     /// The number of a posted operation; refuses one that was completed before, or is another rank's.

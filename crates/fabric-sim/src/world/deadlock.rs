@@ -33,6 +33,10 @@ impl World {
             Waiting::Ended => "has ended".into(),
             Waiting::Operation(number) => self.waiting_words(rank, std::slice::from_ref(number)),
             Waiting::Operations(numbers) => self.waiting_words(rank, numbers),
+            Waiting::Part { of, .. } => format!("waits in a collective for the part of rank {of}"),
+            Waiting::Place { .. } => {
+                "waits in a collective until all ranks have read what it showed them".into()
+            }
             Waiting::Running | Waiting::Time => "runs".into(),
         }
     }

@@ -1,5 +1,6 @@
 //! All of a simulated machine but its rank programs: what they ask for, and what comes of it.
 
+mod board;
 mod call;
 mod deadlock;
 mod matching;
@@ -19,6 +20,7 @@ use crate::network::{ChannelUse, Network, Outcome};
 use crate::topology::Topology;
 use crate::trace::Recorder;
 
+pub(crate) use board::Mark;
 pub(crate) use call::Turn;
 use matching::Mailbox;
 use message::Message;
@@ -35,6 +37,8 @@ pub(crate) struct World {
     network: Network,
     ranks: Vec<RankState>,
     processors: Processors,
+    /// By rank; only machines with boards use them.
+    boards: Vec<board::Shown>,
     messages: Vec<Message>,
     free_messages: Vec<u32>,
     outcomes: Vec<Outcome>,
@@ -63,6 +67,9 @@ struct RankState {
     priority: Priority,
     /// When the clock was last read, if nothing has happened to the rank since.
     clock_read: Option<Time>,
+    /// The bytes of its posted operations, and the most that there were since there was none.
+    posted_bytes: u64,
+    posted_peak_bytes: u64,
 }
 
 impl World {
@@ -87,8 +94,12 @@ impl World {
             mailbox: Mailbox::default(),
             priority: Priority::TimeShared,
             clock_read: None,
+            posted_bytes: 0,
+            posted_peak_bytes: 0,
         };
+        let has_boards = machine.board.is_some();
         World {
+            boards: (0..if has_boards { ranks } else { 0 }).map(|_| Default::default()).collect(),
             ranks: (0..ranks as u32).map(state).collect(),
             processors,
             agenda: Agenda::new(),

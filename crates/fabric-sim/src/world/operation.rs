@@ -3,7 +3,7 @@
 use contract::{Buffer, Error, Posted, Result, Source, Tag, TagSelector};
 
 /// What a rank does while its program is suspended.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
     /// It runs, or will as soon as its turn comes.
     Running,
@@ -13,6 +13,10 @@ pub(super) enum Waiting {
     Operations(Vec<u32>),
     /// For a moment.
     Time,
+    /// For another rank's part of a step of a collective over boards.
+    Part { of: u32, step: u64 },
+    /// For its own place on its board, until every rank has ended this step.
+    Place { ended: u64 },
     /// For nothing any more.
     Ended,
 }
@@ -23,7 +27,11 @@ impl Waiting {
         match self {
             Waiting::Operation(wanted) => *wanted == operation,
             Waiting::Operations(wanted) => wanted.contains(&operation),
-            Waiting::Running | Waiting::Time | Waiting::Ended => false,
+            Waiting::Running
+            | Waiting::Time
+            | Waiting::Part { .. }
+            | Waiting::Place { .. }
+            | Waiting::Ended => false,
         }
     }
 }

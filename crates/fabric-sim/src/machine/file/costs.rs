@@ -4,11 +4,12 @@ use contract::{TimeSpan, WorkKind};
 
 use super::place::Place;
 use super::schema::{
-    FileAnnouncement, FileEndpoint, FilePause, FileProcessor, FileProtocol, FileRing,
+    FileAnnouncement, FileBoard, FileEndpoint, FilePause, FileProcessor, FileProtocol, FileRing,
 };
 use crate::machine::{
-    Announcement, Endpoint, MachineError, Pause, Processor, Protocol, RingCollectives,
+    Announcement, Board, Endpoint, MachineError, Pause, Processor, Protocol, RingCollectives,
 };
+use crate::quantity::{Cost, Piecewise};
 
 const POLLING_US: f64 = 0.1;
 /// A time slice ends at a tick of the clock, of which Unix has long had a hundred a second.
@@ -29,8 +30,19 @@ pub(super) fn processor(
         (WorkKind::Reduction, "reduction_mops", file.reduction_mops),
     ] {
         if let Some(rate) = rate {
-            work.push((kind, place.rate(&format!("processor.{key}"), rate)?));
+            let per_byte = place.rate(&format!("processor.{key}"), rate)?;
+            work.push((kind, Piecewise::line(Cost { per_byte, ..Cost::default() })));
         }
+    }
+    if !file.copy.is_empty() {
+        if file.copy_mb_per_s.is_some() {
+            return Err(place.refuse(
+                "processor.copy",
+                "stands beside `processor.copy_mb_per_s`; give one rate or pieces",
+            ));
+        }
+        let copy = place.pieces("processor.copy", (None, None), &file.copy)?;
+        work.push((WorkKind::CopyBytes, copy));
     }
     let polling = place.span("processor.polling_us", file.polling_us.or(Some(POLLING_US)))?;
     if polling == TimeSpan::ZERO {
@@ -72,12 +84,24 @@ pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<Endpoin
         )?,
         post: place.span("endpoint.post_us", file.post_us)?,
         setup: place.pieces("endpoint.setup", (file.setup_us, None), &file.setup)?,
-        simplex: file.simplex,
-        gap: place.span("endpoint.gap_us", file.gap_us)?,
+        simplex_from_bytes: simplex(place, file)?,
+        gap: place.pieces("endpoint.gap", (file.gap_us, None), &file.gap)?,
+        posted_in_memory: file.posted_in_memory,
         engine_overlaps_link: file.engine_overlaps_link,
         co_processor: file.co_processor,
         send_waits_for_link: file.send_waits_for_link,
     })
+}
+
+fn simplex(place: &Place<'_>, file: &FileEndpoint) -> Result<Option<u64>, MachineError> {
+    match (file.simplex, file.simplex_from_bytes) {
+        (true, Some(_)) => Err(place.refuse(
+            "endpoint.simplex_from_bytes",
+            "stands beside `endpoint.simplex`, which is from 0 bytes on; give one of them",
+        )),
+        (true, None) => Ok(Some(0)),
+        (false, from) => Ok(from),
+    }
 }
 
 pub(super) fn protocol(place: &Place<'_>, file: &FileProtocol) -> Result<Protocol, MachineError> {
@@ -104,6 +128,27 @@ pub(super) fn ring_collectives(
         packet: span("packet_us", file.packet_us)?,
         allgather_entry: span("allgather_entry_us", file.allgather_entry_us)?,
         allgather_step: span("allgather_step_us", file.allgather_step_us)?,
+    })
+}
+
+pub(super) fn board(place: &Place<'_>, file: &FileBoard) -> Result<Board, MachineError> {
+    let pieces = |key: &str, pieces| place.pieces(&format!("board.{key}"), (None, None), pieces);
+    for (key, value, least) in [("piece_bytes", file.piece_bytes, 64), ("places", file.places, 2)] {
+        if value < least {
+            let why = format!("is {value}; it must be at least {least}");
+            return Err(place.refuse(&format!("board.{key}"), &why));
+        }
+    }
+    Ok(Board {
+        ranks_max: file.ranks_max.unwrap_or(crate::RANKS_MAX),
+        bytes_max: file.bytes_max.unwrap_or(u64::MAX),
+        piece_bytes: file.piece_bytes,
+        places: file.places,
+        see: place.span("board.see_us", Some(file.see_us))?,
+        put: pieces("put", &file.put)?,
+        take: pieces("take", &file.take)?,
+        combine: pieces("combine", &file.combine)?,
+        crowding_permille: file.crowding_permille.into(),
     })
 }
 

@@ -42,6 +42,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, MachineError> {
             .ring_collectives
             .map(|ring| costs::ring_collectives(&place, &ring))
             .transpose()?,
+        board: read.board.map(|board| costs::board(&place, &board)).transpose()?,
         pauses: read
             .pause
             .iter()

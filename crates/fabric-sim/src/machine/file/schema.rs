@@ -21,6 +21,7 @@ pub(super) struct File {
     pub(super) protocol: FileProtocol,
     pub(super) network: FileNetwork,
     pub(super) ring_collectives: Option<FileRing>,
+    pub(super) board: Option<FileBoard>,
     #[serde(default)]
     pub(super) pause: Vec<FilePause>,
     #[serde(default)]
@@ -44,6 +45,8 @@ pub(super) struct FileProcessor {
     pub(super) floating_point_mflops: Option<f64>,
     pub(super) fft_mflops: Option<f64>,
     pub(super) copy_mb_per_s: Option<f64>,
+    #[serde(default)]
+    pub(super) copy: Vec<FilePiece>,
     pub(super) corner_turn_mb_per_s: Option<f64>,
     pub(super) reduction_mops: Option<f64>,
 }
@@ -71,7 +74,12 @@ pub(super) struct FileEndpoint {
     pub(super) setup: Vec<FilePiece>,
     #[serde(default)]
     pub(super) simplex: bool,
+    pub(super) simplex_from_bytes: Option<u64>,
     pub(super) gap_us: Option<f64>,
+    #[serde(default)]
+    pub(super) gap: Vec<FilePiece>,
+    #[serde(default)]
+    pub(super) posted_in_memory: bool,
     #[serde(default = "yes")]
     pub(super) engine_overlaps_link: bool,
     #[serde(default)]
@@ -166,6 +174,21 @@ pub(super) struct FileRing {
     pub(super) packet_us: f64,
     pub(super) allgather_entry_us: f64,
     pub(super) allgather_step_us: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileBoard {
+    pub(super) ranks_max: Option<usize>,
+    pub(super) bytes_max: Option<u64>,
+    pub(super) piece_bytes: u64,
+    pub(super) places: u64,
+    pub(super) see_us: f64,
+    #[serde(default)]
+    pub(super) crowding_permille: u32,
+    pub(super) put: Vec<FilePiece>,
+    pub(super) take: Vec<FilePiece>,
+    pub(super) combine: Vec<FilePiece>,
 }
 
 #[derive(Deserialize)]

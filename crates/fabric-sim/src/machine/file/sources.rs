@@ -3,10 +3,14 @@
 use super::place::Place;
 use crate::machine::{MachineError, Source};
 
+/// The tables of costs.
+const SECTIONS: [&str; 7] =
+    ["processor", "endpoint", "protocol", "network", "ring_collectives", "board", "pause"];
+
 /// Each number in the tables of costs must say where it comes from.
 pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), MachineError> {
     let table: toml::Table = toml::from_str(place.text).map_err(|error| place.syntax(&error))?;
-    for section in ["processor", "endpoint", "protocol", "network", "ring_collectives", "pause"] {
+    for section in SECTIONS {
         let fields = match table.get(section) {
             Some(toml::Value::Table(fields)) => {
                 fields.keys().map(|key| format!("{section}.{key}")).collect()

@@ -1,0 +1,121 @@
+//! Reduce and allreduce over boards. Parts are combined from the last rank's to the first one's, the lower always on the left.
+
+use contract::{Rank, Reduction, Result, TimeSpan};
+
+use super::{Call, Pieces, call, call_of_all};
+use crate::machine::Board;
+use crate::rank::SimulatedRank;
+use crate::world::Mark;
+
+/// From this length on more than two ranks share the combining of a piece.
+const SHARED_FROM_BYTES: usize = 2048;
+
+/// Combines `send` of all ranks into `receive` of the root.
+pub(crate) fn reduce(
+    rank: &mut SimulatedRank<'_>,
+    board: &Board,
+    root: usize,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let mut call = call(rank, board, "reduce");
+    call.mark = Mark { root: Some(root), reduction: Some(reduction), ..call.mark };
+    let is_root = call.check_root(root)?;
+    if is_root && receive.len() != send.len() {
+        return call.refuse("`receive` at the root", send.len(), receive.len());
+    }
+    check_elements(&call, reduction, send)?;
+    let pieces = Pieces::new(board, 1, send.len());
+    call.run(
+        pieces.count(),
+        |call, step, piece| {
+            let range = pieces.range(piece);
+            if is_root {
+                // Nobody else reads the root's part.
+                call.copy(range.len());
+                call.rank.put_part(step, &send[range]);
+            } else {
+                call.put(step, range.len(), &send[range]);
+            }
+        },
+        |call, step, piece| {
+            if !is_root {
+                return Ok(());
+            }
+            let range = pieces.range(piece);
+            let time = call.board.combine.of(range.len() as u64).times(call.rank.size() as u64 - 1);
+            combine(call, step, reduction, &send[range.clone()], &mut receive[range], time)
+        },
+    )
+}
+
+/// Combines `send` of all ranks into `receive` of all ranks.
+pub(crate) fn allreduce(
+    rank: &mut SimulatedRank<'_>,
+    board: &Board,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let mut call = call_of_all(rank, board, "allreduce");
+    call.mark.reduction = Some(reduction);
+    if receive.len() != send.len() {
+        return call.refuse("`receive`", send.len(), receive.len());
+    }
+    check_elements(&call, reduction, send)?;
+    let pieces = Pieces::new(board, 1, send.len());
+    let size = call.rank.size();
+    call.run(
+        pieces.count(),
+        |call, step, piece| {
+            let range = pieces.range(piece);
+            call.put(step, range.len(), &send[range]);
+        },
+        |call, step, piece| {
+            let range = pieces.range(piece);
+            let bytes = range.len();
+            let shared = size > 2 && bytes >= SHARED_FROM_BYTES;
+            let own = if shared { bytes / size } else { bytes } as u64;
+            let others = call.board.take.of((bytes as u64) - own);
+            let combined = call.board.combine.of(own).times(size as u64 - 1);
+            let time = if shared { combined + others } else { combined };
+            combine(call, step, reduction, &send[range.clone()], &mut receive[range], time)
+        },
+    )
+}
+
+fn check_elements(call: &Call<'_, '_>, reduction: Reduction, send: &[u8]) -> Result<()> {
+    let broken = send.len() % reduction.element.bytes();
+    if broken == 0 {
+        return Ok(());
+    }
+    call.refuse("`send` in whole elements", send.len() - broken, send.len())
+}
+
+/// Combines all ranks' parts, from the last one's to the first one's, once all are there; it takes `time`.
+fn combine(
+    call: &mut Call<'_, '_>,
+    step: u64,
+    reduction: Reduction,
+    own: &[u8],
+    result: &mut [u8],
+    time: TimeSpan,
+) -> Result<()> {
+    let me = call.rank.rank();
+    call.others().try_for_each(|of| call.part(of, step, own.len(), |_| {}))?;
+    call.work(time);
+    let mut outcome = Ok(());
+    for of in (0..call.rank.size()).rev() {
+        let last = of + 1 == call.rank.size();
+        let mut add = |part: &[u8]| {
+            if last {
+                result.copy_from_slice(part);
+            } else if outcome.is_ok() {
+                outcome = reduction.combine(result, part);
+            }
+        };
+        if of == me { add(own) } else { call.rank.with_part(of, step, add) }
+    }
+    outcome
+}

@@ -1,0 +1,148 @@
+//! Collectives over boards in shared memory, from a broadcast and a reduction between two ranks.
+//!
+//! * The shortest broadcast is how long it takes until a rank sees what another has put on its board.
+//! * What a piece takes longer than that is half the root's, to write it, and half the other's, to read it.
+//! * In a long broadcast both work at once, on different pieces. What each further piece takes longer than either half is how
+//!   much they are in each other's way.
+//! * What a reduction takes beyond seeing and writing is the root's combining. In a long one the root also writes its own
+//!   part of each piece, which nobody else reads, as fast as it copies.
+
+use contract::record::FabricDescription;
+
+use super::curve::Curve;
+use super::{BySize, Evidence, median};
+
+/// Boards, and what they cost.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FoundBoard {
+    pub(super) ranks_max: u64,
+    pub(super) bytes_max: u64,
+    pub(super) piece_bytes: u64,
+    pub(super) places: u64,
+    pub(super) see_us: f64,
+    pub(super) put: Curve,
+    pub(super) take: Curve,
+    pub(super) combine: Curve,
+    /// How much longer all of it takes while both ranks are at it: a factor, at least 1.
+    pub(super) crowding: f64,
+}
+
+impl Evidence {
+    /// Boards, if the fabric says that it has them and a broadcast was measured.
+    pub(super) fn board(&self) -> Option<FoundBoard> {
+        let [ranks_max, bytes_max, piece_bytes, places] = [
+            FabricDescription::BOARDS_RANKS,
+            FabricDescription::BOARDS_BYTES,
+            FabricDescription::BOARDS_PIECE,
+            FabricDescription::BOARDS_SLOTS,
+        ]
+        .map(|detail| self.fabric.number(detail));
+        let (bytes_max, piece_bytes) = (bytes_max?, piece_bytes?);
+        let (_, &see_us) = self.broadcast.first_key_value()?;
+        let beyond: BySize = self
+            .broadcast
+            .range(..=piece_bytes)
+            .map(|(&size, &us)| (size, (us - see_us).max(0.0)))
+            .collect();
+        let beyond = Curve::through(&beyond, &[]);
+        let half = beyond.scaled(0.5);
+        let crowding = self.crowding(piece_bytes, bytes_max, half.of(piece_bytes));
+        let there_us = |bytes| see_us + half.of(bytes);
+        let combine = self.combining(piece_bytes, bytes_max, crowding, there_us);
+        Some(FoundBoard {
+            ranks_max: ranks_max?,
+            bytes_max,
+            piece_bytes,
+            places: places?,
+            see_us,
+            put: half.clone(),
+            take: half,
+            combine,
+            crowding,
+        })
+    }
+
+    /// How much longer a whole piece takes to write or read while the other is at it than `alone_us`.
+    fn crowding(&self, piece_bytes: u64, bytes_max: u64, alone_us: f64) -> f64 {
+        // Two that do nothing at the same time are twice as slow; more would be something else.
+        const MOST: f64 = 2.0;
+        let mut long = self.broadcast.range(piece_bytes + 1..=bytes_max);
+        let (Some(first), Some(last)) = (long.next(), long.next_back()) else { return 1.0 };
+        let pieces = (last.0 - first.0) as f64 / piece_bytes as f64;
+        let factor = (last.1 - first.1) / pieces / alone_us;
+        if factor.is_finite() { factor.clamp(1.0, MOST) } else { 1.0 }
+    }
+
+    /// What the root combines a piece in: what is left of a reduction once the other's part is there.
+    fn combining(
+        &self,
+        piece_bytes: u64,
+        bytes_max: u64,
+        crowding: f64,
+        there_us: impl Fn(u64) -> f64,
+    ) -> Curve {
+        let copy = Curve::through(&self.copy, &[]);
+        let mut points: BySize = self
+            .reduce
+            .range(..piece_bytes)
+            .map(|(&size, &us)| (size, (us - there_us(size)).max(0.0)))
+            .collect();
+        let each = |(&size, &us): (&u64, &f64)| {
+            let pieces = size as f64 / piece_bytes as f64;
+            let crowding = if pieces > 1.0 { crowding } else { 1.0 };
+            (us - there_us(piece_bytes)) / crowding / pieces
+                - (pieces - 1.0) / pieces * copy.of(piece_bytes)
+        };
+        let whole = self.reduce.range(piece_bytes..=bytes_max).map(each).collect();
+        if let Some(us) = median(whole) {
+            points.insert(piece_bytes, us.max(0.0));
+        }
+        Curve::through(&points, &[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seen after 1 µs; a piece of 100 bytes is written and read in 2 µs each, and combined in 4; copied in 0.5. While both
+    /// are at it each takes half as long again.
+    fn evidence() -> Evidence {
+        let by_size = |values: &[(u64, f64)]| values.iter().copied().collect::<BySize>();
+        let details = [
+            (FabricDescription::BOARDS_RANKS, "32"),
+            (FabricDescription::BOARDS_BYTES, "1000"),
+            (FabricDescription::BOARDS_PIECE, "100 bytes"),
+            (FabricDescription::BOARDS_SLOTS, "8"),
+        ];
+        let details = details.map(|(name, value)| (name.to_string(), value.to_string()));
+        Evidence {
+            // Pieces follow each other at 1.5 x 2 µs.
+            broadcast: by_size(&[(0, 1.0), (100, 5.0), (200, 9.0), (1000, 33.0), (2000, 7.0)]),
+            // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times 4 + 0.5 + 4; of ten, 1.5 times ten times 4
+            // and nine times 0.5.
+            reduce: by_size(&[(50, 4.0), (100, 7.0), (200, 15.75), (1000, 69.75), (2000, 9.0)]),
+            copy: by_size(&[(100, 0.5)]),
+            fabric: FabricDescription { details: details.into(), ..Default::default() },
+            ..Evidence::default()
+        }
+    }
+
+    #[test]
+    fn writing_reading_and_combining_are_told_apart() {
+        let board = evidence().board().unwrap();
+        assert_eq!((board.see_us, board.put.of(100), board.take.of(100)), (1.0, 2.0, 2.0));
+        assert_eq!(board.crowding, 1.5);
+        // Of 50 bytes: seen and written after 2 of 4 µs.
+        assert_eq!((board.combine.of(100), board.combine.of(50)), (4.0, 2.0));
+        assert_eq!((board.ranks_max, board.bytes_max, board.places), (32, 1000, 8));
+    }
+
+    #[test]
+    fn without_a_broadcast_or_a_word_of_the_fabric_there_are_no_boards() {
+        let silent = Evidence { fabric: FabricDescription::default(), ..evidence() };
+        assert_eq!(silent.board(), None);
+        let unmeasured = Evidence { broadcast: BySize::new(), ..evidence() };
+        assert_eq!(unmeasured.board(), None);
+    }
+}

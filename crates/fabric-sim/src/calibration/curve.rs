@@ -1,0 +1,112 @@
+//! A cost over the length, exact where it was measured and straight lines between.
+
+use super::BySize;
+
+/// Straight pieces, each from its length on: that length's cost, and what each byte beyond it adds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Curve {
+    pub(super) pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Piece {
+    pub(super) from_bytes: u64,
+    pub(super) us: f64,
+    pub(super) us_per_byte: f64,
+}
+
+impl Curve {
+    /// Through these points. At each of `breaks` (ascending) the cost may jump: no line goes across, and the lines on either
+    /// side go on to it. Shorter lengths than the shortest cost as much as it; the last line goes on. Where the next point
+    /// costs less, the cost stays until there: a byte more never costs less than nothing.
+    pub(super) fn through(points_us: &BySize, breaks: &[u64]) -> Curve {
+        let mut pieces = Vec::new();
+        let starts = std::iter::once(0).chain(breaks.iter().copied());
+        let ends = breaks.iter().copied().chain(std::iter::once(u64::MAX));
+        for (start, end) in starts.zip(ends).filter(|(start, end)| start < end) {
+            let points: Vec<(u64, f64)> =
+                points_us.range(start..end).map(|(&bytes, &us)| (bytes, us)).collect();
+            section(start, &points, &mut pieces);
+        }
+        Curve { pieces }
+    }
+
+    /// The cost of a length; nothing where there are no points.
+    pub(super) fn of(&self, bytes: u64) -> f64 {
+        let piece = self.pieces.iter().rev().find(|piece| piece.from_bytes <= bytes);
+        piece.map_or(0.0, |piece| piece.us + piece.us_per_byte * (bytes - piece.from_bytes) as f64)
+    }
+
+    /// Every cost times `factor`.
+    pub(super) fn scaled(&self, factor: f64) -> Curve {
+        let scaled = |piece: &Piece| Piece {
+            us: factor * piece.us,
+            us_per_byte: factor * piece.us_per_byte,
+            ..*piece
+        };
+        Curve { pieces: self.pieces.iter().map(scaled).collect() }
+    }
+}
+
+/// The pieces from `start` on, through points of which none lies before it.
+fn section(start: u64, points: &[(u64, f64)], pieces: &mut Vec<Piece>) {
+    let Some(&(first, first_us)) = points.first() else { return };
+    // Alone beyond a break, a length says no more than what a byte takes.
+    let alone = if start > 0 { first_us / first as f64 } else { 0.0 };
+    let mut us_per_byte = alone;
+    let slope =
+        |from: (u64, f64), to: (u64, f64)| ((to.1 - from.1) / (to.0 - from.0) as f64).max(0.0);
+    if first > start {
+        let before = match points {
+            [from, to, ..] if start > 0 => slope(*from, *to),
+            _ => alone,
+        };
+        let us = (first_us - before * (first - start) as f64).max(0.0);
+        let us_per_byte = (first_us - us) / (first - start) as f64;
+        pieces.push(Piece { from_bytes: start, us, us_per_byte });
+    }
+    for (index, &(from_bytes, us)) in points.iter().enumerate() {
+        if let Some(&next) = points.get(index + 1) {
+            us_per_byte = slope((from_bytes, us), next);
+        }
+        pieces.push(Piece { from_bytes, us, us_per_byte });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(points: &[(u64, f64)], breaks: &[u64]) -> Vec<(u64, f64, f64)> {
+        let curve = Curve::through(&points.iter().copied().collect(), breaks);
+        curve.pieces.iter().map(|piece| (piece.from_bytes, piece.us, piece.us_per_byte)).collect()
+    }
+
+    #[test]
+    fn pieces_go_through_the_measured_sizes_and_begin_at_zero() {
+        let found = pieces(&[(10, 2.0), (30, 6.0), (50, 5.0)], &[]);
+        assert_eq!(found, [(0, 2.0, 0.0), (10, 2.0, 0.2), (30, 6.0, 0.0), (50, 5.0, 0.0)]);
+    }
+
+    #[test]
+    fn no_line_goes_across_a_break() {
+        // From 20 bytes on half as much: the line of 1 us in 10 bytes goes on to it from below, that of 1 us in 20 from above.
+        let found = pieces(&[(5, 0.5), (15, 1.5), (40, 2.0), (60, 3.0)], &[20]);
+        let expected = [(0, 0.5, 0.0), (5, 0.5, 0.1), (15, 1.5, 0.1), (20, 1.0, 0.05)];
+        assert_eq!(found[..4], expected);
+        assert_eq!(found[4..], [(40, 2.0, 0.05), (60, 3.0, 0.05)]);
+    }
+
+    #[test]
+    fn a_length_alone_beyond_a_break_costs_by_the_byte() {
+        assert_eq!(pieces(&[(10, 1.0), (40, 2.0)], &[20])[2..], [(20, 1.0, 0.05), (40, 2.0, 0.05)]);
+    }
+
+    #[test]
+    fn the_cost_of_a_length_lies_on_its_piece() {
+        let curve = Curve::through(&BySize::from([(10, 2.0), (30, 6.0)]), &[]);
+        assert_eq!([5, 20, 40].map(|bytes| curve.of(bytes)), [2.0, 4.0, 8.0]);
+        assert_eq!(Curve::default().of(5), 0.0);
+        assert_eq!(curve.scaled(0.5).of(20), 2.0);
+    }
+}

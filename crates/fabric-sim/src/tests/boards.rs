@@ -1,0 +1,124 @@
+//! Collectives over boards in shared memory, with times derived by hand.
+
+use contract::{Error, Rank, Reduction, Result, Time, TimeSpan};
+
+use super::{machine, run};
+use crate::Machine;
+
+/// To be seen takes 1 µs; a byte written, read and combined 10, 20 and 30 ns, besides 2, 3 and 4 µs for each piece. Pieces
+/// are of 128 bytes, of which a rank may have four on its board; more than 1024 bytes, or six ranks, go by messages.
+pub(super) const BOARDS: &str = "[processor]\ncopy_mb_per_s = 1000\n[board]\nranks_max = 6\nbytes_max = 1024\n\
+    piece_bytes = 128\nplaces = 4\nsee_us = 1\n\
+    put = [{ from_bytes = 0, us = 2, ns_per_byte = 10 }]\n\
+    take = [{ from_bytes = 0, us = 3, ns_per_byte = 20 }]\n\
+    combine = [{ from_bytes = 0, us = 4, ns_per_byte = 30 }]\n\
+    [protocol]\neager_bytes = 4096\n[network]\nshape = \"switch\"\nlink_mb_per_s = 100\nlatency_us = 50";
+
+/// When each rank returns, in nanoseconds.
+fn ends(ranks: usize, program: impl Fn(&mut dyn Rank) -> Result<()> + 'static) -> Vec<u64> {
+    let outcome = run(&machine(BOARDS), ranks, move |rank| {
+        program(rank)?;
+        Ok(rank.now().since(Time::ZERO))
+    });
+    outcome.unwrap().results.into_iter().map(|span: TimeSpan| span.as_ps() / 1000).collect()
+}
+
+/// Each writes nothing for 2 µs, which is seen 1 µs later, and reads the two others' for 3 µs each.
+#[test]
+fn a_barrier_is_a_look_at_every_board() {
+    assert_eq!(ends(3, |rank| rank.barrier()), [9000; 3]);
+}
+
+/// The root writes 100 bytes for 3 µs, the others read them for 5 µs after 1 µs: all at once.
+#[test]
+fn a_broadcast_is_read_by_all_at_once() {
+    assert_eq!(ends(4, |rank| rank.broadcast(0, &mut [0; 100])), [3000, 9000, 9000, 9000]);
+}
+
+/// Eight pieces of 128 bytes, each written in 3.28 µs and read in 5.56 µs. The root writes four; the fifth has the place of
+/// the first, which was seen at 4.28 and read at 9.84 µs, which the root sees at 10.84. So it writes the next ones at
+/// 10.84, 16.40, 21.96 and 27.52 (each 1 µs after the reader ended another) and has ended 3.28 later, at 30.80. The reader
+/// never waits after the first: at 4.28 + 8 x 5.56 = 48.76.
+#[test]
+fn a_long_broadcast_goes_in_pieces_whose_places_are_used_again() {
+    assert_eq!(ends(2, |rank| rank.broadcast(0, &mut [0; 1024])), [30_800, 48_760]);
+}
+
+/// Each copies its own 64 bytes in 0.064 µs, writes them for 2.64 µs, and reads the other's for 4.28 µs, after 1 µs.
+#[test]
+fn an_allgather_is_a_copy_a_write_and_a_read() {
+    assert_eq!(ends(2, |rank| rank.allgather(&[1; 64], &mut [0; 128])), [7984; 2]);
+}
+
+/// Eight bytes are written in 2.08 µs, seen 1 µs later and combined in 4.24 µs, by all at once or by the root alone. The
+/// others are done with a reduction when they have written.
+#[test]
+fn a_reduction_is_a_write_and_a_combination() {
+    let sum = Reduction::SUM_F64;
+    assert_eq!(ends(2, move |rank| rank.allreduce(sum, &[0; 8], &mut [0; 8])), [7320; 2]);
+    assert_eq!(ends(2, move |rank| rank.reduce(0, sum, &[0; 8], &mut [0; 8])), [7320, 2080]);
+}
+
+#[test]
+fn ranks_that_disagree_about_a_call_are_told() {
+    let outcome = run(&machine(BOARDS), 2, |rank| match rank.rank() {
+        0 => rank.broadcast(0, &mut [0; 8]),
+        _ => rank.broadcast(1, &mut [0; 8]).and_then(|()| rank.barrier()),
+    });
+    let (_, error) = outcome.map(drop).unwrap_err();
+    assert!(
+        matches!(error, Error::Deadlock { .. } | Error::MismatchedCollective { .. }),
+        "{error}"
+    );
+
+    let outcome = run(&machine(BOARDS), 2, |rank| match rank.rank() {
+        0 => rank.barrier(),
+        _ => rank.allgather(&[0; 4], &mut [0; 8]),
+    });
+    let explanation = "rank 1 is in allgather, rank 0 in barrier".to_string();
+    assert_eq!(outcome.map(drop), Err((1, Error::MismatchedCollective { explanation })));
+}
+
+#[test]
+fn a_deadlock_at_a_board_names_whom_it_waits_for() {
+    let outcome = run(&machine(BOARDS), 2, |rank| match rank.rank() {
+        0 => rank.barrier(),
+        _ => Ok(()),
+    });
+    let explanation =
+        "rank 0 waits in a collective for the part of rank 1; rank 1 has ended".into();
+    assert_eq!(outcome.map(drop), Err((0, Error::Deadlock { explanation })));
+}
+
+/// A message of 512 bytes takes 5.12 µs on a link; what the receiver waits for beyond that is memory. Copies of 512 bytes
+/// take 1 µs, copies of 4096 bytes 16 µs: 512 of them 2 µs. Eight messages posted at once are 8 x 512 = 4096 bytes, as
+/// much as a copy of 2048 touches, which takes 7 µs, so 512 of those 1.75 µs: 0.75 µs more than 1 µs, at each of eight.
+#[test]
+fn messages_posted_in_more_memory_than_the_caches_hold_take_longer() {
+    let lines = |posted_in_memory: bool| {
+        format!(
+            "[processor]\ncopy = [{{ from_bytes = 0, us = 0, ns_per_byte = 1.953125 }}, \
+             {{ from_bytes = 512, us = 1, ns_per_byte = 3.90625 }}]\n\
+             [endpoint]\nposted_in_memory = {posted_in_memory}\n[network]\nshape = \"switch\"\nlink_mb_per_s = 100"
+        )
+    };
+    let time = |machine: &Machine| {
+        let outcome = run(machine, 2, |rank| {
+            if rank.rank() == 0 {
+                (0..8).try_for_each(|_| rank.send(1, super::TAG, &[0; 512]))?;
+                return Ok(TimeSpan::ZERO);
+            }
+            let post = |rank: &mut dyn Rank| {
+                let buffer = contract::Buffer::try_zeroed(512)?;
+                rank.post_receive(contract::Source::Rank(0), super::TAG.into(), buffer)
+            };
+            let posted = (0..8).map(|_| post(rank)).collect::<Result<Vec<_>>>()?;
+            rank.wait_until(Time::ZERO + TimeSpan::from_us(1000));
+            posted.into_iter().try_for_each(|posted| rank.wait(posted).map(drop))?;
+            Ok(rank.now().since(Time::ZERO))
+        });
+        outcome.unwrap().results[1]
+    };
+    let longer = time(&machine(&lines(true))) - time(&machine(&lines(false)));
+    assert_eq!(longer, TimeSpan::from_ns(8 * 750));
+}

@@ -1,0 +1,139 @@
+//! Boards in shared memory: what each rank shows the others in the steps of its collectives, and when it is seen.
+//!
+//! All ranks count their steps alike. In a step a rank may put a part on its board, which the others see a little later; a
+//! part's place is used again some steps later, once every rank has ended the step.
+
+use std::collections::VecDeque;
+
+use contract::{Error, Reduction, Result, Time};
+
+use super::call::Turn;
+use super::operation::Waiting;
+use super::{Event, World};
+use crate::machine::Board;
+
+/// What all ranks of a step must agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) collective: &'static str,
+    pub(crate) root: Option<usize>,
+    pub(crate) reduction: Option<Reduction>,
+}
+
+/// What a rank has on its board, and how far it is.
+#[derive(Default)]
+pub(super) struct Shown {
+    /// The last step that it has begun.
+    begun: u64,
+    /// The last step that it has ended.
+    ended: u64,
+    /// What its latest steps belong to: as many as a rank may be ahead of another.
+    calls: VecDeque<(u64, Mark)>,
+    parts: VecDeque<Part>,
+}
+
+struct Part {
+    step: u64,
+    seen_from: Time,
+    data: Vec<u8>,
+}
+
+impl std::fmt::Display for Mark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.collective)?;
+        if let Some(Reduction { element, operation }) = self.reduction {
+            write!(f, " ({operation:?} of {element:?})")?;
+        }
+        self.root.map_or(Ok(()), |root| write!(f, " with root {root}"))
+    }
+}
+
+impl World {
+    fn board(&self) -> &Board {
+        self.machine.board.as_ref().expect("only machines with boards come here")
+    }
+
+    /// The next step of a rank, once its place on the board is free. `None`: the rank is to be suspended.
+    ///
+    /// # Errors
+    /// [`Error::MismatchedCollective`] where another rank is in another call in this step.
+    pub(crate) fn begin_step(&mut self, rank: usize, mark: Mark) -> Result<Option<u64>> {
+        self.check()?;
+        let step = self.boards[rank].begun + 1;
+        let places = self.board().places;
+        let before = step.saturating_sub(places);
+        if self.boards.iter().any(|shown| shown.ended < before) {
+            self.ranks[rank].waiting = Waiting::Place { ended: before };
+            return Ok(None);
+        }
+        for (other, shown) in self.boards.iter().enumerate() {
+            if let Some((_, theirs)) =
+                shown.calls.iter().find(|call| call.0 == step && call.1 != mark)
+            {
+                let explanation = format!("rank {rank} is in {mark}, rank {other} in {theirs}");
+                return Err(Error::MismatchedCollective { explanation });
+            }
+        }
+        let own = &mut self.boards[rank];
+        own.begun = step;
+        own.calls.push_back((step, mark));
+        if own.calls.len() as u64 > places {
+            own.calls.pop_front();
+        }
+        Ok(Some(step))
+    }
+
+    /// Puts a rank's part of a step on its board.
+    pub(crate) fn put_part(&mut self, rank: usize, step: u64, data: &[u8]) {
+        let (places, see) = (self.board().places as usize, self.board().see);
+        let seen_from = self.now() + see;
+        let parts = &mut self.boards[rank].parts;
+        let oldest = if parts.len() < places { None } else { parts.pop_front() };
+        let mut memory = oldest.map_or_else(Vec::new, |part| part.data);
+        memory.clear();
+        memory.extend_from_slice(data);
+        parts.push_back(Part { step, seen_from, data: memory });
+        self.wake_at(seen_from, |waiting| *waiting == Waiting::Part { of: rank as u32, step });
+    }
+
+    /// Whether a rank sees another's part of a step. If not, it is to be suspended.
+    pub(crate) fn see_part(&mut self, rank: usize, of: usize, step: u64) -> Result<Turn> {
+        self.check()?;
+        match self.part(of, step).map(|part| part.seen_from) {
+            Some(seen_from) if of != rank => Ok(self.wait_until(rank, seen_from)),
+            Some(_) => Ok(Turn::GoOn),
+            None => {
+                self.ranks[rank].waiting = Waiting::Part { of: of as u32, step };
+                Ok(Turn::Suspend)
+            }
+        }
+    }
+
+    /// A rank's part of a step that was seen.
+    pub(crate) fn seen_part(&self, of: usize, step: u64) -> Option<&[u8]> {
+        self.part(of, step).map(|part| &part.data[..])
+    }
+
+    /// A rank reads nothing of a step any more.
+    pub(crate) fn end_step(&mut self, rank: usize, step: u64) {
+        self.boards[rank].ended = step;
+        let ended_by_all = self.boards.iter().map(|shown| shown.ended).min().unwrap_or(0);
+        let seen_from = self.now() + self.board().see;
+        let is_free = |waiting: &Waiting| matches!(waiting, Waiting::Place { ended } if *ended <= ended_by_all);
+        self.wake_at(seen_from, is_free);
+    }
+
+    fn part(&self, of: usize, step: u64) -> Option<&Part> {
+        self.boards[of].parts.iter().rev().find(|part| part.step == step)
+    }
+
+    /// Ranks that wait for what is so from `time` on go on then.
+    fn wake_at(&mut self, time: Time, is_for: impl Fn(&Waiting) -> bool) {
+        for rank in 0..self.ranks.len() {
+            if is_for(&self.ranks[rank].waiting) {
+                self.ranks[rank].waiting = Waiting::Time;
+                self.agenda.push(time, Event::Wake(rank as u32));
+            }
+        }
+    }
+}
