@@ -65,7 +65,8 @@ impl Team {
                 // SAFETY: as above.
                 let to = unsafe { receive.add(start) };
                 if !team.shares_combining(bytes) {
-                    team.combine_all(number, bytes, each, to, apply);
+                    let own = team.own_part(number, bytes, send, receive, start);
+                    team.combine_all(number, bytes, each, (own, to), apply);
                     return Ok(());
                 }
                 team.combine_chunks(host, number, bytes, each, apply);
@@ -118,7 +119,8 @@ impl Team {
                     team.combine_chunks(host, number, bytes, each, apply);
                     return team.take_combined(host, number, bytes, each, to);
                 }
-                team.combine_all(number, bytes, each, to, apply);
+                let own = team.own_part(number, bytes, send, receive, start);
+                team.combine_all(number, bytes, each, (own, to), apply);
                 Ok(())
             },
         )
@@ -130,20 +132,41 @@ impl Team {
         bytes >= SHARED_FROM_BYTES && (self.size() > 2 || self.shares_processors)
     }
 
-    /// Combines all parts of the step into `to`, which has room for `bytes` bytes.
+    /// Where this rank reads its own part: in the caller's memory, unless the result goes there. Reading what was just put
+    /// waits until the line is this core's again, as long as a line takes from core to core (allreduce of 8 bytes between two
+    /// cores: 0.46 us instead of 0.28).
+    fn own_part(
+        &self,
+        number: u32,
+        bytes: usize,
+        send: *const u8,
+        receive: *const u8,
+        start: usize,
+    ) -> *const u8 {
+        if send == receive {
+            return self.place(self.me, number, bytes);
+        }
+        send.wrapping_add(start)
+    }
+
+    /// Combines all parts of the step into `to`, which has room for `bytes` bytes; this rank's is at `own`.
     fn combine_all(
         &self,
         number: u32,
         bytes: usize,
         each: usize,
-        to: *mut u8,
+        (own, to): (*const u8, *mut u8),
         apply: &mut Apply<'_>,
     ) {
         let last = self.size() - 1;
-        let parts = |member: usize| self.place(member, number, bytes);
+        let parts = |member: usize| match member == self.me {
+            true => own,
+            false => self.place(member, number, bytes).cast_const(),
+        };
         for start in (0..bytes).step_by(each) {
             let here = each.min(bytes - start);
-            // SAFETY: every member has put `bytes` bytes, and leaves them until all have ended the step.
+            // SAFETY: every member has put `bytes` bytes, and leaves them until all have ended the step; our own are there
+            // for as long as the call lasts.
             unsafe {
                 let to = to.add(start);
                 let mut right = parts(last).add(start);
