@@ -15,7 +15,21 @@ const MESSAGE_BYTES: usize = 1000;
 const SMPI_MESSAGES: usize = 200_000;
 const OURS_MESSAGES: usize = 1_000_000;
 
+/// Each measurement has a process of its own, as SMPI's have, so that none finds memory that another has used.
 fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["messages", level, ranks] => {
+            println!("{:.0}", messages_per_s(number(ranks), level_named(level)));
+        }
+        ["once", level, ranks] => once(level_named(level), number(ranks)),
+        ["barrier-and-broadcast", ranks] => barrier_and_broadcast(number(ranks)),
+        // Cargo's own words, such as --bench.
+        _ => compare(),
+    }
+}
+
+fn compare() {
     let smpi = smpi();
     println!(
         "all-to-all of {MESSAGE_BYTES}-byte messages on one switch, messages simulated a second"
@@ -25,7 +39,10 @@ fn main() {
         "ranks", "ours, L1", "ours, L2", "SMPI", "L1/SMPI"
     );
     for ranks in [16, 256, 1024] {
-        let [l1, l2] = [Level::LogGp, Level::Packets].map(|level| messages_per_s(ranks, level));
+        let [l1, l2] = [Level::LogGp, Level::Packets].map(|level| {
+            let rate = part(&["messages", level.name(), &ranks.to_string()]);
+            rate.trim().parse::<f64>().expect("a part prints a number")
+        });
         let theirs = smpi.as_deref().map(|program| smpi_messages_per_s(program, ranks));
         let [theirs, ratio] = match theirs {
             Some(rate) => [format!("{rate:.0}"), format!("{:.1}", l1 / rate)],
@@ -36,9 +53,30 @@ fn main() {
     if smpi.is_none() {
         println!("SMPI is not here: install libsimgrid-dev and simgrid to compare");
     }
-    one_all_to_all_of_1024();
-    barrier_and_broadcast(30_000);
-    barrier_and_broadcast(100_000);
+    for rest in [
+        &["once", "packets", "1024"][..],
+        &["barrier-and-broadcast", "30000"],
+        &["barrier-and-broadcast", "100000"],
+    ] {
+        print!("{}", part(rest));
+    }
+}
+
+/// What this program prints if it is asked for one measurement.
+fn part(words: &[&str]) -> String {
+    let program = std::env::current_exe().expect("the system knows what it runs");
+    let output = Command::new(program).args(words).output().expect("it can be run again");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn number(word: &str) -> usize {
+    word.parse().expect("a number of ranks")
+}
+
+fn level_named(word: &str) -> Level {
+    let named = [Level::LogGp, Level::Packets].into_iter().find(|level| level.name() == word);
+    named.expect("loggp or packets")
 }
 
 /// The rate at which `rounds` all-to-alls between `ranks` ranks are simulated, starting the ranks included.
@@ -61,11 +99,14 @@ fn all_to_all(ranks: usize, level: Level, rounds: usize) {
     .expect("an all-to-all ends well");
 }
 
-fn one_all_to_all_of_1024() {
+fn once(level: Level, ranks: usize) {
     let begin = Instant::now();
-    all_to_all(1024, Level::Packets, 1);
-    println!("one of them between 1024 ranks, L2: {:.2} s", begin.elapsed().as_secs_f64());
-    println!("  peak memory so far: {:.2} GiB", peak_gib());
+    all_to_all(ranks, level, 1);
+    let (name, seconds) = (level.name(), begin.elapsed().as_secs_f64());
+    println!(
+        "one of them between {ranks} ranks, {name}: {seconds:.2} s, peak {:.2} GiB",
+        peak_gib()
+    );
 }
 
 fn barrier_and_broadcast(ranks: usize) {
@@ -78,13 +119,13 @@ fn barrier_and_broadcast(ranks: usize) {
     });
     match outcome {
         Ok(outcome) => println!(
-            "{ranks} ranks, one barrier and one broadcast, L1: {:.2} s for {} messages",
+            "{ranks} ranks, one barrier and one broadcast, L1: {:.2} s for {} messages, peak {:.2} GiB",
             begin.elapsed().as_secs_f64(),
-            outcome.counts.messages
+            outcome.counts.messages,
+            peak_gib()
         ),
         Err((rank, error)) => println!("{ranks} ranks: rank {rank}: {error}"),
     }
-    println!("  peak memory so far: {:.2} GiB", peak_gib());
 }
 
 /// The most memory that this process has had, as Linux counts it.

@@ -16,11 +16,15 @@ pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failur
             printed = print(text);
         }
     };
-    show(heading(arguments.format));
-    let rows = reproduce(arguments.table.as_deref(), &mut |row| match arguments.format {
-        Format::Table => show(&table_line(row)),
-        Format::Csv => show(&csv_line(row)),
-        Format::Json => {}
+    // Nothing is printed where there is no such table.
+    let mut heading = heading(arguments.format);
+    let rows = reproduce(arguments.table.as_deref(), &mut |row| {
+        show(std::mem::take(&mut heading));
+        match arguments.format {
+            Format::Table => show(&table_line(row)),
+            Format::Csv => show(&csv_line(row)),
+            Format::Json => {}
+        }
     })
     .map_err(|error| match error {
         ReproductionError::Unknown(..) => Failure::usage(error.to_string()),
@@ -56,7 +60,10 @@ fn heading(format: Format) -> &'static str {
 fn table_line(row: &Row) -> String {
     let bound = if row.at_most { "<= " } else { "" };
     let published = row.published.map_or("-".into(), |value| format!("{bound}{value}"));
-    let error = row.error.map_or("-".into(), |error| format!("{:+.1} %", 100.0 * error));
+    let error = row.error.map_or("-".into(), |error| {
+        let percent = format!("{:+.1}", 100.0 * error);
+        format!("{} %", if percent == "-0.0" { "+0.0" } else { &percent })
+    });
     let (id, unit, how) = (&row.id, &row.unit, how(row.how));
     format!("{id:62}{published:>11}{:>13}  {unit:7} {how:9}{error:>8}\n", rounded(row.ours))
 }
@@ -73,7 +80,8 @@ fn rounded(value: f64) -> String {
         size if size >= 1000.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.2}"),
         // Today's processors do in microseconds what took the paper's seconds.
-        size if size > 0.0 && size < 0.1 => format!("{value:.3e}"),
+        size if size > 0.0 && size < 0.001 => format!("{value:.3e}"),
+        size if size > 0.0 && size < 0.1 => format!("{value:.5}"),
         _ => format!("{value:.4}"),
     }
 }
@@ -93,8 +101,8 @@ mod tests {
 
     #[test]
     fn small_numbers_keep_their_digits() {
-        let words = [0.0, 0.000127, 0.5, 72.09, 8923297123.0].map(rounded);
-        assert_eq!(words, ["0.0000", "1.270e-4", "0.5000", "72.09", "8923297123"]);
+        let words = [0.0, 0.000127, 0.0227, 0.5, 72.09, 8923297123.0].map(rounded);
+        assert_eq!(words, ["0.0000", "1.270e-4", "0.02270", "0.5000", "72.09", "8923297123"]);
     }
 
     #[test]

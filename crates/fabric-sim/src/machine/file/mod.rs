@@ -95,7 +95,10 @@ mod tests {
             "{shape}"
         );
         let kind = wrong("2.5", "\"fast\"");
-        assert!(kind.starts_with("m.toml, line 4: `send_us`: invalid type: string"), "{kind}");
+        assert_eq!(
+            kind,
+            "m.toml, line 4: `send_us`: invalid type: string \"fast\", expected a number"
+        );
         assert_eq!(
             wrong("send_us = 2.5", "send_us = -1"),
             "m.toml, line 4: `endpoint.send_us` is -1; it must be a number from 0 up to 10^12"

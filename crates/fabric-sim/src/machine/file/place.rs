@@ -22,7 +22,7 @@ impl Place<'_> {
         let line = self.text[..at.min(self.text.len())].matches('\n').count() + 1;
         let key = self.text.lines().nth(line - 1).and_then(|line| line.split_once('='));
         let field = key.map(|(key, _)| format!("`{}`: ", key.trim())).unwrap_or_default();
-        let message = error.message();
+        let message = in_words(error.message());
         let named = message.contains("field `");
         self.invalid(line, format!("{}{message}", if named { "" } else { &field }))
     }
@@ -115,6 +115,16 @@ impl Place<'_> {
             self.refuse(field, "must have pieces with `from_bytes` ascending from 0")
         })
     }
+}
+
+/// The message with what a type means instead of its name in the program.
+fn in_words(message: &str) -> String {
+    let words =
+        [("expected f64", "expected a number"), ("expected a boolean", "expected true or false")];
+    let whole =
+        ["u32", "u64", "usize"].map(|name| (format!("expected {name}"), "expected a whole number"));
+    let message = words.iter().fold(message.to_string(), |text, (from, to)| text.replace(from, to));
+    whole.iter().fold(message, |text, (from, to)| text.replace(from, to))
 }
 
 fn span(us: f64) -> TimeSpan {
