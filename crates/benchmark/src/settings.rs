@@ -84,6 +84,12 @@ pub struct RealTime {
     pub width: f64,
     /// How often each end of the interval is tried.
     pub repeats: u32,
+    /// How long a search may take, in seconds; then it answers with what it knows. No limit if not given.
+    pub search_limit_s: Option<f64>,
+    /// How many times a trial's length the period that was found is kept up once more; not at all if not given.
+    pub confirm: Option<u32>,
+    /// How often the whole search is made, to see whether its answers agree.
+    pub searches: u32,
     /// What counts as a pause of the processor, in seconds; 20 readings of the clock, and at least 2 us, if not given.
     pub threshold_s: Option<f64>,
     /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
@@ -156,6 +162,9 @@ impl Default for RealTime {
             miss_rate: 0.01,
             width: 0.02,
             repeats: 3,
+            search_limit_s: None,
+            confirm: None,
+            searches: 1,
             threshold_s: None,
             load: None,
             hygiene: Hygiene::default(),

@@ -68,7 +68,11 @@ impl Progress {
     pub(crate) fn trial(&mut self, trial: &Trial) {
         let Trial { instances, missed, .. } = trial;
         let period = quantity(trial.period_us, "us");
-        let verdict = if trial.sustained { "sustained" } else { "refused" };
+        let verdict = match (trial.sustained, trial.refused) {
+            (true, _) => "sustained",
+            (false, true) => "refused",
+            (false, false) => "unclear",
+        };
         self.show(format!("{}: {period} {verdict}, {missed} of {instances} missed", self.label));
     }
 

@@ -4,6 +4,7 @@
 //! variances. The intervals do assume that the samples are independent; samples of one run are not quite
 //! (where two runs are compared, care is taken of it).
 
+mod bursts;
 mod fairness;
 mod median_interval;
 mod proportion;
@@ -12,6 +13,7 @@ mod stopping;
 mod summary;
 mod warm_up;
 
+pub use bursts::{MissRate, miss_rate};
 pub use fairness::fairness;
 pub use median_interval::{MedianInterval, median_interval};
 pub(crate) use median_interval::{reaches, widened_median_interval};

@@ -1,12 +1,11 @@
 //! Which period to try next, and when to settle: the search without a machine.
 //!
-//! All that is known is the evidence: how often each period that was tried was sustained, and how often refused. From
-//! it follows the next step. First both outcomes are found, from a first guess in growing steps; then the gap between
-//! the longest refused and the shortest sustained period is halved until it is narrow; then both ends are tried again.
-//! On a noisy machine an end may change its mind: a period that was both sustained and refused is neither, and the
-//! interval grows past it. So a period at the upper end was sustained each time, one at the lower end refused each
-//! time, and the interval holds whatever the noise left unclear. Two searches of the same machine disagree only
-//! where one was lucky, or unlucky, as often as ends are repeated.
+//! All that is known is the evidence: for each period that was tried what all its trials together show: that it is
+//! sustained, that it is not, or neither. First both outcomes are found, from a first guess in growing steps; then the gap
+//! above the longest refused period and the gap below the shortest sustained one are halved until they are narrow, the wider
+//! one first; then both ends, and what lies unclear between them, are tried again. The interval goes from the longest
+//! refused period below all others to the shortest sustained one above all others, so it holds whatever the noise left
+//! unclear. An end that changes its mind when it is tried again moves outwards.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +21,7 @@ pub(super) struct Limits {
     pub(super) longest: TimeSpan,
     /// The wanted width of the interval, as a share of its lower end.
     pub(super) width: f64,
-    /// How often each end must have been tried.
+    /// How often each end must have been tried, and what lies unclear next to it.
     pub(super) repeats: u32,
 }
 
@@ -48,10 +47,18 @@ pub(super) struct Answer {
     pub(super) shortest_sustained: Option<TimeSpan>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Outcomes {
-    sustained: u32,
-    refused: u32,
+/// What all trials of a period together show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Sustained,
+    Refused,
+    Unclear,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Evidence {
+    verdict: Verdict,
+    trials: u32,
 }
 
 /// A search: its limits, and the evidence so far.
@@ -59,7 +66,7 @@ struct Outcomes {
 pub(super) struct Decision {
     limits: Limits,
     guess: u64,
-    evidence: BTreeMap<u64, Outcomes>,
+    evidence: BTreeMap<u64, Evidence>,
     trials: u32,
 }
 
@@ -69,14 +76,11 @@ impl Decision {
         Decision { limits, guess, evidence: BTreeMap::new(), trials: 0 }
     }
 
-    /// Takes the outcome of a trial.
-    pub(super) fn record(&mut self, period: TimeSpan, sustained: bool) {
-        let outcomes = self.evidence.entry(period.as_ps()).or_default();
-        if sustained {
-            outcomes.sustained += 1
-        } else {
-            outcomes.refused += 1
-        }
+    /// Takes what all trials of `period` show, with one more of them.
+    pub(super) fn record(&mut self, period: TimeSpan, verdict: Verdict) {
+        let evidence =
+            self.evidence.entry(period.as_ps()).or_insert(Evidence { verdict, trials: 0 });
+        *evidence = Evidence { verdict, trials: evidence.trials + 1 };
         self.trials += 1;
     }
 
@@ -85,11 +89,11 @@ impl Decision {
         if self.trials >= TRIALS_MAX {
             return self.done(SearchEnd::Unsettled);
         }
-        match (self.longest_refusal(), self.shortest_success()) {
-            (None, None) => self.attempt(self.guess),
-            (Some(_), _) if self.upper().is_none() => self.longer(),
-            (_, Some(_)) if self.lower().is_none() => self.shorter(),
-            _ => self.narrow(),
+        match (self.upper(), self.lower()) {
+            _ if self.evidence.is_empty() => self.attempt(self.guess),
+            (None, _) => self.longer(),
+            (_, None) => self.shorter(),
+            (Some(upper), Some(lower)) => self.narrow(lower, upper),
         }
     }
 
@@ -103,97 +107,94 @@ impl Decision {
         })
     }
 
-    /// The shortest period above every refusal.
+    /// The shortest period that is sustained as all longer ones are.
     fn upper(&self) -> Option<u64> {
-        let above = self.longest_refusal().map_or(0, |refused| refused + 1);
+        let above = self.longest_not(Verdict::Sustained).map_or(0, |period| period + 1);
         self.evidence.range(above..).next().map(|(&period, _)| period)
     }
 
-    /// The longest period below every success.
+    /// The longest period that is refused as all shorter ones are.
     fn lower(&self) -> Option<u64> {
-        let below = self.shortest_success().unwrap_or(u64::MAX);
+        let below = self.shortest_not(Verdict::Refused).unwrap_or(u64::MAX);
         self.evidence.range(..below).next_back().map(|(&period, _)| period)
     }
 
-    fn longest_refusal(&self) -> Option<u64> {
-        self.evidence.iter().rev().find(|(_, o)| o.refused > 0).map(|(&period, _)| period)
+    fn longest_not(&self, verdict: Verdict) -> Option<u64> {
+        self.evidence.iter().rev().find(|(_, e)| e.verdict != verdict).map(|(&period, _)| period)
     }
 
-    fn shortest_success(&self) -> Option<u64> {
-        self.evidence.iter().find(|(_, o)| o.sustained > 0).map(|(&period, _)| period)
+    fn shortest_not(&self, verdict: Verdict) -> Option<u64> {
+        self.evidence.iter().find(|(_, e)| e.verdict != verdict).map(|(&period, _)| period)
     }
 
-    /// Nothing above the longest refusal was tried: on to longer periods.
+    /// The longest period that was tried is not sustained: on to longer ones.
     fn longer(&self) -> Step {
-        let refused = self.longest_refusal().unwrap_or(self.guess);
-        let last_success = self.evidence.iter().rev().find(|(_, o)| o.sustained > 0);
-        let from = last_success.map_or(0, |(&period, _)| period);
-        let steps = self.evidence.range(from..=refused).count();
-        if refused >= self.limits.longest.as_ps() {
+        let longest = self.evidence.keys().next_back().copied().unwrap_or(self.guess);
+        if longest >= self.limits.longest.as_ps() {
             return self.done(SearchEnd::NeverSustained);
         }
-        let longer = refused as f64 * self.stride(steps, last_success.is_some());
-        self.attempt((longer.ceil() as u64).max(refused + 1))
+        let not_sustained = |e: &&Evidence| e.verdict != Verdict::Sustained;
+        let steps = self.evidence.values().rev().take_while(not_sustained).count();
+        let longer = longest as f64 * stride(steps);
+        self.attempt((longer.ceil() as u64).max(longest + 1))
     }
 
-    /// Nothing below the shortest success was tried: on to shorter periods.
+    /// The shortest period that was tried is not refused: on to shorter ones.
     fn shorter(&self) -> Step {
-        let success = self.shortest_success().unwrap_or(self.guess);
-        let first_refusal = self.evidence.iter().find(|(_, o)| o.refused > 0);
-        let to = first_refusal.map_or(u64::MAX, |(&period, _)| period);
-        let steps = self.evidence.range(success..=to).count();
-        if success <= self.limits.shortest.as_ps() {
-            return self.confirm().unwrap_or_else(|| self.done(SearchEnd::AlwaysSustained));
+        let shortest = self.evidence.keys().next().copied().unwrap_or(self.guess);
+        if shortest <= self.limits.shortest.as_ps() {
+            return self.repeat().unwrap_or_else(|| self.done(SearchEnd::AlwaysSustained));
         }
-        let shorter = success as f64 / self.stride(steps, first_refusal.is_some());
-        self.attempt((shorter.floor() as u64).min(success - 1))
+        let not_refused = |e: &&Evidence| e.verdict != Verdict::Refused;
+        let steps = self.evidence.values().take_while(not_refused).count();
+        let shorter = shortest as f64 / stride(steps);
+        self.attempt((shorter.floor() as u64).min(shortest - 1))
     }
 
-    /// The factor of the `steps`-th step in one direction: near an end that only gave way to noise, small.
-    fn stride(&self, steps: usize, near: bool) -> f64 {
-        let first = if near { 1.0 + self.limits.width } else { FIRST_STEP };
-        let doublings = steps.saturating_sub(1).min(16) as i32;
-        first.powf(2f64.powi(doublings)).min(STEP_MAX)
-    }
-
-    /// Both ends are known: halves a gap that is too wide, then repeats the ends.
-    fn narrow(&self) -> Step {
-        let (Some(refused), Some(upper)) = (self.longest_refusal(), self.upper()) else {
-            return self.done(SearchEnd::Unsettled);
-        };
-        let (Some(lower), Some(success)) = (self.lower(), self.shortest_success()) else {
-            return self.done(SearchEnd::Unsettled);
-        };
-        self.between(refused, upper)
-            .or_else(|| self.between(lower, success))
-            .or_else(|| self.confirm())
+    /// Both ends are known: halves the wider gap next to them that is too wide, then repeats.
+    fn narrow(&self, lower: u64, upper: u64) -> Step {
+        // Where nothing lies between the ends these are the ends themselves.
+        let (last, first) =
+            (self.longest_not(Verdict::Sustained), self.shortest_not(Verdict::Refused));
+        let above = self.middle(last.unwrap_or(lower), upper);
+        let below = self.middle(lower, first.unwrap_or(upper));
+        let widest = above.into_iter().chain(below).max_by(|a, b| a.0.total_cmp(&b.0));
+        widest
+            .map(|(_, middle)| Step::Try(TimeSpan::from_ps(middle)))
+            .or_else(|| self.repeat())
             .unwrap_or_else(|| self.done(SearchEnd::Settled))
     }
 
-    /// The geometric middle of a gap that is wider than wanted.
-    fn between(&self, low: u64, high: u64) -> Option<Step> {
-        let wide = high as f64 > low as f64 * (1.0 + self.limits.width);
+    /// How wide a gap is, as the ratio of its ends, and its geometric middle; none where it is as narrow as wanted.
+    fn middle(&self, low: u64, high: u64) -> Option<(f64, u64)> {
+        let ratio = high as f64 / low as f64;
         let middle = (low as f64 * high as f64).sqrt().round() as u64;
-        (wide && low < middle && middle < high).then(|| Step::Try(TimeSpan::from_ps(middle)))
+        (ratio > 1.0 + self.limits.width && low < middle && middle < high)
+            .then_some((ratio, middle))
     }
 
-    /// The end that was tried less often, and not often enough. Taking turns spreads the trials of each end over
-    /// time, for a machine keeps one mood for a while.
-    fn confirm(&self) -> Option<Step> {
-        let tried = |end: Option<u64>| {
-            end.map(|period| {
-                (self.evidence[&period].sustained + self.evidence[&period].refused, period)
-            })
-        };
-        let ends = [tried(self.upper()), tried(self.lower())];
-        let (times, period) = ends.into_iter().flatten().min_by_key(|(times, _)| *times)?;
-        (times < self.limits.repeats).then(|| Step::Try(TimeSpan::from_ps(period)))
+    /// The end, or the unclear period next to one, that was tried less often, and not often enough. Taking turns spreads
+    /// the trials of each over time, for a machine keeps one mood for a while.
+    fn repeat(&self) -> Option<Step> {
+        let unclear = |period: &u64| self.evidence[period].verdict == Verdict::Unclear;
+        let ends = [self.upper(), self.lower()].into_iter().flatten();
+        let inside = [self.longest_not(Verdict::Sustained), self.shortest_not(Verdict::Refused)];
+        let candidates = ends.chain(inside.into_iter().flatten().filter(unclear));
+        let (trials, period) =
+            candidates.map(|period| (self.evidence[&period].trials, period)).min_by_key(|c| c.0)?;
+        (trials < self.limits.repeats).then(|| Step::Try(TimeSpan::from_ps(period)))
     }
 
     fn attempt(&self, period: u64) -> Step {
         let Limits { shortest, longest, .. } = self.limits;
         Step::Try(TimeSpan::from_ps(period.clamp(shortest.as_ps(), longest.as_ps())))
     }
+}
+
+/// The factor of the `steps`-th step in one direction.
+fn stride(steps: usize) -> f64 {
+    let doublings = steps.saturating_sub(1).min(16) as i32;
+    FIRST_STEP.powf(2f64.powi(doublings)).min(STEP_MAX)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ enum Part {
 const PARTS: [(Part, &str); 3] = [(Part::Lock, "lock"), (Part::Pin, "pin"), (Part::Fifo, "fifo")];
 
 /// Each of `cases`, and if the user wants ablation each again with every part of the hygiene that is on left out in turn.
-pub(crate) fn ablated(scope: &Scope<'_>, cases: Vec<Case>) -> Vec<Case> {
+pub(super) fn ablated(scope: &Scope<'_>, cases: Vec<Case>) -> Vec<Case> {
     if !scope.settings.real_time.ablate {
         return cases;
     }

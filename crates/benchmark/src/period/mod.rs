@@ -19,22 +19,25 @@
 //! shortest period, or keeps up the one that is asked for, and returns a [`Found`] with which [`report`] makes the
 //! measurements `period`, `response` and `miss-rate`.
 //!
-//! Its cases go through [`ablated`], which adds one for each part of the hygiene that is to be left out. [`find`] switches
-//! the hygiene on and off, and says in the record what was granted.
+//! Its cases go through [`variants`], which adds one for each part of the hygiene that is to be left out, and for each search
+//! of the same. [`find`] switches the hygiene on and off, and says in the record what was granted.
 //!
 //! # What counts
 //! * An instance is *missed* when any deadline of any rank in it is: [`Deadlines::ended`] after [`Trial::deadline`].
 //!   Deadlines are absolute, so an instance that ends late does not move the next one.
-//! * A trial *counts* for its period when so few instances are missed that the exact upper bound of the miss rate at
-//!   the wanted confidence is no more than the wanted miss rate. Where it has too few instances to show that, it counts
-//!   if none is missed, and is told as not proven.
-//! * The answer is an interval: no trial at or below the longest refused period counted, every trial at or above the
-//!   shortest sustained one did, and each end was tried several times ([`decision`]).
+//! * A period is *sustained* when so few instances of all its trials are missed that the upper bound of the miss rate at
+//!   the wanted confidence is no more than the wanted miss rate, and *refused* when the lower bound is more. Where there are
+//!   too few instances to show that rate, it is sustained if none is missed, and is told as not proven. Misses that come in
+//!   bursts, as a pause of the system makes them, count as fewer ([`analysis::statistics::miss_rate`]).
+//! * The answer is an interval: every period at or below its lower end that was tried is refused, every one at or above its
+//!   upper end sustained, and each end was tried several times ([`decision`]). What is neither lies inside it.
+//! * A search may have a limit of time; then the interval is what is known when it is over.
 //!
 //! # How a trial runs
-//! In legs that grow eightfold: each begins at an agreed instant, and when the misses so far already rule the period
-//! out, or are most of the instances, the trial ends. So a period that is a thousand times too short costs no more than a few instances. Rank 0 decides
-//! every leg and spreads it by broadcast; virtual time serves as well as real time.
+//! In legs that grow eightfold: each begins at an agreed instant, and when the misses so far already refuse the period,
+//! and not in so short a time that one pause may have caused them all, the trial ends. So a period that is a thousand times
+//! too short costs a fraction of a trial. Rank 0 decides every leg and spreads it by broadcast; virtual time serves as well
+//! as real time.
 
 mod decision;
 mod first_guess;
@@ -46,17 +49,20 @@ mod tested;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod variants;
 mod wanted;
 
+use analysis::statistics::MissRate;
 use contract::record::{PeriodSearch, SearchEnd};
 use contract::{Error, Rank, Result, Time, TimeSpan};
 
-pub(crate) use hygiene::{ablated, prioritise, refusal};
+pub(crate) use hygiene::{prioritise, refusal};
 pub(crate) use report::{derived, rate, report};
 pub(crate) use trial::{Deadlines, Trial};
+pub(crate) use variants::variants;
 
 use crate::execute::Bench;
-use decision::{Answer, Decision, Limits, Step};
+use decision::{Answer, Decision, Limits, Step, Verdict};
 use leg::Legs;
 use orders::Order;
 use tested::Tester;
@@ -69,8 +75,10 @@ pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Rank, &Trial, &mut Deadlin
 pub(crate) struct Found {
     /// The search as the record tells it; none at the other ranks.
     pub(crate) search: Option<PeriodSearch>,
-    /// The responses of all instances of the trials at that period (or else at the longest that was tried), in
-    /// microseconds.
+    /// How often the period that was found is missed (or else the longest refused one, or else the one tried last); none at
+    /// the other ranks.
+    pub(crate) miss_rate: Option<MissRate>,
+    /// The responses of all instances of the trials at that period, in microseconds.
     pub(crate) responses_us: Vec<f64>,
 }
 
@@ -164,22 +172,22 @@ fn check_period(period: TimeSpan, step: TimeSpan) -> Result<()> {
 fn search(tester: &mut Tester<'_, '_>, limits: Limits, guess: TimeSpan) -> Result<Answer> {
     let mut decision = Decision::new(limits, guess);
     loop {
-        match decision.next() {
+        let step =
+            if tester.is_over() { decision.done(SearchEnd::TimeLimit) } else { decision.next() };
+        match step {
             Step::Done(answer) => return Ok(answer),
-            Step::Try(period) => {
-                let sustained = tester.test(period)?;
-                decision.record(period, sustained);
-            }
+            Step::Try(period) => decision.record(period, tester.test(period)?),
         }
     }
 }
 
 fn one_period(tester: &mut Tester<'_, '_>, period: TimeSpan) -> Result<Answer> {
-    let sustained = tester.test(period)?;
+    let verdict = tester.test(period)?;
+    let is = |wanted| (verdict == wanted).then_some(period);
     Ok(Answer {
         end: SearchEnd::OnePeriod,
-        longest_refused: (!sustained).then_some(period),
-        shortest_sustained: sustained.then_some(period),
+        longest_refused: is(Verdict::Refused),
+        shortest_sustained: is(Verdict::Sustained),
     })
 }
 
@@ -189,7 +197,7 @@ fn follow(rank: &mut dyn Rank, legs: &mut Legs<'_>) -> Result<Found> {
         match Order::receive(rank)? {
             Order::Leg { period, instances } => drop(legs.run(rank, period, instances)?),
             Order::End { .. } => {
-                return Ok(Found { search: None, responses_us: Vec::new() });
+                return Ok(Found { search: None, miss_rate: None, responses_us: Vec::new() });
             }
         }
     }

@@ -29,12 +29,7 @@ fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec
     let search = found.search.ok_or_else(no_search)?;
     let subject = bench.subject(more);
     let spent_s = search.trials.last().map_or(0.0, |trial| trial.begin_s);
-    let shown_us = search.shortest_sustained_us.or(search.longest_refused_us);
-    let at_end = || search.trials.iter().filter(|trial| Some(trial.period_us) == shown_us);
-    let missed: u64 = at_end().map(|trial| trial.missed).sum();
-    let instances: u64 = at_end().map(|trial| trial.instances).sum();
-    let rate = 100.0 * missed as f64 / instances.max(1) as f64;
-    let bound = analysis::statistics::probability_max(missed, instances, search.confidence);
+    let rate = found.miss_rate.ok_or_else(no_search)?;
     let blank = Measurement {
         benchmark: bench.benchmark.name.into(),
         group: bench.benchmark.group.into(),
@@ -69,7 +64,11 @@ fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec
     };
     let confidence = search.confidence;
     let interval = |low, middle, high, n| interval(low, middle, high, n, confidence);
-    let miss_rate = number("miss-rate", "%", interval(0.0, rate, 100.0 * bound, instances));
+    let percent = |share: f64| 100.0 * share;
+    let missed = rate.missed as f64 / rate.instances.max(1) as f64;
+    let (least, most) = (percent(rate.min), percent(rate.max));
+    let miss_rate = interval(least, percent(missed), most, rate.instances);
+    let miss_rate = number("miss-rate", "%", miss_rate);
     let Some(period_us) = search.shortest_sustained_us else {
         return Ok(vec![Measurement { search: Some(search), ..miss_rate }, blank]);
     };

@@ -6,7 +6,7 @@ use contract::record::{LateInstance, PeriodSearch, Trial as TrialRecord};
 use contract::{Result, Time, TimeSpan};
 
 use super::Found;
-use super::decision::Answer;
+use super::decision::{Answer, Verdict};
 use super::leg::{INSTANCES_MAX, Leg, Legs};
 use super::orders::Order;
 use super::trial::{Late, WORST_KEPT};
@@ -18,6 +18,9 @@ use crate::execute::Bench;
 const FIRST_LEG: u64 = 16;
 const GROWTH: u64 = 8;
 
+/// A period is given up early only after this share of a trial: misses in a shorter time may have had one cause.
+const EARLIEST: f64 = 1.0 / 16.0;
+
 /// Makes trials, and keeps what they showed.
 pub(super) struct Tester<'a, 'b> {
     bench: &'a mut Bench<'b>,
@@ -25,8 +28,18 @@ pub(super) struct Tester<'a, 'b> {
     wanted: Wanted,
     begin: Time,
     trials: Vec<TrialRecord>,
-    responses: BTreeMap<TimeSpan, Vec<u64>>,
+    tried: BTreeMap<TimeSpan, Tried>,
+    /// The period that was tried last.
+    last: TimeSpan,
     worst: Vec<LateInstance>,
+}
+
+/// What is known of a period.
+#[derive(Default)]
+struct Tried {
+    trials: usize,
+    /// Of all instances of all its trials, in picoseconds.
+    responses: Vec<u64>,
 }
 
 impl<'a, 'b> Tester<'a, 'b> {
@@ -40,63 +53,96 @@ impl<'a, 'b> Tester<'a, 'b> {
             wanted: Wanted { miss_rate, confidence },
             begin,
             trials: Vec::new(),
-            responses: BTreeMap::new(),
+            tried: BTreeMap::new(),
+            last: TimeSpan::ZERO,
             worst: Vec::new(),
         }
     }
 
-    /// Makes a trial of `period`; whether it counts.
-    pub(super) fn test(&mut self, period: TimeSpan) -> Result<bool> {
-        let needed = self.wanted.instances_needed();
-        let planned = self.bench.settings.real_time.instances(period, needed).min(INSTANCES_MAX);
-        let allowed = self.wanted.misses_allowed(planned);
-        let begin_s = self.bench.rank.now().since(self.begin).as_s();
-        let mut responses: Vec<u64> = Vec::with_capacity(planned as usize);
-        let mut missed = 0;
-        loop {
-            let made = responses.len() as u64;
-            // Most of them missed is no bad luck, whatever the rest of a long trial would forgive.
-            if made >= planned || missed > allowed || 2 * missed > made {
-                break;
-            }
-            let instances = (made * GROWTH).max(FIRST_LEG).min(planned - made);
-            Order::Leg { period, instances }.send(self.bench.rank)?;
-            let leg = self.legs.run(self.bench.rank, period, instances)?;
-            missed += leg.responses_ps.iter().filter(|&&ps| ps > period.as_ps()).count() as u64;
-            self.keep_worst(period, made, &leg);
-            responses.extend(leg.responses_ps);
-        }
-        let tested = self.judge(period, begin_s, missed, &responses)?;
-        self.responses.entry(period).or_default().extend(responses);
-        Ok(tested)
+    /// Whether the search has taken as long as it may.
+    pub(super) fn is_over(&self) -> bool {
+        self.bench
+            .settings
+            .real_time
+            .search_limit_s
+            .is_some_and(|limit_s| self.spent_s() >= limit_s)
     }
 
-    fn judge(
-        &mut self,
-        period: TimeSpan,
-        begin_s: f64,
-        missed: u64,
-        responses: &[u64],
-    ) -> Result<bool> {
-        let instances = responses.len() as u64;
-        let verdict = self.wanted.verdict(missed, instances);
+    fn spent_s(&self) -> f64 {
+        self.bench.rank.now().since(self.begin).as_s()
+    }
+
+    /// Makes a trial of `period`; what all its trials together show.
+    pub(super) fn test(&mut self, period: TimeSpan) -> Result<Verdict> {
+        let planned = self.planned(period).min(INSTANCES_MAX);
+        let earliest_s = EARLIEST * planned as f64 * period.as_s();
+        let begin_s = self.spent_s();
+        let mut responses: Vec<u64> = Vec::with_capacity(planned as usize);
+        while (responses.len() as u64) < planned {
+            let made = responses.len() as u64;
+            if made > 0 && (self.spent_s() - begin_s >= earliest_s || self.is_over()) {
+                let so_far = self.wanted.rate(&responses, period, 1);
+                if self.is_over() || self.wanted.verdict(&so_far) == Verdict::Refused {
+                    break;
+                }
+            }
+            let instances = (made * GROWTH).max(FIRST_LEG).min(planned - made);
+            responses.extend(self.leg(period, instances, made)?);
+        }
+        let trial = self.describe(period, begin_s, &responses);
+        self.trials.push(trial.clone());
+        self.last = period;
+        self.bench.tell_trial(trial)?;
+        let tried = self.tried.entry(period).or_default();
+        tried.trials += 1;
+        tried.responses.extend(responses);
+        Ok(self.wanted.verdict(&self.wanted.rate(&tried.responses, period, tried.trials)))
+    }
+
+    /// Keeps `period` up for `times` as long as a trial, whatever it shows.
+    fn confirm(&mut self, period: TimeSpan, times: u32) -> Result<TrialRecord> {
+        let planned = self.planned(period).saturating_mul(u64::from(times));
+        let begin_s = self.spent_s();
+        let mut responses = Vec::new();
+        while (responses.len() as u64) < planned {
+            let made = responses.len() as u64;
+            responses.extend(self.leg(period, (planned - made).min(INSTANCES_MAX), made)?);
+        }
+        Ok(self.describe(period, begin_s, &responses))
+    }
+
+    /// How many instances a trial of `period` has.
+    fn planned(&self, period: TimeSpan) -> u64 {
+        self.bench.settings.real_time.instances(period, self.wanted.instances_needed())
+    }
+
+    /// How long each of some instances took, of a trial of which `made` were made before.
+    fn leg(&mut self, period: TimeSpan, instances: u64, made: u64) -> Result<Vec<u64>> {
+        Order::Leg { period, instances }.send(self.bench.rank)?;
+        let leg = self.legs.run(self.bench.rank, period, instances)?;
+        self.keep_worst(period, made, &leg);
+        Ok(leg.responses_ps)
+    }
+
+    fn describe(&self, period: TimeSpan, begin_s: f64, responses: &[u64]) -> TrialRecord {
+        let rate = self.wanted.rate(responses, period, 1);
+        let verdict = self.wanted.verdict(&rate);
         let mut sorted = responses.to_vec();
         sorted.sort_unstable();
         let us = |ps: u64| TimeSpan::from_ps(ps).as_us();
-        let trial = TrialRecord {
+        TrialRecord {
             period_us: period.as_us(),
             begin_s,
-            instances,
-            missed,
-            miss_rate_max: verdict.miss_rate_max,
-            sustained: verdict.sustained,
-            proven: verdict.proven,
+            instances: rate.instances,
+            missed: rate.missed,
+            miss_rate_max: rate.max,
+            miss_rate_min: rate.min,
+            sustained: verdict == Verdict::Sustained,
+            refused: verdict == Verdict::Refused,
+            proven: self.wanted.is_proven(&rate),
             response_median_us: us(sorted[sorted.len() / 2]),
             response_max_us: us(sorted[sorted.len() - 1]),
-        };
-        self.trials.push(trial.clone());
-        self.bench.tell_trial(trial)?;
-        Ok(verdict.sustained)
+        }
     }
 
     fn keep_worst(&mut self, period: TimeSpan, made: u64, leg: &Leg) {
@@ -119,36 +165,47 @@ impl<'a, 'b> Tester<'a, 'b> {
         self.worst = same;
     }
 
-    /// Ends the search: tells every rank so.
+    /// Confirms the answer if that is asked for, and ends the search: tells every rank so.
     pub(super) fn conclude(mut self, answer: Answer) -> Result<Found> {
         let Answer { end, longest_refused, shortest_sustained } = answer;
+        let settings = &self.bench.settings.real_time;
+        let limit_s = settings.search_limit_s;
+        let confirmation = match (shortest_sustained, settings.confirm) {
+            (Some(period), Some(times)) => Some(self.confirm(period, times)?),
+            _ => None,
+        };
         Order::End { period: shortest_sustained }.send(self.bench.rank)?;
-        let shown = shortest_sustained.or(longest_refused);
-        let shown_us = shown.map(TimeSpan::as_us);
-        let at_end = |trial: &&TrialRecord| Some(trial.period_us) == shown_us;
-        let proven = shortest_sustained.is_some()
-            && self.trials.iter().filter(at_end).all(|trial| trial.proven);
-        // The instances of the settled period first, those of the nearest periods next.
-        let distance = |late: &LateInstance| (late.period_us - shown_us.unwrap_or(0.0)).abs();
-        self.worst.sort_by(|a, b| {
-            distance(a).total_cmp(&distance(b)).then(b.late_us.total_cmp(&a.late_us))
-        });
-        self.worst.truncate(2 * WORST_KEPT);
+        // Where no period is sustained, none refused or none clear, the one that was tried last.
+        let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
+        let Tried { trials, responses } = self.tried.remove(&shown).unwrap_or_default();
+        let miss_rate = self.wanted.rate(&responses, shown, trials);
         let search = PeriodSearch {
             end,
             longest_refused_us: longest_refused.map(TimeSpan::as_us),
             shortest_sustained_us: shortest_sustained.map(TimeSpan::as_us),
             miss_rate: self.wanted.miss_rate,
             confidence: self.wanted.confidence,
-            proven,
+            proven: shortest_sustained.is_some() && self.wanted.is_proven(&miss_rate),
             instances_needed: self.wanted.instances_needed(),
+            limit_s,
+            confirmation,
+            worst: self.worst_near(shown.as_us()),
             trials: self.trials,
-            worst: self.worst,
             hygiene: BTreeMap::new(),
         };
-        let responses = shown.and_then(|period| self.responses.remove(&period)).unwrap_or_default();
         let responses_us = responses.iter().map(|&ps| TimeSpan::from_ps(ps).as_us()).collect();
-        Ok(Found { search: Some(search), responses_us })
+        Ok(Found { search: Some(search), miss_rate: Some(miss_rate), responses_us })
+    }
+
+    /// The instances of the period that is shown first, those of the nearest periods next.
+    fn worst_near(&mut self, shown_us: f64) -> Vec<LateInstance> {
+        let mut worst = std::mem::take(&mut self.worst);
+        let distance = |late: &LateInstance| (late.period_us - shown_us).abs();
+        worst.sort_by(|a, b| {
+            distance(a).total_cmp(&distance(b)).then(b.late_us.total_cmp(&a.late_us))
+        });
+        worst.truncate(2 * WORST_KEPT);
+        worst
     }
 }
 

@@ -1,6 +1,9 @@
-//! What is asked of a period, and whether the instances of a trial show it.
+//! What is asked of a period, and whether its instances show it.
 
-use analysis::statistics::{misses_allowed, probability_max, trials_needed};
+use analysis::statistics::{MissRate, miss_rate, trials_needed};
+use contract::TimeSpan;
+
+use super::decision::Verdict;
 
 /// A miss rate, and how sure one wants to be of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,13 +12,8 @@ pub(super) struct Wanted {
     pub(super) confidence: f64,
 }
 
-/// What a count of misses says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Verdict {
-    pub(super) miss_rate_max: f64,
-    pub(super) sustained: bool,
-    pub(super) proven: bool,
-}
+/// Into how many stretches a trial is cut to see whether its misses come in bursts.
+const BLOCKS: usize = 32;
 
 impl Wanted {
     /// How many instances without a miss show the wanted rate.
@@ -23,19 +21,25 @@ impl Wanted {
         trials_needed(self.miss_rate, self.confidence)
     }
 
-    /// How many of `instances` may be missed in a trial that counts. Too few instances to show the wanted rate
-    /// must all be met.
-    pub(super) fn misses_allowed(self, instances: u64) -> u64 {
-        misses_allowed(instances, self.miss_rate, self.confidence).unwrap_or(0)
+    /// The miss rate of instances of `period` that took so long each, in `trials` trials.
+    pub(super) fn rate(self, responses_ps: &[u64], period: TimeSpan, trials: usize) -> MissRate {
+        let missed: Vec<bool> = responses_ps.iter().map(|&ps| ps > period.as_ps()).collect();
+        miss_rate(&missed, BLOCKS * trials.max(1), self.confidence)
     }
 
-    pub(super) fn verdict(self, missed: u64, instances: u64) -> Verdict {
-        let miss_rate_max = probability_max(missed, instances, self.confidence);
-        Verdict {
-            miss_rate_max,
-            sustained: missed <= self.misses_allowed(instances),
-            proven: miss_rate_max <= self.miss_rate,
+    /// What it shows. Too few instances to show the wanted rate sustain a period if none is missed.
+    pub(super) fn verdict(self, rate: &MissRate) -> Verdict {
+        let too_few = rate.instances < self.instances_needed();
+        match () {
+            () if self.is_proven(rate) || (too_few && rate.missed == 0) => Verdict::Sustained,
+            () if rate.min > self.miss_rate => Verdict::Refused,
+            () => Verdict::Unclear,
         }
+    }
+
+    /// Whether it is shown that no more than the wanted share is missed.
+    pub(super) fn is_proven(self, rate: &MissRate) -> bool {
+        rate.max <= self.miss_rate
     }
 }
 
@@ -45,20 +49,40 @@ mod tests {
 
     const WANTED: Wanted = Wanted { miss_rate: 0.01, confidence: 0.95 };
 
+    /// The verdict on so many instances of which so many, in a row or evenly spread, are missed.
+    fn verdict(missed: usize, instances: usize, in_a_row: bool) -> (Verdict, bool) {
+        let period = TimeSpan::from_ps(10);
+        let mut responses = vec![10; instances];
+        let step = if in_a_row { 1 } else { instances / missed.max(1) };
+        (0..missed)
+            .for_each(|miss| responses[instances / 3 * usize::from(in_a_row) + miss * step] = 11);
+        let rate = WANTED.rate(&responses, period, 1);
+        (WANTED.verdict(&rate), WANTED.is_proven(&rate))
+    }
+
     #[test]
     fn few_instances_must_all_be_met_and_prove_nothing() {
-        let verdict = WANTED.verdict(0, 100);
-        assert!(verdict.sustained && !verdict.proven);
-        assert!(!WANTED.verdict(1, 100).sustained);
+        assert_eq!(verdict(0, 100, false), (Verdict::Sustained, false));
+        // 1 of 100 is what is wanted, so it shows nothing either way.
+        assert_eq!(verdict(1, 100, false).0, Verdict::Unclear);
+        assert_eq!(verdict(16, 16, false).0, Verdict::Refused);
     }
 
     #[test]
     fn enough_instances_prove_the_rate_and_forgive_some() {
         assert_eq!(WANTED.instances_needed(), 299);
-        assert!(WANTED.verdict(0, 299).proven);
+        assert_eq!(verdict(0, 299, false), (Verdict::Sustained, true));
         // 0.99^n + n 0.01 0.99^(n-1) falls to 5 % at n = 473.
-        assert_eq!((WANTED.misses_allowed(472), WANTED.misses_allowed(473)), (0, 1));
-        assert!(WANTED.verdict(1, 473).proven);
-        assert!(!WANTED.verdict(2, 473).sustained);
+        assert_eq!(verdict(1, 472, false).0, Verdict::Unclear);
+        assert_eq!(verdict(1, 473, false), (Verdict::Sustained, true));
+    }
+
+    #[test]
+    fn a_burst_refuses_no_period_and_proves_none() {
+        // Spread out, 40 of 2000 are twice what is wanted: of 2000 at 1 % so many would miss once in 10^5.
+        assert_eq!(verdict(40, 2000, false).0, Verdict::Refused);
+        // In a row they may have had one cause, which comes once in 2000 or once in 10 000 instances.
+        assert_eq!(verdict(40, 2000, true).0, Verdict::Unclear);
+        assert_eq!(verdict(10, 2000, true).0, Verdict::Unclear);
     }
 }

@@ -21,9 +21,17 @@ pub struct Trial {
     /// How many of them missed a deadline.
     pub missed: u64,
     /// The upper confidence bound of the miss rate, by Clopper and Pearson: missed 0 of n gives about 3 / n at 95 %.
+    /// Misses that come in bursts count as fewer, of fewer instances.
     pub miss_rate_max: f64,
+    /// The lower confidence bound.
+    #[serde(default)]
+    pub miss_rate_min: f64,
     /// Whether the trial counts for the period.
     pub sustained: bool,
+    /// Whether it counts against the period: it shows a higher miss rate than the wanted one. Where it does neither it
+    /// shows too little.
+    #[serde(default)]
+    pub refused: bool,
     /// Whether it shows the wanted miss rate. A trial with too few instances to show it counts for its period where
     /// it missed no deadline at all, and shows less.
     pub proven: bool,
@@ -59,6 +67,9 @@ pub enum SearchEnd {
     /// Too many trials contradicted each other: the interval holds for the trials that were made, and is wider than
     /// wanted or less sure.
     Unsettled,
+    /// The time for the search was over: the interval is what the trials until then show, and wider than wanted or less
+    /// often tried.
+    TimeLimit,
     /// Even the longest period was refused.
     NeverSustained,
     /// Even the shortest period that the clock can tell was sustained.
@@ -72,9 +83,9 @@ pub enum SearchEnd {
 pub struct PeriodSearch {
     /// How it ended.
     pub end: SearchEnd,
-    /// The longest period below which no trial counted, in microseconds.
+    /// The longest period that all its trials refuse, as those of all shorter ones do, in microseconds.
     pub longest_refused_us: Option<f64>,
-    /// The shortest period from which on every trial counted, in microseconds.
+    /// The shortest period that is sustained by all its trials together, as all longer ones are, in microseconds.
     pub shortest_sustained_us: Option<f64>,
     /// The wanted miss rate: the share of instances that may miss a deadline.
     pub miss_rate: f64,
@@ -84,6 +95,12 @@ pub struct PeriodSearch {
     pub proven: bool,
     /// How many instances a trial needs to show it, if it misses none.
     pub instances_needed: u64,
+    /// How long the search might take, in seconds; as long as it took if nothing was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_s: Option<f64>,
+    /// The shortest sustained period, kept up once more for a multiple of a trial when the search was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Trial>,
     /// All trials, in the order in which they were made.
     pub trials: Vec<Trial>,
     /// The latest instances of the trials that counted, then of the others, latest first.

@@ -40,6 +40,21 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeats: Option<u32>,
 
+    /// How long a search may take; then it answers with the widest interval that it has shown [default: 30s, 3s in the quick
+    /// suite, and as long as it takes on a simulated machine]
+    #[arg(long, value_name = "TIME", conflicts_with = "period")]
+    pub(crate) search_limit: Option<Seconds>,
+
+    /// Keep the period that was found up once more, for so many times as long as a trial, and say whether it holds
+    #[arg(long, value_name = "TIMES", conflicts_with = "period",
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) confirm: Option<u32>,
+
+    /// Search so many times, and say how many pairs of the intervals overlap [default: 1]
+    #[arg(long, value_name = "NUMBER", conflicts_with = "period",
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) searches: Option<u32>,
+
     /// Keep the operating system away by these: any of lock (memory stays in memory), pin (ranks stay on their processor),
     /// fifo (a fixed priority), or none; the result says what was granted [default: lock,pin]
     #[arg(long, value_name = "LIST")]
@@ -91,6 +106,9 @@ impl RealTimeArguments {
             miss_rate: self.miss_rate.or(earlier.miss_rate),
             width: self.width.or(earlier.width),
             repeats: self.repeats.or(earlier.repeats),
+            search_limit: self.search_limit.or(earlier.search_limit),
+            confirm: self.confirm.or(earlier.confirm),
+            searches: self.searches.or(earlier.searches),
             hygiene: self.hygiene.or(earlier.hygiene),
             ablate: self.ablate || earlier.ablate,
             load: self.load.or(earlier.load),
@@ -110,6 +128,9 @@ impl RealTimeArguments {
             miss_rate: share(self.miss_rate, defaults.miss_rate),
             width: share(self.width, defaults.width),
             repeats: self.repeats.unwrap_or(defaults.repeats),
+            search_limit_s: seconds(self.search_limit).or(defaults.search_limit_s),
+            confirm: self.confirm.or(defaults.confirm),
+            searches: self.searches.unwrap_or(defaults.searches),
             hygiene: self.hygiene.map_or(defaults.hygiene, |Hygienic(hygiene)| hygiene),
             ablate: self.ablate || defaults.ablate,
             load: self.load.or(defaults.load),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use analysis::limits::{Bound, GROUP as LIMITS, Limits, Share, Shares};
 use contract::record::{Measurement, Run};
 
+use super::agreement::agreement;
 use super::group_table::{UNCONVERGED, group_table};
 use super::headlines::headlines;
 use super::quantity::{memory, quantity, ranks};
@@ -34,6 +35,7 @@ pub(crate) fn findings(run: &Run) -> String {
         text += &format!("{}\n", group_table(&title, &of_table));
         text += &of_table.iter().filter_map(|f| pauses(f.measurement)).collect::<String>();
         text += &of_table.iter().filter_map(|f| search(f.measurement)).collect::<String>();
+        text += &agreement(of_table.iter().map(|f| f.measurement));
     }
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
         text += &format!(

@@ -1,5 +1,6 @@
 //! What is written to standard output.
 
+mod agreement;
 mod findings;
 mod flat;
 mod group_table;

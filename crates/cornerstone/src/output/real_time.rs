@@ -1,7 +1,10 @@
 //! What stands below the table of a periodic benchmark: how sure the search is, what was late, which pauses there are.
 
-use contract::record::{LateInstance, Measurement, PauseKind, Pauses, PeriodSearch, SearchEnd};
+use contract::record::{
+    LateInstance, Measurement, PauseKind, Pauses, PeriodSearch, SearchEnd, Trial,
+};
 
+use super::agreement::holds;
 use super::quantity::{percent, quantity};
 
 /// The latest instances that are shown; the results file has more.
@@ -13,6 +16,9 @@ pub(super) fn search(measurement: &Measurement) -> Option<String> {
     let mut text = format!("{}: {}\n", name(measurement), verdict(search));
     if let Some(doubt) = doubt(search) {
         text += &format!("  {doubt}\n");
+    }
+    if let Some(again) = &search.confirmation {
+        text += &format!("  {}\n", confirmed(again, search));
     }
     for late in search.worst.iter().take(LATE_SHOWN) {
         text += &format!("  {}\n", words(late));
@@ -46,6 +52,10 @@ fn verdict(search: &PeriodSearch) -> String {
         (SearchEnd::OnePeriod, _, Some(period)) => {
             format!("{} is not sustained ({wanted})", us(period))
         }
+        (SearchEnd::OnePeriod, None, None) => format!(
+            "{} missed, which shows neither that it is sustained nor that it is not ({wanted})",
+            search.trials.first().map_or("nothing".into(), counted)
+        ),
         (_, Some(sustained), Some(refused)) => format!(
             "{} is sustained and {} is not ({wanted}; {trials} trials)",
             us(sustained),
@@ -54,11 +64,37 @@ fn verdict(search: &PeriodSearch) -> String {
         (_, Some(sustained), None) => {
             format!("even {} is sustained ({wanted}; {trials} trials)", us(sustained))
         }
+        (SearchEnd::TimeLimit, None, Some(refused)) => {
+            format!(
+                "{} is not sustained, and no longer period is shown to be ({wanted}; {trials} trials)",
+                us(refused)
+            )
+        }
         (_, None, Some(refused)) => {
             format!("no period up to {} is sustained ({wanted}; {trials} trials)", us(refused))
         }
-        (_, None, None) => "nothing was tried".into(),
+        (_, None, None) => {
+            format!("no period is shown to be sustained, nor not to be ({wanted}; {trials} trials)")
+        }
     }
+}
+
+/// `12 of 3400 instances of 5.00 ms`.
+fn counted(trial: &Trial) -> String {
+    let Trial { missed, instances, .. } = trial;
+    format!("{missed} of {instances} instances of {}", quantity(trial.period_us, "us"))
+}
+
+/// How the period that was found went when it was kept up once more.
+fn confirmed(again: &Trial, search: &PeriodSearch) -> String {
+    let verdict = if holds(again, search) { "it holds" } else { "it does not hold" };
+    format!(
+        "kept up once more for {}: {} missed ({}; at most {}): {verdict}",
+        quantity(again.period_us * again.instances as f64, "us"),
+        counted(again),
+        percent(again.missed as f64 / again.instances.max(1) as f64),
+        percent(again.miss_rate_max)
+    )
 }
 
 /// What the reader should not rely on, and what to do about it.
@@ -69,11 +105,21 @@ fn doubt(search: &PeriodSearch) -> Option<String> {
                 .into(),
         );
     }
+    if search.end == SearchEnd::TimeLimit {
+        let limit = search.limit_s.map_or("its time".into(), |s| quantity(s, "s"));
+        return Some(format!(
+            "the search ended at its limit of {limit}: the interval is what was shown by then; --search-limit gives it longer"
+        ));
+    }
     if search.end == SearchEnd::NeverSustained {
         return Some(
             "see when it pauses with `cornerstone run clock`, or allow more with --miss-rate"
                 .into(),
         );
+    }
+    let is_one = search.end == SearchEnd::OnePeriod && search.shortest_sustained_us.is_none();
+    if is_one && search.longest_refused_us.is_none() {
+        return Some("try longer: --duration, or --instances".into());
     }
     let short = search.shortest_sustained_us.is_some() && !search.proven;
     short.then(|| {
@@ -146,6 +192,8 @@ mod tests {
             confidence: 0.95,
             proven: true,
             instances_needed: 299,
+            limit_s: Some(30.0),
+            confirmation: None,
             trials: Vec::new(),
             worst: Vec::new(),
             hygiene: Default::default(),
@@ -158,6 +206,58 @@ mod tests {
         let text = verdict(&settled);
         assert!(text.starts_with("5.00 µs is sustained and 4.90 µs is not (at most 1 % missed"));
         assert_eq!(doubt(&settled), None);
+    }
+
+    #[test]
+    fn a_search_that_ran_out_of_time_says_so_whatever_it_found() {
+        for (refused, sustained, words) in [
+            (Some(4.0), Some(9.0), "9.00 µs is sustained and 4.00 µs is not"),
+            (Some(4.0), None, "4.00 µs is not sustained, and no longer period is shown to be"),
+            (None, None, "no period is shown to be sustained, nor not to be"),
+        ] {
+            let search = found(SearchEnd::TimeLimit, refused, sustained);
+            assert!(verdict(&search).starts_with(words), "{}", verdict(&search));
+            assert!(
+                doubt(&search).unwrap().contains("its limit of 30.0 s"),
+                "{:?}",
+                doubt(&search)
+            );
+        }
+    }
+
+    #[test]
+    fn one_period_that_is_neither_sustained_nor_refused_is_told_with_its_counts() {
+        let trial = Trial {
+            period_us: 5e3,
+            begin_s: 0.0,
+            instances: 300,
+            missed: 3,
+            miss_rate_max: 0.026,
+            miss_rate_min: 0.003,
+            sustained: false,
+            refused: false,
+            proven: false,
+            response_median_us: 1.0,
+            response_max_us: 9e3,
+        };
+        let search = PeriodSearch {
+            confirmation: Some(trial.clone()),
+            trials: vec![trial],
+            ..found(SearchEnd::OnePeriod, None, None)
+        };
+        let told = verdict(&search);
+        assert!(
+            told.starts_with("3 of 300 instances of 5.00 ms missed, which shows neither"),
+            "{told}"
+        );
+        assert!(doubt(&search).unwrap().contains("--duration"));
+        // 3 of 300 is 1 %, which was wanted.
+        let again = confirmed(search.confirmation.as_ref().unwrap(), &search);
+        assert!(
+            again.starts_with("kept up once more for 1.50 s: 3 of 300")
+                && again.ends_with("it holds"),
+            "{again}"
+        );
     }
 
     #[test]

@@ -17,9 +17,16 @@ impl Model {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    fn sustains(&mut self, period: TimeSpan) -> bool {
+    /// A trial; what all trials of its period together show: one outcome, or nothing clear where they differ.
+    fn sustains(&mut self, period: TimeSpan, before: Option<Verdict>) -> Verdict {
         let above = period.as_ps() as f64 / self.truth_ps - 1.0;
-        if self.softness == 0.0 { above >= 0.0 } else { above / self.softness > self.uniform() }
+        let sustained = if self.softness == 0.0 {
+            above >= 0.0
+        } else {
+            above / self.softness > self.uniform()
+        };
+        let now = if sustained { Verdict::Sustained } else { Verdict::Refused };
+        if before.is_none_or(|before| before == now) { now } else { Verdict::Unclear }
     }
 }
 
@@ -41,8 +48,9 @@ fn run(limits: Limits, guess: TimeSpan, model: &mut Model) -> (Answer, Decision)
             Step::Done(answer) => return (answer, decision),
             Step::Try(period) => {
                 assert!(period >= limits.shortest && period <= limits.longest);
-                let sustained = model.sustains(period);
-                decision.record(period, sustained);
+                let before = decision.evidence.get(&period.as_ps()).map(|e| e.verdict);
+                let verdict = model.sustains(period, before);
+                decision.record(period, verdict);
             }
         }
     }
@@ -66,8 +74,12 @@ fn a_quiet_machine_is_pinned_down_whatever_the_guess() {
         assert!(low < model.truth_ps && model.truth_ps <= high, "seed {seed}");
         assert!(high <= low * 1.02, "seed {seed}: {low} to {high}");
         let tried = |ps: f64| decision.evidence[&(ps as u64)];
-        assert_eq!((tried(low).refused, tried(low).sustained), (3, 0), "seed {seed}");
-        assert_eq!((tried(high).refused, tried(high).sustained), (0, 3), "seed {seed}");
+        assert_eq!((tried(low).verdict, tried(low).trials), (Verdict::Refused, 3), "seed {seed}");
+        assert_eq!(
+            (tried(high).verdict, tried(high).trials),
+            (Verdict::Sustained, 3),
+            "seed {seed}"
+        );
         // At most 4 steps outwards and back by 1.3, 1.69, 2.86, 4 ..., 7 halvings of ln 4 to ln 1.02, 4 repeats.
         assert!(decision.trials <= 18, "seed {seed}: {} trials", decision.trials);
     }
@@ -82,9 +94,11 @@ fn the_ends_of_a_settled_search_were_never_contradicted() {
             continue;
         }
         let (low, high) = interval(&answer);
-        for (&period, outcomes) in &decision.evidence {
-            assert!(period as f64 > low || outcomes.sustained == 0, "seed {seed}");
-            assert!((period as f64) < high || outcomes.refused == 0, "seed {seed}");
+        for (&period, evidence) in &decision.evidence {
+            let refused = evidence.verdict == Verdict::Refused;
+            assert!(period as f64 > low || refused, "seed {seed}");
+            let sustained = evidence.verdict == Verdict::Sustained;
+            assert!((period as f64) < high || sustained, "seed {seed}");
         }
     }
 }
@@ -142,7 +156,7 @@ fn a_machine_of_pure_chance_comes_to_an_end() {
         let mut trials = 0;
         while let Step::Try(period) = decision.next() {
             let heads = model.uniform() < 0.5;
-            decision.record(period, heads);
+            decision.record(period, if heads { Verdict::Sustained } else { Verdict::Refused });
             trials += 1;
         }
         assert!(trials <= TRIALS_MAX, "seed {seed}");
@@ -151,19 +165,51 @@ fn a_machine_of_pure_chance_comes_to_an_end() {
 
 #[test]
 fn an_end_that_changes_its_mind_widens_the_interval() {
-    let ps = |us: u64| TimeSpan::from_us(us);
-    let mut decision = Decision::new(Limits { width: 0.1, repeats: 2, ..limits() }, ps(1000));
-    decision.record(ps(1000), false);
-    decision.record(ps(1090), true);
-    assert_eq!(decision.next(), Step::Try(ps(1090)));
-    decision.record(ps(1090), false);
-    // Nothing above 1090 was tried: a step of 10 % on.
+    use Verdict::{Refused, Sustained, Unclear};
+    let us = |us: u64| TimeSpan::from_us(us);
+    let mut decision = Decision::new(Limits { width: 0.1, repeats: 2, ..limits() }, us(1000));
+    decision.record(us(1000), Refused);
+    decision.record(us(1090), Sustained);
+    assert_eq!(decision.next(), Step::Try(us(1090)));
+    decision.record(us(1090), Unclear);
+    // Nothing above 1090 is sustained: two steps of 1.3 from the last that was, which 1000 and 1090 count as.
     let Step::Try(next) = decision.next() else { panic!("it must go on") };
-    assert!((next.as_us() - 1199.0).abs() < 0.01, "{next:?}");
-    decision.record(next, true);
-    decision.record(next, true);
-    decision.record(ps(1000), false);
-    let Step::Done(answer) = decision.next() else { panic!("both ends were tried twice") };
-    assert_eq!(answer.longest_refused, Some(ps(1000)));
-    assert_eq!(answer.shortest_sustained, Some(next));
+    assert!((next.as_us() - 1090.0 * 1.69).abs() < 0.01, "{next:?}");
+    decision.record(next, Sustained);
+    // The gap from 1090 to 1842 is too wide.
+    let Step::Try(middle) = decision.next() else { panic!("it must go on") };
+    assert!((middle.as_us() - (1090.0 * next.as_us()).sqrt()).abs() < 0.01, "{middle:?}");
+    decision.record(middle, Unclear);
+    let Step::Done(answer) = decision.done(SearchEnd::TimeLimit) else { panic!("it was ended") };
+    assert_eq!((answer.longest_refused, answer.shortest_sustained), (Some(us(1000)), Some(next)));
+}
+
+/// With a period between that stays unclear, both gaps beside it are narrowed, and it is tried as often as the ends.
+#[test]
+fn what_stays_unclear_lies_inside_the_interval_and_is_tried_again() {
+    let limits = Limits { width: 0.1, repeats: 3, ..limits() };
+    let mut decision = Decision::new(limits, TimeSpan::from_us(1000));
+    let answer = loop {
+        match decision.next() {
+            Step::Done(answer) => break answer,
+            Step::Try(period) => decision.record(
+                period,
+                match period.as_us() {
+                    us if us < 900.0 => Verdict::Refused,
+                    us if us > 1200.0 => Verdict::Sustained,
+                    _ => Verdict::Unclear,
+                },
+            ),
+        }
+    };
+    let (low, high) = interval(&answer);
+    assert_eq!(answer.end, SearchEnd::Settled);
+    assert!((810e6..900e6).contains(&low) && (1200e6..1320e6).contains(&high), "{low} {high}");
+    let unclear: Vec<u32> = decision
+        .evidence
+        .values()
+        .filter(|e| e.verdict == Verdict::Unclear)
+        .map(|e| e.trials)
+        .collect();
+    assert!(unclear[0] >= 3 && *unclear.last().unwrap() >= 3, "{unclear:?}");
 }

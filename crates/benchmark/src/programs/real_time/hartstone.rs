@@ -58,7 +58,7 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
         let sized = sized(scope, &[256 << 10]).into_iter();
         cases.extend(sized.map(|case| Case { parameters: parameters.clone(), ..case }));
     }
-    period::ablated(scope, cases)
+    period::variants(scope, cases)
 }
 
 /// The priority of the task with the shortest period; each further one has one less.

@@ -67,7 +67,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
         size_bytes: chain.matrix_bytes() as u64,
     };
     let cases = rows.iter().flat_map(|&rows| modes.iter().map(move |&mode| case(rows, mode)));
-    period::ablated(scope, cases.collect())
+    period::variants(scope, cases.collect())
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use benchmark::{Chain, PatternText, Pipeline, Settings};
+use benchmark::{Chain, PatternText, Pipeline, RealTime, Settings};
 use contract::record::{Environment, FabricDescription, Run, RunHeader, SCHEMA_VERSION};
 use std::path::PathBuf;
 
@@ -126,12 +126,29 @@ fn settings(arguments: &RunArguments) -> Settings {
         confidence: arguments.confidence.map_or(defaults.confidence, |Share(share)| share),
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
         seed: arguments.seed.unwrap_or(defaults.seed),
-        real_time: arguments.real_time.settings(defaults.real_time.clone()),
+        real_time: arguments.real_time.settings(periods(
+            arguments,
+            quick,
+            defaults.real_time.clone(),
+        )),
         pattern: arguments.pattern.clone(),
         corner_turn: arguments.corner_turn.clone().unwrap_or(defaults.corner_turn.clone()),
         pipeline: arguments.pipeline.clone().unwrap_or_default(),
         ..defaults
     }
+}
+
+/// How periods are searched for if nothing is said. Virtual time costs the user none, so only a real machine's search is
+/// limited.
+fn periods(arguments: &RunArguments, quick: bool, defaults: RealTime) -> RealTime {
+    const LIMIT_S: f64 = 30.0;
+    const QUICK_LIMIT_S: f64 = 3.0;
+    let limit_s = match arguments.fabric {
+        Some(FabricChoice::Simulated(_)) => None,
+        _ if quick => Some(QUICK_LIMIT_S),
+        _ => Some(LIMIT_S),
+    };
+    RealTime { search_limit_s: limit_s, ..defaults }
 }
 
 /// The arguments, with those of the run where they say nothing.

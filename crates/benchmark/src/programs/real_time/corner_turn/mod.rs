@@ -74,7 +74,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
         ]),
         size_bytes: (rows / ranks) * (columns / ranks) * element,
     };
-    period::ablated(scope, matrices.into_iter().map(case).collect())
+    period::variants(scope, matrices.into_iter().map(case).collect())
 }
 
 /// The matrix whose blocks have so many elements each and are as square as they can be.

@@ -47,7 +47,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     // A text that is no pattern is refused when it is executed, and before, by whoever read the file.
     let size_bytes = text.read().map_or(0, |pattern| u64::from(pattern.largest_bytes()));
     let parameters = Parameters::from([("pattern".into(), text.title().into())]);
-    period::ablated(scope, vec![Case { parameters, size_bytes }])
+    period::variants(scope, vec![Case { parameters, size_bytes }])
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {

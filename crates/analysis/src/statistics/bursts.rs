@@ -1,0 +1,129 @@
+//! What misses that come in bursts say about how often they happen.
+//!
+//! A pause of the machine misses every instance that it covers, so misses are not independent: twenty misses in one burst
+//! say no more than one miss among a twentieth of the instances. How strongly they cluster is read off the blocks of a
+//! trial: the variance of the number of misses in a block over the variance that independent misses would have. Both counts
+//! are divided by that factor, and the exact bounds are taken of what is left (the design effect of survey sampling: Kish,
+//! *Survey Sampling*, 1965, section 8.2).
+
+use super::proportion::probability_max;
+
+/// How often instances are missed, with bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MissRate {
+    /// How many were missed.
+    pub missed: u64,
+    /// Of how many.
+    pub instances: u64,
+    /// How many misses say as much as one independent one; at least 1.
+    pub clustering: f64,
+    /// The one-sided lower confidence bound of the rate.
+    pub min: f64,
+    /// The one-sided upper confidence bound.
+    pub max: f64,
+}
+
+/// The miss rate of instances in their order, with its one-sided bounds at `confidence`; `blocks` is into how many stretches
+/// they are cut to see whether misses cluster (each has an instance at least).
+pub fn miss_rate(missed: &[bool], blocks: usize, confidence: f64) -> MissRate {
+    let instances = missed.len();
+    let length = instances.div_ceil(blocks.max(1)).max(1);
+    let counts: Vec<u64> = missed.chunks(length).map(count).collect();
+    let total: u64 = counts.iter().sum();
+    let clustering = clustering(&counts);
+    let effective = |count: u64| count as f64 / clustering;
+    let n = effective(instances as u64).floor().max(1.0).min(instances as f64) as u64;
+    // Rounded each to its own side, so that rounding never makes a bound bolder.
+    let (fewest, most) = (effective(total).floor() as u64, effective(total).ceil() as u64);
+    MissRate {
+        missed: total,
+        instances: instances as u64,
+        clustering,
+        min: probability_min(fewest.min(n), n, confidence),
+        max: probability_max(most.min(n), n, confidence),
+    }
+}
+
+fn count(block: &[bool]) -> u64 {
+    block.iter().filter(|missed| **missed).count() as u64
+}
+
+/// The variance of the counts over that of independent rare misses, which is their mean; 1 where it is less, or cannot be
+/// told.
+fn clustering(counts: &[u64]) -> f64 {
+    let blocks = counts.len() as f64;
+    let mean = counts.iter().sum::<u64>() as f64 / blocks;
+    if blocks < 2.0 || mean == 0.0 {
+        return 1.0;
+    }
+    let squares: f64 = counts.iter().map(|&count| (count as f64 - mean).powi(2)).sum();
+    (squares / (blocks - 1.0) / mean).max(1.0)
+}
+
+/// The exact lower confidence bound: what happens in all others at most so often.
+fn probability_min(count: u64, n: u64, confidence: f64) -> f64 {
+    1.0 - probability_max(n - count, n, confidence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn at(instances: usize, missed: impl IntoIterator<Item = usize>) -> Vec<bool> {
+        let mut all = vec![false; instances];
+        missed.into_iter().for_each(|index| all[index] = true);
+        all
+    }
+
+    #[test]
+    fn no_miss_and_single_misses_are_bounded_as_independent_ones_are() {
+        let none = miss_rate(&at(299, []), 32, 0.95);
+        assert_eq!((none.clustering, none.min), (1.0, 0.0));
+        assert_eq!(none.max, probability_max(0, 299, 0.95));
+        // One in each of four blocks of 40 instances.
+        let apart = miss_rate(&at(1280, [0, 400, 800, 1200]), 32, 0.95);
+        assert_eq!((apart.clustering, apart.max), (1.0, probability_max(4, 1280, 0.95)));
+        assert_eq!(miss_rate(&[], 32, 0.95).max, 1.0);
+        assert_eq!((miss_rate(&[true; 64], 32, 0.95)).min, 1.0 - probability_max(0, 64, 0.95));
+    }
+
+    #[test]
+    fn a_burst_says_as_much_as_one_miss() {
+        // 20 misses in one of 32 blocks of 100: the mean is 0.625, the squares are 19.375^2 + 31 * 0.625^2 = 387.5, over 31
+        // that is 12.5, and 12.5 / 0.625 = 20: they count as one.
+        let burst = miss_rate(&at(3200, 500..520), 32, 0.95);
+        assert_eq!(burst.clustering, 20.0);
+        assert_eq!(
+            (burst.max, burst.min),
+            (probability_max(1, 160, 0.95), 1.0 - probability_max(159, 160, 0.95))
+        );
+    }
+
+    /// The bounds hold the true rate as often as they say, for bursts of any length.
+    #[test]
+    fn bounds_hold_for_bursts() {
+        let random = &mut Random::new(7);
+        for burst in [1, 5, 20] {
+            let (mut above, mut below) = (0, 0);
+            let (instances, searches) = (20_000, 400);
+            // A burst begins at an instance with this chance; they hardly meet, so about 0.5 % are missed.
+            let chance = 0.005 / f64::from(burst);
+            let truth = 1.0 - (1.0 - chance).powi(burst);
+            for _ in 0..searches {
+                let mut left = 0;
+                let missed: Vec<bool> = (0..instances)
+                    .map(|_| {
+                        left = if random.uniform() < chance { burst } else { (left - 1).max(0) };
+                        left > 0
+                    })
+                    .collect();
+                let found = miss_rate(&missed, 32, 0.95);
+                above += u32::from(truth > found.max);
+                below += u32::from(truth < found.min);
+            }
+            // 5 % of 400 is 20; beyond 36 only once in a thousand times.
+            assert!(above <= 36 && below <= 36, "bursts of {burst}: {above} {below} of {searches}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Whether several searches of the same agree: how many pairs of their intervals overlap, and whether what they found held.
+
+use contract::record::{Measurement, ParameterValue, Parameters, PeriodSearch};
+
+use super::quantity::quantity;
+
+/// The parameter that counts them.
+const SEARCH: &str = "search";
+
+/// A line for each measurement that was searched for several times; nothing where none was.
+pub(super) fn agreement<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> String {
+    let mut groups: Vec<(String, Vec<&PeriodSearch>)> = Vec::new();
+    for measurement in measurements {
+        let (Some(name), Some(search)) = (name(measurement), &measurement.search) else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, searches)) => searches.push(search),
+            None => groups.push((name, vec![search])),
+        }
+    }
+    groups.retain(|(_, searches)| searches.len() > 1);
+    groups.iter().map(|(name, searches)| line(name, searches)).collect()
+}
+
+/// What several searches have in common; none for a measurement that was not repeated.
+fn name(measurement: &Measurement) -> Option<String> {
+    let mut parameters: Parameters = measurement.parameters.clone();
+    let ParameterValue::Number(_) = parameters.remove(SEARCH)? else { return None };
+    let shown = parameters.iter().map(|(name, value)| format!(" {name}={value}"));
+    Some(format!("{}{}", measurement.benchmark, shown.collect::<String>()))
+}
+
+fn line(name: &str, searches: &[&PeriodSearch]) -> String {
+    let intervals: Vec<(f64, f64)> = searches.iter().map(|search| interval(search)).collect();
+    let (overlapping, pairs) = overlaps(&intervals);
+    let low = intervals.iter().map(|interval| interval.0).fold(f64::INFINITY, f64::min);
+    let high = intervals.iter().map(|interval| interval.1).fold(0.0, f64::max);
+    let mut text = format!(
+        "{name}: {overlapping} of {pairs} pairs of {} searches overlap; all lie between {} and {}\n",
+        searches.len(),
+        quantity(low, "us"),
+        if high.is_finite() { quantity(high, "us") } else { "no period that is sustained".into() }
+    );
+    let confirmed: Vec<bool> = searches
+        .iter()
+        .filter_map(|search| Some(holds(search.confirmation.as_ref()?, search)))
+        .collect();
+    if !confirmed.is_empty() {
+        let held = confirmed.iter().filter(|held| **held).count();
+        text += &format!(
+            "  {held} of {} periods held when they were kept up once more\n",
+            confirmed.len()
+        );
+    }
+    text + "\n"
+}
+
+/// Whether a period that was kept up once more was missed no more often than wanted.
+pub(super) fn holds(again: &contract::record::Trial, search: &PeriodSearch) -> bool {
+    again.missed as f64 <= search.miss_rate * again.instances as f64
+}
+
+/// From zero where nothing was refused, without an end where nothing was sustained.
+fn interval(search: &PeriodSearch) -> (f64, f64) {
+    let low = search.longest_refused_us.unwrap_or(0.0);
+    (low, search.shortest_sustained_us.unwrap_or(f64::INFINITY))
+}
+
+fn overlaps(intervals: &[(f64, f64)]) -> (usize, usize) {
+    let mut overlapping = 0;
+    for (index, a) in intervals.iter().enumerate() {
+        overlapping += intervals[..index].iter().filter(|b| a.0 <= b.1 && b.0 <= a.1).count();
+    }
+    (overlapping, intervals.len() * intervals.len().saturating_sub(1) / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_intervals_are_counted() {
+        // The first overlaps the second, the second the third at its very end, the fourth none but the open one.
+        let intervals = [(1.0, 2.0), (1.5, 3.0), (3.0, 4.0), (5.0, 6.0), (0.5, f64::INFINITY)];
+        assert_eq!(overlaps(&intervals), (6, 10));
+        assert_eq!(overlaps(&intervals[..1]), (0, 0));
+    }
+}
