@@ -74,7 +74,7 @@ pub struct RealTime {
     /// Where the search begins, in seconds; measured if not given.
     pub guess_s: Option<f64>,
     /// How long a trial lasts, in seconds. If not given: a second, or as long as it takes to show the wanted miss rate
-    /// with one miss forgiven, up to ten seconds.
+    /// with one miss forgiven, up to ten seconds; and four times as long where that shows too little.
     pub duration_s: Option<f64>,
     /// How many instances a trial has, whatever time they take.
     pub instances: Option<u64>,
@@ -183,6 +183,11 @@ impl RealTime {
     /// How long a trial lasts at least, in seconds.
     pub(crate) fn trial_s(&self) -> f64 {
         self.duration_s.unwrap_or(TRIAL_S)
+    }
+
+    /// Whether nobody said how long a trial is to be.
+    pub(crate) fn trials_are_free(&self) -> bool {
+        self.duration_s.is_none() && self.instances.is_none()
     }
 
     /// How many instances a trial of `period` has, where `needed` without a miss show the wanted rate.

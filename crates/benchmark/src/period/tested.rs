@@ -18,8 +18,11 @@ use crate::execute::Bench;
 const FIRST_LEG: u64 = 16;
 const GROWTH: u64 = 8;
 
-/// A period is given up early only after this share of a trial: misses in a shorter time may have had one cause.
-const EARLIEST: f64 = 1.0 / 16.0;
+/// A period is given up early only after this share of a trial: misses in a shorter time may have had one cause. (Loads
+/// of a tenth of a second on a virtual machine refused periods that it else sustained.)
+const EARLIEST: f64 = 1.0 / 4.0;
+/// A trial that shows too little is made so many times as long, where nobody said how long it is to be.
+const EXTENSION: u64 = 4;
 
 /// Makes trials, and keeps what they showed.
 pub(super) struct Tester<'a, 'b> {
@@ -74,7 +77,9 @@ impl<'a, 'b> Tester<'a, 'b> {
 
     /// Makes a trial of `period`; what all its trials together show.
     pub(super) fn test(&mut self, period: TimeSpan) -> Result<Verdict> {
-        let planned = self.planned(period).min(INSTANCES_MAX);
+        let mut planned = self.planned(period).min(INSTANCES_MAX);
+        let extended = if self.bench.settings.real_time.trials_are_free() { EXTENSION } else { 1 };
+        let most = planned.saturating_mul(extended).min(INSTANCES_MAX);
         let earliest_s = EARLIEST * planned as f64 * period.as_s();
         let begin_s = self.spent_s();
         let mut responses: Vec<u64> = Vec::with_capacity(planned as usize);
@@ -88,6 +93,11 @@ impl<'a, 'b> Tester<'a, 'b> {
             }
             let instances = (made * GROWTH).max(FIRST_LEG).min(planned - made);
             responses.extend(self.leg(period, instances, made)?);
+            let is_whole = responses.len() as u64 == planned;
+            let so_far = is_whole.then(|| self.wanted.rate(&responses, period, 1));
+            if so_far.is_some_and(|rate| self.wanted.verdict(&rate) == Verdict::Unclear) {
+                planned = most;
+            }
         }
         let trial = self.describe(period, begin_s, &responses);
         self.trials.push(trial.clone());
