@@ -64,6 +64,8 @@ struct RunCell {
     parameters: BTreeMap<String, ParameterValue>,
     /// The pattern of `pmp`: `pair`, a message and its empty answer, or `corner-turn`, the recursive one.
     pattern: Option<String>,
+    /// The chain of `pipeline`: a file's name under pipelines/.
+    chain: Option<String>,
     /// How many ranks share a processor.
     ranks_per_processor: Option<usize>,
     /// How long each trial of a period lasts.
@@ -171,6 +173,7 @@ impl RunCell {
             metric: self.metric.clone(),
             pair: self.pair.clone(),
             pattern: self.pattern.clone(),
+            chain: self.chain.clone(),
             ranks_per_processor: self.ranks_per_processor,
             duration_s: self.duration_s,
         }

@@ -9,7 +9,6 @@ pub(crate) fn value(name: &str) -> Result<f64, String> {
         ["sharc", call, nodes, metric] => sharc(call, nodes.parse().ok(), metric),
         ["sharc-scalability", call, size, system] => scalability(call, size, system),
         ["sharc-parameter", parameter] => sharc_parameter(parameter),
-        ["mitre-pipeline", pipeline, metric] => mitre_pipeline(pipeline, metric),
         ["fem-sum", how] => fem_sum(how),
         ["fem-bus-word-interval-us"] => Some(FEM_SEND_WORD_US / FEM_PROCESSORS),
         _ => None,
@@ -140,28 +139,6 @@ fn scalability(call: &str, size: &str, system: &str) -> Option<f64> {
     Some(100.0 * slope(system)? / slope(SHARC)?)
 }
 
-/// MITRE table 5.1 with data flow: the shortest period of each node alone, in ms.
-const MITRE_FFT_MS: f64 = 223.0;
-const MITRE_CORNER_TURN_MS: f64 = 109.0;
-const MITRE_BOTH_MS: f64 = 274.0;
-/// The transforms of 512 rows of 512 points, 5 N log2 N each.
-const MITRE_FFT_OPERATIONS: f64 = 512.0 * 5.0 * 512.0 * 9.0;
-
-/// Section 5.3: the node with the longest period of its own sets the pipeline's, which a longer pipeline does not change.
-fn mitre_pipeline(pipeline: &str, metric: &str) -> Option<f64> {
-    let nodes_ms: &[f64] = match pipeline {
-        "fft+ct-fft" => &[MITRE_BOTH_MS, MITRE_FFT_MS],
-        "fft-ct-fft" => &[MITRE_FFT_MS, MITRE_CORNER_TURN_MS, MITRE_FFT_MS],
-        _ => return None,
-    };
-    let period_ms = nodes_ms.iter().copied().fold(0.0, f64::max);
-    match metric {
-        "period-ms" => Some(period_ms),
-        "rate-mflops" => Some(2.0 * MITRE_FFT_OPERATIONS / (period_ms * 1e3)),
-        _ => None,
-    }
-}
-
 /// A single-precision addition, and the transfer of a two-word value (FEM section 6).
 const FEM_ADDITION_US: f64 = 475.0;
 const FEM_TRANSFER_US: f64 = 3400.0;
@@ -202,15 +179,6 @@ mod tests {
                 assert!((found - 100.0 / 3.75).abs() < 1e-9, "{call} {size}: {found}");
             }
         }
-    }
-
-    #[test]
-    fn a_pipeline_is_as_slow_as_its_slowest_node() {
-        assert_eq!(value("mitre-pipeline/fft+ct-fft/period-ms").unwrap(), 274.0);
-        assert_eq!(value("mitre-pipeline/fft-ct-fft/period-ms").unwrap(), 223.0);
-        // Two transforms of 11.79648 million operations in 223 ms.
-        let rate = value("mitre-pipeline/fft-ct-fft/rate-mflops").unwrap();
-        assert!((rate - 23.59296 / 0.223).abs() < 1e-9, "{rate}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use benchmark::{Event, Job, PatternText, Settings, Step};
+use benchmark::{Chain, Event, Job, PatternText, Settings, Step};
 use contract::TimeSpan;
 use contract::record::{Measurement, ParameterValue, Parameters};
 use fabric_sim::{Machine, Options, machine, run};
@@ -24,6 +24,7 @@ pub(crate) struct Question {
     pub(crate) metric: String,
     pub(crate) pair: Option<String>,
     pub(crate) pattern: Option<String>,
+    pub(crate) chain: Option<String>,
     pub(crate) ranks_per_processor: Option<usize>,
     pub(crate) duration_s: Option<u64>,
 }
@@ -61,9 +62,13 @@ impl Simulator {
 }
 
 fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
+    let chain = question.chain.as_deref().map(chain).transpose()?;
     let step = Step {
         benchmark: question.benchmark.clone(),
-        parameters: question.parameters.clone(),
+        parameters: match &chain {
+            Some(chain) => flow(chain),
+            None => question.parameters.clone(),
+        },
         size_bytes: question.size_bytes,
         estimate_s: 0.0,
     };
@@ -72,7 +77,11 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
     settings.real_time.miss_rate = NEVER;
     settings.pattern =
         question.pattern.as_deref().map(|name| pattern(name, question)).transpose()?;
+    // What a chain computes is checked by its own tests; here only its time counts.
+    let check_results = chain.is_none();
+    settings.pipeline.chain = chain;
     let options = Options {
+        check_results,
         ranks_per_processor: question.ranks_per_processor,
         ..Options::new(question.ranks)
     };
@@ -107,6 +116,30 @@ fn pattern(name: &str, question: &Question) -> Result<PatternText, String> {
         other => return Err(format!("there is no pattern `{other}`")),
     };
     Ok(PatternText { name: name.into(), text })
+}
+
+/// Every whole chain of the paper's section 5.
+const CHAINS: [(&str, &str); 2] = [
+    (
+        "paragon-fft+corner-turn-fft",
+        include_str!("../../../pipelines/paragon-fft+corner-turn-fft.toml"),
+    ),
+    (
+        "paragon-fft-corner-turn-fft",
+        include_str!("../../../pipelines/paragon-fft-corner-turn-fft.toml"),
+    ),
+];
+
+fn chain(name: &str) -> Result<Chain, String> {
+    let known = CHAINS.iter().find(|(known, _)| *known == name);
+    let (_, text) = known.ok_or_else(|| format!("there is no chain `{name}`"))?;
+    Chain::parse(&format!("{name}.toml"), text).map_err(|error| error.to_string())
+}
+
+/// How the chain's messages go, as the file says.
+fn flow(chain: &Chain) -> Parameters {
+    let rows = chain.rows_per_message as u64;
+    Parameters::from([("rows".into(), rows.into()), ("mode".into(), "self-timed".into())])
 }
 
 fn execute(

@@ -57,6 +57,7 @@ impl ValidationCell {
             metric: "time".into(),
             pair: None,
             pattern: None,
+            chain: None,
             ranks_per_processor: None,
             duration_s: None,
         }

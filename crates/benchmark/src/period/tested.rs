@@ -196,6 +196,7 @@ impl<'a, 'b> Tester<'a, 'b> {
             miss_rate: self.wanted.miss_rate,
             confidence: self.wanted.confidence,
             proven: shortest_sustained.is_some() && self.wanted.is_proven(&miss_rate),
+            miss_rate_max: shortest_sustained.map(|_| miss_rate.max),
             instances_needed: self.wanted.instances_needed(),
             limit_s,
             confirmation,

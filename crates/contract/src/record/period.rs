@@ -93,6 +93,9 @@ pub struct PeriodSearch {
     pub confidence: f64,
     /// Whether the trials at the shortest sustained period show the wanted miss rate.
     pub proven: bool,
+    /// The upper bound of the miss rate that all trials at the shortest sustained period show together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub miss_rate_max: Option<f64>,
     /// How many instances a trial needs to show it, if it misses none.
     pub instances_needed: u64,
     /// How long the search might take, in seconds; as long as it took if nothing was said.

@@ -1,6 +1,6 @@
 //! Whether several searches of the same agree: how many pairs of their intervals overlap, and whether what they found held.
 
-use contract::record::{Measurement, ParameterValue, Parameters, PeriodSearch};
+use contract::record::{Measurement, ParameterValue, Parameters, PeriodSearch, Trial};
 
 use super::quantity::quantity;
 
@@ -54,9 +54,14 @@ fn line(name: &str, searches: &[&PeriodSearch]) -> String {
     text + "\n"
 }
 
-/// Whether a period that was kept up once more was missed no more often than wanted.
-pub(super) fn holds(again: &contract::record::Trial, search: &PeriodSearch) -> bool {
-    again.missed as f64 <= search.miss_rate * again.instances as f64
+/// Whether a period that was kept up once more was missed no more often than the search had stated.
+pub(super) fn holds(again: &Trial, search: &PeriodSearch) -> bool {
+    again.missed as f64 <= stated(search) * again.instances as f64
+}
+
+/// The miss rate that a search states: the wanted one, or what it shows where it does not show that.
+pub(super) fn stated(search: &PeriodSearch) -> f64 {
+    search.miss_rate_max.unwrap_or(0.0).max(search.miss_rate)
 }
 
 /// From zero where nothing was refused, without an end where nothing was sustained.

@@ -4,7 +4,7 @@ use contract::record::{
     LateInstance, Measurement, PauseKind, Pauses, PeriodSearch, SearchEnd, Trial,
 };
 
-use super::agreement::holds;
+use super::agreement::{holds, stated};
 use super::quantity::{percent, quantity};
 
 /// The latest instances that are shown; the results file has more.
@@ -89,11 +89,11 @@ fn counted(trial: &Trial) -> String {
 fn confirmed(again: &Trial, search: &PeriodSearch) -> String {
     let verdict = if holds(again, search) { "it holds" } else { "it does not hold" };
     format!(
-        "kept up once more for {}: {} missed ({}; at most {}): {verdict}",
+        "kept up once more for {}: {} missed, {}, where at most {} was stated: {verdict}",
         quantity(again.period_us * again.instances as f64, "us"),
         counted(again),
         percent(again.missed as f64 / again.instances.max(1) as f64),
-        percent(again.miss_rate_max)
+        percent(stated(search))
     )
 }
 
@@ -191,6 +191,7 @@ mod tests {
             miss_rate: 0.01,
             confidence: 0.95,
             proven: true,
+            miss_rate_max: Some(0.009),
             instances_needed: 299,
             limit_s: Some(30.0),
             confirmation: None,

@@ -141,6 +141,44 @@ fn hartstone_gives_an_interval_of_periods_with_and_without_priorities_or_says_wh
     }
 }
 
+/// A task's period is long enough if its work is done within it at the worst moment, when all three are due (Liu and
+/// Layland, *Scheduling algorithms for multiprogramming in a hard-real-time environment*, 1973). Each computes 10 ms in
+/// periods of T, 2T and 4T. In turns of 0.1 ms the three share the processor and the first is done after 30 ms: T = 30,
+/// 58 % of the processor. With rate-monotonic priorities and periods that divide each other nothing is lost:
+/// 10 (1 + 1/2 + 1/4) = 17.5 ms.
+#[test]
+fn tasks_that_compute_keep_the_periods_that_theory_allows() {
+    let lab = Lab::new();
+    let machine = "name = \"tasks\"\ntitle = \"tasks that compute\"\n[processor]\npolling_us = 1\n\
+                   time_slice_us = 100\nfloating_point_mflops = 10\n[endpoint]\nsend_us = 1\nreceive_us = 1\n\
+                   [network]\nshape = \"line\"\nlink_mb_per_s = 1000\n[[source]]\n\
+                   of = [\"processor\", \"endpoint\", \"network\"]\nkind = \"assumed\"\nfrom = \"a test\"\n";
+    lab.write("tasks.toml", machine);
+    let words = ["run", "hartstone", "--ranks", "6", "--ranks-per-processor", "3", "--sizes", "8"];
+    let rest = ["--load", "100000", "--duration", "500ms", "--guess", "20ms", "--repeats", "1"];
+    lab.succeed(&[&words[..], &rest, &["--fabric", "sim:tasks.toml", "--out", "a.jsonl"]].concat());
+    let found = lab.measurements("a.jsonl");
+    for load in ["senders", "receivers"] {
+        for (priority, least_ms) in [("none", 30.0), ("rate-monotonic", 17.5)] {
+            let of = |m: &&Value| {
+                let parameters = &m["parameters"];
+                m["metric"] == "period"
+                    && parameters["load"] == load
+                    && parameters["priority"] == priority
+            };
+            let search = &found.iter().find(of).expect(priority)["search"];
+            let ms = |end: &str| search[end].as_f64().unwrap() / 1e3;
+            let (refused, sustained) = (ms("longest_refused_us"), ms("shortest_sustained_us"));
+            // Messages take some microseconds; the interval is 2 % wide.
+            assert!(
+                refused < least_ms + 0.2 && sustained >= least_ms,
+                "{load} {priority}: {refused} {sustained}"
+            );
+            assert!(sustained < 1.03 * least_ms, "{load} {priority}: {refused} {sustained}");
+        }
+    }
+}
+
 #[test]
 fn a_load_is_put_at_either_end_and_makes_the_period_longer() {
     let lab = Lab::new();
@@ -175,6 +213,10 @@ fn what_is_wrong_with_a_period_or_its_search_is_told_before_anything_runs() {
         (&["--width", "0"], &["--width"]),
         (&["--repeats", "0"], &["--repeats", "1..=100"]),
         (&["--instances", "0"], &["--instances"]),
+        (&["--search-limit", "never"], &["--search-limit", "never"]),
+        (&["--confirm", "0"], &["--confirm", "1..=1000"]),
+        (&["--searches", "many"], &["--searches", "many"]),
+        (&["--period", "5ms", "--searches", "2"], &["--period", "--searches"]),
         (&["--hygiene", "soap"], &["--hygiene", "'soap' is none of lock, pin, fifo"]),
         (&["--load", "0"], &["--load"]),
         (&["--period", "5ms", "--guess", "1ms"], &["--period", "--guess"]),
@@ -184,4 +226,39 @@ fn what_is_wrong_with_a_period_or_its_search_is_told_before_anything_runs() {
     }
     lab.run(&["run", "hartstone", "--ranks", "1"]).refuses(2, &["hartstone", "1"]);
     assert!(!lab.path("results").exists(), "nothing was measured, so nothing is written");
+}
+
+#[test]
+fn several_searches_are_compared_and_what_they_found_is_kept_up_once_more() {
+    let lab = Lab::new();
+    let words =
+        ["run", "hartstone", "--ranks", "2", "--fabric", "sim:paragon-osf1", "--duration", "100ms"];
+    let ended = lab.succeed(
+        &[&words[..], &["--searches", "2", "--confirm", "3", "--out", "a.jsonl"]].concat(),
+    );
+    for told in [
+        "1 of 1 pairs of 2 searches overlap",
+        "kept up once more for",
+        "it holds",
+        "2 of 2 periods held",
+    ] {
+        assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
+    }
+    let found = lab.measurements("a.jsonl");
+    let period = found.iter().find(|m| m["metric"] == "period").unwrap();
+    assert_eq!(period["parameters"]["search"], 1);
+    let (again, trial) = (&period["search"]["confirmation"], &period["search"]["trials"]);
+    assert_eq!(again["period_us"], period["search"]["shortest_sustained_us"]);
+    assert!(again["instances"].as_u64() > trial[0]["instances"].as_u64(), "{again}");
+}
+
+#[test]
+fn a_search_ends_in_time_and_says_so() {
+    let lab = Lab::new();
+    let words = ["run", "hartstone", "--ranks", "2", "--sizes", "8", "--search-limit", "1ms"];
+    let ended = lab.succeed(&[&words[..], &["--duration", "20ms", "--out", "a.jsonl"]].concat());
+    assert!(ended.stdout.contains("its limit of 1.00 ms"), "{ended:#?}");
+    let found = lab.measurements("a.jsonl");
+    let search = &found.iter().find(|m| m["search"].is_object()).unwrap()["search"];
+    assert_eq!((&search["end"], &search["limit_s"]), (&"time-limit".into(), &0.001.into()));
 }

@@ -101,6 +101,9 @@ pub struct Endpoint {
     pub engine_overlaps_link: bool,
     /// Whether a processor of its own handles packets: then sending and receiving do not slow each other.
     pub co_processor: bool,
+    /// Whether the packet engine sends the messages that a node has under way in turns, packet by packet, and not one after
+    /// the other (level L2).
+    pub interleaves_messages: bool,
     /// Whether a blocking send waits until the last byte has left, and not only until the message is under way.
     pub send_waits_for_link: bool,
 }

@@ -152,6 +152,9 @@ fn message(machine: &Machine) -> Vec<String> {
         let own = if endpoint.co_processor { "a co-processor" } else { "the processor" };
         lines.push(format!("Each further packet takes {own} {}.", cost(endpoint.packet_send)));
     }
+    if endpoint.interleaves_messages {
+        lines.push("Messages that a node sends at once take turns, packet by packet.".into());
+    }
     if protocol.announcement == Announcement::Free {
         lines.push("Data are sent when the receiver has said that it is ready.".into());
     } else if protocol.eager_bytes != u64::MAX {

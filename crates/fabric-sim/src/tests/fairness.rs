@@ -59,6 +59,37 @@ fn age_flattens_the_shares() {
     assert!(found.iter().all(|count| (97..=103).contains(count)), "{found:?}");
 }
 
+/// Node 0 sends 20 packets to node 1 and, posted after them, 5 to node 2, whose links they share as far as node 1. When
+/// each has wholly left: one after the other at 200 and 250 µs; in turns the shorter one after 11
+/// packets, for two of the longer one were ready before it was posted.
+#[test]
+fn messages_of_one_node_go_one_after_the_other_or_in_turns() {
+    for (in_turns, first_us, second_us) in [(false, 200, 250), (true, 250, 110)] {
+        let mut machine = line("round-robin");
+        machine.endpoint.interleaves_messages = in_turns;
+        let ended = super::run(&machine, 3, |rank| {
+            let mut arrived = rank.now();
+            if rank.rank() == 0 {
+                let long = rank.post_send(1, TAG, contract::Buffer::try_zeroed(20_000)?)?;
+                let short = rank.post_send(2, TAG, contract::Buffer::try_zeroed(5000)?)?;
+                rank.wait(long)?;
+                rank.wait(short)?;
+            } else {
+                rank.receive(Source::Rank(0), TAG.into(), &mut vec![0; 20_000])?;
+                arrived = rank.now();
+            }
+            Ok(arrived)
+        });
+        let arrived = ended.unwrap().results;
+        let us = |time: contract::Time| time.since(contract::Time::ZERO).as_us();
+        // The second link takes one packet more.
+        assert_eq!(
+            (us(arrived[1]), us(arrived[2])),
+            (f64::from(first_us), f64::from(second_us) + 10.0)
+        );
+    }
+}
+
 /// Passing packets first: node 0, whose packets pass everywhere, takes all, and the others only what slipped in before
 /// its first packet came by.
 #[test]

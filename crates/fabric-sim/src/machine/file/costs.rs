@@ -89,6 +89,7 @@ pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<Endpoin
         posted_in_memory: file.posted_in_memory,
         engine_overlaps_link: file.engine_overlaps_link,
         co_processor: file.co_processor,
+        interleaves_messages: file.interleaves_messages,
         send_waits_for_link: file.send_waits_for_link,
     })
 }

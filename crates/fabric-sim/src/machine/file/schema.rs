@@ -85,6 +85,8 @@ pub(super) struct FileEndpoint {
     #[serde(default)]
     pub(super) co_processor: bool,
     #[serde(default)]
+    pub(super) interleaves_messages: bool,
+    #[serde(default)]
     pub(super) send_waits_for_link: bool,
 }
 

@@ -100,8 +100,11 @@ impl Packets {
         let first = travel.uncut == parcel.bytes;
         travel.uncut -= bytes;
         let last = travel.uncut == 0;
+        let to_send = &mut self.nodes[node as usize].to_send;
         if last {
-            self.nodes[node as usize].to_send.pop_front();
+            to_send.pop_front();
+        } else if self.machine.endpoint.interleaves_messages {
+            to_send.rotate_left(1);
         }
         let packet = Packet { message, bytes: bytes as u32, hop: 0, first, last };
         let number = match self.free_packets.pop() {
