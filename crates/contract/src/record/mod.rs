@@ -28,6 +28,10 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// One line of a results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "lines are made one at a time, and most are measurements"
+)]
 pub enum Line {
     /// What was run and where: the first line, and once more for each `--resume`.
     Run(RunHeader),
