@@ -68,7 +68,7 @@ fn lanes(run: &Run) -> Vec<Lane<'_>> {
     let mut lanes: Vec<(&Measurement, Lane<'_>)> = Vec::new();
     for lost in of_metric("lost") {
         let Some(pauses) = &lost.pauses else { continue };
-        let lengths = of_metric("pause").filter(|pause| pause.key() == lost.key()).last();
+        let lengths = of_metric("pause").rfind(|pause| pause.key() == lost.key());
         let lengths: &[f64] = lengths.map_or(&[], |pause| &pause.samples);
         let each: Vec<Pause> = pauses
             .at_s
