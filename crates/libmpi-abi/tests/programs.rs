@@ -36,6 +36,7 @@ fn compile(name: &str) -> PathBuf {
         .arg(&program)
         .arg(source.join(format!("{name}.c")))
         .arg(format!("-I{}/include", env!("CARGO_MANIFEST_DIR")))
+        .arg(format!("-I{}", folder.display()))
         .arg(format!("-L{}", folder.display()))
         .arg(format!("-Wl,-rpath,{}", folder.display()))
         .arg("-lmpi_abi")
@@ -99,6 +100,31 @@ fn misuse_gets_the_right_class_through_the_right_handler() {
 #[test]
 fn collectives_that_do_not_match_fail_where_it_can_be_seen_and_nobody_waits_for_ever() {
     succeeds("mismatched");
+}
+
+#[test]
+fn grids_and_hints_are_as_the_standard_says() {
+    succeeds("grids");
+}
+
+#[test]
+fn persistent_requests_serve_again_and_again_and_receives_can_be_cancelled() {
+    succeeds("again");
+}
+
+/// The list comes from the bindings; those of files have no handler that a program could set, and return.
+#[test]
+fn what_the_library_lacks_fails_by_name_when_it_is_called() {
+    let bindings = include_str!("../src/bindings/functions.rs");
+    let lacking = bindings.lines().filter(|line| line.contains("Err(Failure::unsupported())"));
+    let mut list = String::new();
+    for line in lacking {
+        let name = line.split_whitespace().nth(1).unwrap();
+        let handled = u32::from(!line.contains("On::File"));
+        list += &format!("UNSUPPORTED({name}, {handled})\n");
+    }
+    std::fs::write(library_folder().join("unsupported_functions.h"), list).unwrap();
+    succeeds("unsupported");
 }
 
 #[test]

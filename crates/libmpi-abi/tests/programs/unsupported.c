@@ -1,0 +1,45 @@
+/* Every function that the library does not have: it is there, and fails when it is called, by name, through the handler. */
+#include "check.h"
+
+/* More arguments than any of them takes, all zero. */
+typedef int (*Function)(long, long, long, long, long, long, long, long, long, long, long, long, long, long);
+
+static const struct {
+    const char *name;
+    Function call;
+    int handled;
+} FUNCTIONS[] = {
+#define UNSUPPORTED(name, handled) {#name, (Function)(void (*)(void))name, handled},
+#include "unsupported_functions.h"
+};
+
+static int calls;
+
+static void handler(MPI_Comm *comm, int *code, ...) {
+    (void)comm;
+    CHECK(*code == MPI_ERR_UNSUPPORTED_OPERATION);
+    calls++;
+}
+
+int main(int argc, char **argv) {
+    begin(&argc, &argv);
+    MPI_Errhandler mine;
+    MPI_Comm_create_errhandler(handler, &mine);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, mine);
+    int many = sizeof FUNCTIONS / sizeof *FUNCTIONS;
+    CHECK(many > 100);
+    for (int i = 0; i < many; i++) {
+        char text[MPI_MAX_ERROR_STRING];
+        int length, before = calls;
+        int code = FUNCTIONS[i].call(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        if (code != MPI_ERR_UNSUPPORTED_OPERATION || calls != before + FUNCTIONS[i].handled)
+            fprintf(stderr, "%s gives %d\n", FUNCTIONS[i].name, code);
+        CHECK(code == MPI_ERR_UNSUPPORTED_OPERATION && calls == before + FUNCTIONS[i].handled);
+        MPI_Error_string(code, text, &length);
+        CHECK(strncmp(text, FUNCTIONS[i].name, strlen(FUNCTIONS[i].name)) == 0 || strstr(text, FUNCTIONS[i].name));
+    }
+    MPI_Errhandler_free(&mine);
+    MPI_Finalize();
+    return 0;
+}
