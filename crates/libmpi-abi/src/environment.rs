@@ -64,6 +64,7 @@ pub(crate) unsafe fn finalize() -> Result {
     process().send_buffer.flush()?;
     request::finish_orphans()?;
     endpoint()?.announce_end()?;
+    process().leaving.set(true);
     // No rank goes while another may still need its help with a message.
     collective::barrier(COMM_WORLD, collective::How::Blocking)?;
     let endpoint = process().endpoint.borrow_mut().take();

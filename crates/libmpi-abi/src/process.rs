@@ -32,6 +32,8 @@ pub(crate) enum Phase {
 /// Everything.
 pub(crate) struct Process {
     pub(crate) phase: Cell<Phase>,
+    /// This rank is in MPI_Finalize, and has told the others.
+    pub(crate) leaving: Cell<bool>,
     pub(crate) thread_level: Cell<c_int>,
     pub(crate) main_thread: Cell<libc::pthread_t>,
     pub(crate) endpoint: RefCell<Option<Endpoint>>,
@@ -75,6 +77,7 @@ pub(crate) fn process() -> &'static Process {
     PROCESS.0.get_or_init(|| {
         let process = Process {
             phase: Cell::new(Phase::Before),
+            leaving: Cell::new(false),
             thread_level: Cell::new(THREAD_SINGLE),
             main_thread: Cell::new(0),
             endpoint: RefCell::new(None),

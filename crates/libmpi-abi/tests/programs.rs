@@ -112,6 +112,15 @@ fn persistent_requests_serve_again_and_again_and_receives_can_be_cancelled() {
     succeeds("again");
 }
 
+#[test]
+fn communicators_of_many_ranks_go_by_messages_from_start_to_end() {
+    let program = compile("many");
+    for ranks in [33, 64] {
+        let (ended, output) = run(&program, ranks, "");
+        assert!(ended.is_ok(), "{ranks} ranks: {ended:?}\n{output}");
+    }
+}
+
 /// The list comes from the bindings; those of files have no handler that a program could set, and return.
 #[test]
 fn what_the_library_lacks_fails_by_name_when_it_is_called() {
