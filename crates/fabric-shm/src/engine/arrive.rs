@@ -61,6 +61,10 @@ impl Engine {
             if wanted.is_some_and(|wanted| self.operations[wanted].done) {
                 return;
             }
+            if body.kind == kind::EAGER && self.leaves_for_now(source, &body) {
+                return;
+            }
+            self.fruitless_looks = 0;
             match body.kind {
                 kind::SHORT => self.arrive_short(source, &body),
                 kind::EAGER => self.arrive_eager(source, &body),
@@ -84,6 +88,13 @@ impl Engine {
                 self.wake(source);
             }
         }
+    }
+
+    /// Whether a message stays in its ring, since no receive accepts it and one may come soon: a copy would cost more than the
+    /// message.
+    #[inline]
+    fn leaves_for_now(&self, source: usize, body: &Body) -> bool {
+        self.may_leave && !self.posted.accepts(&Engine::envelope(source, body, 0))
     }
 
     /// Tries the fastest way: the oldest message of a known source, straight from its ring into `buffer`. Right only
@@ -144,8 +155,15 @@ impl Engine {
         };
         match self.posted.take(&envelope) {
             Some(request) => {
-                self.operations[request].begin(envelope);
-                self.operations[request].append(data);
+                let operation = &mut self.operations[request];
+                operation.begin(envelope);
+                // SAFETY: the receive has room for what is kept, and the payload for INLINE_BYTES.
+                unsafe {
+                    let kept = data.len().min(operation.room).min(INLINE_BYTES);
+                    copy_short(data.as_ptr(), operation.memory, kept);
+                }
+                operation.moved = data.len();
+                operation.done = true;
             }
             None => {
                 let contents = Contents::Copy(data.to_vec());

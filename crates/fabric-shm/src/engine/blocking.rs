@@ -122,7 +122,7 @@ impl Engine {
             if let Some(index) = self.first_done(requests) {
                 return Ok((index, self.operations.end(requests[index])));
             }
-            self.progress(only(requests));
+            self.progress_in_a_wait(only(requests));
             self.check_alive()?;
             if self.first_done(requests).is_some() {
                 continue;
@@ -212,7 +212,7 @@ impl Engine {
     ) -> Result<()> {
         let mut patience = Patience::new(engine(owner).choices.every_rank_has_a_processor);
         loop {
-            engine(owner).progress(None);
+            engine(owner).progress_in_a_wait(None);
             engine(owner).check_alive()?;
             if done(owner) {
                 return Ok(());

@@ -18,3 +18,7 @@ pub(super) const SHARED_FROM_BYTES: usize = 512 << 10;
 
 /// What one of the two sides takes at once.
 pub(super) const CHUNK_BYTES: usize = 128 << 10;
+
+/// How often a look finds a longer message at the head of a ring that no receive accepts, and nothing else to do, before a copy
+/// of it is made: its receive is mostly about to come. Some microseconds.
+pub(super) const LOOKS_BEFORE_COPY: u32 = 200;

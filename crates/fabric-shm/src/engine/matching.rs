@@ -31,6 +31,12 @@ impl PostedQueue {
         index.is_some_and(|index| self.queue.remove(index).is_some())
     }
 
+    /// Whether there is a receive that accepts `envelope`.
+    #[inline]
+    pub(super) fn accepts(&self, envelope: &Envelope) -> bool {
+        self.queue.iter().any(|(selector, _)| selector.accepts(envelope))
+    }
+
     /// Takes out the oldest receive that accepts `envelope`.
     pub(super) fn take(&mut self, envelope: &Envelope) -> Option<Request> {
         let index = self.queue.iter().position(|(selector, _)| selector.accepts(envelope))?;

@@ -38,7 +38,7 @@ use crate::wait;
 use arrive::Stream;
 use calls::Calls;
 use copy::{Attach, Probe};
-use limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES, SHARED_FROM_BYTES};
+use limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES, LOOKS_BEFORE_COPY, SHARED_FROM_BYTES};
 use matching::{PostedQueue, UnexpectedQueue};
 use operation::Operations;
 use send::Outgoing;
@@ -62,6 +62,10 @@ pub(crate) struct Engine {
     attach: Attach,
     transfers: Vec<Transfer>,
     calls: Calls,
+    /// How many looks in a row have moved nothing.
+    fruitless_looks: u32,
+    /// Whether this look may leave messages in their rings.
+    may_leave: bool,
     _probe: Probe,
     /// Set by the first error that cannot be mended; every later call returns it.
     failure: Option<contract::Error>,
@@ -115,6 +119,8 @@ impl Engine {
             attach,
             transfers: Vec::new(),
             calls: Calls::default(),
+            fruitless_looks: 0,
+            may_leave: false,
             _probe: probe,
             failure: None,
             segment,
@@ -209,6 +215,19 @@ impl Engine {
 
     /// Takes in what has arrived, until `wanted` has ended, and sends on what is queued.
     fn progress(&mut self, wanted: Option<Request>) {
+        self.may_leave = false;
+        self.move_messages(wanted);
+    }
+
+    /// The same for a look of which many follow: it may leave a message in its ring for a while that no receive accepts. Where
+    /// something depends on one look having seen everything, it is not enough.
+    fn progress_in_a_wait(&mut self, wanted: Option<Request>) {
+        self.may_leave = self.fruitless_looks < LOOKS_BEFORE_COPY;
+        self.fruitless_looks = self.fruitless_looks.saturating_add(1);
+        self.move_messages(wanted);
+    }
+
+    fn move_messages(&mut self, wanted: Option<Request>) {
         self.find_senders();
         for index in 0..self.active.len() {
             self.drain(self.active[index], wanted);

@@ -41,9 +41,9 @@ impl Layout {
     pub(crate) fn new(ranks: usize, job_bytes: usize) -> Self {
         assert!((1..=MAXIMUM_RANKS).contains(&ranks));
         let share = INBOUND_BYTES_PER_RANK / ranks.next_power_of_two();
-        // A quarter of a small share for cells, the rest for bytes; more than 256 cells or 64 KiB gains nothing.
+        // A quarter of a small share for cells, the rest for bytes; more than 256 cells or 256 KiB gains nothing.
         let cells = (share / 4 / LINE_BYTES).clamp(8, 256);
-        let lines = (share / 2 / LINE_BYTES).clamp(8, 1024);
+        let lines = (share / 2 / LINE_BYTES).clamp(8, 4096);
         Layout { ranks, job_bytes, cells, lines }
     }
 
