@@ -18,9 +18,10 @@ const SPINS_BEFORE_YIELD: u32 = 2_000;
 /// Looks between two yields from then on.
 const SPINS_BETWEEN_YIELDS: u32 = 200;
 /// Fruitless looks before a rank that shares its processor yields: what it waits for may be one line away.
-const LOOKS_BEFORE_YIELD: u32 = 20;
-/// Yields before it sleeps.
-const YIELDS_BEFORE_SLEEP: u32 = 20;
+/// Few, since what it waits for is mostly another's who wants this processor.
+const LOOKS_BEFORE_YIELD: u32 = 3;
+/// Yields before it sleeps: some 100 microseconds. Being woken costs the waker several.
+const YIELDS_BEFORE_SLEEP: u32 = 200;
 /// The longest sleep, after which a rank looks again whether the run still stands.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 

@@ -5,19 +5,20 @@
 //! share a processor switch once for all of them. A rank that waits goes on moving messages: another may need them to come
 //! here at all.
 
+mod agree;
 mod exchange;
 mod reduce;
 mod spread;
 
+use agree::{Agreement, Call, Whom, out_of_step};
 use contract::{Error, Result};
 
 pub use reduce::{Apply, Combine};
 
 use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
-use crate::engine::{Engine, FIRST_LOOKS, describe, mismatch, unequal_lengths};
-use crate::primitive::{Ordering, fence, spin_loop};
+use crate::engine::{Engine, FIRST_LOOKS, describe};
+use crate::primitive::{Ordering, fence, spin_loop, yield_processor};
 use crate::ring::copy_short;
-use crate::segment::State;
 use crate::wait;
 
 /// Pieces that are put before the first is taken. A slot is not used again before the window after the next, so that nobody
@@ -71,6 +72,9 @@ pub struct Team {
     /// What the next call says of its length, where that is not what it is made with.
     stated: Option<usize>,
     agreement: Agreement,
+    /// Whether this rank was the root of the last call, and shares its processor: it has waited for nobody, and lets those
+    /// who wait for its data go on before it begins the next.
+    owes_turn: bool,
 }
 
 impl Team {
@@ -97,6 +101,7 @@ impl Team {
             call: Call { mark: 0, bytes: 0, pieces: 1 },
             stated: None,
             agreement: Agreement::Yes,
+            owes_turn: false,
         }
     }
 
@@ -153,10 +158,26 @@ impl Team {
         &mut self,
         host: &mut H,
         call: Call,
+        put: impl FnMut(&mut Team, &mut H, u32, usize),
+        take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
+    ) -> Result<()> {
+        self.run_with_work(host, call, put, |_, _, _, _| Ok(()), take)
+    }
+
+    /// The same with a third part between the two: `work` is done for all pieces of a window before the first is taken, so
+    /// that a rank which shares its processor waits once for what others do of it, not once for each piece.
+    fn run_with_work<H: Host>(
+        &mut self,
+        host: &mut H,
+        call: Call,
         mut put: impl FnMut(&mut Team, &mut H, u32, usize),
+        mut work: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
         mut take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
     ) -> Result<()> {
         host.engine().check_alive()?;
+        if std::mem::take(&mut self.owes_turn) {
+            self.give_way();
+        }
         if self.board(0).broken.is_set() {
             return Err(host.disagree(out_of_step()));
         }
@@ -173,17 +194,19 @@ impl Team {
                 let number = self.begin(host)?;
                 put(self, host, number, piece);
             }
-            for piece in window {
-                let number = before.wrapping_add(1 + (piece - first) as u32);
+            let number_of = |piece: usize| before.wrapping_add(1 + (piece - first) as u32);
+            for piece in window.clone() {
                 if outcome.is_ok() {
-                    outcome = take(self, host, number, piece);
-                    match self.agreement {
-                        Agreement::InStep => {}
-                        Agreement::OutOfStep => self.break_off(host),
-                        Agreement::Yes => outcome.clone()?,
-                    }
+                    outcome = work(self, host, number_of(piece), piece);
+                    self.look_at(&outcome, host)?;
                 }
-                self.end(host, number);
+            }
+            for piece in window {
+                if outcome.is_ok() {
+                    outcome = take(self, host, number_of(piece), piece);
+                    self.look_at(&outcome, host)?;
+                }
+                self.end(host, number_of(piece));
             }
             if self.agreement == Agreement::OutOfStep {
                 break;
@@ -192,11 +215,15 @@ impl Team {
         outcome
     }
 
-    /// Makes all members fail in this call or their next one.
-    #[cold]
-    fn break_off<H: Host>(&self, host: &mut H) {
-        self.board(0).broken.set();
-        self.wake_others(host);
+    /// Lets those who share the processor take what this rank has put, once for each of them at most.
+    fn give_way(&self) {
+        let has_ended = |member| has_come(self.board(member).progress.ended(), self.number);
+        for _ in 1..self.size() {
+            if (0..self.size()).all(has_ended) {
+                return;
+            }
+            yield_processor();
+        }
     }
 
     /// Begins a step: from here on this rank may use its slot, and the step's tallies.
@@ -322,21 +349,6 @@ impl Team {
         Ok(())
     }
 
-    /// A member is in another call than this rank.
-    #[cold]
-    fn disagree<H: Host>(&mut self, host: &mut H, member: usize, mark: u32, bytes: usize) -> Error {
-        // Calls of one step each leave the members in step. A block for every member goes in one step up to that length.
-        let one_step = bytes <= PIECE_BYTES / self.size();
-        let in_step = self.call.pieces == 1 && one_step;
-        self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
-        let (me, other) = (self.members[self.me], self.members[member]);
-        let (own, own_bytes) = (self.call.mark, self.call.bytes);
-        host.disagree(
-            unequal_lengths(own, own_bytes, other, mark, bytes)
-                .unwrap_or_else(|| mismatch(me, own, other, mark)),
-        )
-    }
-
     /// Wakes the members that sleep.
     fn wake_others<H: Host>(&self, host: &mut H) {
         let segment = host.engine().segment();
@@ -410,68 +422,6 @@ impl Team {
             None => Ok(()),
         }
     }
-
-    /// A member that is in another call in this step, or has ended it without the part that is waited for.
-    fn astray(&self, whom: Whom, number: u32) -> Option<usize> {
-        let slot = number as usize % SLOTS;
-        let astray = |member: usize| {
-            // In this order: a member puts its part before it ends the step.
-            let ended = has_come(self.board(member).progress.ended(), number);
-            let head = &self.board(member).heads[slot];
-            if head.holds(number) {
-                return head.contents() != (self.call.mark, self.call.bytes);
-            }
-            ended
-        };
-        match whom {
-            Whom::Nobody => None,
-            Whom::One(member) => Some(member).filter(|&member| astray(member)),
-            Whom::All => (0..self.size()).find(|&member| member != self.me && astray(member)),
-        }
-    }
-
-    /// A rank that has ended its program and not step `number`.
-    fn gone_before<H: Host>(&self, host: &mut H, number: u32) -> Option<usize> {
-        let segment = host.engine().segment();
-        let gone = |member: usize| {
-            let ended = segment.block(self.members[member]).state() == State::Finished;
-            ended && !has_come(self.board(member).progress.ended(), number)
-        };
-        (0..self.size()).find(|&member| gone(member)).map(|member| self.members[member])
-    }
-}
-
-/// Whose parts a rank waits for.
-#[derive(Clone, Copy)]
-enum Whom {
-    Nobody,
-    One(usize),
-    All,
-}
-
-/// What all members have to agree on.
-#[derive(Clone, Copy)]
-struct Call {
-    mark: u32,
-    /// The length of all that the call is about, or of each member's block.
-    bytes: usize,
-    /// In how many steps that goes, at least one.
-    pieces: usize,
-}
-
-/// Whether the members are in the same call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Agreement {
-    Yes,
-    /// They are not, but each goes as many steps.
-    InStep,
-    OutOfStep,
-}
-
-fn out_of_step() -> Error {
-    let explanation =
-        "the ranks did not agree about an earlier collective of this communicator".into();
-    Error::MismatchedCollective { explanation }
 }
 
 /// The pieces of `bytes` bytes: each one's start and length. Nothing is one empty piece.

@@ -3,6 +3,8 @@
 //! Elements are combined from the last member's to the first's, the lower always on the left, so that the result is the same
 //! whoever computes it, and right for operations that do not commute.
 
+use std::cell::RefCell;
+
 use contract::Result;
 
 use super::{Host, Pieces, Team, Whom, copy};
@@ -49,8 +51,8 @@ impl Team {
         combine: Combine<'_>,
     ) -> Result<()> {
         let pieces = Pieces { bytes, each: self.piece_bytes(1, combine.element_bytes) };
-        let (each, apply) = (combine.chunk_bytes(), combine.apply);
-        self.run(
+        let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));
+        self.run_with_work(
             host,
             pieces.call(mark),
             |team, host, number, piece| {
@@ -62,15 +64,24 @@ impl Team {
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
                 team.wait_for_all(host, number)?;
-                // SAFETY: as above.
-                let to = unsafe { receive.add(start) };
-                if !team.shares_combining(bytes) {
+                let apply = &mut **apply.borrow_mut();
+                if team.shares_combining(bytes) {
+                    team.combine_chunks(host, number, bytes, each, apply);
+                } else {
                     let own = team.own_part(number, bytes, send, receive, start);
+                    // SAFETY: as above.
+                    let to = unsafe { receive.add(start) };
                     team.combine_all(number, bytes, each, (own, to), apply);
-                    return Ok(());
                 }
-                team.combine_chunks(host, number, bytes, each, apply);
-                team.take_combined(host, number, bytes, each, to)
+                Ok(())
+            },
+            |team, host, number, piece| {
+                let (start, bytes) = pieces.get(piece);
+                if team.shares_combining(bytes) {
+                    // SAFETY: as above.
+                    team.take_combined(host, number, bytes, each, unsafe { receive.add(start) })?;
+                }
+                Ok(())
             },
         )
     }
@@ -92,35 +103,48 @@ impl Team {
     ) -> Result<()> {
         let pieces = Pieces { bytes, each: self.piece_bytes(1, combine.element_bytes) };
         let is_root = self.me == root;
-        let (each, apply) = (combine.chunk_bytes(), combine.apply);
-        self.run(
+        let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));
+        self.run_with_work(
             host,
             pieces.call(mark),
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
-                // SAFETY: the piece is within what our caller promised.
-                team.put(number, bytes, |to| unsafe { copy(send.add(start), to, bytes) });
+                // A root that combines all by itself reads its own part where it is.
+                let stays =
+                    is_root && !team.shares_combining(bytes) && send != receive.cast_const();
+                team.put(number, bytes, |to| {
+                    if !stays {
+                        // SAFETY: the piece is within what our caller promised.
+                        unsafe { copy(send.add(start), to, bytes) };
+                    }
+                });
                 team.arrive(host, number);
             },
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
+                let apply = &mut **apply.borrow_mut();
                 let shared = team.shares_combining(bytes);
-                if !is_root {
-                    // The others lend a hand if nobody has to be waited for.
-                    if shared && team.all_are_there(number) {
-                        team.combine_chunks(host, number, bytes, each, apply);
+                if is_root {
+                    team.wait_for_all(host, number)?;
+                    if !shared {
+                        let own = team.own_part(number, bytes, send, receive, start);
+                        // SAFETY: as above.
+                        let to = unsafe { receive.add(start) };
+                        team.combine_all(number, bytes, each, (own, to), apply);
                     }
-                    return Ok(());
                 }
-                team.wait_for_all(host, number)?;
-                // SAFETY: as above.
-                let to = unsafe { receive.add(start) };
-                if shared {
+                // The others lend a hand if nobody has to be waited for.
+                if shared && (is_root || team.all_are_there(number)) {
                     team.combine_chunks(host, number, bytes, each, apply);
-                    return team.take_combined(host, number, bytes, each, to);
                 }
-                let own = team.own_part(number, bytes, send, receive, start);
-                team.combine_all(number, bytes, each, (own, to), apply);
+                Ok(())
+            },
+            |team, host, number, piece| {
+                let (start, bytes) = pieces.get(piece);
+                if is_root && team.shares_combining(bytes) {
+                    // SAFETY: as above.
+                    team.take_combined(host, number, bytes, each, unsafe { receive.add(start) })?;
+                }
                 Ok(())
             },
         )
@@ -172,7 +196,7 @@ impl Team {
                 let mut right = parts(last).add(start);
                 for member in (0..last).rev() {
                     apply(parts(member).add(start), right, to, here);
-                    right = to;
+                    right = to.cast_const();
                 }
                 if last == 0 {
                     copy(right, to, here);

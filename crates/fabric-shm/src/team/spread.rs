@@ -3,6 +3,7 @@
 use contract::Result;
 
 use super::{Call, Host, Pieces, Team, copy};
+use crate::board::SHORT_BYTES;
 
 impl Team {
     /// Waits until all members have come here.
@@ -32,7 +33,7 @@ impl Team {
     ) -> Result<()> {
         let pieces = Pieces { bytes, each: self.piece_bytes(1, 1) };
         let is_root = self.me == root;
-        self.run(
+        let outcome = self.run(
             host,
             pieces.call(mark),
             |team, host, number, piece| {
@@ -54,7 +55,9 @@ impl Team {
                 }
                 Ok(())
             },
-        )
+        );
+        self.owes_turn = is_root && self.shares_processors;
+        outcome
     }
 
     /// Gives block r of `send` at the root to member r, as its `receive`; `each` bytes.
@@ -72,36 +75,46 @@ impl Team {
         each: usize,
     ) -> Result<()> {
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
-        let pieces = Pieces { bytes: each, each: self.piece_bytes(size, 1) };
+        // Parts that fit one line together lie in the root's; else each lies on its member's board, where a whole piece fits.
+        let together = size * each <= SHORT_BYTES;
+        let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
+        let place = |team: &Team, member: usize, number: u32, bytes: usize| match together {
+            true => team.place(root, number, size * bytes).wrapping_add(member * bytes),
+            false => team.place(member, number, bytes),
+        };
         if is_root && !receive.is_null() {
             // SAFETY: our caller's promise.
             unsafe { std::ptr::copy(send.add(me * each), receive, each) };
         }
-        self.run(
+        let outcome = self.run(
             host,
             pieces.call(mark),
             |team, host, number, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);
-                    // SAFETY: the pieces are within the blocks that our caller promised.
-                    team.put(number, size * bytes, |to| unsafe {
-                        for member in (0..size).filter(|&member| member != me) {
-                            copy(send.add(member * each + start), to.add(member * bytes), bytes);
-                        }
-                    });
+                    for member in (0..size).filter(|&member| member != me) {
+                        let to = place(team, member, number, bytes);
+                        // SAFETY: the pieces are within the blocks that our caller promised. All have ended the step that
+                        // used this slot before, and in this one nobody but the root writes to any board.
+                        unsafe { copy(send.add(member * each + start), to, bytes) };
+                    }
+                    team.put(number, bytes, |_| {});
                     team.announce(host);
                 }
             },
             |team, host, number, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
-                    let from = team.part(host, root, number, size * bytes)?;
+                    team.wait_for_part(host, root, number)?;
+                    let from = place(team, me, number, bytes);
                     // SAFETY: as above; the part stays until this step has ended.
-                    unsafe { copy(from.add(me * bytes), receive.add(start), bytes) };
+                    unsafe { copy(from, receive.add(start), bytes) };
                 }
                 Ok(())
             },
-        )
+        );
+        self.owes_turn = is_root && self.shares_processors;
+        outcome
     }
 
     /// Puts `send` of member r into block r of the root's `receive`; `each` bytes.
