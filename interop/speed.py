@@ -4,7 +4,11 @@
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_MPI_ROOTS  installations of MPICH 5, Intel MPI and Open MPI 5, with colons between: folders with bin/mpiexec
   CORNERSTONE_ROUNDS     how often everything is measured [default: 3]
-Nothing else should run meanwhile. Words choose rows by name: interop/speed.py latency bcast
+Nothing else should run meanwhile. Words choose rows by name, or by name and ranks: interop/speed.py latency bcast:4
+
+Every rank has a processor of its own in each library while there are enough. The processors are kept busy for a moment before each
+program, as a library that starts at once would else be measured on processors that are still waking up. With more ranks than
+processors MPICH is left out: it polls without giving way, so that each operation takes 8 ms.
 """
 
 import os
@@ -21,6 +25,10 @@ COLLECTIVES = ("barrier", "bcast", "allgather", "alltoall", "allreduce", "reduce
 ROWS = [("latency", 2, False), ("bw", 2, True), ("bibw", 2, True), ("mbw_mr", 2, True)]
 ROWS += [(name, ranks, False) for ranks in (2, 4, 8) for name in COLLECTIVES]
 LIBRARY_LIMIT_BYTES = 2 << 20
+BIND_OURS = ["--bind", "core"]
+# Collectives are judged from here on; the shorter ones before serve to get under way.
+SHORTEST_COLLECTIVE_BYTES = 4
+BUSY_S = 0.2
 
 
 def goal(name, ranks, size):
@@ -37,12 +45,18 @@ def goal(name, ranks, size):
 class Library:
     """An MPI that is measured: how its ranks are started, and which build of the programs is for it."""
 
-    def __init__(self, name, command, environment, programs, file):
+    def __init__(self, name, command, environment, programs, file, alone=(), shared=(), gives_way=True):
         self.name, self.command, self.environment = name, command, environment
         self.programs, self.file = programs, file
+        # What its launcher is told where every rank has a processor, and where ranks share them.
+        self.alone, self.shared, self.gives_way = list(alone), list(shared), gives_way
+
+    def serves(self, ranks):
+        return self.gives_way or ranks <= os.cpu_count()
 
     def run(self, ranks, words):
-        command = self.command + ["-n", str(ranks), *map(str, words)]
+        options = self.alone if ranks <= os.cpu_count() else self.shared
+        command = self.command + options + ["-n", str(ranks), *map(str, words)]
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             timeout=ground.TIME_LIMIT_S, env={**os.environ, **self.environment},
@@ -72,7 +86,8 @@ def libraries(source):
     link = folder / "libmpi_abi.so.1"
     link.unlink(missing_ok=True)
     link.symlink_to(built / "libmpi_abi.so")
-    yield Library("ours", [str(built / "cornerstone"), "launch"], {"LD_LIBRARY_PATH": str(folder)}, abi, link)
+    yield Library("ours", [str(built / "cornerstone"), "launch"], {"LD_LIBRARY_PATH": str(folder)}, abi, link,
+                  BIND_OURS, BIND_OURS)
     for root in filter(None, os.environ["CORNERSTONE_MPI_ROOTS"].split(":")):
         root = pathlib.Path(root).resolve()
         mpiexec = root / "bin" / "mpiexec"
@@ -80,11 +95,14 @@ def libraries(source):
         if "Open MPI" in said or "OpenRTE" in said:
             allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
             own = programs(source, root / "bin" / "mpicc", "osu-openmpi")
-            yield Library("Open MPI", [str(mpiexec), "--oversubscribe"], allow, own, root / "lib" / "libmpi.so.40")
+            yield Library("Open MPI", [str(mpiexec)], allow, own, root / "lib" / "libmpi.so.40",
+                          ["--bind-to", "core"], ["--oversubscribe"])
             continue
         name = "Intel MPI" if "Intel" in said else "MPICH"
         environment = {"LD_LIBRARY_PATH": str(root / "lib"), "I_MPI_ROOT": str(root)}
-        yield Library(name, [str(mpiexec)], environment, abi, root / "lib" / "libmpi_abi.so.1")
+        is_mpich = name == "MPICH"
+        yield Library(name, [str(mpiexec)], environment, abi, root / "lib" / "libmpi_abi.so.1",
+                      ["-bind-to", "core"] if is_mpich else [], gives_way=not is_mpich)
 
 
 def values(output, name):
@@ -106,11 +124,21 @@ def values(output, name):
     return found
 
 
+def keep_busy():
+    """Wakes the processors up."""
+    words = f"import time; end = time.monotonic() + {BUSY_S}\nwhile time.monotonic() < end: pass"
+    busy = [subprocess.Popen([sys.executable, "-c", words]) for _ in range(os.cpu_count())]
+    for one in busy:
+        one.wait()
+
+
 def measure(name, ranks, all_libraries, rounds):
-    sizes = ["-m", "64:64"] if name == "mbw_mr" else ["-m", "4:1048576"] if name in COLLECTIVES and name != "barrier" else []
-    samples = {library.name: {} for library in all_libraries}
+    sizes = ["-m", "64:64"] if name == "mbw_mr" else ["-m", "1:1048576"] if name in COLLECTIVES and name != "barrier" else []
+    measured = [library for library in all_libraries if library.serves(ranks)]
+    samples = {library.name: {} for library in measured}
     for _ in range(rounds):
-        for library in all_libraries:
+        for library in measured:
+            keep_busy()
             output = library.run(ranks, [library.programs[f"osu_{name}"], *sizes])
             for size, value in values(output, name).items():
                 samples[library.name].setdefault(size, []).append(value)
@@ -123,7 +151,8 @@ def show(name, ranks, more_is_better, medians):
     peers = [peer for peer in medians if peer != "ours"]
     for size, ours in medians["ours"].items():
         others = [medians[peer][size] for peer in peers if size in medians[peer]]
-        if size < 1 and name != "barrier" or not others:
+        shortest = 0 if name == "barrier" else SHORTEST_COLLECTIVE_BYTES if name in COLLECTIVES else 1
+        if size < shortest or not others:
             continue
         best = max(others) if more_is_better else min(others)
         ratio, wanted = ours / best, goal(name, ranks, size)
@@ -170,7 +199,7 @@ def main():
     print(f"{'program':10}{'n':>3}{'bytes':>9}" + "".join(f"{one.name:>12}" for one in all_libraries) + f"{'ratio':>8}{'wanted':>7}")
     rounds = int(os.environ.get("CORNERSTONE_ROUNDS", "3"))
     for name, ranks, more_is_better in ROWS:
-        if len(sys.argv) > 1 and name not in sys.argv[1:]:
+        if len(sys.argv) > 1 and not {name, f"{name}:{ranks}"} & set(sys.argv[1:]):
             continue
         try:
             medians = measure(name, ranks, all_libraries, rounds)
