@@ -26,6 +26,11 @@ pub fn show(machine: &Machine) -> String {
     text
 }
 
+/// Costs of more pieces are told by a few examples.
+const PIECES_SPELT_OUT: usize = 4;
+/// A faster link is none.
+const NO_LIMIT_MB_PER_S: f64 = 1e8;
+
 fn us(span: TimeSpan) -> String {
     format!("{} µs", trimmed(span.as_us()))
 }
@@ -49,10 +54,15 @@ fn piecewise(costs: &Piecewise) -> String {
     match costs.pieces() {
         [] => "nothing".into(),
         [(_, line)] => cost(*line),
-        pieces => {
+        pieces if pieces.len() <= PIECES_SPELT_OUT => {
             let words =
                 pieces.iter().map(|(from, line)| format!("{} from {from} B on", cost(*line)));
             words.collect::<Vec<_>>().join(", ")
+        }
+        pieces => {
+            let at = |bytes: u64| format!("{} at {bytes} B", us(costs.of(bytes)));
+            let some = [0, 1 << 10, 32 << 10, 1 << 20].map(at).join(", ");
+            format!("{some} ({} pieces)", pieces.len())
         }
     }
 }
@@ -80,7 +90,10 @@ fn network(machine: &Machine) -> Vec<String> {
     if let Some(most) = machine.ranks_max {
         lines.push(format!("At most {most} nodes."));
     }
-    lines.push(format!("A link carries {} MB/s.", trimmed(network.byte_time.rate_per_us())));
+    lines.push(match network.byte_time.rate_per_us() {
+        rate if rate < NO_LIMIT_MB_PER_S => format!("A link carries {} MB/s.", trimmed(rate)),
+        _ => "A link carries whatever the ends send.".into(),
+    });
     if network.packet_bytes < super::file::WHOLE_MESSAGE_BYTES {
         lines.push(format!(
             "Packets carry at most {} B, and {} B of header.",
