@@ -1,10 +1,12 @@
 //! Point-to-point messages.
 
 mod buffered;
+mod exchange;
 mod probe;
 mod quick;
 mod transfer;
 
 pub(crate) use buffered::*;
+pub(crate) use exchange::*;
 pub(crate) use probe::*;
 pub(crate) use transfer::*;

@@ -5,11 +5,13 @@ use std::rc::Rc;
 
 use fabric_shm::{Endpoint, Envelope, Request as Started, Selector};
 
+use super::buffered::SendBuffer;
+use super::quick;
 use crate::bindings::*;
 use crate::collective::How;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Failure, Result};
 use crate::process::{endpoint, process};
 use crate::request::{self, Action};
 use crate::status::Status;
@@ -37,7 +39,7 @@ pub(crate) struct Transfer {
     /// What a matched message was before it was claimed.
     claimed: Option<Envelope>,
     /// Data of ours that the message is made of.
-    keep: Option<Rc<Vec<u8>>>,
+    pub(super) keep: Option<Rc<Vec<u8>>>,
 }
 
 impl Transfer {
@@ -119,7 +121,7 @@ fn memory(start: *const c_void, count: i64, datatype: Datatype, peer: c_int) -> 
 
 /// Where a message goes, checked.
 #[derive(Clone)]
-struct Letter {
+pub(super) struct Letter {
     communicator: Rc<Communicator>,
     memory: Memory,
     /// None for MPI_PROC_NULL.
@@ -130,7 +132,13 @@ struct Letter {
 
 impl Letter {
     #[inline]
-    fn new(memory: Memory, to: c_int, tag: c_int, comm: Comm, mode: Mode) -> Result<Letter> {
+    pub(super) fn new(
+        memory: Memory,
+        to: c_int,
+        tag: c_int,
+        comm: Comm,
+        mode: Mode,
+    ) -> Result<Letter> {
         let communicator = communicator::get(comm)?;
         let tag = check_tag(tag)?;
         let to = if to == PROC_NULL { None } else { Some(communicator.member(to)?) };
@@ -139,7 +147,7 @@ impl Letter {
 
     /// # Safety
     /// The memory stays as it is until the send has ended.
-    unsafe fn start(&self) -> Result<Action> {
+    pub(super) unsafe fn start(&self) -> Result<Action> {
         let Some(to) = self.to else {
             return Ok(Action::Done(Status::empty(), Ok(())));
         };
@@ -193,9 +201,6 @@ fn buffer_of(communicator: &Communicator) -> &SendBuffer {
         false => &process().send_buffer,
     }
 }
-
-use super::buffered::SendBuffer;
-use super::quick;
 
 /// Starts something and goes on with it as asked.
 pub(crate) unsafe fn go_on(
@@ -322,7 +327,7 @@ pub(crate) unsafe fn receive(
     request::wait(&mut handle, status)
 }
 
-fn slot(
+pub(super) fn slot(
     buffer: *mut c_void,
     count: i64,
     datatype: Datatype,
@@ -354,129 +359,4 @@ pub(crate) unsafe fn receive_later(
     }
     let slot = slot(buffer, count, datatype, source, tag, comm)?;
     go_on(how, move || slot.start()).map(drop)
-}
-
-/// Both at once, and both to their end.
-unsafe fn exchange(letter: &Letter, slot: &Slot, status: *mut Status) -> Result {
-    let mut both = [request::register(slot.start()?), request::register(letter.start()?)];
-    let mut statuses = [Status::empty(); 2];
-    let outcome = request::wait_all(2, both.as_mut_ptr(), statuses.as_mut_ptr());
-    statuses[0].give(status);
-    match outcome {
-        Err(failure) if failure.code == ERR_IN_STATUS => {
-            let code = statuses[0].error;
-            ensure!(code == SUCCESS, code, "the message is too long for the buffer");
-            Ok(())
-        }
-        other => other,
-    }
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn send_receive(
-    from: *const c_void,
-    send_count: i64,
-    send_type: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    buffer: *mut c_void,
-    count: i64,
-    datatype: Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: Comm,
-    status: *mut Status,
-) -> Result {
-    let memory = Memory::new(from, send_count, send_type)?;
-    let letter = Letter::new(memory, to, send_tag, comm, Mode::Standard)?;
-    exchange(&letter, &slot(buffer, count, datatype, source, tag, comm)?, status)
-}
-
-/// The data that is sent, in a buffer of its own, since what is received takes its place.
-struct Replaced {
-    letter: Letter,
-    slot: Slot,
-    copy: Rc<Vec<u8>>,
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-unsafe fn replaced(
-    buffer: *mut c_void,
-    count: i64,
-    datatype: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    source: c_int,
-    tag: c_int,
-    comm: Comm,
-) -> Result<Replaced> {
-    let copy = Rc::new(Memory::new(buffer, count, datatype)?.packed());
-    let memory = Memory::new(copy.as_ptr().cast(), copy.len() as i64, BYTE)?;
-    let letter = Letter::new(memory, to, send_tag, comm, Mode::Standard)?;
-    let slot = slot(buffer, count, datatype, source, tag, comm)?;
-    Ok(Replaced { letter, slot, copy })
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn send_receive_replace(
-    buffer: *mut c_void,
-    count: i64,
-    datatype: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    source: c_int,
-    tag: c_int,
-    comm: Comm,
-    status: *mut Status,
-) -> Result {
-    let both = replaced(buffer, count, datatype, to, send_tag, source, tag, comm)?;
-    let outcome = exchange(&both.letter, &both.slot, status);
-    drop(both.copy);
-    outcome
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn send_receive_later(
-    from: *const c_void,
-    send_count: i64,
-    send_type: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    buffer: *mut c_void,
-    count: i64,
-    datatype: Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: Comm,
-    how: How,
-) -> Result {
-    let memory = Memory::new(from, send_count, send_type)?;
-    let letter = Letter::new(memory, to, send_tag, comm, Mode::Standard)?;
-    let slot = slot(buffer, count, datatype, source, tag, comm)?;
-    let start = move || Ok(Action::Exchange(Box::new([slot.start()?, letter.start()?])));
-    go_on(how, start).map(drop)
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn send_receive_replace_later(
-    buffer: *mut c_void,
-    count: i64,
-    datatype: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    source: c_int,
-    tag: c_int,
-    comm: Comm,
-    how: How,
-) -> Result {
-    let Replaced { letter, slot, copy } =
-        replaced(buffer, count, datatype, to, send_tag, source, tag, comm)?;
-    let start = move || {
-        let mut send = letter.start()?;
-        if let Action::Transfer(transfer) = &mut send {
-            transfer.keep = Some(copy.clone());
-        }
-        Ok(Action::Exchange(Box::new([slot.start()?, send])))
-    };
-    go_on(how, start).map(drop)
 }

@@ -1,12 +1,16 @@
 //! Communicators: a list of members with tags of their own.
 
+mod make;
+
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int};
 use std::rc::Rc;
 
+pub(crate) use make::*;
+
 use crate::attribute::{Attributes, For};
 use crate::bindings::*;
-use crate::collective::{self, Party, TeamPlace};
+use crate::collective::{Party, TeamPlace};
 use crate::errors::Handler;
 use crate::failure::{Failure, Result, ensure};
 use crate::group::{self, Members};
@@ -14,7 +18,6 @@ use crate::handle::Table;
 use crate::info;
 use crate::point::SendBuffer;
 use crate::process::process;
-use crate::request::{self, Action};
 use crate::text;
 use crate::topology::Cartesian;
 
@@ -150,205 +153,6 @@ pub(crate) fn predefine(table: &mut Table<Rc<Communicator>>, rank: usize, size: 
     table.predefine(COMM_WORLD, make((0..size).collect(), 0, "MPI_COMM_WORLD"));
     table.predefine(COMM_SELF, make(vec![rank], 1, "MPI_COMM_SELF"));
     process().next_context.set(2);
-}
-
-fn register(communicator: Option<Communicator>) -> Comm {
-    match communicator {
-        Some(one) => process().communicators.borrow_mut().add(Rc::new(one)),
-        None => COMM_NULL,
-    }
-}
-
-/// The context that the first member of a party gives out, for the others to take: one that no rank has given out before,
-/// however many agreements are under way and in whichever order they end.
-fn offer(party: &Party) -> u32 {
-    let process = process();
-    let number = process.next_context.get();
-    if party.rank == 0 {
-        process.next_context.set(number + 1);
-    }
-    number * process.size.get() as u32 + process.rank.get() as u32
-}
-
-/// Agrees on a context.
-fn agree(party: &Party) -> Result<u32> {
-    let all = collective::allgather_bytes(party, &offer(party).to_ne_bytes())?;
-    Ok(offered(&all))
-}
-
-/// The offer of the first member, which is all that counts.
-fn offered(all: &[u8]) -> u32 {
-    u32::from_ne_bytes([all[0], all[1], all[2], all[3]])
-}
-
-/// A communicator of the same members, with what a duplicate keeps, that has no context yet.
-fn copy(comm: Comm, old: &Communicator, hints: Vec<(String, String)>) -> Result<Communicator> {
-    let mut new = Communicator::new(old.members.clone(), 0, old.handler())
-        .expect("a member of the old communicator is one of the new");
-    new.attributes = old.attributes.copy(For::Communicator, comm.0)?;
-    new.topology = old.topology.clone();
-    *new.hints.borrow_mut() = hints;
-    Ok(new)
-}
-
-/// Which hints a duplicate has.
-#[derive(Clone, Copy)]
-pub(crate) enum Hints {
-    TheOldOnes,
-    These(Info),
-}
-
-impl Hints {
-    fn of(self, old: &Communicator) -> Result<Vec<(String, String)>> {
-        match self {
-            Hints::TheOldOnes => Ok(old.hints.borrow().clone()),
-            Hints::These(info) => info::pairs_or_none(info),
-        }
-    }
-}
-
-fn dup_as(comm: Comm, hints: Hints) -> Result<Comm> {
-    let old = get(comm)?;
-    let new = copy(comm, &old, hints.of(&old)?)?;
-    new.context.set(agree(&old.next_party())?);
-    Ok(register(Some(new)))
-}
-
-pub(crate) unsafe fn dup(comm: Comm, new: *mut Comm) -> Result {
-    *new = dup_as(comm, Hints::TheOldOnes)?;
-    Ok(())
-}
-
-pub(crate) unsafe fn dup_with_info(comm: Comm, info: Info, new: *mut Comm) -> Result {
-    *new = dup_as(comm, Hints::These(info))?;
-    Ok(())
-}
-
-/// The new communicator is there at once and may be used once the request has ended.
-unsafe fn idup_as(comm: Comm, hints: Hints, new: *mut Comm, request: *mut Request) -> Result {
-    let old = get(comm)?;
-    let copied = Rc::new(copy(comm, &old, hints.of(&old)?)?);
-    let handle = process().communicators.borrow_mut().add(copied.clone());
-    let party = old.next_party();
-    let mine = offer(&party).to_ne_bytes().to_vec();
-    let schedule = collective::gather_then(party, mine, move |all| {
-        copied.context.set(offered(all));
-    });
-    *new = handle;
-    *request = request::register(Action::Collective(collective::start(schedule)?));
-    Ok(())
-}
-
-pub(crate) unsafe fn idup(comm: Comm, new: *mut Comm, request: *mut Request) -> Result {
-    idup_as(comm, Hints::TheOldOnes, new, request)
-}
-
-pub(crate) unsafe fn idup_with_info(
-    comm: Comm,
-    info: Info,
-    new: *mut Comm,
-    request: *mut Request,
-) -> Result {
-    idup_as(comm, Hints::These(info), new, request)
-}
-
-/// A communicator for `members`, who all call this with the same party.
-fn create_for(old: &Communicator, members: Members, party: &Party) -> Result<Option<Communicator>> {
-    let context = agree(party)?;
-    Ok(Communicator::new(Rc::new(members), context, old.handler()))
-}
-
-pub(crate) unsafe fn create(comm: Comm, group: Group, new: *mut Comm) -> Result {
-    let (old, members) = (get(comm)?, group::get(group)?);
-    let inside = members.iter().all(|member| old.members.contains(member));
-    ensure!(inside, ERR_GROUP, "the group has members that the communicator lacks");
-    *new = register(create_for(&old, members.to_vec(), &old.next_party())?);
-    Ok(())
-}
-
-/// Only the members of the group call it, so the agreement has a tag of the program's choice.
-pub(crate) unsafe fn create_group(comm: Comm, group: Group, tag: c_int, new: *mut Comm) -> Result {
-    let (old, members) = (get(comm)?, group::get(group)?);
-    ensure!(tag >= 0, ERR_TAG, "tag {tag}");
-    let inside = members.iter().all(|member| old.members.contains(member));
-    ensure!(inside, ERR_GROUP, "the group has members that the communicator lacks");
-    let Some(rank) = group::my_rank(&members) else {
-        *new = COMM_NULL;
-        return Ok(());
-    };
-    let context = 2 * old.context.get() + 1;
-    let party = Party { members: members.clone(), rank, context, tag: GROUP_TAGS | tag as u32 };
-    *new = register(create_for(&old, members.to_vec(), &party)?);
-    Ok(())
-}
-
-/// The members of the same colour, by key and then by old rank.
-fn split_as(old: &Communicator, colour: c_int, key: c_int) -> Result<Option<Communicator>> {
-    let party = old.next_party();
-    let mut mine = offer(&party).to_ne_bytes().to_vec();
-    mine.extend(colour.to_ne_bytes());
-    mine.extend(key.to_ne_bytes());
-    let all = collective::allgather_bytes(&party, &mine)?;
-    let context = offered(&all);
-    if colour == UNDEFINED {
-        return Ok(None);
-    }
-    let number = |bytes: &[u8]| c_int::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    let mut same: Vec<(c_int, usize)> = Vec::new();
-    for (rank, words) in all.chunks(12).enumerate() {
-        if number(&words[4..8]) == colour {
-            same.push((number(&words[8..12]), rank));
-        }
-    }
-    same.sort_unstable();
-    let members = same.into_iter().map(|(_, rank)| old.members[rank]).collect();
-    Ok(Communicator::new(Rc::new(members), context, old.handler()))
-}
-
-pub(crate) unsafe fn split(comm: Comm, colour: c_int, key: c_int, new: *mut Comm) -> Result {
-    let old = get(comm)?;
-    ensure!(colour >= 0 || colour == UNDEFINED, ERR_ARG, "colour {colour}");
-    *new = register(split_as(&old, colour, key)?);
-    Ok(())
-}
-
-/// Splits, and gives the part with a topology.
-pub(crate) fn split_with(
-    old: &Communicator,
-    colour: c_int,
-    key: c_int,
-    topology: Option<Cartesian>,
-) -> Result<Comm> {
-    let mut new = split_as(old, colour, key)?;
-    if let Some(new) = &mut new {
-        new.topology = topology;
-    }
-    Ok(register(new))
-}
-
-/// All ranks share memory; below the machine this library knows no parts.
-pub(crate) unsafe fn split_type(
-    comm: Comm,
-    split_type: c_int,
-    key: c_int,
-    info: Info,
-    new: *mut Comm,
-) -> Result {
-    let old = get(comm)?;
-    let hints = info::pairs_or_none(info)?;
-    let asks_for_memory = hints
-        .iter()
-        .any(|(name, value)| name == "mpi_hw_resource_type" && value == "mpi_shared_memory");
-    let colour = match split_type {
-        COMM_TYPE_SHARED => 0,
-        COMM_TYPE_HW_GUIDED | COMM_TYPE_RESOURCE_GUIDED if asks_for_memory => 0,
-        COMM_TYPE_HW_UNGUIDED | COMM_TYPE_HW_GUIDED | COMM_TYPE_RESOURCE_GUIDED | UNDEFINED => {
-            UNDEFINED
-        }
-        _ => return Err(Failure::new(ERR_ARG, format!("split type {split_type}"))),
-    };
-    *new = register(split_as(&old, colour, key)?);
-    Ok(())
 }
 
 pub(crate) unsafe fn free(comm: *mut Comm) -> Result {
