@@ -1,5 +1,6 @@
 //! The command line as typed: what each subcommand takes, and how it is explained.
 
+mod hosts;
 mod pattern;
 mod pipeline;
 mod real_time;
@@ -7,7 +8,6 @@ mod simulation;
 mod values;
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
 use benchmark::{CornerTurn, PatternText, Pipeline};
+pub(crate) use hosts::HostsArguments;
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::RealTimeArguments;
@@ -185,18 +186,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) mpi_library: Option<PathBuf>,
 
-    /// Hosts of a run over TCP, one a line: NAME or NAME:SLOTS, the first ranks on the first [default: this one]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) hosts: Option<PathBuf>,
-
-    /// What reaches another of the --hosts, called as ssh is: PROGRAM HOST COMMAND... [default: ssh]
-    #[arg(long, value_name = "PROGRAM")]
-    pub(crate) agent: Option<PathBuf>,
-
-    /// Where to listen for the ranks on --hosts [default: a free port at the address from which the first other host is
-    /// reached]
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) hosts: HostsArguments,
 
     #[command(flatten)]
     pub(crate) real_time: RealTimeArguments,
@@ -402,8 +393,6 @@ impl RunArguments {
             mpi_library: self.mpi_library.or(earlier.mpi_library),
             simulation: self.simulation.or(earlier.simulation),
             hosts: self.hosts.or(earlier.hosts),
-            agent: self.agent.or(earlier.agent),
-            listen: self.listen.or(earlier.listen),
             ..self
         }
     }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use pattern::corner_turn::Design;
 
 use super::{
-    FabricChoice, RankCounts, RealTimeArguments, RunArguments, RunFormat, Share,
+    FabricChoice, HostsArguments, RankCounts, RealTimeArguments, RunArguments, RunFormat, Share,
     SimulationArguments,
 };
 
@@ -43,7 +43,7 @@ pub(crate) struct PeriodicArguments {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
-    /// What carries the messages: local, sim:MACHINE, mpi or mpi:NAME, as for `cornerstone run` [default: local]
+    /// What carries the messages: local, tcp, sim:MACHINE, mpi or mpi:NAME, as for `cornerstone run` [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     fabric: Option<FabricChoice>,
 
@@ -56,6 +56,9 @@ pub(crate) struct PeriodicArguments {
 
     #[command(flatten)]
     simulation: SimulationArguments,
+
+    #[command(flatten)]
+    hosts: HostsArguments,
 
     /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
     #[arg(long, value_name = "FILE")]
@@ -78,6 +81,7 @@ impl PeriodicArguments {
             mpi_library: self.mpi_library,
             real_time: self.real_time,
             simulation: self.simulation,
+            hosts: self.hosts,
             out: self.out,
             format: self.format,
             ..RunArguments::default()

@@ -12,7 +12,7 @@ use fabric_shm::LocalRank;
 use fabric_tcp::{Host, Secret, StartOptions, TcpRank};
 
 use super::{LaunchEnd, launch_here};
-use crate::arguments::RunArguments;
+use crate::arguments::HostsArguments;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::progress::note;
@@ -35,7 +35,7 @@ pub(crate) struct Hosts {
 
 impl Hosts {
     /// Those that the command line asks for, if it does.
-    pub(crate) fn new(arguments: &RunArguments) -> Result<Option<Hosts>, Failure> {
+    pub(crate) fn new(arguments: &HostsArguments) -> Result<Option<Hosts>, Failure> {
         let Some(path) = &arguments.hosts else {
             let alone = match (&arguments.agent, arguments.listen) {
                 (Some(_), _) => "--agent",

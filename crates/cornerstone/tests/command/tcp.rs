@@ -37,6 +37,21 @@ fn ranks_on_the_hosts_of_a_file_measure_too() {
 }
 
 #[test]
+fn patterns_and_corner_turns_run_on_the_hosts_of_a_file_too() {
+    let lab = Lab::new();
+    lab.write("hosts", "localhost\n127.0.0.1\n");
+    lab.write("pair.pmp", "0: S 1 4 KiB R E\n1: R S 0 0 E\n");
+    let tcp = ["--fabric", "tcp", "--hosts", "hosts", "--period", "50ms", "--instances", "4"];
+    for words in [&["pmp", "pair.pmp"][..], &["corner-turn", "--ranks", "2", "--matrix", "8x8"]] {
+        let out = format!("{}.jsonl", words[0]);
+        lab.succeed(&[words, &tcp, &["--out", &out]].concat());
+        assert!(!lab.measurements(&out).is_empty(), "{words:?}");
+    }
+    lab.run(&["pmp", "pair.pmp", "--hosts", "hosts"])
+        .refuses(2, &["--hosts is for runs over TCP", "--fabric tcp"]);
+}
+
+#[test]
 fn hosts_that_make_no_sense_are_refused_with_their_place() {
     let lab = Lab::new();
     lab.write("hosts", "alpha\nbeta:none\n");

@@ -59,7 +59,7 @@ impl Request {
             return Err(Failure::usage(format!("{option} is for simulated machines: {why}"))
                 .hint(format!("add --fabric sim:MACHINE, or leave {option} out")));
         }
-        let hosts = Hosts::new(&arguments)?;
+        let hosts = Hosts::new(&arguments.hosts)?;
         if hosts.is_some() && fabric != FabricChoice::Tcp {
             return Err(Failure::usage("--hosts is for runs over TCP").hint("add --fabric tcp"));
         }
