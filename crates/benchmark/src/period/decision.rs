@@ -68,12 +68,13 @@ pub(super) struct Decision {
     guess: u64,
     evidence: BTreeMap<u64, Evidence>,
     trials: u32,
+    hurried: bool,
 }
 
 impl Decision {
     pub(super) fn new(limits: Limits, guess: TimeSpan) -> Self {
         let guess = guess.max(limits.shortest).min(limits.longest).as_ps();
-        Decision { limits, guess, evidence: BTreeMap::new(), trials: 0 }
+        Decision { limits, guess, evidence: BTreeMap::new(), trials: 0, hurried: false }
     }
 
     /// Takes what all trials of `period` show, with one more of them.
@@ -82,6 +83,12 @@ impl Decision {
             self.evidence.entry(period.as_ps()).or_insert(Evidence { verdict, trials: 0 });
         *evidence = Evidence { verdict, trials: evidence.trials + 1 };
         self.trials += 1;
+    }
+
+    /// From now on gaps are left as wide as they are: the time that is left goes into trying the ends again, for an end that
+    /// was tried once only is a promise that a machine with moods does not keep.
+    pub(super) fn hurry(&mut self) {
+        self.hurried = true;
     }
 
     /// What follows from the evidence.
@@ -159,10 +166,12 @@ impl Decision {
         let above = self.middle(last.unwrap_or(lower), upper);
         let below = self.middle(lower, first.unwrap_or(upper));
         let widest = above.into_iter().chain(below).max_by(|a, b| a.0.total_cmp(&b.0));
-        widest
-            .map(|(_, middle)| Step::Try(TimeSpan::from_ps(middle)))
-            .or_else(|| self.repeat())
-            .unwrap_or_else(|| self.done(SearchEnd::Settled))
+        let end = match widest {
+            Some(_) if self.hurried => SearchEnd::TimeLimit,
+            Some((_, middle)) => return Step::Try(TimeSpan::from_ps(middle)),
+            None => SearchEnd::Settled,
+        };
+        self.repeat().unwrap_or_else(|| self.done(end))
     }
 
     /// How wide a gap is, as the ratio of its ends, and its geometric middle; none where it is as narrow as wanted.

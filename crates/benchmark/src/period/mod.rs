@@ -172,6 +172,9 @@ fn check_period(period: TimeSpan, step: TimeSpan) -> Result<()> {
 fn search(tester: &mut Tester<'_, '_>, limits: Limits, guess: TimeSpan) -> Result<Answer> {
     let mut decision = Decision::new(limits, guess);
     loop {
+        if tester.is_half_over() {
+            decision.hurry();
+        }
         let step =
             if tester.is_over() { decision.done(SearchEnd::TimeLimit) } else { decision.next() };
         match step {

@@ -71,6 +71,12 @@ impl<'a, 'b> Tester<'a, 'b> {
             .is_some_and(|limit_s| self.spent_s() >= limit_s)
     }
 
+    /// Whether the search has taken half of the time that it may.
+    pub(super) fn is_half_over(&self) -> bool {
+        let limit_s = self.bench.settings.real_time.search_limit_s;
+        limit_s.is_some_and(|limit_s| self.spent_s() >= limit_s / 2.0)
+    }
+
     fn spent_s(&self) -> f64 {
         self.bench.rank.now().since(self.begin).as_s()
     }

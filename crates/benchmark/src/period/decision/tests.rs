@@ -213,3 +213,24 @@ fn what_stays_unclear_lies_inside_the_interval_and_is_tried_again() {
         .collect();
     assert!(unclear[0] >= 3 && *unclear.last().unwrap() >= 3, "{unclear:?}");
 }
+
+#[test]
+fn a_search_in_a_hurry_tries_its_ends_again_and_leaves_the_gap() {
+    let us = |us: u64| TimeSpan::from_us(us);
+    let mut decision = Decision::new(Limits { repeats: 2, ..limits() }, us(1000));
+    decision.record(us(1000), Verdict::Refused);
+    decision.record(us(4000), Verdict::Sustained);
+    assert_eq!(decision.next(), Step::Try(us(2000)), "halves the gap");
+    decision.hurry();
+    for (period, verdict) in [(4000, Verdict::Sustained), (1000, Verdict::Refused)] {
+        let Step::Try(next) = decision.next() else { panic!("each end is tried twice") };
+        assert!(next == us(4000) || next == us(1000), "{next:?}");
+        decision.record(us(period), verdict);
+    }
+    let Step::Done(answer) = decision.next() else { panic!("both ends were tried twice") };
+    assert_eq!(answer.end, SearchEnd::TimeLimit);
+    assert_eq!(
+        (answer.longest_refused, answer.shortest_sustained),
+        (Some(us(1000)), Some(us(4000)))
+    );
+}
