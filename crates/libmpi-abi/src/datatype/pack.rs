@@ -28,7 +28,8 @@ impl Memory {
         // An absolute type of addresses goes with MPI_BOTTOM, which is null; others need a buffer if there is data.
         let missing = start.is_null() && count > 0 && of.size > 0 && of.true_lower == 0;
         ensure!(!missing, ERR_BUFFER, "the buffer is a null pointer");
-        let in_place = start as usize == IN_PLACE;
+        // Where there is no data, an address of 1 is also what an empty vector has.
+        let in_place = start as usize == IN_PLACE && count > 0 && of.size > 0;
         ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
         let fits = count.checked_mul(of.size).is_some_and(|bytes| bytes <= MOST_BYTES);
         ensure!(fits, ERR_COUNT, "{count} elements of {} bytes are too many", of.size);

@@ -256,6 +256,8 @@ int main(int argc, char **argv) {
     MPI_Sendrecv_replace(&pair[0], 1, MPI_INT, (rank + 1) % size, 4, (rank + size - 1) % size, 4,
                          MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK(pair[0] == (rank + size - 1) % size);
+    CHECK(MPI_Sendrecv_replace(pair, 0, MPI_INT, MPI_PROC_NULL, 4, MPI_PROC_NULL, 4, MPI_COMM_SELF,
+                               MPI_STATUS_IGNORE) == MPI_SUCCESS);
     free(out);
     free(in);
     MPI_Finalize();
