@@ -45,11 +45,17 @@ pub(super) struct Inlet {
 }
 
 impl Inlet {
-    /// For rank `me`, with room for `slots` blocks; for one, if all of them come from `me` itself: then nothing can come while
-    /// it works, and the fewer places a block goes through, the more of the cache is left.
-    pub(super) fn new(intake: Intake, level: &Level, me: usize, slots: usize) -> Result<Self> {
+    /// For rank `me`, with room for `ahead` blocks and for `waiting` that must not be begun yet. One ahead will do if all of
+    /// them come from `me` itself: then nothing can come while it works, and the fewer places a block goes through, the
+    /// more of the cache is left.
+    pub(super) fn new(
+        intake: Intake,
+        level: &Level,
+        me: usize,
+        (ahead, waiting): (usize, usize),
+    ) -> Result<Self> {
         let from_me = intake.blocks.iter().flatten().all(|&from| from == me);
-        let slots = if from_me { 1 } else { slots };
+        let slots = waiting + if from_me { 1 } else { ahead };
         let senders = &intake.blocks[0];
         let senders = if senders.len() > 1 { senders.as_slice() } else { &[] };
         let piece = |&from: &usize| {

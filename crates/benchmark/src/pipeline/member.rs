@@ -54,8 +54,8 @@ impl Member {
             } else {
                 // A stage that waits for its turn must have room for all that comes meanwhile.
                 let waiting = if mode == Mode::Synchronised { level.blocks() } else { 0 };
-                let (stage, slots) = (&chain.stages[number - 1], chain.buffers + waiting);
-                let part = StagePart::new(stage, &levels[number - 1..], slots, chain, me)?;
+                let stage = &chain.stages[number - 1];
+                let part = StagePart::new(stage, &levels[number - 1..], waiting, chain, me)?;
                 Kind::Stage(Box::new(part))
             };
             Ok(Part { level: number, kind })

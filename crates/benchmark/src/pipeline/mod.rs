@@ -35,6 +35,7 @@ mod stage;
 mod stamps;
 #[cfg(test)]
 mod tests;
+mod trend;
 mod waiting;
 
 pub use chain::{Chain, Function, Stage};

@@ -9,6 +9,7 @@ use super::expected::Expected;
 use super::flow::{Flow, Readiness};
 use super::geometry::{Level, intake};
 use super::inlet::Inlet;
+use super::trend::Trend;
 use super::waiting::Purpose;
 
 /// The first results of a trial show how long a matrix is under way while the chain is full.
@@ -26,6 +27,7 @@ pub(super) struct SinkPart {
     of: u64,
     /// The latest of the first results, as the time since their start.
     settled: TimeSpan,
+    trend: Trend,
 }
 
 impl SinkPart {
@@ -39,11 +41,11 @@ impl SinkPart {
     ) -> Result<Self> {
         let [.., from, level] = levels else { unreachable!("a chain has a source and a sink") };
         let index = level.ranks.iter().position(|&rank| rank == me).unwrap_or(0);
-        let inlet = Inlet::new(intake(from, level, index), level, me, chain.buffers)?;
+        let inlet = Inlet::new(intake(from, level, index), level, me, (chain.buffers, 0))?;
         let expected = checks.then(|| Expected::new(chain, seed, level.columns));
         let first_row = index * level.strip();
-        let (level, settled) = (level.clone(), TimeSpan::ZERO);
-        Ok(SinkPart { level, first_row, inlet, expected, block: 0, of: 0, settled })
+        let (level, settled, trend) = (level.clone(), TimeSpan::ZERO, Trend::new()?);
+        Ok(SinkPart { level, first_row, inlet, expected, block: 0, of: 0, settled, trend })
     }
 
     /// Operations that can be under way at once.
@@ -55,6 +57,7 @@ impl SinkPart {
         self.inlet.begin(matrices);
         (self.block, self.of) = (0, matrices * self.inlet.blocks() as u64);
         self.settled = TimeSpan::ZERO;
+        self.trend.begin();
     }
 
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
@@ -92,15 +95,26 @@ impl SinkPart {
     }
 
     /// A result is missed when it is more than a period later than the latest of the first few: then the chain falls
-    /// behind the source, which the source itself would see only when all buffers in between are full.
+    /// behind the source, which the source itself would see only when all buffers in between are full. If results come later
+    /// and later, those of the trial's second half are missed too.
     fn judge(&mut self, flow: &mut Flow<'_>, matrix: u64, latency: TimeSpan) {
         let (trial, stage) = (flow.trial, self.level.number as u64);
+        let mut ended = |matrix, at| flow.deadlines.ended(matrix, stage, at);
         if trial.period == TimeSpan::ZERO {
-            flow.deadlines.ended(matrix, stage, trial.start(matrix) + latency);
-        } else if matrix < SETTLING {
+            ended(matrix, trial.start(matrix) + latency);
+            return;
+        }
+        if matrix < SETTLING {
             self.settled = self.settled.max(latency);
         } else {
-            flow.deadlines.ended(matrix, stage, trial.start(matrix) + (latency - self.settled));
+            ended(matrix, trial.start(matrix) + (latency - self.settled));
+        }
+        self.trend.note(latency);
+        if matrix + 1 == trial.instances {
+            let behind = self.trend.behind(trial.period);
+            for (matrix, late) in behind.into_iter().flatten() {
+                ended(matrix, trial.deadline(matrix) + late);
+            }
         }
     }
 

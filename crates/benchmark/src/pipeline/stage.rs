@@ -35,17 +35,17 @@ struct Set {
 }
 
 impl StagePart {
-    /// `levels`: the level before, its own, and those after. `slots`: how many blocks it can receive ahead.
+    /// `levels`: the level before, its own, and those after. `waiting`: how many blocks must find room that it may not begin.
     pub(super) fn new(
         stage: &Stage,
         levels: &[Level],
-        slots: usize,
+        waiting: usize,
         chain: &Chain,
         me: usize,
     ) -> Result<Self> {
         let [from, level, to] = [0, 1, 2].map(|at| &levels[at]);
         let index = level.ranks.iter().position(|&rank| rank == me).unwrap_or(0);
-        let inlet = Inlet::new(intake(from, level, index), level, me, slots)?;
+        let inlet = Inlet::new(intake(from, level, index), level, me, (chain.buffers, waiting))?;
         let outlet = outlet(level, to, index);
         let sets = if stage.turns() { chain.buffers.min(2) } else { 0 };
         // What stays on this rank is written into its place in the receiver's block, which changes hands as a whole.
@@ -58,7 +58,7 @@ impl StagePart {
             Ok(Set { pieces, away: 0 })
         };
         let sets = (0..sets).map(set).collect::<Result<Vec<_>>>()?;
-        let room = slots + sets.len() * outlet.pieces.len();
+        let room = inlet.slots() + sets.len() * outlet.pieces.len();
         Ok(StagePart {
             level: level.clone(),
             me,
@@ -92,7 +92,21 @@ impl StagePart {
         if !self.is_sending() {
             self.inlet.post(flow.rank, flow.waiting, flow.handover)?;
         }
+        if flow.mode == Mode::Synchronised {
+            self.take_over(flow)?;
+        }
         self.outgoing.advance(flow.rank, flow.waiting, flow.handover)
+    }
+
+    /// Copies what the source lends, which must not wait until this stage's turn comes.
+    fn take_over(&mut self, flow: &mut Flow<'_>) -> Result<()> {
+        for slot in 0..self.inlet.slots() {
+            if let Some((lent, whole)) = self.inlet.lent(slot) {
+                self.functions.rows_from(flow.rank, &lent, whole, false)?;
+                flow.handover.give_back(self.level.number, lent);
+            }
+        }
+        Ok(())
     }
 
     /// It is ready when its next block has come and the result has room.

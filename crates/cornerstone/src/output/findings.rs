@@ -6,6 +6,7 @@ use analysis::limits::{Bound, GROUP as LIMITS, Limits, Share, Shares};
 use contract::record::{Measurement, Run};
 
 use super::agreement::agreement;
+use super::chain::chains;
 use super::group_table::{UNCONVERGED, group_table};
 use super::headlines::headlines;
 use super::quantity::{memory, quantity, ranks};
@@ -32,7 +33,8 @@ pub(crate) fn findings(run: &Run) -> String {
             .filter(|f| f.measurement.benchmark == benchmark && f.measurement.ranks == count)
             .collect();
         let title = format!("{benchmark}, {}", ranks(count));
-        text += &format!("{}\n", group_table(&title, &of_table));
+        text += &chains(&title, &of_table)
+            .unwrap_or_else(|| format!("{}\n", group_table(&title, &of_table)));
         text += &of_table.iter().filter_map(|f| pauses(f.measurement)).collect::<String>();
         text += &of_table.iter().filter_map(|f| search(f.measurement)).collect::<String>();
         text += &agreement(of_table.iter().map(|f| f.measurement));

@@ -1,6 +1,7 @@
 //! What is written to standard output.
 
 mod agreement;
+mod chain;
 mod findings;
 mod flat;
 mod group_table;

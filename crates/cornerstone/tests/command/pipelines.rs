@@ -1,6 +1,6 @@
 //! Processing chains as a user runs them.
 
-use crate::lab::Lab;
+use crate::lab::{Lab, Running, eventually, signal};
 
 const CHAIN: &str = "\
 title = 'a small image'
@@ -135,4 +135,114 @@ fn a_chain_goes_on_without_its_file() {
     std::fs::remove_file(lab.path("image.toml")).unwrap();
     lab.succeed(&["run", "--resume", "run.jsonl"]);
     assert!(!lab.measurements("run.jsonl").is_empty());
+}
+
+/// The chain on two ranks, each with a share of several stages.
+fn shared() -> String {
+    let mut text = CHAIN.replace("[[stage]]", "[[stage]]\non = [0, 1]");
+    text += "[source]\non = [0]\n[sink]\non = [1]\n";
+    text
+}
+
+#[test]
+fn ranks_that_share_stages_run_with_checked_results() {
+    let lab = Lab::new();
+    lab.write("image.toml", &shared());
+    let check = lab.succeed(&["pipeline", "image.toml", "--check"]);
+    for expected in ["2 stages on 2 ranks", "rank 0: source", "ranks 0 to 1: range", "rank 1: sink"]
+    {
+        assert!(check.stdout.contains(expected), "{expected}\n{check:#?}");
+    }
+    let words = ["pipeline", "image.toml", "--timing", "both", "--out", "run.jsonl"];
+    lab.succeed(&[&words[..], &SHORT].concat());
+    let found = lab.measurements("run.jsonl");
+    assert!(found.iter().all(|m| m["ranks"] == 2), "{found:#?}");
+    let of = |metric: &str| found.iter().filter(|m| m["metric"] == metric).count();
+    assert_eq!(of("miss-rate"), 2, "{found:#?}");
+}
+
+#[test]
+fn the_tables_of_a_chain_fit_a_terminal() {
+    let lab = Lab::new();
+    lab.write("image.toml", CHAIN);
+    let words = ["pipeline", "image.toml", "--fabric", "sim:paragon-osf1-plain"];
+    let ended = lab.succeed(&[&words[..], &["--instances", "100"]].concat());
+    for line in ended.stdout.lines().filter(|line| !line.contains("late: ")) {
+        let is_table = line.contains("self-timed") && !line.contains("pipeline chain=");
+        assert!(!is_table || line.chars().count() <= 100, "{line}");
+    }
+    assert!(ended.stdout.contains("of the communication is hidden"), "{ended:#?}");
+}
+
+#[test]
+fn a_period_that_no_machine_keeps_is_told_not_waited_for() {
+    let lab = Lab::new();
+    lab.write("image.toml", CHAIN);
+    let words = ["pipeline", "image.toml", "--period", "1us", "--out", "run.jsonl"];
+    let ended = lab.succeed(&words);
+    assert!(ended.stdout.contains("1.00 µs is not sustained"), "{ended:#?}");
+    lab.run(&["pipeline", "image.toml", "--period", "0.00001us"])
+        .refuses(1, &["ask for a longer one"]);
+}
+
+#[test]
+fn matrices_that_do_not_fit_the_memory_are_refused_before_anything_runs() {
+    let lab = Lab::new();
+    let huge =
+        CHAIN.replace("rows = 32", "rows = 65536").replace("columns = 16", "columns = 65536");
+    lab.write("huge.toml", &huge);
+    let refused = lab.run(&["pipeline", "huge.toml", "--period", "1s"]);
+    refused.refuses(2, &["of memory, but", "are available on this machine"]);
+}
+
+/// Starts a chain on a long trial, after a short measurement that must not be lost.
+fn start(lab: &Lab) -> Running<'_> {
+    lab.write("image.toml", &shared());
+    let words = ["pipeline", "image.toml", "--granularity", "8,4", "--out", "run.jsonl"];
+    // A search for each of two lengths of messages; the first one's results are there while the second goes on.
+    let running = lab.start(&[&words[..], &["--duration", "100ms", "--repeats", "2"]].concat());
+    assert!(eventually(|| !lab.measurements("run.jsonl").is_empty()), "nothing was measured");
+    running
+}
+
+/// No process is left, and what was measured is.
+fn is_over(lab: &Lab) {
+    assert!(lab.becomes_empty(), "processes are left: {:?}", lab.processes());
+    assert!(!lab.measurements("run.jsonl").is_empty());
+}
+
+#[test]
+fn a_rank_of_a_chain_that_is_killed_is_named_and_ends_the_run() {
+    for rank in [0, 1] {
+        let lab = Lab::new();
+        let running = start(&lab);
+        signal(running.rank(rank).expect("the rank runs"), "KILL");
+        let ended = running.wait();
+        ended.refuses(1, &[&format!("rank {rank}"), "SIGKILL", "--resume run.jsonl"]);
+        is_over(&lab);
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_chain_and_keeps_what_was_measured() {
+    let lab = Lab::new();
+    let running = start(&lab);
+    running.signal("INT");
+    running.wait().refuses(130, &["cornerstone run --resume run.jsonl"]);
+    is_over(&lab);
+}
+
+#[test]
+fn each_part_of_the_hygiene_is_left_out_in_turn() {
+    let lab = Lab::new();
+    lab.write("image.toml", &shared());
+    let words = ["pipeline", "image.toml", "--ablate", "--out", "run.jsonl"];
+    lab.succeed(&[&words[..], &SHORT].concat());
+    let found = lab.measurements("run.jsonl");
+    for without in ["lock", "pin"] {
+        let period = found.iter().find(|m| m["parameters"]["without"] == without).unwrap();
+        let told =
+            found.iter().find(|m| m["parameters"]["without"] == without && !m["search"].is_null());
+        assert_eq!(told.unwrap()["search"]["hygiene"][without], "off", "{period:#?}");
+    }
 }

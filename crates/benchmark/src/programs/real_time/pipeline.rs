@@ -43,6 +43,10 @@ const MODE: &str = "mode";
 const PROFILED: u64 = 1000;
 /// Matrices that warm a chain up: as many as a search begins with.
 const WARMING: u64 = 256;
+/// Matrices that are computed on alone, one after the other.
+const COMPUTED: u64 = 256;
+/// A period that no chain keeps, so that every matrix follows the one before at once.
+const BACK_TO_BACK: TimeSpan = TimeSpan::from_ps(1);
 const PROFILED_S_MAX: f64 = 5.0;
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -94,8 +98,7 @@ fn warm_up(bench: &mut Bench<'_>, member: &mut Member, mode: Mode) -> Result<()>
     let mut body = |rank: &mut dyn contract::Rank, trial: &Trial, deadlines: &mut Deadlines| {
         member.keep_up(mode, rank, trial, deadlines)
     };
-    let back_to_back = Some(TimeSpan::from_ps(1));
-    period::keep_up(bench, &mut body, back_to_back, WARMING).map(drop)
+    period::keep_up(bench, &mut body, Some(BACK_TO_BACK), WARMING).map(drop)
 }
 
 /// The chain of the step.
@@ -138,8 +141,9 @@ fn flowing(
     let mut count = instances.to_ne_bytes();
     bench.rank.broadcast(0, &mut count)?;
     let instances = u64::from_ne_bytes(count);
-    let kept = period::keep_up(bench, &mut body, period, instances)?;
-    let profile = match kept {
+    let looked_at = period::keep_up(bench, &mut body, period, instances)?;
+    let kept = looked_at.is_some();
+    let profile = match looked_at {
         Some((begin, period)) => {
             let stamps = member.bring_stamps(bench.rank, instances)?;
             let subject = bench.subject(Parameters::new());
@@ -150,7 +154,7 @@ fn flowing(
         None => None,
     };
     let profile = profile.transpose()?;
-    let computing_us = computing(bench, member, period, instances)?;
+    let computing_us = if kept { computing(bench, member)? } else { None };
     period::report(bench, found, Parameters::new(), |first| {
         let Some(profile) = profile.filter(|_| first.metric == "period") else {
             return Ok(Vec::new());
@@ -161,22 +165,15 @@ fn flowing(
     Ok(period_us)
 }
 
-/// The computing time that a matrix places on the busiest processor, in microseconds: the functions alone, at the pace of
-/// `period`, if rank 0 has one. Ranks other than 0 get nothing.
-fn computing(
-    bench: &mut Bench<'_>,
-    member: &mut Member,
-    period: Option<TimeSpan>,
-    instances: u64,
-) -> Result<Option<f64>> {
+/// The computing time that a matrix places on the busiest processor, in microseconds: the functions alone, one matrix after
+/// the other. Ranks other than 0 get nothing.
+fn computing(bench: &mut Bench<'_>, member: &mut Member) -> Result<Option<f64>> {
     member.clear();
     let mut alone = |rank: &mut dyn contract::Rank, trial: &Trial, deadlines: &mut Deadlines| {
         member.keep_up(Mode::FunctionsOnly, rank, trial, deadlines)
     };
-    if period::keep_up(bench, &mut alone, period, instances)?.is_none() {
-        return Ok(None);
-    }
-    let stamps = member.bring_stamps(bench.rank, instances)?;
+    period::keep_up(bench, &mut alone, Some(BACK_TO_BACK), COMPUTED)?;
+    let stamps = member.bring_stamps(bench.rank, COMPUTED)?;
     let processors = bench.processors()?;
     let sharing = std::thread::available_parallelism().map_or(1, usize::from);
     let us = computing_us(&stamps, &processors, sharing);

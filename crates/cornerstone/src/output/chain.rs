@@ -1,0 +1,138 @@
+//! The tables of processing chains: each chain as a whole, then its stages, then what its communication costs in words.
+
+use std::collections::BTreeSet;
+
+use contract::record::{Measurement, ParameterValue, Parameters};
+
+use super::findings::Finding;
+use super::group_table::mark;
+use super::quantity::{quantity, range};
+use super::table;
+
+const PIPELINE: &str = "pipeline";
+const STAGE: &str = "stage";
+/// In the title, so that it takes no column.
+const CHAIN: &str = "chain";
+
+/// Metrics of a chain as a whole that are columns, after its period and the period's interval: as many as a terminal has room
+/// for.
+const COLUMNS: [&str; 3] = ["miss-rate", "response", "latency"];
+
+/// The tables of `found`, all of one benchmark and one number of ranks, if they are of chains.
+pub(super) fn chains(title: &str, found: &[&Finding]) -> Option<String> {
+    let first = found.first()?.measurement;
+    if first.benchmark != PIPELINE {
+        return None;
+    }
+    let found = Found(found.iter().map(|finding| finding.measurement).collect());
+    let mut text = String::new();
+    for chain in found.values(CHAIN) {
+        let title = title.replacen(PIPELINE, &format!("{PIPELINE} {chain}"), 1);
+        text += &found.of_chain(&chain).tables(&title);
+    }
+    Some(text)
+}
+
+/// Measurements of chains.
+struct Found<'a>(Vec<&'a Measurement>);
+
+impl<'a> Found<'a> {
+    /// The different values of a parameter.
+    fn values(&self, name: &str) -> Vec<ParameterValue> {
+        let values = self.0.iter().filter_map(|m| m.parameters.get(name).cloned());
+        values.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    fn of_chain(&self, chain: &ParameterValue) -> Found<'a> {
+        let is_of = |m: &&&Measurement| m.parameters.get(CHAIN) == Some(chain);
+        Found(self.0.iter().filter(is_of).copied().collect())
+    }
+
+    /// The metric of the case with these parameters.
+    fn get(&self, case: &Parameters, metric: &str) -> Option<&'a Measurement> {
+        self.0.iter().copied().find(|m| m.parameters == *case && m.metric == metric)
+    }
+
+    fn tables(&self, title: &str) -> String {
+        let cases: BTreeSet<&Parameters> = self.0.iter().map(|m| &m.parameters).collect();
+        let (stages, wholes): (Vec<&Parameters>, Vec<&Parameters>) =
+            cases.into_iter().partition(|case| case.contains_key(STAGE));
+        let names: BTreeSet<&String> = wholes.iter().flat_map(|case| case.keys()).collect();
+        let names: Vec<&String> = names.into_iter().filter(|name| *name != CHAIN).collect();
+        let mut text = format!("{title}\n{}\n", self.of_wholes(&names, &wholes));
+        if !stages.is_empty() {
+            text += &format!("{}\n", self.of_stages(&names, &stages));
+        }
+        text + &wholes.iter().filter_map(|case| self.cost(&names, case)).collect::<String>()
+    }
+
+    fn of_wholes(&self, names: &[&String], wholes: &[&Parameters]) -> String {
+        let has = |metric: &&str| self.0.iter().any(|m| m.metric == **metric);
+        let columns: Vec<&str> = COLUMNS.into_iter().filter(|metric| has(metric)).collect();
+        let header = names.iter().map(|name| name.as_str()).chain(["period", "interval"]);
+        let header = header.chain(columns.iter().copied()).chain([""]).map(String::from);
+        let row = |case: &&Parameters| {
+            let mut row = words(names, case);
+            let period = self.get(case, "period");
+            row.push(period.map_or_else(String::new, median));
+            let interval = |m: &Measurement| range(m.summary.ci_low, m.summary.ci_high, &m.unit);
+            row.push(period.map_or_else(String::new, interval));
+            row.extend(
+                columns
+                    .iter()
+                    .map(|metric| self.get(case, metric).map_or_else(String::new, median)),
+            );
+            row.push(period.map_or("", mark).into());
+            row
+        };
+        table(&header.collect::<Vec<_>>(), names.len(), wholes.iter().map(row).collect())
+    }
+
+    fn of_stages(&self, names: &[&String], stages: &[&Parameters]) -> String {
+        let header = names.iter().map(|name| name.as_str());
+        let header = header.chain([STAGE, "jitter", "p99", "computing", "p99"]).map(String::from);
+        let row = |case: &&Parameters| {
+            let mut row = words(names, case);
+            row.push(case.get(STAGE).map_or_else(String::new, ToString::to_string));
+            for metric in ["jitter", "computing"] {
+                let found = self.get(case, metric);
+                row.push(found.map_or_else(String::new, median));
+                let p99 = |m: &Measurement| quantity(m.summary.p99, &m.unit);
+                row.push(found.map_or_else(String::new, p99));
+            }
+            row
+        };
+        table(&header.collect::<Vec<_>>(), names.len() + 1, stages.iter().map(row).collect())
+    }
+
+    /// What a chain's communication costs it, where the functions were measured alone.
+    fn cost(&self, names: &[&String], case: &Parameters) -> Option<String> {
+        let computing = self.get(case, "busiest-processor")?;
+        let ratio = self.get(case, "period-per-computing")?;
+        let mut case_words = words(names, case);
+        case_words.retain(|word| !word.is_empty());
+        let mut text = format!(
+            "{}: the functions alone take the busiest processor {} a matrix;\n  the period is {:.2} times that",
+            case_words.join(" "),
+            median(computing),
+            ratio.summary.median
+        );
+        for (metric, word) in [("rate", "moves"), ("nominal-rate", "computes")] {
+            let rate = self.get(case, metric).map(|rate| format!("; it {word} {}", median(rate)));
+            text += &rate.unwrap_or_default();
+        }
+        if let Some(hidden) = self.get(case, "hidden") {
+            text += &format!("\n  {:.0} % of the communication is hidden", hidden.summary.median);
+        }
+        Some(text + "\n\n")
+    }
+}
+
+fn median(measurement: &Measurement) -> String {
+    quantity(measurement.summary.median, &measurement.unit)
+}
+
+/// The values of the parameters with these names.
+fn words(names: &[&String], case: &Parameters) -> Vec<String> {
+    names.iter().map(|name| case.get(*name).map_or_else(String::new, ToString::to_string)).collect()
+}
