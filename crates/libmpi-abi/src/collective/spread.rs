@@ -218,10 +218,10 @@ pub(crate) unsafe fn gather(
     let mine = unless_in_place(from, count, datatype)?;
     let all = whole(is_root, buffer, each, into, communicator.size())?;
     check_both_apart(mine.as_ref(), all.as_ref())?;
-    if let How::Blocking = how {
-        if let Some(outcome) = native::gather(&communicator, root, mine.as_ref(), all.as_ref()) {
-            return outcome;
-        }
+    if let How::Blocking = how
+        && let Some(outcome) = native::gather(&communicator, root, mine.as_ref(), all.as_ref())
+    {
+        return outcome;
     }
     let blocks = if is_root { equal(buffer, each, into, communicator.size())? } else { vec![] };
     run(&communicator, how, move |party| Ok(gather_schedule(party, root, mine.as_ref(), &blocks)))
@@ -268,10 +268,10 @@ pub(crate) unsafe fn scatter(
     let mine = unless_in_place(buffer, count, into)?;
     let all = whole(is_root, from, each, datatype, communicator.size())?;
     check_both_apart(all.as_ref(), mine.as_ref())?;
-    if let How::Blocking = how {
-        if let Some(outcome) = native::scatter(&communicator, root, all.as_ref(), mine.as_ref()) {
-            return outcome;
-        }
+    if let How::Blocking = how
+        && let Some(outcome) = native::scatter(&communicator, root, all.as_ref(), mine.as_ref())
+    {
+        return outcome;
     }
     let blocks = if is_root { equal(from, each, datatype, communicator.size())? } else { vec![] };
     run(&communicator, how, move |party| Ok(scatter_schedule(party, root, &blocks, mine.as_ref())))
