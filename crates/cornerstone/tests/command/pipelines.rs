@@ -68,27 +68,8 @@ fn a_period_of_a_chain_is_kept_up_with_checked_results() {
 fn the_hidden_communication_is_found_on_a_simulated_machine() {
     let lab = Lab::new();
     lab.write("image.toml", CHAIN);
-    let words = [
-        "pipeline",
-        "image.toml",
-        "--fabric",
-        "sim:paragon-osf1-plain",
-        "--instances",
-        "100",
-        "--check-results",
-        "yes",
-        "--out",
-        "run.jsonl",
-    ];
-    lab.succeed(&words);
-    let found = lab.measurements("run.jsonl");
-    let period = |mode: &str| {
-        let is_it =
-            |m: &&serde_json::Value| m["metric"] == "period" && m["parameters"]["mode"] == mode;
-        found.iter().find(is_it).unwrap_or_else(|| panic!("{mode}: {found:#?}"))["median"]
-            .as_f64()
-            .unwrap()
-    };
+    let found = simulated(&lab, &["--instances", "100", "--check-results", "yes"]);
+    let period = |mode| median_of(&found, "period", mode);
     let (whole, functions, messages) =
         (period("self-timed"), period("functions only"), period("messages only"));
     assert!(whole >= functions, "{whole} {functions}");
@@ -159,6 +140,44 @@ fn ranks_that_share_stages_run_with_checked_results() {
     assert!(found.iter().all(|m| m["ranks"] == 2), "{found:#?}");
     let of = |metric: &str| found.iter().filter(|m| m["metric"] == metric).count();
     assert_eq!(of("miss-rate"), 2, "{found:#?}");
+}
+
+/// Of the chain that stands in `image.toml`, on a machine where nothing disturbs.
+fn simulated(lab: &Lab, words: &[&str]) -> Vec<serde_json::Value> {
+    let machine = ["pipeline", "image.toml", "--fabric", "sim:paragon-osf1-plain"];
+    lab.succeed(&[&machine[..], words, &["--out", "run.jsonl"]].concat());
+    let found = lab.measurements("run.jsonl");
+    std::fs::remove_file(lab.path("run.jsonl")).unwrap();
+    found
+}
+
+fn median_of(found: &[serde_json::Value], metric: &str, mode: &str) -> f64 {
+    let is_it = |m: &&serde_json::Value| m["metric"] == metric && m["parameters"]["mode"] == mode;
+    let found = found.iter().find(is_it).unwrap_or_else(|| panic!("{metric} {mode}: {found:#?}"));
+    found["median"].as_f64().unwrap()
+}
+
+#[test]
+fn ranks_that_share_stages_keep_a_long_period_by_the_clock_as_by_themselves() {
+    let lab = Lab::new();
+    lab.write("image.toml", &shared());
+    let found = simulated(&lab, &["--timing", "both", "--period", "100ms", "--instances", "16"]);
+    for mode in ["self-timed", "synchronised"] {
+        assert_eq!(median_of(&found, "miss-rate", mode), 0.0, "{mode}");
+    }
+    // By the clock the second stage begins two periods after the matrix.
+    assert!(median_of(&found, "latency", "synchronised") >= 200_000.0, "{found:#?}");
+}
+
+#[test]
+fn few_matrices_are_enough_to_see_a_chain_fall_behind() {
+    let lab = Lab::new();
+    lab.write("image.toml", CHAIN);
+    let period_us = median_of(&simulated(&lab, &["--instances", "100"]), "period", "self-timed");
+    // A tenth too short: after 16 matrices the results are a period late, which three buffers at each stage hide.
+    let (period, words) = (format!("{}us", 0.9 * period_us), ["--instances", "16", "--period"]);
+    let found = simulated(&lab, &[&words[..], &[&period]].concat());
+    assert!(median_of(&found, "miss-rate", "self-timed") > 30.0, "{found:#?}");
 }
 
 #[test]
