@@ -37,8 +37,8 @@ fn steps_share_launches_by_ranks_and_places() {
     ];
     assert_eq!(kinds(&[]), unasked);
     assert_eq!(kinds(&["hartstone"]), [(6, Placement::TwoProcessors)]);
-    // The chain that `pipeline` brings has three stages.
-    assert_eq!(kinds(&["pipeline"]), [(5, Placement::Spread)]);
+    // The parts of the chain that `pipeline` brings share two ranks.
+    assert_eq!(kinds(&["pipeline"]), [(2, Placement::Spread)]);
 }
 
 #[test]

@@ -56,6 +56,12 @@ pub(super) fn processor(
         return Err(place.refuse("processor.time_slice_us", "is 0; no rank would ever get on"));
     }
     let switch = place.span("processor.switch_us", file.switch_us)?;
+    if switch >= time_slice {
+        return Err(place.refuse(
+            "processor.switch_us",
+            "takes the whole of `processor.time_slice_us`; no rank would ever get on",
+        ));
+    }
     Ok(Processor { work, polling, time_slice, switch })
 }
 
