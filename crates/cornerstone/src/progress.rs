@@ -52,6 +52,8 @@ impl Progress {
 
     /// Work begins on a step that will take about `estimate_s` seconds.
     pub(crate) fn begin(&mut self, label: &str, estimate_s: f64) {
+        // A step of the plan may turn out to be several, such as a search for each mode of a chain.
+        self.steps = self.steps.max(self.done + 1);
         self.step_estimate_s = estimate_s;
         self.label = label.to_string();
         self.show(label.to_string());
@@ -97,6 +99,7 @@ impl Progress {
         self.done += 1;
         self.done_estimate_s += self.step_estimate_s;
         if let Display::Live(bar) = &self.display {
+            bar.set_length(self.steps as u64);
             bar.set_position(self.done as u64);
         }
     }
