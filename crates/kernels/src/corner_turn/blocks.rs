@@ -252,50 +252,41 @@ unsafe fn exchange<V: Vector>(upper: *mut V::Element, lower: *mut V::Element, pi
     }
 }
 
+/// One way to turn a tile, compiled for the instructions of `$feature`: with streaming stores or not, and reading ahead or not.
+macro_rules! tile {
+    ($(#[$feature:meta])* $name:ident<$vector:ty, $streaming:literal, $ahead:literal>) => {
+        $(#[$feature])*
+        unsafe fn $name<T: Copy>(
+            input: *const T,
+            input_pitch: usize,
+            output: *mut T,
+            output_pitch: usize,
+            rows: usize,
+            columns: usize,
+        ) {
+            let (input, output) = (input.cast(), output.cast());
+            // SAFETY: the caller vouches for tile, instructions and, for streaming, the alignment; T is as large as the
+            // vector's element.
+            unsafe {
+                tile::<$vector, $streaming, $ahead>(
+                    input,
+                    input_pitch,
+                    output,
+                    output_pitch,
+                    rows,
+                    columns,
+                )
+            }
+        }
+    };
+}
+
 macro_rules! compile {
     ($(#[$feature:meta])* $name:ident<$vector:ty>) => {
         fn $name<T: Copy>() -> Squares<T> {
-            $(#[$feature])*
-            unsafe fn stored<T: Copy>(
-                input: *const T,
-                input_pitch: usize,
-                output: *mut T,
-                output_pitch: usize,
-                rows: usize,
-                columns: usize,
-            ) {
-                let (input, output) = (input.cast(), output.cast());
-                // SAFETY: the caller vouches for tile and instructions; T is as large as the vector's element.
-                unsafe { tile::<$vector, false, false>(input, input_pitch, output, output_pitch, rows, columns) }
-            }
-
-            $(#[$feature])*
-            unsafe fn streamed<T: Copy>(
-                input: *const T,
-                input_pitch: usize,
-                output: *mut T,
-                output_pitch: usize,
-                rows: usize,
-                columns: usize,
-            ) {
-                let (input, output) = (input.cast(), output.cast());
-                // SAFETY: as above, and the caller vouches for the alignment.
-                unsafe { tile::<$vector, true, false>(input, input_pitch, output, output_pitch, rows, columns) }
-            }
-
-            $(#[$feature])*
-            unsafe fn streamed_ahead<T: Copy>(
-                input: *const T,
-                input_pitch: usize,
-                output: *mut T,
-                output_pitch: usize,
-                rows: usize,
-                columns: usize,
-            ) {
-                let (input, output) = (input.cast(), output.cast());
-                // SAFETY: as above.
-                unsafe { tile::<$vector, true, true>(input, input_pitch, output, output_pitch, rows, columns) }
-            }
+            tile!($(#[$feature])* stored<$vector, false, false>);
+            tile!($(#[$feature])* streamed<$vector, true, false>);
+            tile!($(#[$feature])* streamed_ahead<$vector, true, true>);
 
             $(#[$feature])*
             unsafe fn exchanged<T: Copy>(upper: *mut T, lower: *mut T, pitch: usize) {

@@ -91,13 +91,18 @@ fn two<V: Lanes>([a, b]: [Pair<V>; 2]) -> [Pair<V>; 2] {
 
 #[inline(always)]
 fn four<V: Lanes>([a, b, c, d]: [Pair<V>; 4]) -> [Pair<V>; 4] {
-    let (even_sum, even_difference) = (a.add(c), a.sub(c));
+    with_odd([a.add(c), a.sub(c)], b, d)
+}
+
+/// The second half of four points: sum and difference of the even ones, and the two odd ones.
+#[inline(always)]
+fn with_odd<V: Lanes>([sum, difference]: [Pair<V>; 2], b: Pair<V>, d: Pair<V>) -> [Pair<V>; 4] {
     let (odd_sum, odd_difference) = (b.add(d), b.sub(d));
     [
-        even_sum.add(odd_sum),
-        even_difference.add_turned(odd_difference),
-        even_sum.sub(odd_sum),
-        even_difference.sub_turned(odd_difference),
+        sum.add(odd_sum),
+        difference.add_turned(odd_difference),
+        sum.sub(odd_sum),
+        difference.sub_turned(odd_difference),
     ]
 }
 
@@ -150,14 +155,7 @@ fn sixteen<V: Lanes<Element: Real>>(x: [Pair<V>; 16]) -> [Pair<V>; 16] {
 /// Four points of which the third is still to be multiplied by -i.
 #[inline(always)]
 fn four_with_turn<V: Lanes>([a, b, c, d]: [Pair<V>; 4]) -> [Pair<V>; 4] {
-    let (even_sum, even_difference) = (a.add_turned(c), a.sub_turned(c));
-    let (odd_sum, odd_difference) = (b.add(d), b.sub(d));
-    [
-        even_sum.add(odd_sum),
-        even_difference.add_turned(odd_difference),
-        even_sum.sub(odd_sum),
-        even_difference.sub_turned(odd_difference),
-    ]
+    with_odd([a.add_turned(c), a.sub_turned(c)], b, d)
 }
 
 /// `x` times the eighth root of unity (1 - i) / sqrt 2.

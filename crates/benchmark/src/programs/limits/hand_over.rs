@@ -50,8 +50,13 @@ fn pairs(scope: &Scope) -> Vec<Case> {
         .collect()
 }
 
-/// The word is odd on its way there and even on its way back.
-fn hand_over(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+/// One event: the word is odd on its way there and even on its way back.
+pub(super) fn there_and_back(
+    rank: &mut dyn Rank,
+    data: &mut Data,
+    put: impl FnOnce(&dyn Rank, u64),
+    wait_for: impl FnOnce(&mut dyn Rank, u64) -> Result<()>,
+) -> Result<()> {
     let there = data.turn + 1;
     let back = data.turn + 2;
     data.turn = back;
@@ -67,6 +72,10 @@ fn hand_over(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
         }
         Role::Other => Ok(()),
     }
+}
+
+fn hand_over(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+    there_and_back(rank, data, put, wait_for)
 }
 
 /// Between looks whether the run goes on; many hand-overs long, and soon over.

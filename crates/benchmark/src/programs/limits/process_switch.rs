@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use contract::{Rank, Result, Source};
 
-use super::hand_over::SHARED_LINE;
+use super::hand_over::{SHARED_LINE, there_and_back};
 use crate::catalogue::{Benchmark, Placement, Program, RankRule};
-use crate::data::{Data, Role};
+use crate::data::Data;
 use crate::plan::once;
 use crate::programs::{BENCHMARK, ITS_TAG};
 
@@ -25,21 +25,7 @@ pub(in crate::programs) const PROCESS_SWITCH: Benchmark = Benchmark {
 };
 
 fn switch(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
-    let there = data.turn + 1;
-    let back = data.turn + 2;
-    data.turn = back;
-    match data.role {
-        Role::First => {
-            put(rank, there);
-            sleep_until(rank, back)
-        }
-        Role::Second => {
-            sleep_until(rank, there)?;
-            put(rank, back);
-            Ok(())
-        }
-        Role::Other => Ok(()),
-    }
+    there_and_back(rank, data, put, sleep_until)
 }
 
 fn put(rank: &dyn Rank, value: u64) {
