@@ -54,9 +54,14 @@ pub(crate) fn signature(
         | length & ((1 << LENGTH_BITS) - 1)
 }
 
+/// The collective of a signature.
+fn name(signature: u32) -> &'static str {
+    NAMES[((signature >> 28) as usize).min(NAMES.len() - 1)]
+}
+
 /// A signature in words.
 pub(crate) fn describe(signature: u32) -> String {
-    let name = NAMES[((signature >> 28) as usize).min(NAMES.len() - 1)];
+    let name = name(signature);
     let root = (signature >> LENGTH_BITS) & ((1 << ROOT_BITS) - 1);
     let reduction = (signature >> (ROOT_BITS + LENGTH_BITS)) & ((1 << REDUCTION_BITS) - 1);
     let mut words = name.to_owned();
@@ -151,9 +156,13 @@ pub(crate) fn unequal_lengths(
     found_bytes: usize,
 ) -> Option<Error> {
     let same = own >> LENGTH_BITS == theirs >> LENGTH_BITS && expected_bytes != found_bytes;
-    let name = NAMES[((own >> 28) as usize).min(NAMES.len() - 1)];
     let what = format!("the data of rank {other}");
-    same.then_some(Error::UnequalCounts { collective: name, what, expected_bytes, found_bytes })
+    same.then_some(Error::UnequalCounts {
+        collective: name(own),
+        what,
+        expected_bytes,
+        found_bytes,
+    })
 }
 
 #[cfg(test)]

@@ -133,6 +133,20 @@ fn check_block(own: Option<&Memory>, blocks: usize, each: usize) -> Result {
     Ok(())
 }
 
+/// The same where all members look at each other's lengths: then the others fail too.
+fn check_block_before_all(
+    team: &mut Team,
+    own: Option<&Memory>,
+    blocks: usize,
+    each: usize,
+) -> Result {
+    let checked = check_block(own, blocks, each);
+    if let (Err(_), Some(own)) = (&checked, own) {
+        team.misstate(own.bytes() / blocks);
+    }
+    checked
+}
+
 pub(super) fn barrier(communicator: &Communicator) -> Option<Result> {
     with_team(communicator, |endpoint, team| Ok(endpoint.barrier(team)?))
 }
@@ -218,10 +232,7 @@ pub(super) unsafe fn allgather(
 ) -> Option<Result> {
     with_team(communicator, |endpoint, team| {
         let each = all.bytes() / team.size();
-        let checked = check_block(mine, 1, each);
-        if let (Err(_), Some(mine)) = (&checked, mine) {
-            team.misstate(mine.bytes());
-        }
+        let checked = check_block_before_all(team, mine, 1, each);
         let mut own = mine.filter(|_| checked.is_ok()).map(|memory| Piece::filled(memory));
         let start = own.as_mut().map_or(std::ptr::null(), |piece| piece.start().cast_const());
         let mut room = if own.is_none() { Piece::filled(all) } else { Piece::room(all) };
@@ -241,10 +252,8 @@ pub(super) unsafe fn all_to_all(
 ) -> Option<Result> {
     with_team(communicator, |endpoint, team| {
         let each = to.bytes() / team.size();
-        let checked = check_block(from, team.size(), each);
-        if let (Err(_), Some(from)) = (&checked, from) {
-            team.misstate(from.bytes() / team.size());
-        }
+        let blocks = team.size();
+        let checked = check_block_before_all(team, from, blocks, each);
         let mut source = from.filter(|_| checked.is_ok()).map(|memory| Piece::filled(memory));
         let mut room = if source.is_none() { Piece::filled(to) } else { Piece::room(to) };
         let start = match &mut source {

@@ -11,6 +11,18 @@ use crate::failure::{Result, ensure};
 use crate::request::{self, Action};
 use crate::status::Status;
 
+/// What is sent: always as a standard send.
+unsafe fn letter(
+    from: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    to: c_int,
+    tag: c_int,
+    comm: Comm,
+) -> Result<Letter> {
+    Letter::new(Memory::new(from, count, datatype)?, to, tag, comm, Mode::Standard)
+}
+
 /// Both at once, and both to their end.
 unsafe fn exchange(letter: &Letter, slot: &Slot, status: *mut Status) -> Result {
     let mut both = [request::register(slot.start()?), request::register(letter.start()?)];
@@ -42,8 +54,7 @@ pub(crate) unsafe fn send_receive(
     comm: Comm,
     status: *mut Status,
 ) -> Result {
-    let memory = Memory::new(from, send_count, send_type)?;
-    let letter = Letter::new(memory, to, send_tag, comm, Mode::Standard)?;
+    let letter = letter(from, send_count, send_type, to, send_tag, comm)?;
     exchange(&letter, &slot(buffer, count, datatype, source, tag, comm)?, status)
 }
 
@@ -66,8 +77,7 @@ unsafe fn replaced(
     comm: Comm,
 ) -> Result<Replaced> {
     let copy = Rc::new(Memory::new(buffer, count, datatype)?.packed());
-    let memory = Memory::new(copy.as_ptr().cast(), copy.len() as i64, BYTE)?;
-    let letter = Letter::new(memory, to, send_tag, comm, Mode::Standard)?;
+    let letter = letter(copy.as_ptr().cast(), copy.len() as i64, BYTE, to, send_tag, comm)?;
     let slot = slot(buffer, count, datatype, source, tag, comm)?;
     Ok(Replaced { letter, slot, copy })
 }
@@ -105,8 +115,7 @@ pub(crate) unsafe fn send_receive_later(
     comm: Comm,
     how: How,
 ) -> Result {
-    let memory = Memory::new(from, send_count, send_type)?;
-    let letter = Letter::new(memory, to, send_tag, comm, Mode::Standard)?;
+    let letter = letter(from, send_count, send_type, to, send_tag, comm)?;
     let slot = slot(buffer, count, datatype, source, tag, comm)?;
     let start = move || Ok(Action::Exchange(Box::new([slot.start()?, letter.start()?])));
     go_on(how, start).map(drop)

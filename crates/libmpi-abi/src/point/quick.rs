@@ -41,6 +41,28 @@ fn address(to: c_int, comm: Comm) -> Option<(usize, u32)> {
     (to != process.rank.get()).then_some((to, communicator.point_context()))
 }
 
+/// What a send says of its data and its way: bytes, tag, rank of the world and context.
+#[inline]
+fn outward(
+    buffer: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    to: c_int,
+    tag: c_int,
+    comm: Comm,
+) -> Option<(usize, u32, usize, u32)> {
+    let bytes = plain_bytes(buffer, count, datatype)?;
+    let tag = u32::try_from(tag).ok()?;
+    let (to, context) = address(to, comm)?;
+    Some((bytes, tag, to, context))
+}
+
+/// The tag that a receive accepts; none inside for any, none outside for one that is no tag.
+#[inline]
+fn accepted(tag: c_int) -> Option<Option<u32>> {
+    if tag == ANY_TAG { Some(None) } else { u32::try_from(tag).ok().map(Some) }
+}
+
 /// A standard send.
 #[inline]
 pub(super) unsafe fn send(
@@ -51,9 +73,7 @@ pub(super) unsafe fn send(
     tag: c_int,
     comm: Comm,
 ) -> Option<Result> {
-    let bytes = plain_bytes(buffer, count, datatype)?;
-    let tag = u32::try_from(tag).ok()?;
-    let (to, context) = address(to, comm)?;
+    let (bytes, tag, to, context) = outward(buffer, count, datatype, to, tag, comm)?;
     if !process().schedules.is_empty() {
         return None;
     }
@@ -72,9 +92,7 @@ pub(super) unsafe fn send_later(
     tag: c_int,
     comm: Comm,
 ) -> Option<Result<Light>> {
-    let bytes = plain_bytes(buffer, count, datatype)?;
-    let tag = u32::try_from(tag).ok()?;
-    let (to, context) = address(to, comm)?;
+    let (bytes, tag, to, context) = outward(buffer, count, datatype, to, tag, comm)?;
     let mut endpoint = endpoint().ok()?;
     let memory = start(buffer).cast_const();
     let started = match endpoint.send_at_once(to, context, tag, memory, bytes) {
@@ -96,7 +114,7 @@ pub(super) unsafe fn receive_later(
     comm: Comm,
 ) -> Option<Result<Light>> {
     let room = plain_bytes(buffer, count, datatype)?;
-    let tag = if tag == ANY_TAG { None } else { Some(u32::try_from(tag).ok()?) };
+    let tag = accepted(tag)?;
     let selector = {
         let communicators = process().communicators.borrow();
         let communicator = communicators.get(comm)?;
@@ -124,7 +142,7 @@ pub(super) unsafe fn receive(
 ) -> Option<Result> {
     let process = process();
     let room = plain_bytes(buffer, count, datatype)?;
-    let tag = if tag == ANY_TAG { None } else { Some(u32::try_from(tag).ok()?) };
+    let tag = accepted(tag)?;
     let from = usize::try_from(source).ok()?;
     let selector = {
         let communicators = process.communicators.borrow();
