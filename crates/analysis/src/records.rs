@@ -51,12 +51,5 @@ pub(crate) fn run(measurements: Vec<Measurement>) -> Run {
         texts: Default::default(),
         environment: Environment::default(),
     };
-    Run {
-        label: "run".into(),
-        headers: vec![header],
-        measurements,
-        trials: Vec::new(),
-        ended: true,
-        cut_off: false,
-    }
+    Run::of("run", vec![header], measurements)
 }

@@ -25,7 +25,7 @@ mod timed_loop;
 
 pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};
 pub use execute::{Event, execute};
-pub use pipeline::{Chain, ChainError, Function, Pacing, Pipeline, Stage};
+pub use pipeline::{Chain, Function, Pacing, Pipeline, Stage};
 pub use plan::{Job, Launch, PlanError, Step, plan};
 pub use programs::Interpreter;
 pub use settings::{CornerTurn, Hygiene, PatternText, RealTime, Settings};

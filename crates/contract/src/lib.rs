@@ -13,6 +13,7 @@
 
 mod buffer;
 mod error;
+mod file;
 mod held;
 mod isolation;
 mod message;
@@ -30,6 +31,7 @@ pub mod reference;
 
 pub use buffer::Buffer;
 pub use error::{Error, Result};
+pub use file::{FileError, line_of, read_file};
 pub use held::Held;
 pub use isolation::Isolation;
 pub use message::{Source, Status, Tag, TagSelector};

@@ -73,6 +73,15 @@ pub enum Error {
     },
 }
 
+/// Checks that `found` elements are a whole number of transforms of `length` points.
+pub(crate) fn check_whole(length: usize, found: usize) -> Result<()> {
+    if found.is_multiple_of(length) {
+        Ok(())
+    } else {
+        Err(Error::BrokenTransform { length, found })
+    }
+}
+
 /// Checks that `found`, the length of `what`, is exactly `expected`.
 pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if expected == found { Ok(()) } else { Err(Error::WrongLength { what, expected, found }) }

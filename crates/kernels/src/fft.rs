@@ -20,7 +20,7 @@ pub use check::check_forward;
 pub use kernels::Real;
 pub use library::LibraryFft;
 
-use crate::error::check_length;
+use crate::error::{check_length, check_whole};
 use crate::{Error, Instructions, Result, corner_turn};
 use block::Block;
 use library::Library;
@@ -118,9 +118,7 @@ impl<T: Real> BlockFft<T> {
     /// # Errors
     /// [`Error::BrokenTransform`] if `data` is not a whole number of transforms.
     pub fn transform(&mut self, data: &mut [Complex<T>]) -> Result<()> {
-        if !data.len().is_multiple_of(self.length) {
-            return Err(Error::BrokenTransform { length: self.length, found: data.len() });
-        }
+        check_whole(self.length, data.len())?;
         let mut rest = data;
         if let Some(block) = self.block.as_mut().filter(|block| block.has_rows()) {
             let tile = block.rows_per_tile() * self.length;
@@ -153,9 +151,7 @@ impl<T: Real> BlockFft<T> {
         input: &[Complex<T>],
         output: &mut [Complex<T>],
     ) -> Result<()> {
-        if !input.len().is_multiple_of(self.length) {
-            return Err(Error::BrokenTransform { length: self.length, found: input.len() });
-        }
+        check_whole(self.length, input.len())?;
         check_length("the output of a transform", input.len(), output.len())?;
         let mut done = 0;
         if let Some(block) = self.block.as_mut().filter(|block| block.has_rows()) {
@@ -217,9 +213,7 @@ impl<T: Real> BlockFft<T> {
         input: &[Complex<T>],
         output: &mut [Complex<T>],
     ) -> Result<()> {
-        if !input.len().is_multiple_of(self.length) {
-            return Err(Error::BrokenTransform { length: self.length, found: input.len() });
-        }
+        check_whole(self.length, input.len())?;
         check_length("the output of a turned transform", input.len(), output.len())?;
         let batch = input.len() / self.length;
         let mut row_block = self.block.as_mut();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use num_complex::Complex32;
 use rustfft::{Fft, FftPlanner};
 
-use crate::error::check_length;
+use crate::error::{check_length, check_whole};
 use crate::fft::{BlockFft, nominal_operations};
 use crate::{Error, Instructions, Result};
 use steps::Steps;
@@ -117,9 +117,7 @@ impl FoldFft {
     /// the points for as many.
     pub fn compute(&mut self, input: &[Complex32], output: &mut [Complex32]) -> Result<()> {
         let FoldFft { points, fold, .. } = *self;
-        if !input.len().is_multiple_of(points) {
-            return Err(Error::BrokenTransform { length: points, found: input.len() });
-        }
+        check_whole(points, input.len())?;
         check_length("the output of a foldfft", input.len() / points * fold, output.len())?;
         if let Programme::Blocked { steps, fft } = &mut self.way {
             let instances = (BLOCK / fold).max(1);

@@ -3,35 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use contract::{FileError, line_of, read_file};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::chain::Part;
 use super::placement::{Wanted, placed};
 use super::{Chain, Function, Stage};
-
-/// Why there is no chain.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChainError {
-    /// The file cannot be read.
-    #[error("cannot read the pipeline {path}: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The system's words.
-        reason: String,
-    },
-    /// The file does not describe a chain.
-    #[error("{file}, line {line}: {problem}")]
-    Invalid {
-        /// The file.
-        file: String,
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong, and what is allowed.
-        problem: String,
-    },
-}
 
 /// The largest side of a matrix, and the most ranks of a stage and messages ahead: beyond them is a slip of the pen.
 const SIDE_MAX: usize = 1 << 16;
@@ -102,20 +80,16 @@ impl Chain {
     /// Reads the chain in the file at `path`.
     ///
     /// # Errors
-    /// [`ChainError`] with the line and what is allowed there.
-    pub fn read(path: &Path) -> Result<Chain, ChainError> {
-        let text = std::fs::read_to_string(path).map_err(|error| ChainError::Unreadable {
-            path: path.display().to_string(),
-            reason: error.to_string(),
-        })?;
-        Chain::parse(&path.display().to_string(), &text)
+    /// [`FileError`] with the line and what is allowed there.
+    pub fn read(path: &Path) -> Result<Chain, FileError> {
+        Chain::parse(&path.display().to_string(), &read_file("pipeline", path)?)
     }
 
     /// Reads the chain from `text`, which stands in `file`.
     ///
     /// # Errors
-    /// [`ChainError::Invalid`].
-    pub fn parse(file: &str, text: &str) -> Result<Chain, ChainError> {
+    /// [`FileError::Invalid`].
+    pub fn parse(file: &str, text: &str) -> Result<Chain, FileError> {
         let name = Path::new(file).file_stem().unwrap_or_default();
         let name = name.to_string_lossy().to_lowercase();
         let reader = Reader { file, text };
@@ -145,12 +119,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn invalid(&self, at: usize, problem: impl Into<String>) -> ChainError {
-        let line = self.text[..at.min(self.text.len())].matches('\n').count() + 1;
-        ChainError::Invalid { file: self.file.into(), line, problem: problem.into() }
+    fn invalid(&self, at: usize, problem: impl Into<String>) -> FileError {
+        let line = line_of(self.text, at);
+        FileError::Invalid { file: self.file.into(), line, problem: problem.into() }
     }
 
-    fn chain(&self, name: &str, file: File) -> Result<Chain, ChainError> {
+    fn chain(&self, name: &str, file: File) -> Result<Chain, FileError> {
         let rows = self.within("matrix.rows", &file.matrix.rows, SIDE_MAX)?;
         let columns = self.within("matrix.columns", &file.matrix.columns, SIDE_MAX)?;
         let flow = &file.flow;
@@ -206,7 +180,7 @@ impl Reader<'_> {
     }
 
     /// A stage that has no ranks yet, and those that it wants.
-    fn stage(&self, stage: FileStage) -> Result<(Stage, Wanted), ChainError> {
+    fn stage(&self, stage: FileStage) -> Result<(Stage, Wanted), FileError> {
         let functions = stage.functions.iter().map(|name| self.function(name));
         let functions = functions.collect::<Result<Vec<_>, _>>()?;
         let wanted = self.wanted(&stage.ranks, &stage.on)?;
@@ -220,7 +194,7 @@ impl Reader<'_> {
         &self,
         ranks: &Option<Spanned<usize>>,
         on: &Option<Spanned<Vec<usize>>>,
-    ) -> Result<Wanted, ChainError> {
+    ) -> Result<Wanted, FileError> {
         let Some(on) = on else {
             let ranks = ranks.as_ref().map(|ranks| self.within("ranks", ranks, RANKS_MAX));
             return Ok(Wanted::Own(ranks.transpose()?.unwrap_or(1)));
@@ -244,7 +218,7 @@ impl Reader<'_> {
         Ok(Wanted::On(wanted.clone()))
     }
 
-    fn function(&self, name: &Spanned<String>) -> Result<Function, ChainError> {
+    fn function(&self, name: &Spanned<String>) -> Result<Function, FileError> {
         let known = Function::NAMED.iter().find(|(_, known)| *known == name.get_ref());
         known.map(|(function, _)| *function).ok_or_else(|| {
             let names: Vec<_> =
@@ -258,7 +232,7 @@ impl Reader<'_> {
         })
     }
 
-    fn within(&self, field: &str, value: &Spanned<usize>, max: usize) -> Result<usize, ChainError> {
+    fn within(&self, field: &str, value: &Spanned<usize>, max: usize) -> Result<usize, FileError> {
         let number = *value.get_ref();
         if (1..=max).contains(&number) {
             return Ok(number);

@@ -40,7 +40,6 @@ mod waiting;
 
 pub use chain::{Chain, Function, Stage};
 pub use choice::{Pacing, Pipeline};
-pub use file::ChainError;
 pub(crate) use member::Member;
 pub(crate) use results::{computing_us, hidden, profile};
 

@@ -51,18 +51,21 @@ pub enum RunError {
 }
 
 impl Run {
+    /// A run that ended in order and searched for nothing.
+    pub fn of(label: &str, headers: Vec<RunHeader>, measurements: Vec<Measurement>) -> Run {
+        let (label, trials) = (label.into(), Vec::new());
+        Run { label, headers, measurements, trials, ended: true, cut_off: false }
+    }
+
     /// Reads the text of a results file. `label` names it in messages.
     ///
     /// # Errors
     /// [`RunError`] names the line; only a last line without an end may be broken.
     pub fn parse(label: &str, text: &str) -> Result<Run, RunError> {
         let mut run = Run {
-            label: label.into(),
-            headers: Vec::new(),
-            measurements: Vec::new(),
-            trials: Vec::new(),
             ended: false,
             cut_off: !text.is_empty() && !text.ends_with('\n'),
+            ..Run::of(label, Vec::new(), Vec::new())
         };
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

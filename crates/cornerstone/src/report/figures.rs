@@ -309,14 +309,7 @@ mod tests {
             environment: Environment::default(),
             texts: Default::default(),
         };
-        vec![Run {
-            label: "run".into(),
-            headers: vec![header],
-            measurements,
-            trials: Vec::new(),
-            ended: true,
-            cut_off: false,
-        }]
+        vec![Run::of("run", vec![header], measurements)]
     }
 
     #[test]

@@ -62,14 +62,7 @@ pub(crate) fn run(machine: &Machine) -> Run {
     maker.collectives();
     maker.streams();
     maker.packets();
-    Run {
-        label: machine.label.into(),
-        headers: vec![header(machine)],
-        measurements: maker.measurements,
-        trials: Vec::new(),
-        ended: true,
-        cut_off: false,
-    }
+    Run::of(machine.label, vec![header(machine)], maker.measurements)
 }
 
 /// A run that measured nothing.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use contract::{Rank, Result};
 
-use super::{Call, Pieces, call, call_of_all};
+use super::{Call, Pieces, call_of_all, rooted};
 use crate::machine::Board;
 use crate::rank::SimulatedRank;
 
@@ -16,11 +16,10 @@ pub(crate) fn scatter(
     send: &[u8],
     receive: &mut [u8],
 ) -> Result<()> {
-    let mut call = call(rank, board, "scatter");
-    call.mark.root = Some(root);
+    let (mut call, is_root) = rooted(rank, board, "scatter", root)?;
     let (me, size, each) = (call.rank.rank(), call.rank.size(), receive.len());
     let pieces = Pieces::new(board, size, each);
-    if call.check_root(root)? {
+    if is_root {
         if send.len() != size * each {
             return call.refuse("`send` at the root", size * each, send.len());
         }
@@ -53,14 +52,12 @@ pub(crate) fn gather(
     send: &[u8],
     receive: &mut [u8],
 ) -> Result<()> {
-    let mut call = call(rank, board, "gather");
-    call.mark.root = Some(root);
+    let (mut call, is_root) = rooted(rank, board, "gather", root)?;
     let (me, size, each) = (call.rank.rank(), call.rank.size(), send.len());
     let pieces = Pieces::new(board, 1, each);
-    if !call.check_root(root)? {
+    if !is_root {
         let show = |call: &mut Call<'_, '_>, step, piece| {
-            let range = pieces.range(piece);
-            call.put(step, range.len(), &send[range]);
+            call.put_piece(step, pieces.range(piece), send);
         };
         return call.run(pieces.count(), show, |_, _, _| Ok(()));
     }
@@ -114,10 +111,7 @@ fn exchange_blocks(mut call: Call<'_, '_>, buffer: &mut [u8]) -> Result<()> {
     let own = buffer[me * each..][..each].to_vec();
     call.run(
         pieces.count(),
-        |call, step, piece| {
-            let range = pieces.range(piece);
-            call.put(step, range.len(), &own[range]);
-        },
+        |call, step, piece| call.put_piece(step, pieces.range(piece), &own),
         |call, step, piece| take_blocks(call, step, pieces.range(piece), each, buffer),
     )
 }

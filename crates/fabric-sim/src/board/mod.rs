@@ -8,6 +8,8 @@
 mod blocks;
 mod reduce;
 
+use std::ops::Range;
+
 use contract::{Error, Rank, Result, TimeSpan, Work, WorkKind};
 
 use crate::machine::Board;
@@ -45,7 +47,7 @@ impl Pieces {
         self.bytes.div_ceil(self.each).max(1)
     }
 
-    fn range(self, index: usize) -> std::ops::Range<usize> {
+    fn range(self, index: usize) -> Range<usize> {
         let start = index * self.each;
         start..self.bytes.min(start + self.each)
     }
@@ -75,6 +77,11 @@ impl Call<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes a piece of `data`.
+    fn put_piece(&mut self, step: u64, range: Range<usize>, data: &[u8]) {
+        self.put(step, range.len(), &data[range]);
     }
 
     /// Writes `written_bytes` bytes for others to read, of which only `data` need be there.
@@ -135,11 +142,6 @@ impl Call<'_, '_> {
         let (collective, what) = (self.mark.collective, what.into());
         Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
     }
-
-    fn check_root(&self, root: usize) -> Result<bool> {
-        contract::check_rank(root, self.rank.size())?;
-        Ok(self.rank.rank() == root)
-    }
 }
 
 fn call<'r, 'a>(
@@ -148,6 +150,20 @@ fn call<'r, 'a>(
     collective: &'static str,
 ) -> Call<'r, 'a> {
     Call { rank, board, mark: Mark { collective, root: None, reduction: None }, crowded: false }
+}
+
+/// A call of which rank `root` is the root, and whether this rank is that one.
+fn rooted<'r, 'a>(
+    rank: &'r mut SimulatedRank<'a>,
+    board: &'r Board,
+    collective: &'static str,
+    root: usize,
+) -> Result<(Call<'r, 'a>, bool)> {
+    contract::check_rank(root, rank.size())?;
+    let is_root = rank.rank() == root;
+    let mut call = call(rank, board, collective);
+    call.mark.root = Some(root);
+    Ok((call, is_root))
 }
 
 /// A call in which all ranks write, and all read.
@@ -175,13 +191,11 @@ pub(crate) fn broadcast(
     root: usize,
     buffer: &mut [u8],
 ) -> Result<()> {
-    let mut call = call(rank, board, "broadcast");
-    call.mark.root = Some(root);
+    let (mut call, is_root) = rooted(rank, board, "broadcast", root)?;
     let pieces = Pieces::new(board, 1, buffer.len());
-    if call.check_root(root)? {
+    if is_root {
         let show = |call: &mut Call<'_, '_>, step, piece| {
-            let range = pieces.range(piece);
-            call.put(step, range.len(), &buffer[range]);
+            call.put_piece(step, pieces.range(piece), buffer);
         };
         return call.run(pieces.count(), show, |_, _, _| Ok(()));
     }

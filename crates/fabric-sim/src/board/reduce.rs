@@ -2,10 +2,9 @@
 
 use contract::{Rank, Reduction, Result, TimeSpan};
 
-use super::{Call, Pieces, call, call_of_all};
+use super::{Call, Pieces, call_of_all, rooted};
 use crate::machine::Board;
 use crate::rank::SimulatedRank;
-use crate::world::Mark;
 
 /// From this length on more than two ranks share the combining of a piece.
 const SHARED_FROM_BYTES: usize = 2048;
@@ -19,9 +18,8 @@ pub(crate) fn reduce(
     send: &[u8],
     receive: &mut [u8],
 ) -> Result<()> {
-    let mut call = call(rank, board, "reduce");
-    call.mark = Mark { root: Some(root), reduction: Some(reduction), ..call.mark };
-    let is_root = call.check_root(root)?;
+    let (mut call, is_root) = rooted(rank, board, "reduce", root)?;
+    call.mark.reduction = Some(reduction);
     if is_root && receive.len() != send.len() {
         return call.refuse("`receive` at the root", send.len(), receive.len());
     }
@@ -36,7 +34,7 @@ pub(crate) fn reduce(
                 call.copy(range.len());
                 call.rank.put_part(step, &send[range]);
             } else {
-                call.put(step, range.len(), &send[range]);
+                call.put_piece(step, range, send);
             }
         },
         |call, step, piece| {
@@ -68,10 +66,7 @@ pub(crate) fn allreduce(
     let size = call.rank.size();
     call.run(
         pieces.count(),
-        |call, step, piece| {
-            let range = pieces.range(piece);
-            call.put(step, range.len(), &send[range]);
-        },
+        |call, step, piece| call.put_piece(step, pieces.range(piece), send),
         |call, step, piece| {
             let range = pieces.range(piece);
             let bytes = range.len();

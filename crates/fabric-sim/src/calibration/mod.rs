@@ -26,9 +26,10 @@ mod pauses;
 
 use std::collections::BTreeMap;
 
+use contract::FileError;
 use contract::record::{FabricDescription, Measurement, Run};
 
-use crate::machine::{self, MachineError};
+use crate::machine;
 use crate::{Kind, Machine, unloaded};
 use boards::FoundBoard;
 use copies::Copies;
@@ -80,7 +81,7 @@ pub enum CalibrationError {
     },
     /// The machine made from it is refused, by a rule of machine files.
     #[error(transparent)]
-    Machine(#[from] MachineError),
+    Machine(#[from] FileError),
 }
 
 /// Medians in microseconds, by size in bytes.

@@ -1,5 +1,9 @@
 //! The machines that come with Cornerstone, and finding one by name or file.
 
+use std::path::Path;
+
+use contract::read_file;
+
 use super::{Machine, MachineError, parse};
 
 macro_rules! machines {
@@ -43,11 +47,7 @@ pub fn built_in() -> Vec<Machine> {
 /// Unknown names come back with the nearest ones; files with what is wrong in them.
 pub fn find(name: &str) -> Result<Machine, MachineError> {
     if name.ends_with(".toml") {
-        let text = std::fs::read_to_string(name).map_err(|error| MachineError::Unreadable {
-            path: name.into(),
-            reason: error.to_string(),
-        })?;
-        return parse(name, &text);
+        return Ok(parse(name, &read_file("machine file", Path::new(name))?)?);
     }
     match BUILT_IN.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => Ok(parse_built_in(name, text)),

@@ -1,5 +1,7 @@
 //! Why a machine cannot be had, in words that name the place.
 
+use contract::FileError;
+
 /// Why a machine cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MachineError {
@@ -13,22 +15,7 @@ pub enum MachineError {
         /// The nearest names, in words.
         suggestion: String,
     },
-    /// The file cannot be read.
-    #[error("cannot read the machine file {path}: {reason}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The system's words.
-        reason: String,
-    },
-    /// The file does not describe a machine.
-    #[error("{file}, line {line}: {problem}")]
-    Invalid {
-        /// The file.
-        file: String,
-        /// The line, counted from 1.
-        line: usize,
-        /// The field, what is wrong, and what is allowed.
-        problem: String,
-    },
+    /// The file cannot be read, or does not describe a machine.
+    #[error(transparent)]
+    File(#[from] FileError),
 }

@@ -6,6 +6,8 @@ mod file;
 mod show;
 mod source;
 
+use std::sync::Arc;
+
 use contract::{TimeSpan, WorkKind};
 
 use crate::network::Kind;
@@ -42,7 +44,7 @@ pub struct Machine {
     /// Collectives around its ring, if it has them.
     pub ring_collectives: Option<RingCollectives>,
     /// Boards in memory that all its processors share, if it has them: collectives go over them.
-    pub board: Option<Board>,
+    pub board: Option<Arc<Board>>,
     /// Pauses by its operating system, by kind.
     pub pauses: Vec<Pause>,
     /// Where each number comes from.

@@ -190,7 +190,7 @@ fn collectives(machine: &Machine) -> Vec<String> {
         (ranks, u64::MAX) => format!(", of up to {ranks} ranks"),
         (ranks, bytes) => format!(", of up to {ranks} ranks and {bytes} B; others by messages"),
     };
-    let Board { piece_bytes, places, .. } = board;
+    let Board { piece_bytes, places, .. } = &**board;
     vec![
         format!("They go over boards in memory that all ranks see{limit}."),
         format!("A rank has up to {places} pieces of {piece_bytes} B on its board."),

@@ -1,5 +1,7 @@
 //! What the collectives over boards ask of a rank.
 
+use std::sync::Arc;
+
 use contract::{Error, Result};
 
 use super::SimulatedRank;
@@ -8,11 +10,11 @@ use crate::world::{Mark, Turn};
 
 impl SimulatedRank<'_> {
     /// The machine's boards, where a collective of `bytes` bytes goes over them.
-    pub(super) fn board(&self, bytes: usize) -> Option<Board> {
+    pub(super) fn board(&self, bytes: usize) -> Option<Arc<Board>> {
         let world = self.world.borrow();
         let board = world.machine.board.as_ref()?;
         let own = (2..=board.ranks_max).contains(&self.size) && !world.shares_processors();
-        (own && bytes as u64 <= board.bytes_max).then(|| board.clone())
+        (own && bytes as u64 <= board.bytes_max).then(|| Arc::clone(board))
     }
 
     /// The next step of a collective over boards, once this rank's place is free.

@@ -6,6 +6,7 @@ use num_complex::{Complex, Complex32};
 use rustfft::{Fft, FftPlanner};
 
 use super::Real;
+use crate::error::check_whole;
 use crate::{Error, Result};
 
 /// RustFFT behind the same call, to be compared with.
@@ -31,9 +32,7 @@ impl LibraryFft {
     /// # Errors
     /// [`Error::BrokenTransform`] if `data` is not a whole number of transforms.
     pub fn transform(&mut self, data: &mut [Complex32]) -> Result<()> {
-        if !data.len().is_multiple_of(self.length) {
-            return Err(Error::BrokenTransform { length: self.length, found: data.len() });
-        }
+        check_whole(self.length, data.len())?;
         self.library.transform(data);
         Ok(())
     }

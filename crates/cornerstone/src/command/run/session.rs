@@ -48,14 +48,8 @@ impl Session {
                     Some(path) => path,
                     None => results::default_path(&request.header(FabricDescription::default()))?,
                 };
-                let run = Run {
-                    label: path.file_stem().map(|s| s.display().to_string()).unwrap_or_default(),
-                    headers: Vec::new(),
-                    measurements: Vec::new(),
-                    trials: Vec::new(),
-                    ended: false,
-                    cut_off: false,
-                };
+                let label = path.file_stem().map(|s| s.display().to_string()).unwrap_or_default();
+                let run = Run { ended: false, ..Run::of(&label, Vec::new(), Vec::new()) };
                 (ResultsFile::create(&path)?, run)
             }
         };

@@ -27,14 +27,7 @@ fn processor(rank: u64) -> [Measurement; 2] {
 }
 
 fn run(measurements: Vec<Measurement>) -> Run {
-    Run {
-        label: "run".into(),
-        headers: Vec::new(),
-        measurements,
-        trials: Vec::new(),
-        ended: true,
-        cut_off: false,
-    }
+    Run::of("run", Vec::new(), measurements)
 }
 
 #[test]

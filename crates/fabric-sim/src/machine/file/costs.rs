@@ -1,14 +1,12 @@
 //! What processors, end points, the protocol and pauses cost, from the fields of a file.
 
-use contract::{TimeSpan, WorkKind};
+use contract::{FileError, TimeSpan, WorkKind};
 
 use super::place::Place;
 use super::schema::{
     FileAnnouncement, FileBoard, FileEndpoint, FilePause, FileProcessor, FileProtocol, FileRing,
 };
-use crate::machine::{
-    Announcement, Board, Endpoint, MachineError, Pause, Processor, Protocol, RingCollectives,
-};
+use crate::machine::{Announcement, Board, Endpoint, Pause, Processor, Protocol, RingCollectives};
 use crate::quantity::{Cost, Piecewise};
 
 const POLLING_US: f64 = 0.1;
@@ -17,10 +15,7 @@ const TIME_SLICE_US: f64 = 10_000.0;
 /// Each kind has streams of random numbers of its own.
 const PAUSES_MAX: usize = 256;
 
-pub(super) fn processor(
-    place: &Place<'_>,
-    file: &FileProcessor,
-) -> Result<Processor, MachineError> {
+pub(super) fn processor(place: &Place<'_>, file: &FileProcessor) -> Result<Processor, FileError> {
     let mut work = Vec::new();
     for (kind, key, rate) in [
         (WorkKind::FloatingPoint, "floating_point_mflops", file.floating_point_mflops),
@@ -65,7 +60,7 @@ pub(super) fn processor(
     Ok(Processor { work, polling, time_slice, switch })
 }
 
-pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<Endpoint, MachineError> {
+pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<Endpoint, FileError> {
     Ok(Endpoint {
         send: place.pieces("endpoint.send", (file.send_us, file.send_ns_per_byte), &file.send)?,
         receive: place.pieces(
@@ -100,7 +95,7 @@ pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<Endpoin
     })
 }
 
-fn simplex(place: &Place<'_>, file: &FileEndpoint) -> Result<Option<u64>, MachineError> {
+fn simplex(place: &Place<'_>, file: &FileEndpoint) -> Result<Option<u64>, FileError> {
     match (file.simplex, file.simplex_from_bytes) {
         (true, Some(_)) => Err(place.refuse(
             "endpoint.simplex_from_bytes",
@@ -111,7 +106,7 @@ fn simplex(place: &Place<'_>, file: &FileEndpoint) -> Result<Option<u64>, Machin
     }
 }
 
-pub(super) fn protocol(place: &Place<'_>, file: &FileProtocol) -> Result<Protocol, MachineError> {
+pub(super) fn protocol(place: &Place<'_>, file: &FileProtocol) -> Result<Protocol, FileError> {
     Ok(Protocol {
         eager_bytes: file.eager_bytes.unwrap_or(u64::MAX),
         announcement: match file.announcement {
@@ -126,7 +121,7 @@ pub(super) fn protocol(place: &Place<'_>, file: &FileProtocol) -> Result<Protoco
 pub(super) fn ring_collectives(
     place: &Place<'_>,
     file: &FileRing,
-) -> Result<RingCollectives, MachineError> {
+) -> Result<RingCollectives, FileError> {
     let span = |key: &str, us| place.span(&format!("ring_collectives.{key}"), Some(us));
     Ok(RingCollectives {
         barrier_entry: span("barrier_entry_us", file.barrier_entry_us)?,
@@ -138,7 +133,7 @@ pub(super) fn ring_collectives(
     })
 }
 
-pub(super) fn board(place: &Place<'_>, file: &FileBoard) -> Result<Board, MachineError> {
+pub(super) fn board(place: &Place<'_>, file: &FileBoard) -> Result<Board, FileError> {
     let pieces = |key: &str, pieces| place.pieces(&format!("board.{key}"), (None, None), pieces);
     for (key, value, least) in [("piece_bytes", file.piece_bytes, 64), ("places", file.places, 2)] {
         if value < least {
@@ -164,7 +159,7 @@ pub(super) fn pause(
     place: &Place<'_>,
     number: usize,
     file: &FilePause,
-) -> Result<Pause, MachineError> {
+) -> Result<Pause, FileError> {
     let span = |key: &str, us| place.span(&format!("pause.{key}"), us);
     let refuse = |key: &str, why: &str| Err(place.refuse_in(number, &format!("pause.{key}"), why));
     let pause = Pause {

@@ -6,18 +6,22 @@ mod place;
 mod schema;
 mod sources;
 
+use std::sync::Arc;
+
+use contract::FileError;
+
 use place::Place;
 use schema::{File, FileLevel};
 
-use super::{Level, Machine, MachineError};
+use super::{Level, Machine};
 
 pub(super) use network::WHOLE_MESSAGE_BYTES;
 
 /// Reads a machine file; `file` names it in messages.
 ///
 /// # Errors
-/// [`MachineError::Invalid`] with the line and the field, and what is allowed there.
-pub fn parse(file: &str, text: &str) -> Result<Machine, MachineError> {
+/// [`FileError::Invalid`] with the line and the field, and what is allowed there.
+pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
     let place = Place { file, text };
     let read: File = toml::from_str(text).map_err(|error| place.syntax(&error))?;
     sources::check(&place, &read.source)?;
@@ -42,7 +46,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, MachineError> {
             .ring_collectives
             .map(|ring| costs::ring_collectives(&place, &ring))
             .transpose()?,
-        board: read.board.map(|board| costs::board(&place, &board)).transpose()?,
+        board: read.board.map(|board| costs::board(&place, &board)).transpose()?.map(Arc::new),
         pauses: read
             .pause
             .iter()

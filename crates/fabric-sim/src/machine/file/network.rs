@@ -1,15 +1,17 @@
 //! The network of a machine, from the fields of a file.
 
+use contract::FileError;
+
 use super::place::Place;
 use super::schema::{FileMerge, FileNetwork, FileShape, FileSwitching};
-use crate::machine::{MachineError, MergePolicy, Network, Switching};
+use crate::machine::{MergePolicy, Network, Switching};
 use crate::topology::Shape;
 
 /// The packet of a network that does not say how long its packets are: whole messages, short of the field's limit.
 pub(crate) const WHOLE_MESSAGE_BYTES: u32 = 1 << 30;
 const BUFFER_PACKETS: u32 = 4;
 
-pub(super) fn network(place: &Place<'_>, file: &FileNetwork) -> Result<Network, MachineError> {
+pub(super) fn network(place: &Place<'_>, file: &FileNetwork) -> Result<Network, FileError> {
     let at_least = |field: &str, value: u32, least: u32| {
         if value >= least {
             Ok(value)
@@ -54,7 +56,7 @@ pub(super) fn network(place: &Place<'_>, file: &FileNetwork) -> Result<Network, 
     })
 }
 
-fn shape(place: &Place<'_>, file: &FileNetwork) -> Result<Shape, MachineError> {
+fn shape(place: &Place<'_>, file: &FileNetwork) -> Result<Shape, FileError> {
     // Which shapes take which of the fields that only some take.
     let takers: [(&str, bool, &[FileShape]); 4] = [
         ("one_way", file.one_way, &[FileShape::Ring]),

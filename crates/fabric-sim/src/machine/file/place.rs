@@ -1,9 +1,8 @@
 //! Numbers read from a file, and where in it something is wrong.
 
-use contract::TimeSpan;
+use contract::{FileError, TimeSpan, line_of};
 
 use super::schema::FilePiece;
-use crate::machine::MachineError;
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
 /// The file, to say where in it something is wrong.
@@ -13,13 +12,12 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    pub(super) fn invalid(&self, line: usize, problem: impl Into<String>) -> MachineError {
-        MachineError::Invalid { file: self.file.into(), line, problem: problem.into() }
+    pub(super) fn invalid(&self, line: usize, problem: impl Into<String>) -> FileError {
+        FileError::Invalid { file: self.file.into(), line, problem: problem.into() }
     }
 
-    pub(super) fn syntax(&self, error: &toml::de::Error) -> MachineError {
-        let at = error.span().map_or(0, |span| span.start);
-        let line = self.text[..at.min(self.text.len())].matches('\n').count() + 1;
+    pub(super) fn syntax(&self, error: &toml::de::Error) -> FileError {
+        let line = line_of(self.text, error.span().map_or(0, |span| span.start));
         let key = self.text.lines().nth(line - 1).and_then(|line| line.split_once('='));
         let field = key.map(|(key, _)| format!("`{}`: ", key.trim())).unwrap_or_default();
         let message = in_words(error.message());
@@ -47,17 +45,17 @@ impl Place<'_> {
         found
     }
 
-    pub(super) fn refuse(&self, field: &str, problem: &str) -> MachineError {
+    pub(super) fn refuse(&self, field: &str, problem: &str) -> FileError {
         self.refuse_in(0, field, problem)
     }
 
     /// The same in the section of this number, of several with one name.
-    pub(super) fn refuse_in(&self, number: usize, field: &str, problem: &str) -> MachineError {
+    pub(super) fn refuse_in(&self, number: usize, field: &str, problem: &str) -> FileError {
         self.invalid(self.line(field, number), format!("`{field}` {problem}"))
     }
 
     /// A number that is zero or more.
-    pub(super) fn number(&self, field: &str, value: Option<f64>) -> Result<f64, MachineError> {
+    pub(super) fn number(&self, field: &str, value: Option<f64>) -> Result<f64, FileError> {
         let value = value.unwrap_or(0.0);
         if value.is_finite() && (0.0..1e12).contains(&value) {
             Ok(value)
@@ -66,11 +64,11 @@ impl Place<'_> {
         }
     }
 
-    pub(super) fn span(&self, field: &str, us: Option<f64>) -> Result<TimeSpan, MachineError> {
+    pub(super) fn span(&self, field: &str, us: Option<f64>) -> Result<TimeSpan, FileError> {
         Ok(span(self.number(field, us)?))
     }
 
-    pub(super) fn rate(&self, field: &str, per_us: f64) -> Result<PerUnit, MachineError> {
+    pub(super) fn rate(&self, field: &str, per_us: f64) -> Result<PerUnit, FileError> {
         if self.number(field, Some(per_us))? > 0.0 {
             Ok(PerUnit::from_rate_per_us(per_us))
         } else {
@@ -83,7 +81,7 @@ impl Place<'_> {
         field: &str,
         us: Option<f64>,
         ns_per_byte: Option<f64>,
-    ) -> Result<Cost, MachineError> {
+    ) -> Result<Cost, FileError> {
         let ns = self.number(&format!("{field}_ns_per_byte"), ns_per_byte)?;
         let fixed = self.span(&format!("{field}_us"), us)?;
         Ok(Cost { fixed, per_byte: PerUnit::from_us(ns / 1e3) })
@@ -95,7 +93,7 @@ impl Place<'_> {
         field: &str,
         line: (Option<f64>, Option<f64>),
         pieces: &[FilePiece],
-    ) -> Result<Piecewise, MachineError> {
+    ) -> Result<Piecewise, FileError> {
         if pieces.is_empty() {
             return Ok(Piecewise::line(self.cost(field, line.0, line.1)?));
         }

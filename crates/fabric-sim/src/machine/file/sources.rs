@@ -1,14 +1,16 @@
 //! The rule that every number says where it comes from.
 
+use contract::FileError;
+
 use super::place::Place;
-use crate::machine::{MachineError, Source};
+use crate::machine::Source;
 
 /// The tables of costs.
 const SECTIONS: [&str; 7] =
     ["processor", "endpoint", "protocol", "network", "ring_collectives", "board", "pause"];
 
 /// Each number in the tables of costs must say where it comes from.
-pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), MachineError> {
+pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), FileError> {
     let table: toml::Table = toml::from_str(place.text).map_err(|error| place.syntax(&error))?;
     for section in SECTIONS {
         let fields = match table.get(section) {
