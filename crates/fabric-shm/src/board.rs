@@ -27,6 +27,7 @@ pub(crate) struct Board {
     pub(crate) left: Left,
     /// Whether a member has found that the members are not in the same step. Only the first member's board says so.
     pub(crate) broken: Broken,
+    pub(crate) history: History,
     /// Only the first member's board is worked with.
     pub(crate) works: [Work; SLOTS],
     pub(crate) heads: [Head; SLOTS],
@@ -45,6 +46,14 @@ pub(crate) struct Left(AtomicU32);
 /// Set once and for all.
 #[repr(C, align(64))]
 pub(crate) struct Broken(AtomicU32);
+
+/// How many calls a member has made, as far as it has said so: through the team in the high half, past it by messages in the
+/// low half.
+///
+/// All members make the same calls in the same order, so of two histories one is the other's beginning. If one has more
+/// calls of the first kind and the other more of the second, they have not made the same calls.
+#[repr(C, align(64))]
+pub(crate) struct History(AtomicU64);
 
 /// What the members count together in a step.
 #[repr(C)]
@@ -119,6 +128,22 @@ impl Broken {
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
+    }
+}
+
+impl History {
+    /// Says how far this member has come.
+    pub(crate) fn publish(&self, through: u32, past: u32) {
+        // Nothing else has to be seen with it: an older one is true as well.
+        self.0.store(u64::from(through) << 32 | u64::from(past), Ordering::Relaxed);
+    }
+
+    /// Whether this member's calls and those of one that has come so far cannot be the same.
+    pub(crate) fn contradicts(&self, through: u32, past: u32) -> bool {
+        let word = self.0.load(Ordering::Relaxed);
+        let ahead = ((word >> 32) as u32).wrapping_sub(through) as i32;
+        let ahead_past = (word as u32).wrapping_sub(past) as i32;
+        i64::from(ahead) * i64::from(ahead_past) < 0
     }
 }
 

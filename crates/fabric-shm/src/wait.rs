@@ -78,6 +78,14 @@ impl Patience {
     }
 }
 
+/// Whether it is time to look, after so many fruitless looks at what is waited for, at whether it can come at all: now and
+/// then while the looks follow one another closely, and at almost every one once there is a sleep before each.
+#[inline]
+pub(crate) fn is_time_to_doubt(looks: u32, own_processor: bool) -> bool {
+    let asleep = !own_processor && looks > LOOKS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP;
+    looks.is_multiple_of(if asleep { 4 } else { 64 })
+}
+
 /// Says that the owner of `word` is about to sleep. It then looks for work once more.
 pub(crate) fn announce_sleep(word: &AtomicU32) {
     word.store(1, Ordering::Relaxed);

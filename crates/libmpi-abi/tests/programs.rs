@@ -103,6 +103,11 @@ fn collectives_that_do_not_match_fail_where_it_can_be_seen_and_nobody_waits_for_
 }
 
 #[test]
+fn collectives_by_shared_memory_and_by_messages_do_not_wait_for_each_other() {
+    succeeds("parted");
+}
+
+#[test]
 fn grids_and_hints_are_as_the_standard_says() {
     succeeds("grids");
 }

@@ -4,7 +4,7 @@ use contract::{Error, Result};
 
 use super::{Host, PIECE_BYTES, Team};
 use crate::board::{SLOTS, has_come};
-use crate::engine::{mismatch, unequal_lengths};
+use crate::engine::{describe, mismatch, unequal_lengths};
 use crate::segment::State;
 
 /// Whose parts a rank waits for.
@@ -34,6 +34,13 @@ pub(super) enum Agreement {
     OutOfStep,
 }
 
+/// The calls that this rank has made with the members: through the team, and past it, by messages.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Made {
+    through: u32,
+    past: u32,
+}
+
 pub(super) fn out_of_step() -> Error {
     let explanation =
         "the ranks did not agree about an earlier collective of this communicator".into();
@@ -52,6 +59,43 @@ impl Team {
             }
             Agreement::Yes => outcome.clone(),
         }
+    }
+
+    /// Counts a call that is about to be made through the team.
+    #[inline]
+    pub fn count_call(&mut self) {
+        self.made.through = self.made.through.wrapping_add(1);
+    }
+
+    /// Counts a call that the members make among them by messages.
+    pub fn count_call_by_messages(&mut self) {
+        self.made.past = self.made.past.wrapping_add(1);
+        self.tell();
+    }
+
+    /// Says how far this rank has come: before it waits for long, for that is when it matters.
+    pub(super) fn tell(&self) {
+        self.board(self.me).history.publish(self.made.through, self.made.past);
+    }
+
+    /// A member that cannot have made the same calls as this rank: it is in a call by messages and this rank in one
+    /// through the team, or the other way round.
+    pub(super) fn contradicting(&self) -> Option<usize> {
+        let Made { through, past } = self.made;
+        (0..self.size()).find(|&other| self.board(other).history.contradicts(through, past))
+    }
+
+    /// For a rank that waits in a call by messages: why it waits in vain, if it does. The other members learn of it too.
+    pub(crate) fn look_beside<H: Host>(&self, host: &mut H) -> Option<Error> {
+        if self.board(0).broken.is_set() {
+            return Some(out_of_step());
+        }
+        let rank = self.members[self.contradicting()?];
+        self.break_off(host);
+        let explanation = format!(
+            "rank {rank} has made other collectives of this communicator, or in another order"
+        );
+        Some(Error::MismatchedCollective { explanation })
     }
 
     /// Makes all members fail in this call or their next one.
@@ -80,6 +124,12 @@ impl Team {
             unequal_lengths(own, own_bytes, other, mark, bytes)
                 .unwrap_or_else(|| mismatch(me, own, other, mark)),
         )
+    }
+
+    /// The error of a call that a member does not take part in.
+    pub(super) fn without(&self, member: usize, does: &str) -> Error {
+        let (rank, call) = (self.members[member], describe(self.call.mark));
+        Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
     }
 
     /// A member that is in another call in this step, or has ended it without the part that is waited for.

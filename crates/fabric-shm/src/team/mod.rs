@@ -10,13 +10,13 @@ mod exchange;
 mod reduce;
 mod spread;
 
-use agree::{Agreement, Call, Whom, out_of_step};
+use agree::{Agreement, Call, Made, Whom, out_of_step};
 use contract::{Error, Result};
 
 pub use reduce::{Apply, Combine};
 
 use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
-use crate::engine::{Engine, FIRST_LOOKS, describe};
+use crate::engine::{Engine, FIRST_LOOKS};
 use crate::primitive::{Ordering, fence, spin_loop, yield_processor};
 use crate::ring::copy_short;
 use crate::wait;
@@ -26,8 +26,6 @@ use crate::wait;
 const WINDOW: usize = SLOTS / 2;
 /// The longest piece while every rank has a processor: both ends stay in the first two caches.
 pub(crate) const PIECE_BYTES: usize = 32 << 10;
-/// Fruitless looks between two at whether a member's program has ended.
-const LOOKS_BETWEEN_CHECKS: u32 = 64;
 
 /// Who calls a collective: an engine, or what it is in.
 pub(crate) trait Host: Sized {
@@ -72,6 +70,7 @@ pub struct Team {
     /// What the next call says of its length, where that is not what it is made with.
     stated: Option<usize>,
     agreement: Agreement,
+    made: Made,
     /// Whether this rank was the root of the last call, and shares its processor: it has waited for nobody, and lets those
     /// who wait for its data go on before it begins the next.
     owes_turn: bool,
@@ -101,6 +100,7 @@ impl Team {
             call: Call { mark: 0, bytes: 0, pieces: 1 },
             stated: None,
             agreement: Agreement::Yes,
+            made: Made::default(),
             owes_turn: false,
         }
     }
@@ -384,7 +384,8 @@ impl Team {
         whom: Whom,
         ready: &dyn Fn(&Team) -> bool,
     ) -> Result<()> {
-        let (mut gone, mut astray, mut broken) = (None, None, false);
+        self.tell();
+        let (mut gone, mut astray, mut parted, mut broken) = (None, None, None, false);
         let mut looks = 0_u32;
         Engine::wait_until(host, H::engine, &mut |host| {
             host.idle();
@@ -392,13 +393,15 @@ impl Team {
             if ready(self) {
                 return true;
             }
-            if looks.is_multiple_of(LOOKS_BETWEEN_CHECKS) {
+            if wait::is_time_to_doubt(looks, !self.shares_processors) {
                 gone = self.gone_before(host, number);
                 astray = self.astray(whom, number);
+                parted = self.contradicting();
             }
             broken = self.board(0).broken.is_set();
             // It may have given its part just before it went.
-            (gone.is_some() || astray.is_some() || broken) && !ready(self)
+            let vain = gone.is_some() || astray.is_some() || parted.is_some() || broken;
+            vain && !ready(self)
         })?;
         match gone {
             _ if ready(self) => Ok(()),
@@ -410,9 +413,11 @@ impl Team {
                     return Err(self.disagree(host, member, mark, bytes));
                 }
                 self.agreement = Agreement::OutOfStep;
-                let (rank, call) = (self.members[member], describe(self.call.mark));
-                let explanation = format!("rank {rank} went on without taking part in {call}");
-                Err(host.disagree(Error::MismatchedCollective { explanation }))
+                Err(host.disagree(self.without(member, "went on without taking part in")))
+            }
+            None if let Some(member) = parted => {
+                self.agreement = Agreement::OutOfStep;
+                Err(host.disagree(self.without(member, "makes another collective and not")))
             }
             Some(rank) => {
                 let how = "its program ended before it came to a collective that is waited for";

@@ -11,12 +11,16 @@ use super::allgather_bytes;
 use crate::bindings::*;
 use crate::communicator::Communicator;
 use crate::datatype::Memory;
-use crate::failure::{Result, ensure};
+use crate::failure::{Failure, Result, ensure};
 use crate::operation::Reduction;
 use crate::process::endpoint;
 
 /// Communicators of more members go by messages.
 const MOST_MEMBERS: usize = 32;
+
+/// Begins the messages in which members agree on their shared memory: those of a member that is in another collective
+/// must not be taken for them.
+const AGREEING: [u8; 8] = *b"my board";
 
 /// A communicator's shared memory.
 #[derive(Default)]
@@ -36,6 +40,24 @@ impl TeamPlace {
     pub(crate) fn set(&self, team: Team) {
         let fits = (2..=MOST_MEMBERS).contains(&team.size());
         *self.0.borrow_mut() = if fits { State::Present(Box::new(team)) } else { State::Absent };
+    }
+
+    /// Counts a collective by messages.
+    pub(crate) fn count_call_by_messages(&self) {
+        // A user's operation that calls back comes here while the team is held, and fails a little later.
+        let Ok(mut state) = self.0.try_borrow_mut() else { return };
+        if let State::Present(team) = &mut *state {
+            team.count_call_by_messages();
+        }
+    }
+
+    /// Why a collective by messages waits in vain, if it does.
+    pub(super) fn why_in_vain(&self, endpoint: &mut Endpoint) -> Option<Failure> {
+        // While a call through the team is under way, that one looks.
+        match &*self.0.try_borrow().ok()? {
+            State::Present(team) => endpoint.why_in_vain(team).map(Failure::from),
+            _ => None,
+        }
     }
 
     /// Gives the shared memory up.
@@ -58,9 +80,13 @@ fn agree(communicator: &Communicator) -> Result {
         return Ok(());
     }
     const NONE: u64 = u64::MAX;
-    let mine = endpoint()?.new_board().unwrap_or(NONE).to_ne_bytes();
-    let all = allgather_bytes(&communicator.next_party(), &mine)?;
-    let boards: Vec<u64> = all.as_chunks().0.iter().map(|one| u64::from_ne_bytes(*one)).collect();
+    let board = endpoint()?.new_board().unwrap_or(NONE).to_ne_bytes();
+    let all = allgather_bytes(&communicator.next_party(), &[AGREEING, board].concat())?;
+    let (words, _) = all.as_chunks::<16>();
+    let agreeing = words.iter().all(|word| word.starts_with(&AGREEING));
+    ensure!(agreeing, ERR_OTHER, "another member is in another collective of this communicator");
+    let board = |word: &[u8; 16]| u64::from_ne_bytes(*word.last_chunk().expect("of 16 bytes"));
+    let boards: Vec<u64> = words.iter().map(board).collect();
     let team = match boards.contains(&NONE) {
         true => None,
         false => endpoint()?.team(communicator.members.to_vec(), communicator.rank, &boards),
@@ -85,7 +111,10 @@ fn with_team(
         Err(failure) => return Some(Err(failure)),
     };
     match &mut *communicator.team.0.borrow_mut() {
-        State::Present(team) => Some(call(&mut endpoint, team)),
+        State::Present(team) => {
+            team.count_call();
+            Some(call(&mut endpoint, team))
+        }
         _ => None,
     }
 }

@@ -64,6 +64,8 @@ pub(crate) struct Schedule {
     temporaries: Vec<Box<[u8]>>,
     outcome: Result,
     ended: bool,
+    /// Fruitless looks at what is under way.
+    looks: u32,
 }
 
 impl Schedule {
@@ -76,6 +78,7 @@ impl Schedule {
             temporaries: Vec::new(),
             outcome: Ok(()),
             ended: false,
+            looks: 0,
         }
     }
 
@@ -175,6 +178,10 @@ impl Schedule {
     fn advance(&mut self, endpoint: &mut Endpoint) {
         while !self.ended {
             if !self.pending.iter().all(|(started, _)| endpoint.is_done(*started)) {
+                self.looks = self.looks.wrapping_add(1);
+                if endpoint.is_time_to_doubt(self.looks) {
+                    self.give_up_if_in_vain(endpoint);
+                }
                 return;
             }
             for (started, expected) in std::mem::take(&mut self.pending) {
@@ -195,6 +202,31 @@ impl Schedule {
                 }
             }
         }
+    }
+
+    /// Ends with a failure if the members are not in the same collective.
+    #[cold]
+    fn give_up_if_in_vain(&mut self, endpoint: &mut Endpoint) {
+        let communicator = crate::communicator::of_messages(self.party.context);
+        let why = communicator.and_then(|one| one.team.why_in_vain(endpoint));
+        let Some(failure) = why else { return };
+        self.note(Err(failure));
+        self.rounds.clear();
+        self.last.clear();
+        self.pending
+            .retain(|&(started, expected)| expected.is_none() || !endpoint.cancel_receive(started));
+        // What is on its way writes to memory that the program takes back at the end.
+        if self
+            .pending
+            .iter()
+            .any(|&(started, expected)| expected.is_some() && !endpoint.is_done(started))
+        {
+            return;
+        }
+        // Nobody may ever take what was sent, so its memory is not given back.
+        std::mem::forget(std::mem::take(&mut self.temporaries));
+        self.pending.clear();
+        self.ended = true;
     }
 
     fn begin(&mut self, round: Round, endpoint: &mut Endpoint) {

@@ -81,6 +81,7 @@ impl Communicator {
 
     /// The members, and a tag that only the next collective call has.
     pub(crate) fn next_party(&self) -> Party {
+        self.team.count_call_by_messages();
         let tag = self.sequence.get();
         self.sequence.set((tag + 1) % GROUP_TAGS);
         Party {
@@ -135,6 +136,11 @@ pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
         let what = if before { "MPI_Init has not been called" } else { "not a communicator" };
         Failure::new(ERR_COMM, what)
     })
+}
+
+/// The communicator of the messages with a context.
+pub(crate) fn of_messages(context: u32) -> Option<Rc<Communicator>> {
+    get(with_context(context / 2)?).ok()
 }
 
 /// The handle of the communicator with a context.

@@ -11,6 +11,7 @@ use crate::arena;
 use crate::board::{BOARD_BYTES, Board};
 use crate::engine::{Collective, Engine, signature};
 use crate::team::{Combine, Host, Team};
+use crate::wait;
 
 impl Host for Endpoint {
     fn engine(&mut self) -> &mut Engine {
@@ -79,6 +80,16 @@ impl Endpoint {
         let members = team.size();
         self.retired
             .extend(NonNull::new(team.leave().cast_mut()).map(|board| Retired { board, members }));
+    }
+
+    /// Whether it is time to ask [`why_in_vain`](Endpoint::why_in_vain), after so many fruitless looks.
+    pub fn is_time_to_doubt(&mut self, looks: u32) -> bool {
+        wait::is_time_to_doubt(looks, !self.rank.engine.shares_processors())
+    }
+
+    /// For a rank that waits for messages of a collective of the team's members: why it waits in vain, if it does.
+    pub fn why_in_vain(&mut self, team: &Team) -> Option<Error> {
+        team.look_beside(self)
     }
 
     /// Waits until all members have come here.
