@@ -120,11 +120,7 @@ impl Launcher {
         let seen = |what: String| LauncherError { flavour, seen: vec![what] };
         let mpiexec = std::env::current_exe()
             .map_err(|error| seen(format!("this program's own file ({error})")))?;
-        let built = mpiexec.with_file_name(BUILT_NAME);
-        let library = library
-            .map(Path::to_path_buf)
-            .or_else(|| library_beside(&mpiexec))
-            .or_else(|| built.is_file().then_some(built));
+        let library = library.map(Path::to_path_buf).or_else(|| library_beside(&mpiexec));
         Ok(Launcher { flavour, mpiexec, library })
     }
 
@@ -179,15 +175,36 @@ fn library_beside(executable: &Path) -> Option<PathBuf> {
     let root = root.parent()?.parent()?;
     let folders = ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu"];
     let files = [ABI_NAME, OPEN_MPI_NAME];
-    let candidates =
+    let installed =
         files.iter().flat_map(|file| folders.map(|folder| root.join(folder).join(file)));
-    candidates.into_iter().find(|file| file.is_file())
+    // Our own, as the build leaves it.
+    let built = executable.canonicalize().ok()?.with_file_name(BUILT_NAME);
+    installed.chain([built]).find(|file| file.is_file())
 }
 
 /// Whether an MPI launcher has started this process, as one of several.
 pub fn has_started_this_process() -> bool {
     let marks = ["PMI_RANK", "PMIX_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK", "CORNERSTONE_MPI_RANK"];
     marks.iter().any(|mark| std::env::var_os(mark).is_some())
+}
+
+/// How many processes the launcher says that it has started, this one among them; none if it does not say.
+pub fn processes_started() -> Option<usize> {
+    let marks =
+        ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "CORNERSTONE_MPI_SIZE", "SLURM_STEP_NUM_TASKS"];
+    // Launchers inside one another leave several; the largest one shows what a process that finds itself alone has missed.
+    marks.iter().filter_map(|mark| std::env::var(mark).ok()?.parse().ok()).max()
+}
+
+/// The launcher that this process descends from, where it can be told.
+pub(crate) fn ancestor() -> Option<PathBuf> {
+    let is_launcher = |program: &PathBuf| {
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        ["mpiexec", "mpirun", "prte", "prun", "srun", "cornerstone"]
+            .iter()
+            .any(|launcher| name.starts_with(launcher))
+    };
+    ancestors().into_iter().find(is_launcher)
 }
 
 /// Where an MPI library may be, if none is named: where the loader looks; in the installation of the launcher that

@@ -12,6 +12,7 @@ mod error;
 pub mod launcher;
 mod library;
 mod rank;
+mod starting;
 mod world;
 
 pub use hosts::Skew;

@@ -11,6 +11,7 @@ use hosts::{Clock, LocalClock, Skew};
 use crate::launcher;
 use crate::library::{Handle, Library, LoadError, SUCCESS, Status};
 use crate::rank::{Collectives, MpiRank, Setting};
+use crate::starting::{Starting, launcher_words};
 
 /// How to join.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +41,21 @@ pub enum JoinError {
         version: String,
         /// Its words.
         reason: String,
+    },
+    /// The library knows of no other process, though a launcher has started several.
+    #[error(
+        "'{}' ({version}) found this process alone, though {launcher} has started {started}: the library and the launcher are of different MPIs",
+        path.display()
+    )]
+    Alone {
+        /// The library.
+        path: PathBuf,
+        /// What it says of itself.
+        version: String,
+        /// The launcher.
+        launcher: String,
+        /// How many processes it has started.
+        started: usize,
     },
 }
 
@@ -72,10 +88,15 @@ impl World {
     pub fn join(options: Options) -> std::result::Result<World, JoinError> {
         let candidates = launcher::candidates();
         let library = Library::load(options.library.as_deref(), &candidates)?;
+        let starting = Starting::begin(&library.path);
         // SAFETY: null arguments are allowed since MPI 2; nobody else in this process starts an MPI.
         let status = unsafe { (library.general.init)(std::ptr::null_mut(), std::ptr::null_mut()) };
+        drop(starting);
         let joined = library.check("MPI_Init", status).and_then(|()| World::enter(&library));
         match joined {
+            Ok((_, 1, _)) if launcher::processes_started().unwrap_or(1) > 1 => {
+                Err(World::alone(&library))
+            }
             Ok((rank, size, control)) => {
                 let library = Rc::new(library);
                 Ok(World { library, options, rank, size, control, finished: false })
@@ -85,6 +106,18 @@ impl World {
                 version: library.own_words(),
                 reason: error.to_string(),
             }),
+        }
+    }
+
+    /// The refusal of a world of one where there should be more, after its end: an MPI that is not ended complains.
+    fn alone(library: &Library) -> JoinError {
+        // SAFETY: MPI has been initialised, and nobody calls it after this.
+        unsafe { (library.general.finalize)() };
+        JoinError::Alone {
+            path: library.path.clone(),
+            version: library.own_words(),
+            launcher: launcher_words(),
+            started: launcher::processes_started().unwrap_or(1),
         }
     }
 

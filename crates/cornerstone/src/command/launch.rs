@@ -41,6 +41,7 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     options.program = PathBuf::from(program);
     options.arguments = rest.to_vec();
     options.any_program = true;
+    options.environment.push(("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into()));
     if arguments.check_leaks {
         options.environment.push(("CORNERSTONE_CHECK_LEAKS".into(), "1".into()));
     }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use benchmark::{Event, Launch};
 use contract::{Error, Rank, Result as RankResult};
-use fabric_mpi::{Options, World};
+use fabric_mpi::{JoinError, LoadError, Options, World};
 
 use super::LaunchEnd;
 use crate::arguments::{FabricChoice, RunArguments};
@@ -56,16 +56,28 @@ pub(crate) fn is_asked_for(arguments: &RunArguments) -> bool {
 /// Joins the world. A process that is not its first stays here until the first one is done.
 pub(crate) fn join(arguments: &RunArguments) -> Result<Part, Failure> {
     let options = Options { library: arguments.mpi_library.clone(), ..Options::default() };
-    let world = World::join(options).map_err(|error| {
-        Failure::failed(error.to_string()).hint(
-            "give the library with --mpi-library; `pip install mpich` brings one, with its mpiexec",
-        )
-    })?;
+    let world = World::join(options).map_err(|error| not_joined(&error))?;
     if world.rank() == 0 {
         JOINED.set(Some(Joined { world, busy: false }));
         return Ok(Part::First);
     }
     Ok(Part::Rank(be_a_rank(world)))
+}
+
+/// Why this process cannot join an MPI's world, and what its user can do about it.
+fn not_joined(error: &JoinError) -> Failure {
+    let hint = match error {
+        JoinError::Load(LoadError::NotFound { .. } | LoadError::NoMpi { .. }) => {
+            "give the library of an MPI with --mpi-library, often lib/libmpi_abi.so.1 in its installation; `pip install mpich` brings one, with its mpiexec"
+        }
+        JoinError::Load(_) => {
+            "give another library with --mpi-library; `pip install mpich` brings one, with its mpiexec"
+        }
+        JoinError::Init { .. } | JoinError::Alone { .. } => {
+            "use the mpiexec of the library's own MPI, or give that mpiexec's library with --mpi-library; with --fabric mpi:NAME the right launcher is started from here"
+        }
+    };
+    Failure::failed(error.to_string()).hint(hint)
 }
 
 /// Executes what is handed out, until nothing more is.

@@ -115,7 +115,10 @@ impl Library {
         find: impl Fn(&str) -> Option<*mut c_void>,
         path: PathBuf,
     ) -> Result<Self, LoadError> {
-        let (major, minor) = abi_version(&find).unwrap_or((-1, -1));
+        // Some MPIs have the function in their own ABI too, and say there that they have no standard one.
+        let Some((major, minor)) = abi_version(&find).filter(|&(major, _)| major >= 0) else {
+            return Err(LoadError::OwnAbi { path });
+        };
         if major != ABI_VERSION {
             return Err(LoadError::OtherAbi { path, major, minor });
         }

@@ -1,8 +1,10 @@
 //! What can be refused before anything is started.
 
 use benchmark::Launch;
+use fabric_mpi::launcher;
 
 use super::request::Request;
+use crate::arguments::FabricChoice;
 use crate::environment::{self, MemoryBound};
 use crate::failure::Failure;
 use crate::output::quantity::{memory as shown, ranks as rank_count, size};
@@ -18,6 +20,30 @@ pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failur
         Some(ranks) => Err(Failure::usage(format!("{ranks} ranks are too many: {why}"))
             .hint(format!("use --ranks {most} or fewer"))),
     }
+}
+
+/// Refuses a run that an MPI's launcher has started several times over: each would measure the others' noise.
+pub(super) fn started_once(fabric: &FabricChoice) -> Result<(), Failure> {
+    match launcher::processes_started() {
+        Some(processes) if processes > 1 && *fabric != FabricChoice::Mpi => {
+            Err(Failure::usage(format!(
+                "an MPI's launcher has started this {processes} times, and each would make a run over {fabric} of its own"
+            ))
+            .hint("use --fabric mpi to make one run of all, or leave the launcher out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an MPI whose launcher is not there.
+pub(super) fn launcher(request: &Request) -> Result<(), Failure> {
+    let FabricChoice::MpiLaunched(flavour) = request.fabric else { return Ok(()) };
+    let found = launcher::Launcher::find(flavour, request.mpi_library.as_deref());
+    found.map(drop).map_err(|error| {
+        Failure::failed(error.to_string()).hint(
+            "put the folder of its mpiexec first in PATH, or give the library in the same installation with --mpi-library",
+        )
+    })
 }
 
 /// Refuses messages that do not fit memory: a rank that is killed for want of memory tells nobody why.

@@ -35,6 +35,8 @@ pub(crate) fn execute(arguments: RunArguments) -> Result<ExitCode, Failure> {
 fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let interruption = Interruption::watch();
     let request = Request::new(arguments)?;
+    checks::started_once(&request.fabric)?;
+    checks::launcher(&request)?;
     let launches = launches(&request)?;
     checks::ranks(&request, &launches)?;
     checks::memory(&launches)?;

@@ -16,7 +16,7 @@ use contract::{Error, Result as RankResult};
 use fabric_mpi::{Flavour, Launcher, Options, World, launcher};
 use serde::{Deserialize, Serialize};
 
-use super::{be_a_rank, execute, exit_code};
+use super::{be_a_rank, execute, exit_code, not_joined};
 use crate::fabric::LaunchEnd;
 use crate::interruption::Interruption;
 use crate::progress::note;
@@ -148,10 +148,7 @@ pub(crate) fn serve() -> Option<ExitCode> {
     };
     let world = match World::join(Options { library, name, ..Options::default() }) {
         Ok(world) => world,
-        Err(error) => {
-            note(&format!("cornerstone: error: {error}"));
-            return Some(exit_code(1));
-        }
+        Err(error) => return Some(not_joined(&error).report()),
     };
     Some(if world.rank() == 0 { be_the_first(world) } else { be_a_rank(world) })
 }
