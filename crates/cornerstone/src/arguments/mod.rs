@@ -244,9 +244,9 @@ pub(crate) struct CompareArguments {
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
 
-    /// The results file that is judged
-    #[arg(value_name = "B")]
-    pub(crate) after: PathBuf,
+    /// The results files that are judged, each beside A
+    #[arg(value_name = "B", required = true)]
+    pub(crate) after: Vec<PathBuf>,
 
     /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%")]

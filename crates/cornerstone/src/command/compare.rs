@@ -1,6 +1,7 @@
-//! `compare`: what changed from one run to another, number by number.
+//! `compare`: what changed from one run to others, number by number.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use analysis::compare::{ComparedRuns, Comparison, Name, Settings, Verdict, compare};
@@ -13,25 +14,37 @@ use crate::output::{print, table};
 use crate::progress::note;
 use crate::results;
 
-/// Compares two runs; the status says whether something regressed beyond the threshold.
+/// Compares each run with the first; the status says whether something regressed beyond the threshold.
 pub(crate) fn execute(arguments: CompareArguments) -> Result<ExitCode, Failure> {
     let before = timed_only(results::read_noting_gaps(&arguments.before)?);
-    let after = timed_only(results::read_noting_gaps(&arguments.after)?);
-    note_differences(&before, &after);
+    let mut regressed = false;
+    for (index, path) in arguments.after.iter().enumerate() {
+        if arguments.after.len() > 1 {
+            let (a, b) = (arguments.before.display(), path.display());
+            print(&format!("{}A '{a}', B '{b}'\n\n", if index > 0 { "\n" } else { "" }))?;
+        }
+        regressed |= has_regressed(&before, path, &arguments)?;
+    }
+    Ok(if regressed { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Shows the run in `path` beside `before`, and says whether something regressed.
+fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Result<bool, Failure> {
+    let after = timed_only(results::read_noting_gaps(path)?);
+    note_differences(before, &after);
     let Share(threshold) = arguments.threshold;
     let settings = Settings { confidence: before.header().confidence, margin: threshold };
-    let compared = compare(&before, &after, settings);
+    let compared = compare(before, &after, settings);
     if compared.comparisons.is_empty() {
         return Err(Failure::usage(format!(
             "'{}' and '{}' have no measurement in common",
             arguments.before.display(),
-            arguments.after.display()
+            path.display()
         ))
         .hint("compare runs of the same benchmarks, ranks and sizes"));
     }
     print(&text(&compared))?;
-    let regressed = compared.regressions(threshold).next().is_some();
-    Ok(if regressed { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS })
+    Ok(compared.regressions(threshold).next().is_some())
 }
 
 /// The run without what was computed from another metric of the same measurement, which would say the same twice.

@@ -75,7 +75,8 @@ impl Lab {
         self.spawn(self.command(words))
     }
 
-    pub(crate) fn spawn(&self, mut command: Command) -> Running<'_> {
+    pub(crate) fn spawn(&self, command: Command) -> Running<'_> {
+        let mut command = with_default_signals(&command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = drain(child.stdout.take().unwrap());
@@ -114,6 +115,24 @@ impl Lab {
     pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
     }
+}
+
+/// The same command, which the signals that end it do end: where the tests were started with them ignored (by `nohup`, or in the
+/// background of a shell), it would inherit that.
+fn with_default_signals(command: &Command) -> Command {
+    let mut wrapped = Command::new("env");
+    wrapped.arg("--default-signal=HUP,INT,TERM").arg(command.get_program());
+    wrapped.args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        wrapped.current_dir(folder);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => wrapped.env(name, value),
+            None => wrapped.env_remove(name),
+        };
+    }
+    wrapped
 }
 
 impl Drop for Lab {

@@ -198,5 +198,99 @@ fn what_is_no_mpi_of_the_standard_abi_is_refused_by_name() {
         .output();
     let words = String::from_utf8(ended.unwrap().stderr).unwrap();
     assert!(words.contains("no mpiexec of Open MPI was found"), "{words}");
+    assert!(words.contains("first in PATH"), "{words}");
     assert!(lab.measurements("a.jsonl").is_empty());
+}
+
+/// `mpiexec` of MPICH or our launcher, with the library of the other: each process is alone, and nobody measures anything.
+#[test]
+fn a_library_of_another_mpi_than_the_launchers_is_refused() {
+    let test = "a library of another MPI than the launcher's is refused";
+    let (Some(mpich), Some(ours)) = (mpich(test), crate::launching::library(test)) else { return };
+    let lab = Lab::new();
+    let words = |library: &Path| {
+        let words = ["run", "copy", "--fabric", "mpi", "--ranks", "1", "--out", "a.jsonl"];
+        let library = ["--mpi-library", library.to_str().unwrap()];
+        words.into_iter().chain(library).map(String::from).collect::<Vec<_>>()
+    };
+    let told = |ended: Ended, launcher: &str| {
+        ended.refuses(1, &["found this process alone", launcher, "has started 2", "--mpi-library"]);
+        assert!(lab.measurements("a.jsonl").is_empty() && lab.becomes_empty());
+    };
+    let ours = words(&ours);
+    told(under(&mpich, &lab, 2, &ours.iter().map(String::as_str).collect::<Vec<_>>()), "mpiexec");
+    let mut by_hand = vec!["launch", "-n", "2", env!("CARGO_BIN_EXE_cornerstone")];
+    let theirs = words(mpich.library.as_deref().unwrap());
+    by_hand.extend(theirs.iter().map(String::as_str));
+    told(lab.run(&by_hand), "cornerstone");
+}
+
+#[test]
+fn a_run_that_a_launcher_starts_several_times_is_refused_unless_it_is_over_that_mpi() {
+    let lab = Lab::new();
+    for fabric in ["local", "tcp", "mpi:cornerstone"] {
+        let run = ["run", "ping-pong", "--fabric", fabric, "--out", "a.jsonl"];
+        let words: Vec<&str> = ["launch", "-n", "2", env!("CARGO_BIN_EXE_cornerstone")]
+            .into_iter()
+            .chain(run)
+            .collect();
+        lab.run(&words).refuses(2, &["started this 2 times", fabric, "--fabric mpi"]);
+    }
+    assert!(!lab.path("a.jsonl").exists());
+    assert!(lab.becomes_empty());
+}
+
+/// Libraries that are no complete MPI of this ABI, made for the purpose.
+#[test]
+fn a_library_with_another_abi_or_an_older_one_is_refused_by_name() {
+    let lab = Lab::new();
+    let refused = |name: &str, source: &str, words: &[&str]| {
+        lab.write("library.c", source);
+        let library = lab.path(name);
+        let compiled = std::process::Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .arg(&library)
+            .arg(lab.path("library.c"))
+            .status();
+        assert!(compiled.expect("the tests need a C compiler named cc").success());
+        let path = library.to_str().unwrap();
+        let ended = lab.run(&["run", "ping-pong", "--fabric", "mpi", "--mpi-library", path]);
+        ended.refuses(1, &[&[path, "--mpi-library"], words].concat());
+    };
+    let version = |major: i32, status: i32| {
+        format!(
+            "int MPI_Init(int *c, char ***v) {{ return 0; }}\n\
+             int MPI_Abi_get_version(int *a, int *b) {{ *a = {major}; *b = 0; return {status}; }}\n"
+        )
+    };
+    let own = "int MPI_Init(int *c, char ***v) { return 0; }\n";
+    refused("own.so", own, &["an ABI of its own"]);
+    refused("none.so", &version(-1, 0), &["an ABI of its own"]);
+    refused("failing.so", &version(1, 16), &["an ABI of its own"]);
+    refused("later.so", &version(2, 0), &["has version 2.0 of MPI's ABI"]);
+    refused("earlier.so", &version(0, 0), &["has version 0.0 of MPI's ABI"]);
+    refused("incomplete.so", &version(1, 0), &["it lacks", "MPI_Comm_rank"]);
+}
+
+#[test]
+fn a_rank_of_an_mpi_that_is_killed_ends_the_run_with_an_error() {
+    let Some(mpich) = mpich("a rank of an MPI that is killed ends the run") else { return };
+    let library = mpich.library.unwrap();
+    let lab = Lab::new();
+    let mut words = vec!["run", "ping-pong", "--sizes", "8", "--time-limit", "60s"];
+    words.extend(["--precision", "0.0001%", "--fabric", "mpi:mpich", "--out", "a.jsonl"]);
+    words.extend(["--mpi-library", library.to_str().unwrap()]);
+    let running = lab.start(&words);
+    let rank = || {
+        let is_rank = |pid: &u32| {
+            let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            String::from_utf8_lossy(&words).contains("--as-an-mpi-rank") && name == "cornerstone\n"
+        };
+        lab.processes().into_iter().find(is_rank)
+    };
+    assert!(eventually(|| !lab.records("a.jsonl").is_empty() && rank().is_some()), "no rank began");
+    crate::lab::signal(rank().unwrap(), "KILL");
+    running.wait().refuses(1, &["mpiexec", "--resume a.jsonl"]);
+    assert!(lab.becomes_empty());
 }

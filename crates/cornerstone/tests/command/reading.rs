@@ -96,6 +96,19 @@ fn a_regression_beyond_the_threshold_sets_the_status() {
 }
 
 #[test]
+fn several_runs_are_each_compared_with_the_first() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    slowed(&lab, "a.jsonl", "slow.jsonl", 1.4);
+    slowed(&lab, "a.jsonl", "quick.jsonl", 0.5);
+    let ended = lab.run(&["compare", "a.jsonl", "quick.jsonl", "slow.jsonl"]);
+    assert_eq!(ended.status, Some(1), "{ended:#?}");
+    let (quick, slow) = ended.stdout.split_once("A 'a.jsonl', B 'slow.jsonl'").unwrap();
+    assert!(quick.contains("B 'quick.jsonl'") && quick.contains("-50"), "{ended:#?}");
+    assert!(slow.contains("slower !") && slow.contains("+40"), "{ended:#?}");
+}
+
+#[test]
 fn runs_with_nothing_in_common_cannot_be_compared() {
     let lab = Lab::new();
     brief(&lab, "a.jsonl");

@@ -158,7 +158,10 @@ pub(crate) fn be_a_launcher(case: &str) -> i32 {
 
 fn launcher_is_told(signal: i32, wait: &str) -> std::result::Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut launcher = Command::new(program)
+    // Where the tests were started with a signal ignored (by `nohup`, or in the background of a shell), so it would be here.
+    let mut launcher = Command::new("env")
+        .arg("--default-signal=HUP,INT,TERM")
+        .arg(program)
         .env(LAUNCHER_VARIABLE, format!("{wait}-never"))
         .stdout(Stdio::piped())
         .spawn()
