@@ -14,8 +14,10 @@ pub(crate) enum Event {
     Launch(u32),
     /// A rank can go on as soon as it gets the processor that it shares.
     Ready(u32),
-    /// A shared processor: what runs on it ends, or the next is chosen.
+    /// What runs on a shared processor ends.
     Turn(u32),
+    /// A shared processor chooses what it does next.
+    Choose(u32),
     /// L1: the sender's engine takes a parcel up.
     Started(u32),
     /// L1: a parcel's last byte leaves the sender.
@@ -61,6 +63,7 @@ impl Event {
             Event::AtEnd(packet) => (10, packet),
             Event::TakenIn(node) => (11, node),
             Event::Turn(node) => (12, node),
+            Event::Choose(node) => (13, node),
         }
     }
 }

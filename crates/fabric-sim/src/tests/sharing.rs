@@ -1,5 +1,7 @@
 //! Several ranks on one processor.
 
+use std::ops::ControlFlow;
+
 use contract::{Priority, Rank, Result, Source, Time, TimeSpan, Work, WorkKind, conformance};
 
 use super::{TAG, machine};
@@ -149,6 +151,21 @@ fn the_suite_passes_with_three_ranks_on_each_processor() {
         conformance::run_all([1, 2, 5, 9], launch)
             .unwrap_or_else(|failed| panic!("{name}: {failed}"));
     }
+}
+
+/// Ranks that poll while switches are long: a choice made before all jobs of its moment were there gave the same rank slice
+/// after slice. The case takes 0.6 s of virtual time between five ranks.
+#[test]
+fn ranks_that_poll_get_on_however_long_a_switch_is() {
+    let mut machine = find("paragon-osf1").unwrap();
+    machine.processor.switch = TimeSpan::from_us(800);
+    let case = conformance::find("probe/finds-a-message-and-leaves-it").unwrap();
+    let options = Options { ranks_per_processor: Some(3), ..Options::new(5) };
+    let limit = Time::ZERO + TimeSpan::from_us(3_000_000);
+    let outcome = crate::run_watched(&machine, &options, |rank| case.run(rank), &mut |watched| {
+        if watched.now() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    assert!(outcome.is_ok(), "{:?}", outcome.map(drop));
 }
 
 #[test]

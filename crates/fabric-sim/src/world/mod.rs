@@ -162,6 +162,7 @@ impl World {
                 Event::Launch(message) => self.launch(message),
                 Event::Ready(rank) => self.give_processor(rank),
                 Event::Turn(node) => self.processors.turn(&mut self.agenda, node),
+                Event::Choose(node) => self.processors.choose(&mut self.agenda, node),
                 event => {
                     self.network.handle(&mut self.agenda, event, &mut self.outcomes);
                     self.heed_outcomes();

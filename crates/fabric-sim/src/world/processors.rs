@@ -79,8 +79,13 @@ impl Processors {
         self.shared[node].submit(agenda, job);
     }
 
-    /// An event of a shared processor.
+    /// What runs on a shared processor ends.
     pub(super) fn turn(&mut self, agenda: &mut Agenda, node: u32) {
         self.shared[node as usize].turn(agenda);
+    }
+
+    /// A shared processor chooses what it does next.
+    pub(super) fn choose(&mut self, agenda: &mut Agenda, node: u32) {
+        self.shared[node as usize].choose(agenda);
     }
 }

@@ -53,8 +53,8 @@ struct Piece {
     begin: Time,
     span: TimeSpan,
     end: Time,
-    /// What `last` was before it, if it begins with a switch.
-    switched_from: Option<Option<u32>>,
+    /// The rank that had the processor before and how much of its slice was gone, if it begins with a switch.
+    switched_from: Option<(u32, TimeSpan)>,
 }
 
 fn fixed(priority: Priority) -> u8 {
@@ -92,9 +92,9 @@ impl Sharing {
         let worked = self.noise.worked(begin, now).min(span);
         job.left = job.left - worked;
         self.used = self.used + worked;
-        if let Some(before) = switched_from.filter(|_| worked == TimeSpan::ZERO) {
+        if let Some((before, used)) = switched_from.filter(|_| worked == TimeSpan::ZERO) {
             job.left = job.left - self.costs.switch;
-            self.last = before;
+            (self.last, self.used) = (Some(before), used);
         }
         job
     }
@@ -104,31 +104,28 @@ impl Sharing {
     fn choose_soon(&mut self, agenda: &mut Agenda) {
         if !self.choosing {
             self.choosing = true;
-            agenda.push(agenda.now(), Event::Turn(self.node));
+            agenda.push(agenda.now(), Event::Choose(self.node));
         }
     }
 
-    /// One of this processor's events: a piece has ended, or the next is to be chosen. It may be out of date, if what it
-    /// was to end was interrupted.
+    /// A piece ends. The event may be out of date, if its piece was interrupted.
     pub(super) fn turn(&mut self, agenda: &mut Agenda) {
-        match self.running.take() {
-            Some(piece) if piece.end == agenda.now() => {
-                let Piece { mut job, span, .. } = piece;
-                job.left = job.left - span;
-                self.used = self.used + span;
-                if job.left == TimeSpan::ZERO {
-                    agenda.push(agenda.now(), job.done);
-                } else {
-                    self.ready.push_back(job);
-                }
-                self.choose_soon(agenda);
-            }
-            None => {
-                self.choosing = false;
-                self.start(agenda);
-            }
-            running => self.running = running,
+        let Some(piece) = self.running.take_if(|piece| piece.end == agenda.now()) else { return };
+        let Piece { mut job, span, .. } = piece;
+        job.left = job.left - span;
+        self.used = self.used + span;
+        if job.left == TimeSpan::ZERO {
+            agenda.push(agenda.now(), job.done);
+        } else {
+            self.ready.push_back(job);
         }
+        self.choose_soon(agenda);
+    }
+
+    /// The next job is chosen, now that all of this moment have come.
+    pub(super) fn choose(&mut self, agenda: &mut Agenda) {
+        self.choosing = false;
+        self.start(agenda);
     }
 
     /// Lets the job run whose turn it is.
@@ -137,9 +134,11 @@ impl Sharing {
         let mut job = self.ready.remove(index).expect("it is one of the ready");
         let mut switched_from = None;
         if self.last != Some(job.rank) {
-            if self.last.is_some() && self.costs.switch > TimeSpan::ZERO {
+            if self.costs.switch > TimeSpan::ZERO
+                && let Some(last) = self.last
+            {
                 job.left = job.left + self.costs.switch;
-                switched_from = Some(self.last);
+                switched_from = Some((last, self.used));
             }
             self.used = TimeSpan::ZERO;
         } else if self.used >= self.costs.slice {
@@ -176,11 +175,14 @@ mod tests {
         TimeSpan::from_us(us)
     }
 
+    fn sharing() -> Sharing {
+        let noise = Noise::new(&find("cluster").unwrap(), 1, 0);
+        Sharing::new(0, Costs { slice: us(SLICE_US), switch: us(SWITCH_US) }, noise)
+    }
+
     /// Jobs (when, rank, priority, length in µs) on one processor; when each is done, in order, as (rank, µs).
     fn run(jobs: &[(u64, u32, u8, u64)]) -> Vec<(u32, u64)> {
-        let noise = Noise::new(&find("cluster").unwrap(), 1, 0);
-        let costs = Costs { slice: us(SLICE_US), switch: us(SWITCH_US) };
-        let mut sharing = Sharing::new(0, costs, noise);
+        let mut sharing = sharing();
         let mut agenda = Agenda::new();
         for (number, &(when, ..)) in jobs.iter().enumerate() {
             agenda.push(Time::ZERO + us(when), Event::Ready(number as u32));
@@ -198,6 +200,7 @@ mod tests {
                     sharing.submit(&mut agenda, Job { rank, priority, left: us(length), done });
                 }
                 Event::Turn(_) => sharing.turn(&mut agenda),
+                Event::Choose(_) => sharing.choose(&mut agenda),
                 Event::Wake(rank) => {
                     done.push((rank, agenda.now().since(Time::ZERO).as_us() as u64));
                 }
@@ -236,6 +239,35 @@ mod tests {
     #[test]
     fn ranks_of_one_fixed_priority_follow_each_other() {
         assert_eq!(run(&[(0, 0, 7, 30), (1, 1, 7, 30), (2, 2, 6, 1)]), [(0, 30), (1, 61), (2, 63)]);
+    }
+
+    /// Rank 0's slice is over at 10, and the switch to rank 1 begins; a job that comes in this very moment must not give rank
+    /// 0 another slice: rank 1 is done after the switch and its 5 µs.
+    #[test]
+    fn a_slice_that_is_over_stays_over_when_a_switch_is_begun_again() {
+        let (mut sharing, mut agenda) = (sharing(), Agenda::new());
+        let job = |rank, length| {
+            let (priority, done) = (Priority::TimeShared, Event::Wake(rank));
+            Job { rank, priority, left: us(length), done }
+        };
+        sharing.submit(&mut agenda, job(0, 20));
+        sharing.submit(&mut agenda, job(1, 5));
+        let mut choices = 0;
+        let first_done = loop {
+            match agenda.pop().unwrap() {
+                Event::Turn(_) => sharing.turn(&mut agenda),
+                Event::Choose(_) => {
+                    sharing.choose(&mut agenda);
+                    choices += 1;
+                    if choices == 2 {
+                        assert_eq!(agenda.now(), Time::ZERO + us(10));
+                        sharing.submit(&mut agenda, job(2, 1));
+                    }
+                }
+                done => break (done, agenda.now().since(Time::ZERO)),
+            }
+        };
+        assert_eq!(first_done, (Event::Wake(1), us(16)));
     }
 
     /// Of two that come at one moment the urgent one runs, and no switch to the other is paid for.

@@ -151,6 +151,19 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_as_long_as_its_slice_is_refused() {
+        let sharing = |switch_us: &str| {
+            let of = GOOD.replacen("of = [", "of = [\"processor\", ", 1);
+            let costs = format!("[processor]\ntime_slice_us = 50\nswitch_us = {switch_us}\n");
+            of.replacen("[endpoint]", &format!("{costs}[endpoint]"), 1)
+        };
+        assert!(parse("m.toml", &sharing("49.9")).is_ok());
+        let problem = problem(&sharing("50"));
+        let words = "`processor.switch_us` takes the whole of `processor.time_slice_us`";
+        assert!(problem.starts_with("m.toml, line ") && problem.contains(words), "{problem}");
+    }
+
+    #[test]
     fn pieces_and_a_line_exclude_each_other() {
         let text = GOOD.replace(
             "send_us = 2.5",
