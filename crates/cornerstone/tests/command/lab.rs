@@ -52,6 +52,11 @@ impl Lab {
         self.folder.path().join(name)
     }
 
+    /// The mark as a variable's assignment.
+    pub(crate) fn mark(&self) -> String {
+        format!("{MARK}={}", self.mark)
+    }
+
     /// The command with these words, to be started in the folder.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cornerstone"));
@@ -86,7 +91,7 @@ impl Lab {
 
     /// The processes that carry this lab's mark.
     pub(crate) fn processes(&self) -> Vec<u32> {
-        let mark = format!("{MARK}={}", self.mark);
+        let mark = self.mark();
         std::fs::read_dir("/proc")
             .unwrap()
             .flatten()

@@ -11,5 +11,6 @@ mod pipelines;
 mod reading;
 mod real_time;
 mod results;
+mod ssh;
 mod tcp;
 mod two_hosts;

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::TcpStream;
 
 use contract::Held;
+use rustix::net::sockopt;
 
 use super::operation::Operation;
 use crate::frame::{HEADER_BYTES, Header, Kind};
@@ -21,6 +22,10 @@ const CREDIT_STEP: usize = CREDIT_BYTES / 4;
 const STAGE_BYTES: usize = 8 << 10;
 /// A body of which less than this is missing comes by the stage, together with what follows it.
 const DIRECT_MIN: usize = STAGE_BYTES / 2;
+/// What a socket between two ranks of one host may hold each way. The system would let some MiB be under way, which by then
+/// have left the caches: streams of 256 KiB and 1 MiB go at 7 to 8 GB/s instead of 5 (`tcp-speed`). Between hosts the system
+/// knows best what fills the line.
+const SAME_HOST_BYTES: usize = 128 << 10;
 /// Pieces of one write: headers and bodies.
 const PIECES: usize = 64;
 
@@ -72,6 +77,10 @@ impl Connection {
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
+        if is_of_this_host(&stream)? {
+            sockopt::set_socket_send_buffer_size(&stream, SAME_HOST_BYTES)?;
+            sockopt::set_socket_recv_buffer_size(&stream, SAME_HOST_BYTES)?;
+        }
         Ok(Connection {
             stream,
             stage: vec![0; STAGE_BYTES].into(),
@@ -259,6 +268,12 @@ impl Body {
             },
         }
     }
+}
+
+/// Whether both ends are on one host.
+fn is_of_this_host(stream: &TcpStream) -> io::Result<bool> {
+    let (here, there) = (stream.local_addr()?.ip(), stream.peer_addr()?.ip());
+    Ok(there.is_loopback() || here == there)
 }
 
 fn read_from(mut stream: &TcpStream, room: &mut [u8]) -> io::Result<Option<usize>> {
