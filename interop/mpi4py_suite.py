@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tarfile
 
-from ground import COMPILER, WORK, Skips, Tally, must, run, selected
+from ground import COMPILER, TIME_LIMIT_S, WORK, Skips, Tally, must, run, selected
 
 VERSION = "4.1.2"
 RANKS = (1, 2, 4, 8)
@@ -60,6 +60,8 @@ def test(ranks=RANKS):
                 tally.skip(label, reason)
                 continue
             command = [PYTHON, SOURCE / "test" / "main.py", "--quiet", "-i", rf"\b{module}\.py$"] + apart
-            tally.take(label, verdict(run(count, command)))
+            # Each rank is a Python of its own, so the work grows with the ranks while the processors stay as many.
+            limit_s = TIME_LIMIT_S * max(1, count // 2)
+            tally.take(label, verdict(run(count, command, limit_s=limit_s)))
     tally.close()
     return tally

@@ -15,11 +15,16 @@ pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failur
         Some(hosts) => (hosts.slots(), "the hosts have no more slots"),
         None => request.fabric.ranks_max(&request.simulation),
     };
-    match launches.iter().map(|launch| launch.ranks).find(|ranks| *ranks > most) {
-        None => Ok(()),
-        Some(ranks) => Err(Failure::usage(format!("{ranks} ranks are too many: {why}"))
-            .hint(format!("use --ranks {most} or fewer"))),
-    }
+    let Some(ranks) = launches.iter().map(|launch| launch.ranks).find(|ranks| *ranks > most) else {
+        return Ok(());
+    };
+    let hint = match request.fabric {
+        FabricChoice::Mpi => format!(
+            "start {ranks} processes (mpiexec -n {ranks} ...), have them started from here (--fabric mpi:NAME), or use --ranks {most} or fewer"
+        ),
+        _ => format!("use --ranks {most} or fewer"),
+    };
+    Err(Failure::usage(format!("{ranks} ranks are too many: {why}")).hint(hint))
 }
 
 /// Refuses a run that an MPI's launcher has started several times over: each would measure the others' noise.
