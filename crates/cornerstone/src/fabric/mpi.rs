@@ -9,6 +9,7 @@ mod launched;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use benchmark::{Event, Launch};
 use contract::{Error, Rank, Result as RankResult};
@@ -82,6 +83,9 @@ fn not_joined(error: &JoinError) -> Failure {
 
 /// Executes what is handed out, until nothing more is.
 fn be_a_rank(world: World) -> ExitCode {
+    // Some launchers hand a Ctrl-C on to all ranks and wait for their end. The first rank ends the run for all; if this one were
+    // gone by then, the first would wait for its messages and never come to that.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
     let outcome = execute_all(&world);
     if let Err(error) = &outcome {
         note(&format!("cornerstone: error: rank {}: {error}", world.rank()));
