@@ -28,18 +28,16 @@ pub(super) enum Place {
 pub(super) type Ended = (usize, Purpose, Buffer);
 
 /// Posted operations of all levels that a rank works for, each with its purpose.
-#[derive(Default)]
 pub(super) struct Waiting {
     posted: Vec<Posted>,
     purposes: Vec<(usize, Purpose)>,
 }
 
 impl Waiting {
-    /// Room for so many more, so that none is made later.
-    pub(super) fn reserve(&mut self, count: usize) {
-        let count = self.posted.capacity() + count;
-        self.posted.reserve_exact(count);
-        self.purposes.reserve_exact(count);
+    /// With room for so many operations at once, so that none is made later.
+    pub(super) fn new(operations: usize) -> Self {
+        let (posted, purposes) = (Vec::with_capacity(operations), Vec::with_capacity(operations));
+        Waiting { posted, purposes }
     }
 
     pub(super) fn add(&mut self, level: usize, posted: Posted, purpose: Purpose) {

@@ -1,6 +1,6 @@
 //! How a run ends when something ends it: nothing hangs, nobody is left behind, nothing that was measured is lost.
 
-use crate::lab::{Lab, Running, eventually, signal};
+use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
 
 /// Measurements that take about a second each, so that there is time to end the run among them.
 const LONG_RUN: [&str; 12] = [
@@ -51,33 +51,17 @@ fn goes_on(lab: &Lab) {
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
-    let lab = Lab::new();
-    let running = start(&lab);
-    running.signal("INT");
-    let ended = running.wait();
-    ended.refuses(130, &["run.jsonl", "cornerstone run --resume run.jsonl"]);
-    goes_on(&lab);
+    interrupt(("INT", 130), start, goes_on);
 }
 
 #[test]
 fn a_request_to_terminate_ends_a_run_in_order() {
-    let lab = Lab::new();
-    let running = start(&lab);
-    running.signal("TERM");
-    running.wait().refuses(143, &["--resume run.jsonl"]);
-    goes_on(&lab);
+    interrupt(("TERM", 143), start, goes_on);
 }
 
 #[test]
 fn a_killed_rank_is_named_and_ends_the_run() {
-    for rank in [0, 1] {
-        let lab = Lab::new();
-        let running = start(&lab);
-        signal(running.rank(rank).expect("the rank runs"), "KILL");
-        let ended = running.wait();
-        ended.refuses(1, &[&format!("rank {rank}"), "SIGKILL", "--resume run.jsonl"]);
-        goes_on(&lab);
-    }
+    kill_each_rank(start, "--resume run.jsonl", goes_on);
 }
 
 #[test]

@@ -117,6 +117,13 @@ impl Lab {
         whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// Expects that no process is left, and then what `holds` does.
+    #[track_caller]
+    fn is_left(&self, holds: &impl Fn(&Lab)) {
+        assert!(self.becomes_empty(), "processes are left: {:?}", self.processes());
+        holds(self);
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
     }
@@ -186,6 +193,38 @@ impl Running<'_> {
             stderr: self.stderr.join().unwrap(),
         }
     }
+}
+
+/// Starts a run in a new lab for each of its two ranks, kills that rank, and expects that the end names it and says `told`;
+/// then `holds` looks at what is left.
+#[track_caller]
+pub(crate) fn kill_each_rank(
+    start: impl Fn(&Lab) -> Running<'_>,
+    told: &str,
+    holds: impl Fn(&Lab),
+) {
+    for rank in [0, 1] {
+        let lab = Lab::new();
+        let running = start(&lab);
+        signal(running.rank(rank).expect("the rank runs"), "KILL");
+        running.wait().refuses(1, &[&format!("rank {rank}"), "SIGKILL", told]);
+        lab.is_left(&holds);
+    }
+}
+
+/// Starts a run, sends its launcher a signal, and expects that it ends with `status` and says how to go on; then `holds`
+/// looks at what is left.
+#[track_caller]
+pub(crate) fn interrupt(
+    (name, status): (&str, i32),
+    start: impl Fn(&Lab) -> Running<'_>,
+    holds: impl Fn(&Lab),
+) {
+    let lab = Lab::new();
+    let running = start(&lab);
+    running.signal(name);
+    running.wait().refuses(status, &["cornerstone run --resume run.jsonl"]);
+    lab.is_left(&holds);
 }
 
 impl Ended {

@@ -1,6 +1,6 @@
 //! Patterns and corner turns as a user runs them.
 
-use crate::lab::{Lab, eventually, signal};
+use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
 
 const PAIR: &str = "# Ping.\nblock = 4 KiB\n0: S 1 block R E\n1: R S 0 0 E\n";
 /// Few instances of a period that any machine keeps.
@@ -108,18 +108,31 @@ fn a_period_that_cannot_be_kept_is_a_result_not_an_error() {
     assert!(miss_rate["search"]["worst"][0]["late_us"].as_f64().unwrap() > 0.0);
 }
 
-#[test]
-fn a_rank_that_dies_in_mid_period_ends_the_run_and_what_was_tried_is_kept() {
-    let lab = Lab::new();
+/// Starts a search that takes long, and waits for its first trial.
+fn start(lab: &Lab) -> Running<'_> {
     lab.write("pair.pmp", PAIR);
     let words = ["pmp", "pair.pmp", "--duration", "300ms", "--repeats", "50", "--out", "run.jsonl"];
     let running = lab.start(&words);
-    let trials = || lab.records("run.jsonl").iter().filter(|r| r["kind"] == "trial").count();
-    assert!(eventually(|| trials() > 0), "no trial was made");
-    signal(running.rank(1).expect("rank 1 runs"), "KILL");
-    running.wait().refuses(1, &["rank 1", "results so far"]);
-    assert!(trials() > 0);
-    assert!(lab.becomes_empty());
+    assert!(eventually(|| trials(lab) > 0), "no trial was made");
+    running
+}
+
+fn trials(lab: &Lab) -> usize {
+    lab.records("run.jsonl").iter().filter(|record| record["kind"] == "trial").count()
+}
+
+fn trials_are_kept(lab: &Lab) {
+    assert!(trials(lab) > 0);
+}
+
+#[test]
+fn a_rank_that_dies_in_mid_period_ends_the_run_and_what_was_tried_is_kept() {
+    kill_each_rank(start, "results so far", trials_are_kept);
+}
+
+#[test]
+fn ctrl_c_ends_a_search_and_keeps_what_was_tried() {
+    interrupt(("INT", 130), start, trials_are_kept);
 }
 
 #[test]

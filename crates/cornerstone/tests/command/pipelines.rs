@@ -1,6 +1,6 @@
 //! Processing chains as a user runs them.
 
-use crate::lab::{Lab, Running, eventually, signal};
+use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
 
 const CHAIN: &str = "\
 title = 'a small image'
@@ -224,31 +224,19 @@ fn start(lab: &Lab) -> Running<'_> {
     running
 }
 
-/// No process is left, and what was measured is.
-fn is_over(lab: &Lab) {
-    assert!(lab.becomes_empty(), "processes are left: {:?}", lab.processes());
+/// What was measured is kept.
+fn is_kept(lab: &Lab) {
     assert!(!lab.measurements("run.jsonl").is_empty());
 }
 
 #[test]
 fn a_rank_of_a_chain_that_is_killed_is_named_and_ends_the_run() {
-    for rank in [0, 1] {
-        let lab = Lab::new();
-        let running = start(&lab);
-        signal(running.rank(rank).expect("the rank runs"), "KILL");
-        let ended = running.wait();
-        ended.refuses(1, &[&format!("rank {rank}"), "SIGKILL", "--resume run.jsonl"]);
-        is_over(&lab);
-    }
+    kill_each_rank(start, "--resume run.jsonl", is_kept);
 }
 
 #[test]
 fn ctrl_c_ends_a_chain_and_keeps_what_was_measured() {
-    let lab = Lab::new();
-    let running = start(&lab);
-    running.signal("INT");
-    running.wait().refuses(130, &["cornerstone run --resume run.jsonl"]);
-    is_over(&lab);
+    interrupt(("INT", 130), start, is_kept);
 }
 
 #[test]
