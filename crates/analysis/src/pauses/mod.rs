@@ -4,10 +4,12 @@
 //! other, the densest first (the timer tick, then what comes once a second); what belongs to none is irregular, and sorted
 //! by the decade of its length.
 
+mod cause;
 mod comb;
 
 use contract::record::{Pause, PauseKind};
 
+pub use cause::cause;
 use comb::Comb;
 
 /// Fewer pauses than this are no kind. Pauses come in bursts, and a few bursts among many lie at equal distances by chance

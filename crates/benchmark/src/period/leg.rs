@@ -3,7 +3,7 @@
 use contract::{Buffer, Element, Operation, Rank, Reduction, Result, TimeSpan};
 
 use super::Body;
-use super::trial::{Deadlines, Late, Trial, WORST_KEPT};
+use super::trial::{Deadlines, Late, NOTE_WORDS, Note, PAUSES_KEPT, Paused, Trial, WORST_KEPT};
 use crate::timed_loop::latest_arrival;
 
 /// The most instances in one leg: 16 MiB of responses on each rank.
@@ -24,6 +24,8 @@ pub(super) struct Leg {
     pub(super) responses_ps: Vec<u64>,
     /// The latest ends of each rank, with the rank.
     pub(super) worst: Vec<(usize, Late)>,
+    /// The longest pauses of each rank, with the rank.
+    pub(super) pauses: Vec<(usize, Paused)>,
 }
 
 /// What is needed to run legs, made before the first one so that none allocates.
@@ -90,31 +92,31 @@ fn bring(rank: &mut dyn Rank, deadlines: &Deadlines) -> Result<Leg> {
     let bytes = deadlines.responses().len();
     let mut responses = Buffer::try_zeroed(if root { bytes } else { 0 })?;
     rank.reduce(0, LATEST, deadlines.responses(), &mut responses)?;
-    let worst = bring_worst(rank, deadlines.worst())?;
-    Ok(Leg { responses_ps: responses.elements::<u64>().to_vec(), worst })
+    let worst = bring_notes(rank, deadlines.worst(), WORST_KEPT)?;
+    let pauses = bring_notes(rank, deadlines.pauses(), PAUSES_KEPT)?;
+    Ok(Leg { responses_ps: responses.elements::<u64>().to_vec(), worst, pauses })
 }
 
-const WORST_BYTES: usize = WORST_KEPT * Late::WORDS * size_of::<u64>();
+const NOTE_BYTES: usize = NOTE_WORDS * size_of::<u64>();
 
-fn bring_worst(rank: &mut dyn Rank, mine: &[Late]) -> Result<Vec<(usize, Late)>> {
-    let mut send = [0; WORST_BYTES];
-    let words = mine.iter().flat_map(|late| late.to_words());
-    for (place, word) in send.chunks_exact_mut(8).zip(words) {
+/// Brings every rank's notes, `most` at most of each, to rank 0.
+fn bring_notes<T: Note>(rank: &mut dyn Rank, mine: &[T], most: usize) -> Result<Vec<(usize, T)>> {
+    let bytes = most * NOTE_BYTES;
+    let mut send = vec![0; bytes];
+    let words = mine.iter().flat_map(|note| note.to_words());
+    for (place, word) in send.chunks_exact_mut(size_of::<u64>()).zip(words) {
         place.copy_from_slice(&word.to_ne_bytes());
     }
     let root = rank.rank() == 0;
-    let mut receive = vec![0; if root { rank.size() * WORST_BYTES } else { 0 }];
+    let mut receive = vec![0; if root { rank.size() * bytes } else { 0 }];
     rank.gather(0, &send, &mut receive)?;
     let mut all = Vec::new();
-    for (from, block) in receive.chunks_exact(WORST_BYTES).enumerate() {
-        for bytes in block.chunks_exact(Late::WORDS * size_of::<u64>()) {
+    for (from, block) in receive.chunks_exact(bytes).enumerate() {
+        let notes = block.chunks_exact(NOTE_BYTES).map(|bytes| {
             let (words, _) = bytes.as_chunks::<8>();
-            let words = std::array::from_fn(|index| u64::from_ne_bytes(words[index]));
-            let late = Late::from_words(words);
-            if late.late > TimeSpan::ZERO {
-                all.push((from, late));
-            }
-        }
+            T::from_words(std::array::from_fn(|index| u64::from_ne_bytes(words[index])))
+        });
+        all.extend(notes.filter(|note| note.length() > TimeSpan::ZERO).map(|note| (from, note)));
     }
     Ok(all)
 }

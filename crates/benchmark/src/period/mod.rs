@@ -6,7 +6,7 @@
 //! ```text
 //! fn keep_up(rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines) -> Result<()> {
 //!     for instance in 0..trial.instances {
-//!         rank.wait_until(trial.start(instance));          // returns at once if this rank is behind
+//!         deadlines.wait_for(rank, instance);              // returns at once if this rank is behind
 //!         ...                                              // this rank's part of the instance
 //!         deadlines.ended(instance, stage, rank.now());    // stage: which part it was; 0 if there is one
 //!     }
@@ -58,7 +58,7 @@ use contract::{Error, Rank, Result, Time, TimeSpan};
 
 pub(crate) use hygiene::{prioritise, refusal};
 pub(crate) use report::{derived, rate, report};
-pub(crate) use trial::{Deadlines, Trial};
+pub(crate) use trial::{Deadlines, Trial, Usual};
 pub(crate) use variants::variants;
 
 use crate::execute::Bench;

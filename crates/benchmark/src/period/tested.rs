@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::{LateInstance, PeriodSearch, Trial as TrialRecord};
+use contract::record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
 use contract::{Result, Time, TimeSpan};
 
 use super::Found;
 use super::decision::{Answer, Verdict};
 use super::leg::{INSTANCES_MAX, Leg, Legs};
 use super::orders::Order;
-use super::trial::{Late, WORST_KEPT};
+use super::trial::{Late, Paused, WORST_KEPT};
 use super::wanted::Wanted;
 use crate::Event;
 use crate::execute::Bench;
@@ -23,6 +23,8 @@ const GROWTH: u64 = 8;
 const EARLIEST: f64 = 1.0 / 4.0;
 /// A trial that shows too little is made so many times as long, where nobody said how long it is to be.
 const EXTENSION: u64 = 4;
+/// The longest pauses of a search that are kept.
+const PAUSES_KEPT: usize = 1024;
 
 /// Makes trials, and keeps what they showed.
 pub(super) struct Tester<'a, 'b> {
@@ -35,6 +37,7 @@ pub(super) struct Tester<'a, 'b> {
     /// The period that was tried last.
     last: TimeSpan,
     worst: Vec<LateInstance>,
+    pauses: Vec<SeenPause>,
 }
 
 /// What is known of a period.
@@ -59,6 +62,7 @@ impl<'a, 'b> Tester<'a, 'b> {
             tried: BTreeMap::new(),
             last: TimeSpan::ZERO,
             worst: Vec::new(),
+            pauses: Vec::new(),
         }
     }
 
@@ -137,6 +141,7 @@ impl<'a, 'b> Tester<'a, 'b> {
         Order::Leg { period, instances }.send(self.bench.rank)?;
         let leg = self.legs.run(self.bench.rank, period, instances)?;
         self.keep_worst(period, made, &leg);
+        self.keep_pauses(&leg);
         Ok(leg.responses_ps)
     }
 
@@ -181,6 +186,24 @@ impl<'a, 'b> Tester<'a, 'b> {
         self.worst = same;
     }
 
+    fn keep_pauses(&mut self, leg: &Leg) {
+        let record = |&(rank, pause): &(usize, Paused)| SeenPause {
+            rank,
+            at_s: pause.at.since(self.begin).as_s(),
+            length_us: pause.length.as_us(),
+            during: pause.during,
+        };
+        self.pauses.extend(leg.pauses.iter().map(record));
+        if self.pauses.len() > 2 * PAUSES_KEPT {
+            self.keep_longest_pauses();
+        }
+    }
+
+    fn keep_longest_pauses(&mut self) {
+        self.pauses.sort_by(|a, b| b.length_us.total_cmp(&a.length_us));
+        self.pauses.truncate(PAUSES_KEPT);
+    }
+
     /// Confirms the answer if that is asked for, and ends the search: tells every rank so.
     pub(super) fn conclude(mut self, answer: Answer) -> Result<Found> {
         let Answer { end, longest_refused, shortest_sustained } = answer;
@@ -191,6 +214,8 @@ impl<'a, 'b> Tester<'a, 'b> {
             _ => None,
         };
         Order::End { period: shortest_sustained }.send(self.bench.rank)?;
+        self.keep_longest_pauses();
+        self.pauses.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         // Where no period is sustained, none refused or none clear, the one that was tried last.
         let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
         let Tried { trials, responses } = self.tried.remove(&shown).unwrap_or_default();
@@ -207,6 +232,7 @@ impl<'a, 'b> Tester<'a, 'b> {
             limit_s,
             confirmation,
             worst: self.worst_near(shown.as_us()),
+            pauses: self.pauses,
             trials: self.trials,
             hygiene: BTreeMap::new(),
         };

@@ -1,6 +1,7 @@
 //! One trial: a period kept up for a number of instances, and what each rank notes of it.
 
-use contract::{Buffer, Result, Time, TimeSpan};
+use contract::record::During;
+use contract::{Buffer, Rank, Result, Time, TimeSpan};
 
 /// What a benchmark is asked to keep up: `instances` instances of a periodic job, the first of which begins at `begin`.
 ///
@@ -44,19 +45,49 @@ pub(super) struct Late {
     pub(super) at: Time,
 }
 
-/// What one rank notes of a trial: when its part of each instance ended. Noting allocates nothing.
+/// How many of its longest pauses a rank keeps of a leg.
+pub(super) const PAUSES_KEPT: usize = 32;
+/// What keeps a rank from its work for less is no pause: the system's timers are no more exact, and caches differ.
+const PAUSE_MIN: TimeSpan = TimeSpan::from_us(50);
+
+/// A time in which this rank should have worked and did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Paused {
+    pub(super) at: Time,
+    pub(super) length: TimeSpan,
+    pub(super) during: During,
+}
+
+/// The shortest time that the same computing ever took.
+#[derive(Clone, Copy)]
+pub(crate) struct Usual(TimeSpan);
+
+impl Default for Usual {
+    fn default() -> Self {
+        Usual(TimeSpan::from_ps(u64::MAX))
+    }
+}
+
+/// What one rank notes of a trial: when its part of each instance ended, and what kept it from it. Noting allocates nothing.
 pub(crate) struct Deadlines {
     trial: Trial,
     /// For each instance the time from its start to the last end that was noted.
     responses: Buffer,
     worst: Vec<Late>,
+    pauses: Vec<Paused>,
+    /// Since when this rank has had nothing to do.
+    free: Time,
+    /// When it last looked whether something is to be done, if it did nothing else since.
+    looked: Option<Time>,
 }
 
 impl Deadlines {
     pub(crate) fn new(instances: u64) -> Result<Self> {
         let responses = Buffer::try_zeroed(instances as usize * size_of::<u64>())?;
         let trial = Trial { period: TimeSpan::ZERO, instances: 0, begin: Time::ZERO, number: 0 };
-        Ok(Deadlines { trial, responses, worst: Vec::with_capacity(WORST_KEPT + 1) })
+        let (worst, pauses) =
+            (Vec::with_capacity(WORST_KEPT + 1), Vec::with_capacity(PAUSES_KEPT + 1));
+        Ok(Deadlines { trial, responses, worst, pauses, free: Time::ZERO, looked: None })
     }
 
     /// Forgets everything, and touches the memory that the trial will write.
@@ -64,6 +95,53 @@ impl Deadlines {
         self.trial = trial;
         self.responses.fill(0);
         self.worst.clear();
+        self.pauses.clear();
+        (self.free, self.looked) = (Time::ZERO, None);
+    }
+
+    /// Waits until `instance` begins; returns at once if this rank is behind.
+    #[inline]
+    pub(crate) fn wait_for(&mut self, rank: &mut dyn Rank, instance: u64) {
+        let start = self.trial.start(instance);
+        rank.wait_until(start);
+        if self.free < start {
+            self.began(start, rank.now());
+        }
+    }
+
+    /// This rank had nothing to do before `due`, and goes on at `now`.
+    #[inline]
+    pub(crate) fn began(&mut self, due: Time, now: Time) {
+        let length = now.since(due);
+        if length > PAUSE_MIN {
+            self.keep_pause(Paused { at: due, length, during: During::Waiting });
+        }
+    }
+
+    /// This rank looks again and again whether something is to be done, and did so at `now`.
+    #[inline]
+    pub(crate) fn looked(&mut self, now: Time) {
+        if let Some(before) = self.looked.replace(now) {
+            self.began(before, now);
+        }
+    }
+
+    /// It does something else than look, or waits.
+    #[inline]
+    pub(crate) fn works(&mut self) {
+        self.looked = None;
+    }
+
+    /// This rank computed from `begin` to `end` what it computes again and again.
+    #[inline]
+    pub(crate) fn computed(&mut self, usual: &mut Usual, begin: Time, end: Time) {
+        let took = end.since(begin);
+        let more = TimeSpan::from_ps(took.as_ps().saturating_sub(usual.0.as_ps()));
+        // What takes long may take a half longer for reasons of its own, such as cold caches.
+        if more > PAUSE_MIN && more.times(2) > usual.0 {
+            self.keep_pause(Paused { at: begin, length: more, during: During::Computing });
+        }
+        usual.0 = usual.0.min(took);
     }
 
     /// Notes that this rank's part of `instance` ended at `at`; `stage` says which part, where there are several. A
@@ -75,6 +153,7 @@ impl Deadlines {
         let response = at.since(trial.start(instance)).as_ps();
         let kept = &mut self.responses.elements_mut::<u64>()[instance as usize];
         *kept = response.max(*kept);
+        self.free = at;
         if response > trial.period.as_ps() {
             let late = at.since(trial.deadline(instance));
             self.keep(Late { late, instance, stage, at });
@@ -82,12 +161,12 @@ impl Deadlines {
     }
 
     fn keep(&mut self, late: Late) {
-        if self.worst.len() == WORST_KEPT && self.worst.iter().all(|kept| kept.late >= late.late) {
-            return;
-        }
-        let place = self.worst.partition_point(|kept| kept.late >= late.late);
-        self.worst.insert(place, late);
-        self.worst.truncate(WORST_KEPT);
+        keep_longest(&mut self.worst, WORST_KEPT, late, |late| late.late);
+    }
+
+    #[cold]
+    fn keep_pause(&mut self, pause: Paused) {
+        keep_longest(&mut self.pauses, PAUSES_KEPT, pause, |pause| pause.length);
     }
 
     /// The responses of the trial, as bytes to be reduced.
@@ -98,18 +177,60 @@ impl Deadlines {
     pub(super) fn worst(&self) -> &[Late] {
         &self.worst
     }
+
+    pub(super) fn pauses(&self) -> &[Paused] {
+        &self.pauses
+    }
 }
 
-impl Late {
-    pub(super) const WORDS: usize = 4;
+/// Puts `one` among the `most` longest, longest first.
+fn keep_longest<T>(kept: &mut Vec<T>, most: usize, one: T, length: impl Fn(&T) -> TimeSpan) {
+    let place = kept.partition_point(|other| length(other) >= length(&one));
+    if place < most {
+        kept.insert(place, one);
+        kept.truncate(most);
+    }
+}
 
-    pub(super) fn to_words(self) -> [u64; Late::WORDS] {
+/// What a rank notes, as words to be sent.
+pub(super) trait Note: Copy {
+    fn to_words(self) -> [u64; NOTE_WORDS];
+    fn from_words(words: [u64; NOTE_WORDS]) -> Self;
+    /// How long, which is zero for no note at all.
+    fn length(&self) -> TimeSpan;
+}
+
+/// The words of a note.
+pub(super) const NOTE_WORDS: usize = 4;
+
+impl Note for Late {
+    fn to_words(self) -> [u64; NOTE_WORDS] {
         [self.late.as_ps(), self.instance, self.stage, self.at.as_ps()]
     }
 
-    pub(super) fn from_words(words: [u64; Late::WORDS]) -> Self {
+    fn from_words(words: [u64; NOTE_WORDS]) -> Self {
         let [late, instance, stage, at] = words;
         Late { late: TimeSpan::from_ps(late), instance, stage, at: Time::from_ps(at) }
+    }
+
+    fn length(&self) -> TimeSpan {
+        self.late
+    }
+}
+
+impl Note for Paused {
+    fn to_words(self) -> [u64; NOTE_WORDS] {
+        let computing = u64::from(self.during == During::Computing);
+        [self.length.as_ps(), self.at.as_ps(), computing, 0]
+    }
+
+    fn from_words([length, at, computing, _]: [u64; NOTE_WORDS]) -> Self {
+        let during = if computing == 1 { During::Computing } else { During::Waiting };
+        Paused { at: Time::from_ps(at), length: TimeSpan::from_ps(length), during }
+    }
+
+    fn length(&self) -> TimeSpan {
+        self.length
     }
 }
 
@@ -159,5 +280,45 @@ mod tests {
     fn a_late_end_survives_the_wire() {
         let late = Late { late: TimeSpan::from_us(3), instance: 5, stage: 2, at: us(77) };
         assert_eq!(Late::from_words(late.to_words()), late);
+    }
+
+    #[test]
+    fn computing_that_takes_much_longer_than_else_is_a_pause() {
+        let mut deadlines = noted(&[]);
+        let mut usual = Usual::default();
+        // The first time is no pause, however long. 100 µs are usual; 149 are within what may differ, 400 are 300 too many.
+        for (begin, took) in [(0, 900), (1000, 100), (2000, 149), (3000, 400), (4000, 100)] {
+            deadlines.computed(&mut usual, us(begin), us(begin + took));
+        }
+        let (length, during) = (TimeSpan::from_us(300), During::Computing);
+        assert_eq!(deadlines.pauses(), [Paused { at: us(3000), length, during }]);
+    }
+
+    #[test]
+    fn a_rank_that_has_nothing_to_do_and_begins_late_paused_and_one_that_is_behind_did_not() {
+        contract::reference::run(1, |rank| {
+            let mut deadlines = Deadlines::new(4).unwrap();
+            let period = TimeSpan::from_us(10);
+            let begin = rank.now() + TimeSpan::from_us(1000);
+            deadlines.begin(Trial { period, instances: 4, begin, number: 0 });
+            // Nothing to do until 60 µs after the beginning, when the first instance begins.
+            deadlines.began(begin, begin + TimeSpan::from_us(60));
+            assert_eq!(deadlines.pauses().len(), 1);
+            // Busy until after the second has begun.
+            deadlines.ended(0, 0, begin + TimeSpan::from_us(5000));
+            rank.wait_until(begin + TimeSpan::from_us(5000));
+            deadlines.wait_for(rank, 1);
+            assert_eq!(deadlines.pauses().len(), 1);
+            Ok(())
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn a_pause_survives_the_wire() {
+        for during in [During::Waiting, During::Computing] {
+            let pause = Paused { at: us(5), length: TimeSpan::from_us(70), during };
+            assert_eq!(Paused::from_words(pause.to_words()), pause);
+        }
     }
 }

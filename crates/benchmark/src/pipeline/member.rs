@@ -62,8 +62,7 @@ impl Member {
         };
         let parts = mine.map(part).collect::<Result<Vec<_>>>()?;
         let operations = parts.iter().map(Part::operations_max).sum();
-        let mut waiting = Waiting::default();
-        waiting.reserve(operations);
+        let waiting = Waiting::new(operations);
         let handover = Handover::new(levels.len(), operations);
         Ok(Member { parts, waiting, handover, stamps: Stamps::new(levels.len())? })
     }
@@ -121,6 +120,7 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
     }
     let readiness = |part: &Part| part.readiness(flow.trial, flow.mode);
     if let Some(ready) = parts.iter().position(|part| readiness(part) == Readiness::Now) {
+        flow.deadlines.works();
         hear_requests(parts, flow)?;
         parts[ready].step(flow)?;
         return Ok(true);
@@ -129,23 +129,26 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
         Readiness::At(time) => Some((time, index)),
         _ => None,
     });
+    let idle = parts.len() == 1 || flow.waiting.is_empty();
     match gate.min() {
-        Some((time, gated)) if parts.len() == 1 || flow.waiting.is_empty() => {
-            hear_requests(parts, flow)?;
-            flow.rank.wait_until(time);
-            parts[gated].step(flow)?;
-        }
-        Some((time, gated)) if flow.rank.now() >= time => {
-            hear_requests(parts, flow)?;
-            parts[gated].step(flow)?;
-        }
-        Some(_) => {
-            if let Some((level, purpose, buffer)) = flow.waiting.any_that_ended(flow.rank)? {
+        Some((time, gated)) => {
+            let now = flow.rank.now();
+            flow.deadlines.looked(now);
+            if idle || now >= time {
+                hear_requests(parts, flow)?;
+                if now < time {
+                    flow.rank.wait_until(time);
+                    flow.deadlines.began(time, flow.rank.now());
+                }
+                flow.deadlines.works();
+                parts[gated].step(flow)?;
+            } else if let Some((level, purpose, buffer)) = flow.waiting.any_that_ended(flow.rank)? {
                 take(parts, level, purpose, buffer);
             }
         }
         None if flow.waiting.is_empty() && parts.iter().all(Part::is_done) => return Ok(false),
         None => {
+            flow.deadlines.works();
             let (level, purpose, buffer) = flow.waiting.next(flow.rank)?;
             take(parts, level, purpose, buffer);
         }
@@ -178,7 +181,7 @@ fn take(parts: &mut [Part], level: usize, purpose: Purpose, buffer: Buffer) {
 /// A trial without any message: each stage does its work on each matrix, one after the other.
 fn work_alone(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
     for matrix in 0..flow.trial.instances {
-        flow.rank.wait_until(flow.trial.start(matrix));
+        flow.deadlines.wait_for(flow.rank, matrix);
         for part in parts.iter_mut().rev() {
             let Kind::Stage(stage) = &mut part.kind else { continue };
             let took: TimeSpan = stage.work_alone(flow.rank)?;

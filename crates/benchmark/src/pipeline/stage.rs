@@ -10,7 +10,7 @@ use super::geometry::{Level, Piece, intake, outlet};
 use super::inlet::Inlet;
 use super::outgoing::Outgoing;
 use super::waiting::{Place, Purpose};
-use crate::period::Trial;
+use crate::period::{Trial, Usual};
 
 /// A rank's share of one stage.
 pub(super) struct StagePart {
@@ -25,6 +25,7 @@ pub(super) struct StagePart {
     /// Blocks of the trial that are done, in their order, and how many there are.
     block: u64,
     of: u64,
+    usual: Usual,
 }
 
 /// The pieces that one turned matrix leaves in.
@@ -69,6 +70,7 @@ impl StagePart {
             overlap_sends: chain.overlap_sends,
             block: 0,
             of: 0,
+            usual: Usual::default(),
         })
     }
 
@@ -156,6 +158,9 @@ impl StagePart {
         let end = flow.rank.now();
         let level = self.level.number;
         flow.stamps.worked(level, matrix, end.since(begin));
+        if computes {
+            flow.deadlines.computed(&mut self.usual, begin, end);
+        }
         self.block += 1;
         if number + 1 == blocks {
             flow.stamps.ended(level, matrix, end);

@@ -17,7 +17,7 @@ pub use measurement::{
     Timing,
 };
 pub use pauses::{Pause, PauseKind, Pauses};
-pub use period::{LateInstance, PeriodSearch, SearchEnd, Trial, TrialLine};
+pub use period::{During, LateInstance, PeriodSearch, SearchEnd, SeenPause, Trial, TrialLine};
 pub use run::{Run, RunError};
 
 use serde::{Deserialize, Serialize};

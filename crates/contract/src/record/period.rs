@@ -58,6 +58,29 @@ pub struct LateInstance {
     pub at_s: f64,
 }
 
+/// A time in which a rank did not run though it had something to do: its processor did something else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeenPause {
+    /// The rank.
+    pub rank: usize,
+    /// When it began, in seconds since the search began; of one that was seen by its end only, the latest that it can be.
+    pub at_s: f64,
+    /// How long it was, in microseconds; of one that was seen by its end only, at least.
+    pub length_us: f64,
+    /// What the rank was about.
+    pub during: During,
+}
+
+/// What a rank was about when its processor paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum During {
+    /// It was to begin at an instant, and began later.
+    Waiting,
+    /// It computed, and that took longer than else.
+    Computing,
+}
+
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -108,6 +131,9 @@ pub struct PeriodSearch {
     pub trials: Vec<Trial>,
     /// The latest instances of the trials that counted, then of the others, latest first.
     pub worst: Vec<LateInstance>,
+    /// The longest pauses that the ranks met in these trials, in the order in which they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<SeenPause>,
     /// What was done to keep the operating system out of the way, and what it granted, by name.
     pub hygiene: BTreeMap<String, String>,
 }

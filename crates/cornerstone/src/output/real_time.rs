@@ -1,7 +1,8 @@
 //! What stands below the table of a periodic benchmark: how sure the search is, what was late, which pauses there are.
 
+use analysis::pauses::cause;
 use contract::record::{
-    LateInstance, Measurement, PauseKind, Pauses, PeriodSearch, SearchEnd, Trial,
+    During, LateInstance, Measurement, PauseKind, Pauses, PeriodSearch, SearchEnd, SeenPause, Trial,
 };
 
 use super::agreement::{holds, stated};
@@ -9,6 +10,8 @@ use super::quantity::{percent, quantity};
 
 /// The latest instances that are shown; the results file has more.
 const LATE_SHOWN: usize = 3;
+/// What is said of a late instance without a cause.
+const NO_PAUSE: &str = "no rank met a pause that explains it: it was the work, or its messages";
 
 /// How the search for a measurement's period went; none where there was none.
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
@@ -21,8 +24,10 @@ pub(super) fn search(measurement: &Measurement) -> Option<String> {
         text += &format!("  {}\n", confirmed(again, search));
     }
     for late in search.worst.iter().take(LATE_SHOWN) {
-        text += &format!("  {}\n", words(late));
+        let cause = cause(late, &search.pauses);
+        text += &format!("  {}\n    {}\n", words(late), cause.map_or(NO_PAUSE.into(), paused));
     }
+    text += &blame(search).map_or_else(String::new, |blame| format!("  {blame}\n"));
     for (part, granted) in search.hygiene.iter().filter(|(_, g)| !g.starts_with("granted")) {
         if granted.starts_with("refused") || granted.starts_with("still") {
             text += &format!("  {part} {granted}\n");
@@ -142,6 +147,32 @@ fn words(late: &LateInstance) -> String {
     )
 }
 
+/// The pause that made an instance late.
+fn paused(pause: &SeenPause) -> String {
+    let during = match pause.during {
+        During::Waiting => "when it was to begin",
+        During::Computing => "while it computed",
+    };
+    format!(
+        "because the processor of rank {} paused for {}, {:.3} s after the search began, {during}",
+        pause.rank,
+        quantity(pause.length_us, "us"),
+        pause.at_s
+    )
+}
+
+/// How many of the latest instances the system is to blame for, where some of several are not shown.
+fn blame(search: &PeriodSearch) -> Option<String> {
+    let worst = &search.worst;
+    let by_pauses = worst.iter().filter(|late| cause(late, &search.pauses).is_some()).count();
+    (worst.len() > LATE_SHOWN).then(|| {
+        format!(
+            "pauses of the processors explain {by_pauses} of the {} latest instances",
+            worst.len()
+        )
+    })
+}
+
 /// The kinds of pauses of one processor; none where none were looked for.
 pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
     let pauses: &Pauses = measurement.pauses.as_ref()?;
@@ -197,6 +228,7 @@ mod tests {
             confirmation: None,
             trials: Vec::new(),
             worst: Vec::new(),
+            pauses: Vec::new(),
             hygiene: Default::default(),
         }
     }

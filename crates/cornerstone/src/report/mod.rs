@@ -11,6 +11,8 @@ mod figures;
 mod fits;
 pub(crate) mod format;
 mod grouping;
+mod jitter;
+mod lateness;
 mod limits;
 mod numbers;
 mod page;
@@ -20,6 +22,7 @@ mod samples;
 mod sections;
 mod shares;
 mod standout;
+mod strips;
 mod summary;
 
 use contract::record::Run;

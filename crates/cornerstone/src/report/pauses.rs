@@ -11,7 +11,7 @@ use contract::record::{Measurement, Pause, Pauses, Run};
 use maud::{Markup, html};
 
 use super::format::value;
-use drawing::Scale;
+use super::strips::{Mark, Picture, Scale, Strip, over_time};
 use kinds::Kinds;
 
 /// What one processor did.
@@ -37,8 +37,18 @@ fn of_run(run: &Run, several: bool) -> Markup {
         return html! {};
     }
     let kinds = Kinds::of(&lanes);
-    let scale = Scale::of(&lanes);
-    let drawn = &lanes[..lanes.len().min(LANES_DRAWN)];
+    let strips: Vec<Strip> = (0..lanes.len()).map(|lane| strip(&lanes, lane, &kinds)).collect();
+    let duration_s = lanes.iter().map(|lane| lane.pauses.duration_s).fold(0.0, f64::max);
+    let Some(scale) = Scale::of(&strips, duration_s) else { return html! {} };
+    let drawn = &strips[..strips.len().min(LANES_DRAWN)];
+    let colours: Vec<String> = (0..kinds.len()).map(|kind| kinds.colour(kind)).collect();
+    let picture = Picture {
+        label: "Length of each pause over the time when it began, for each processor",
+        axis: "time since the processors began to look",
+        seconds: true,
+        mark: 2.0,
+        colours: &colours,
+    };
     html! {
         figure.pauses {
             figcaption {
@@ -47,7 +57,7 @@ fn of_run(run: &Run, several: bool) -> Markup {
                  as it was long, in the colour of its kind. A pause is what keeps the processor longer than "
                 (value(threshold_us, "us")) "."
             }
-            div.scroll { (drawing::over_time(drawn, &kinds, &scale)) }
+            div.scroll { (over_time(drawn, &scale, &picture)) }
             @if drawn.len() < lanes.len() {
                 p { "The first " (drawn.len()) " of " (lanes.len()) " processors are drawn." }
             }
@@ -58,6 +68,17 @@ fn of_run(run: &Run, several: bool) -> Markup {
         }
         (kinds.table(&lanes))
     }
+}
+
+/// A lane as it is drawn, each pause in the colour of its kind.
+fn strip(lanes: &[Lane<'_>], place: usize, kinds: &Kinds) -> Strip {
+    let lane = &lanes[place];
+    let marks = lane.each.iter().zip(&lane.sorted.kind_of).map(|(pause, &sorted_as)| Mark {
+        at: pause.at_s,
+        length_us: pause.length_us,
+        colour: kinds.of_pause(place, sorted_as),
+    });
+    Strip { name: format!("{}: {} pauses", lane.name, lane.each.len()), marks: marks.collect() }
 }
 
 /// The processors of a run in the order of their ranks. The moments stand beside `lost`, the lengths are the samples of

@@ -11,6 +11,8 @@ use super::figures;
 use super::fits::{self, Fit};
 use super::format::{percent, size, value};
 use super::grouping::{Axis, Benchmark, Metric, full_label, words};
+use super::jitter;
+use super::lateness;
 use super::limits::Limits;
 use super::numbers;
 use super::pattern;
@@ -197,6 +199,8 @@ fn article(
             @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
             @if benchmark.name == "pmp" { (pattern::pictures(material.runs)) }
             @if benchmark.name == "clock" { (pauses::pictures(material.runs)) }
+            (jitter::pictures(benchmark))
+            (lateness::pictures(benchmark))
             (figures::table(benchmark, material.runs))
             @if data.in_view > 0 { (places(data, 0..data.in_view)) }
             (shares::pairs(benchmark, material.runs))

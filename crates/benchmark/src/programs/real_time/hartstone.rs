@@ -140,7 +140,7 @@ impl Task {
         let ratio = self.ratio();
         for job in 0..trial.instances / ratio {
             if self.sends {
-                rank.wait_until(trial.start(job * ratio));
+                deadlines.wait_for(rank, job * ratio);
                 compute(rank, load);
                 rank.send(self.peer, TAG, &data.send)?;
             } else {

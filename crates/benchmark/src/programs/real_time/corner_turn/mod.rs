@@ -106,7 +106,7 @@ fn measure_of<T: matrix::Element>(bench: &mut Bench<'_>) -> Result<()> {
     line.begin(bench.rank)?;
     let found = period::find(bench, &mut |rank, trial, deadlines| {
         for instance in 0..trial.instances {
-            rank.wait_until(trial.start(instance));
+            deadlines.wait_for(rank, instance);
             line.turn(rank)?;
             deadlines.ended(instance, 0, rank.now());
         }

@@ -62,7 +62,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let found = period::find(bench, &mut |rank, trial, deadlines| {
         for instance in 0..trial.instances {
             let start = trial.start(instance);
-            rank.wait_until(start);
+            deadlines.wait_for(rank, instance);
             interpreter.period(rank, start, trial.period)?;
             deadlines.ended(instance, 0, rank.now());
         }

@@ -1,0 +1,120 @@
+//! The latest instances of a search beside the pauses that the ranks met meanwhile: whether the system did it.
+
+use analysis::pauses::cause;
+use contract::record::{During, LateInstance, Measurement, PeriodSearch, SeenPause};
+use maud::{Markup, html};
+
+use super::format::value;
+use super::grouping::{Benchmark, full_label};
+use super::strips::{Mark, Picture, Scale, Strip, over_time};
+
+/// Searches that are drawn; what is in the others stands in the results file.
+const DRAWN: usize = 6;
+/// Ranks that are drawn.
+const RANKS_DRAWN: usize = 16;
+/// The classes of what is late for a pause, of what is late for none, and of pauses before a beginning and in computing.
+const COLOURS: [&str; 4] = ["kind-1", "kind-none", "kind-0", "kind-2"];
+
+/// A picture and a table for each search of a benchmark in which something was late.
+pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
+    let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
+    let late: Vec<(&Measurement, &PeriodSearch)> = points
+        .filter_map(|point| Some((point.measurement, point.measurement.search.as_ref()?)))
+        .filter(|(_, search)| !search.worst.is_empty())
+        .collect();
+    html! {
+        @for (measurement, search) in late.iter().take(DRAWN) { (picture(measurement, search)) }
+        @if late.len() > DRAWN { p { "The first " (DRAWN) " of " (late.len()) " searches are drawn." } }
+    }
+}
+
+fn picture(measurement: &Measurement, search: &PeriodSearch) -> Markup {
+    let strips = strips(search);
+    let end = strips.iter().flat_map(|strip| &strip.marks).map(|mark| mark.at).fold(0.0, f64::max);
+    let Some(scale) = Scale::of(&strips, 1.02 * end) else { return html! {} };
+    let picture = Picture {
+        label: "Lateness of the latest instances, and pauses of each rank's processor, over time",
+        axis: "time since the search began",
+        seconds: true,
+        mark: 5.0,
+        colours: &COLOURS.map(String::from),
+    };
+    let explained =
+        search.worst.iter().filter(|late| cause(late, &search.pauses).is_some()).count();
+    html! {
+        figure.pauses {
+            figcaption {
+                b { "The latest instances beside the pauses, " (full_label(measurement)) ": " }
+                "pauses of the processors explain " (explained) " of " (search.worst.len()) " late instances. "
+                (key(0)) "late, by a pause; " (key(1)) "late, and no pause explains it; "
+                (key(2)) "a pause before a rank was to begin; " (key(3)) "a pause while it computed."
+            }
+            div.scroll { (over_time(&strips, &scale, &picture)) }
+            details { summary { "The latest instances, and what put them off" } (table(search)) }
+        }
+    }
+}
+
+fn key(colour: usize) -> Markup {
+    html! { span.swatch.(COLOURS[colour]) {} " " }
+}
+
+fn strips(search: &PeriodSearch) -> Vec<Strip> {
+    let late = |late: &LateInstance| Mark {
+        at: late.at_s,
+        length_us: late.late_us,
+        colour: usize::from(cause(late, &search.pauses).is_none()),
+    };
+    let late = search.worst.iter().map(late).filter(Mark::is_sound).collect();
+    let mut strips = vec![Strip { name: "how late the latest instances were".into(), marks: late }];
+    let paused = |pause: &SeenPause| Mark {
+        at: pause.at_s,
+        length_us: pause.length_us,
+        colour: if pause.during == During::Waiting { 2 } else { 3 },
+    };
+    let last = search.pauses.iter().map(|pause| pause.rank).max();
+    for rank in (0..last.map_or(0, |last| last + 1)).take(RANKS_DRAWN) {
+        let own = || search.pauses.iter().filter(|pause| pause.rank == rank);
+        let marks = own().map(paused).filter(Mark::is_sound).collect();
+        strips.push(Strip { name: format!("rank {rank}: {} pauses", own().count()), marks });
+    }
+    strips
+}
+
+fn table(search: &PeriodSearch) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="The latest instances" {
+            table.kinds {
+                thead { tr {
+                    @for heading in ["period", "rank", "stage", "instance", "late by", "ended at", "paused", "for", "from"] {
+                        th scope="col" { (heading) }
+                    }
+                } }
+                tbody { @for late in &search.worst {
+                    @let cause = cause(late, &search.pauses);
+                    tr {
+                        th scope="row" { (value(late.period_us, "us")) }
+                        td { (late.rank) }
+                        td { (late.stage) }
+                        td { (late.instance) }
+                        td { (value(late.late_us, "us")) }
+                        td { (moment(late.at_s)) }
+                        @match cause {
+                            Some(pause) => {
+                                td { "rank " (pause.rank) }
+                                td { (value(pause.length_us, "us")) }
+                                td { (moment(pause.at_s)) }
+                            }
+                            None => { td { "none" } td {} td {} }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+/// To the millisecond, so that moments can be held against each other.
+fn moment(at_s: f64) -> String {
+    format!("{at_s:.3} s")
+}
