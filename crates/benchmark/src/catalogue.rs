@@ -1,5 +1,8 @@
 //! What a benchmark is, and the list of all of them.
 
+use contract::record::Parameters;
+
+use crate::Settings;
 use crate::data::{Blocks, Data, Received, Shape};
 use crate::execute::Bench;
 use crate::plan::{Case, Scope};
@@ -28,6 +31,8 @@ pub struct Benchmark {
     pub(crate) program: Program,
     /// How each of them is made: [`Bench::timed`] for most.
     pub(crate) measure: fn(&mut Bench<'_>) -> contract::Result<()>,
+    /// How long one takes, in seconds, where that does not follow from its messages.
+    pub(crate) lasts_s: Option<fn(&Settings, &Parameters) -> f64>,
 }
 
 /// With how many ranks a benchmark runs.

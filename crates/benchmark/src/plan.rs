@@ -294,6 +294,9 @@ fn estimate_s(
     parameters: &Parameters,
     settings: &Settings,
 ) -> f64 {
+    if let Some(lasts_s) = benchmark.lasts_s {
+        return lasts_s(settings, parameters);
+    }
     let shape = Shape::new(ranks, 0, size_bytes as usize, parameters);
     let program = &benchmark.program;
     let bytes = (program.moved)(&shape).saturating_mul((program.parts)(&shape)) as f64;

@@ -16,13 +16,21 @@ pub(crate) struct Progress {
     display: Display,
     steps: usize,
     done: usize,
-    estimate_s: f64,
-    /// The estimates of the steps that are done.
-    done_estimate_s: f64,
-    /// The step under way, and its estimate.
-    label: String,
-    step_estimate_s: f64,
+    left: Left,
     began: Instant,
+    /// The step under way, and when it began.
+    step: Option<(String, Instant)>,
+}
+
+/// What is left, in seconds by the estimates.
+#[derive(Clone, Copy, Debug, Default)]
+struct Left {
+    /// Of all steps.
+    all_s: f64,
+    /// Of those that are done.
+    done_s: f64,
+    /// Of the one under way.
+    step_s: f64,
 }
 
 enum Display {
@@ -38,32 +46,23 @@ impl Progress {
         } else {
             Display::Plain { last: Instant::now() }
         };
-        Progress {
-            display,
-            steps,
-            done: 0,
-            estimate_s,
-            done_estimate_s: 0.0,
-            label: String::new(),
-            step_estimate_s: 0.0,
-            began: Instant::now(),
-        }
+        let left = Left { all_s: estimate_s, ..Left::default() };
+        Progress { display, steps, done: 0, left, began: Instant::now(), step: None }
     }
 
-    /// Work begins on a step that will take about `estimate_s` seconds.
+    /// Work begins on a step that will take about `estimate_s` seconds; the one before is done.
     pub(crate) fn begin(&mut self, label: &str, estimate_s: f64) {
-        // A step of the plan may turn out to be several, such as a search for each mode of a chain.
-        self.steps = self.steps.max(self.done + 1);
-        self.step_estimate_s = estimate_s;
-        self.label = label.to_string();
-        self.show(label.to_string());
+        self.end();
+        self.left.step_s = estimate_s;
+        self.step = Some((label.to_string(), Instant::now()));
+        self.show("");
     }
 
     /// The step under way has so many samples, and so wide an interval of their median.
     pub(crate) fn detail(&mut self, samples: u64, half_width: Option<f64>) {
         let width = half_width.filter(|width| width.is_finite());
         let width = width.map_or_else(String::new, |width| format!(", ±{}", percent(width)));
-        self.show(format!("{}: {samples} samples{width}", self.label));
+        self.show(&format!(": {samples} samples{width}"));
     }
 
     /// Says how the last trial of a period went.
@@ -75,11 +74,18 @@ impl Progress {
             (false, true) => "refused",
             (false, false) => "unclear",
         };
-        self.show(format!("{}: {period} {verdict}, {missed} of {instances} missed", self.label));
+        self.show(&format!(": {period} {verdict}, {missed} of {instances} missed"));
     }
 
-    fn show(&mut self, now: String) {
-        let left = wait(self.left_s());
+    /// Shows where it is: the step under way, and how far that has come.
+    fn show(&mut self, state: &str) {
+        let (label, step_took_s) = self
+            .step
+            .as_ref()
+            .map_or(("", 0.0), |(label, began)| (label.as_str(), began.elapsed().as_secs_f64()));
+        let now = format!("{label}{state}");
+        let took_s = self.began.elapsed().as_secs_f64() - step_took_s;
+        let left = wait(self.left.after(took_s, step_took_s));
         let (done, steps) = (self.done, self.steps);
         match &mut self.display {
             Display::Live(bar) => {
@@ -94,10 +100,13 @@ impl Progress {
         }
     }
 
-    /// The step under way is done.
-    pub(crate) fn end(&mut self) {
+    /// The step under way is done, if there is one.
+    fn end(&mut self) {
+        if self.step.take().is_none() {
+            return;
+        }
         self.done += 1;
-        self.done_estimate_s += self.step_estimate_s;
+        self.left.done_s += self.left.step_s;
         if let Display::Live(bar) = &self.display {
             bar.set_length(self.steps as u64);
             bar.set_position(self.done as u64);
@@ -118,16 +127,16 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
 
-    /// Seconds left: by the estimates, corrected by how they have fared so far once that can be judged.
-    fn left_s(&self) -> f64 {
-        let left = (self.estimate_s - self.done_estimate_s).max(0.0);
-        let elapsed = self.began.elapsed().as_secs_f64();
-        if self.done_estimate_s > 0.0 && elapsed > 2.0 {
-            left * elapsed / self.done_estimate_s
-        } else {
-            left
-        }
+impl Left {
+    /// Seconds left when what is done took `took_s` and the step under way has taken `step_took_s`: by the estimates,
+    /// corrected by how they have fared once that can be judged.
+    fn after(&self, took_s: f64, step_took_s: f64) -> f64 {
+        let judged = self.done_s > 0.0 && took_s > 2.0;
+        let slower = if judged { took_s / self.done_s } else { 1.0 };
+        let of_step = (slower * self.step_s - step_took_s).max(0.0);
+        of_step + slower * (self.all_s - self.done_s - self.step_s).max(0.0)
     }
 }
 
@@ -141,4 +150,21 @@ fn bar(steps: usize) -> ProgressBar {
 /// A line on standard error; that nobody reads it is no reason to end a run.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_goes_down_while_a_step_goes_on_and_learns_from_those_that_are_done() {
+        let first = Left { all_s: 90.0, done_s: 0.0, step_s: 30.0 };
+        assert_eq!(first.after(0.0, 0.0), 90.0);
+        assert_eq!(first.after(0.0, 20.0), 70.0);
+        // It takes longer than estimated: nothing of it is left, as far as one can tell.
+        assert_eq!(first.after(0.0, 40.0), 60.0);
+        // The first took half of its time, so the others may: 15 of this one's 30, less 5, and 15 of the last.
+        let second = Left { done_s: 30.0, ..first };
+        assert_eq!(second.after(15.0, 5.0), 25.0);
+    }
 }

@@ -22,7 +22,7 @@ pub use attach::attach_if_rank;
 pub use endpoint::Endpoint;
 
 use crate::clock::Clock;
-use crate::engine::{Engine, Selector};
+use crate::engine::{Engine, Request, Selector};
 use crate::segment::State;
 use crate::team::Team;
 use requests::Held;
@@ -36,6 +36,8 @@ pub struct LocalRank {
     processor: Option<usize>,
     reporter: Reporter,
     held: Held,
+    /// The requests that `wait_any` waits for: kept, so that a wait allocates nothing.
+    waited_for: Vec<Request>,
     finished: bool,
 }
 
@@ -54,6 +56,7 @@ impl LocalRank {
             processor,
             reporter: Reporter(Rc::new(File::from(reports))),
             held: Held::default(),
+            waited_for: Vec::new(),
             finished: false,
         }
     }
@@ -287,9 +290,11 @@ impl Rank for LocalRank {
 
     fn wait_any(&mut self, posted: &mut Vec<Posted>) -> Result<(usize, Completed)> {
         assert!(!posted.is_empty(), "wait_any needs something to wait for");
-        let requests =
-            posted.iter().map(|one| self.held.request(one)).collect::<Result<Vec<_>>>()?;
-        let (index, ended) = self.engine.wait_any(&requests)?;
+        self.waited_for.clear();
+        for one in posted.iter() {
+            self.waited_for.push(self.held.request(one)?);
+        }
+        let (index, ended) = self.engine.wait_any(&self.waited_for)?;
         let completed = self.held.give_back(posted.remove(index), Ok(ended))?;
         Ok((index, completed))
     }

@@ -10,6 +10,9 @@ use crate::plan::{Case, Scope};
 
 /// The parameter that names what was left out.
 const WITHOUT: &str = "without";
+/// The parameter that says which priorities tasks have, and its value where each has its own: those are not touched here.
+pub(crate) const PRIORITY: &str = "priority";
+pub(crate) const RATE_MONOTONIC: &str = "rate-monotonic";
 /// Above every program that shares its time; above no thread that the system itself needs.
 const FIFO: Priority = Priority::Fixed(1);
 
@@ -90,6 +93,10 @@ pub(super) fn apply(
         ("allocation in a trial".into(), "none".into()),
     ]);
     for (part, name) in PARTS {
+        if part == Part::Fifo && parameters.get(PRIORITY) == Some(&RATE_MONOTONIC.into()) {
+            told.insert(name.into(), "granted: each task its own priority".into());
+            continue;
+        }
         let left_out = parameters.get(WITHOUT) == Some(&ParameterValue::from(name));
         let on = part.is_on(hygiene) && !left_out;
         let mine = if on == part.is_on_at_first() && !on { Ok(()) } else { part.switch(rank, on) };

@@ -56,16 +56,18 @@ use analysis::statistics::MissRate;
 use contract::record::{PeriodSearch, SearchEnd};
 use contract::{Error, Rank, Result, Time, TimeSpan};
 
-pub(crate) use hygiene::{prioritise, refusal};
+pub(crate) use hygiene::{PRIORITY, RATE_MONOTONIC, prioritise, refusal};
 pub(crate) use report::{derived, rate, report};
 pub(crate) use trial::{Deadlines, Trial, Usual};
 pub(crate) use variants::variants;
 
+use crate::Settings;
 use crate::execute::Bench;
 use decision::{Answer, Decision, Limits, Step, Verdict};
 use leg::Legs;
 use orders::Order;
 use tested::Tester;
+use wanted::Wanted;
 
 /// One rank's part of a trial.
 pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
@@ -130,6 +132,26 @@ pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
         search.hygiene = told;
     }
     Ok(found)
+}
+
+/// Whole trials that a search without a limit of time makes, in which most are cut short.
+const TRIALS: f64 = 5.0;
+
+/// How long [`find`] takes, in seconds, as far as one can tell before.
+pub(crate) fn lasts_s(settings: &Settings) -> f64 {
+    let real_time = &settings.real_time;
+    let needed = Wanted { miss_rate: real_time.miss_rate, confidence: settings.confidence };
+    let trial_s = |period_s: f64| {
+        let period = TimeSpan::from_s(period_s).max(SHORTEST);
+        real_time.instances(period, needed.instances_needed()) as f64 * period_s
+    };
+    let (trial_s, search_s) = match real_time.period_s {
+        Some(period_s) => (trial_s(period_s), trial_s(period_s)),
+        None => {
+            (real_time.trial_s(), real_time.search_limit_s.unwrap_or(TRIALS * real_time.trial_s()))
+        }
+    };
+    search_s + real_time.confirm.map_or(0.0, |times| f64::from(times) * trial_s)
 }
 
 /// Keeps up `period`, which rank 0 says, for `instances` without judging it; gives the instant at which it began. All

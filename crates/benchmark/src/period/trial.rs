@@ -79,6 +79,8 @@ pub(crate) struct Deadlines {
     free: Time,
     /// When it last looked whether something is to be done, if it did nothing else since.
     looked: Option<Time>,
+    /// How much later than its deadline an instance may end.
+    allowed: TimeSpan,
 }
 
 impl Deadlines {
@@ -87,7 +89,15 @@ impl Deadlines {
         let trial = Trial { period: TimeSpan::ZERO, instances: 0, begin: Time::ZERO, number: 0 };
         let (worst, pauses) =
             (Vec::with_capacity(WORST_KEPT + 1), Vec::with_capacity(PAUSES_KEPT + 1));
-        Ok(Deadlines { trial, responses, worst, pauses, free: Time::ZERO, looked: None })
+        Ok(Deadlines {
+            trial,
+            responses,
+            worst,
+            pauses,
+            free: Time::ZERO,
+            looked: None,
+            allowed: TimeSpan::ZERO,
+        })
     }
 
     /// Forgets everything, and touches the memory that the trial will write.
@@ -96,7 +106,17 @@ impl Deadlines {
         self.responses.fill(0);
         self.worst.clear();
         self.pauses.clear();
-        (self.free, self.looked) = (Time::ZERO, None);
+        (self.free, self.looked, self.allowed) = (Time::ZERO, None, TimeSpan::ZERO);
+    }
+
+    /// Lets every instance of this trial end so much later than its deadline; its response is what it takes beyond that.
+    pub(crate) fn allow(&mut self, later: TimeSpan) {
+        self.allowed = later;
+    }
+
+    /// How much later than its deadline an instance may end.
+    pub(crate) fn allowed(&self) -> TimeSpan {
+        self.allowed
     }
 
     /// Waits until `instance` begins; returns at once if this rank is behind.
@@ -151,11 +171,12 @@ impl Deadlines {
     pub(crate) fn ended(&mut self, instance: u64, stage: u64, at: Time) {
         let trial = &self.trial;
         let response = at.since(trial.start(instance)).as_ps();
+        let response = response.saturating_sub(self.allowed.as_ps());
         let kept = &mut self.responses.elements_mut::<u64>()[instance as usize];
         *kept = response.max(*kept);
         self.free = at;
         if response > trial.period.as_ps() {
-            let late = at.since(trial.deadline(instance));
+            let late = TimeSpan::from_ps(response - trial.period.as_ps());
             self.keep(Late { late, instance, stage, at });
         }
     }
@@ -256,6 +277,17 @@ mod tests {
         let deadlines = noted(&[(0, 0, 125), (1, 0, 118)]);
         let late = TimeSpan::from_us(15);
         assert_eq!(deadlines.worst(), [Late { late, instance: 0, stage: 0, at: us(125) }]);
+    }
+
+    #[test]
+    fn what_is_allowed_is_not_late_and_what_is_more_is_late_by_that() {
+        let mut deadlines = noted(&[]);
+        deadlines.allow(TimeSpan::from_us(20));
+        // Instance 0 is due at 110, and may end at 130.
+        deadlines.ended(0, 0, us(130));
+        assert_eq!(deadlines.worst(), []);
+        deadlines.ended(0, 0, us(133));
+        assert_eq!(deadlines.worst()[0].late, TimeSpan::from_us(3));
     }
 
     #[test]

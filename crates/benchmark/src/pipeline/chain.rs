@@ -30,6 +30,9 @@ pub struct Chain {
     pub buffers: usize,
     /// Whether a stage goes on while its result is still being sent.
     pub overlap_sends: bool,
+    /// How many matrices may wait at the source: a matrix may be injected so many periods late, and its result come so
+    /// much later. They have their place in the source's memory.
+    pub backlog: usize,
     /// The ranks that inject the matrix, each as many successive rows.
     pub source: Vec<usize>,
     /// The stages, in the order of the flow.
@@ -235,6 +238,7 @@ impl Chain {
             rows_per_message,
             buffers: 2,
             overlap_sends: true,
+            backlog: 0,
             source: vec![0],
             stages,
             sink: vec![first],

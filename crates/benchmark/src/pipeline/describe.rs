@@ -23,6 +23,10 @@ impl Chain {
             self.buffers,
             if self.overlap_sends { "overlap with work" } else { "are waited for" }
         );
+        if self.backlog > 0 {
+            text.truncate(text.trim_end().len());
+            text += &format!("; up to {} matrices may wait at the source\n\n", self.backlog);
+        }
         let message = |columns: usize| self.rows_per_message * columns * ELEMENT_BYTES;
         text += &format!(
             "{}: source, messages of {} bytes\n",

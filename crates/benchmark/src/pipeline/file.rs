@@ -15,6 +15,7 @@ use super::{Chain, Function, Stage};
 const SIDE_MAX: usize = 1 << 16;
 const RANKS_MAX: usize = 4096;
 const BUFFERS_MAX: usize = 64;
+const BACKLOG_MAX: usize = 1 << 16;
 
 /// Texts of a run's record that are chains begin so.
 const KEY: &str = "pipeline ";
@@ -47,6 +48,7 @@ struct FileFlow {
     rows_per_message: Option<Spanned<usize>>,
     buffers: Option<Spanned<usize>>,
     overlap_sends: Option<bool>,
+    backlog: Option<Spanned<usize>>,
 }
 
 /// The source or the sink.
@@ -136,6 +138,11 @@ impl Reader<'_> {
             Some(buffers) => self.within("flow.buffers", buffers, BUFFERS_MAX)?,
             None => Chain::BUFFERS,
         };
+        let backlog = match &flow.backlog {
+            Some(none) if *none.get_ref() == 0 => 0,
+            Some(backlog) => self.within("flow.backlog", backlog, BACKLOG_MAX)?,
+            None => 0,
+        };
         let starts: Vec<usize> = file.stage.iter().map(|stage| stage.span().start).collect();
         if starts.is_empty() {
             return Err(self.invalid(0, "there is no [[stage]]; a chain has at least one"));
@@ -161,6 +168,7 @@ impl Reader<'_> {
             rows_per_message,
             buffers,
             overlap_sends: flow.overlap_sends.unwrap_or(true),
+            backlog,
             source,
             stages,
             sink,

@@ -1,6 +1,6 @@
 //! A rank of a chain: its parts of the source, of stages and of the sink, and which of them works when.
 
-use contract::{Buffer, Rank, Result, TimeSpan, Work, WorkKind};
+use contract::{Buffer, Rank, Result, Work, WorkKind};
 
 use super::Mode;
 use super::chain::Chain;
@@ -33,6 +33,8 @@ pub(crate) struct Member {
     waiting: Waiting,
     handover: Handover,
     stamps: Stamps,
+    /// Matrices that may wait at the source.
+    backlog: u64,
 }
 
 impl Member {
@@ -64,7 +66,8 @@ impl Member {
         let operations = parts.iter().map(Part::operations_max).sum();
         let waiting = Waiting::new(operations);
         let handover = Handover::new(levels.len(), operations);
-        Ok(Member { parts, waiting, handover, stamps: Stamps::new(levels.len())? })
+        let (stamps, backlog) = (Stamps::new(levels.len())?, chain.backlog as u64);
+        Ok(Member { parts, waiting, handover, stamps, backlog })
     }
 
     /// Keeps up a trial.
@@ -78,8 +81,9 @@ impl Member {
         trial: &Trial,
         deadlines: &mut Deadlines,
     ) -> Result<()> {
-        let Member { parts, waiting, handover, stamps } = self;
+        let Member { parts, waiting, handover, stamps, backlog } = self;
         stamps.begin();
+        deadlines.allow(trial.period.times(*backlog));
         let mut flow = Flow { rank, trial, deadlines, stamps, mode, waiting, handover };
         if mode == Mode::FunctionsOnly {
             return work_alone(parts, &mut flow);
@@ -184,9 +188,9 @@ fn work_alone(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
         flow.deadlines.wait_for(flow.rank, matrix);
         for part in parts.iter_mut().rev() {
             let Kind::Stage(stage) = &mut part.kind else { continue };
-            let took: TimeSpan = stage.work_alone(flow.rank)?;
-            let end = flow.rank.now();
-            flow.stamps.worked(part.level, matrix, took);
+            let (begin, end) = stage.work_alone(flow.rank)?;
+            flow.deadlines.computed(&mut stage.usual_alone, begin, end);
+            flow.stamps.worked(part.level, matrix, end.since(begin));
             flow.stamps.ended(part.level, matrix, end);
             flow.deadlines.ended(matrix, part.level as u64, end);
         }

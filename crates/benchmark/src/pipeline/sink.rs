@@ -99,6 +99,7 @@ impl SinkPart {
     /// and later, those of the trial's second half are missed too.
     fn judge(&mut self, flow: &mut Flow<'_>, matrix: u64, latency: TimeSpan) {
         let (trial, stage) = (flow.trial, self.level.number as u64);
+        let allowed = flow.deadlines.allowed();
         let mut ended = |matrix, at| flow.deadlines.ended(matrix, stage, at);
         if trial.period == TimeSpan::ZERO {
             ended(matrix, trial.start(matrix) + latency);
@@ -113,7 +114,7 @@ impl SinkPart {
         if matrix + 1 == trial.instances {
             let behind = self.trend.behind(trial.period);
             for (matrix, late) in behind.into_iter().flatten() {
-                ended(matrix, trial.deadline(matrix) + late);
+                ended(matrix, trial.deadline(matrix) + allowed + late);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A rank's share of a stage: takes blocks in, works on them, hands them on; all three at once as far as there are buffers.
 
-use contract::{Buffer, Rank, Result, TimeSpan};
+use contract::{Buffer, Rank, Result, Time};
 
 use super::Mode;
 use super::chain::{Chain, Stage};
@@ -26,6 +26,8 @@ pub(super) struct StagePart {
     block: u64,
     of: u64,
     usual: Usual,
+    /// Of a whole matrix that is worked on without messages.
+    pub(super) usual_alone: Usual,
 }
 
 /// The pieces that one turned matrix leaves in.
@@ -71,6 +73,7 @@ impl StagePart {
             block: 0,
             of: 0,
             usual: Usual::default(),
+            usual_alone: Usual::default(),
         })
     }
 
@@ -218,8 +221,8 @@ impl StagePart {
         self.block == self.of
     }
 
-    /// Does a matrix's work without any message, on the same few blocks again and again; how long it took.
-    pub(super) fn work_alone(&mut self, rank: &mut dyn Rank) -> Result<TimeSpan> {
+    /// Does a matrix's work without any message, on the same few blocks again and again; from when to when.
+    pub(super) fn work_alone(&mut self, rank: &mut dyn Rank) -> Result<(Time, Time)> {
         let begin = rank.now();
         for number in 0..self.inlet.blocks() {
             let slot = number % self.inlet.slots();
@@ -230,7 +233,7 @@ impl StagePart {
                 self.functions.turn(rank, self.inlet.whole(slot), number, &mut turned)?;
             }
         }
-        Ok(rank.now().since(begin))
+        Ok((begin, rank.now()))
     }
 
     /// Makes all blocks zero, which every function leaves as they are: nothing grows beyond all bounds when it is worked on

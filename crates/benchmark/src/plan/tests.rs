@@ -1,5 +1,5 @@
 use super::*;
-use crate::{catalogue, select};
+use crate::{RealTime, catalogue, select};
 
 fn planned(names: &[&str], ranks: Option<&[usize]>, settings: &Settings) -> Vec<Launch> {
     let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
@@ -198,4 +198,26 @@ fn a_yardstick_that_is_asked_for_is_not_measured_twice() {
     let done = [keys(&once)[0].clone()].into();
     let left = plan(&select(&["fft".into()]).unwrap(), None, 4, &Settings::default(), &done);
     assert_eq!(keys(&left.unwrap()), keys(&once)[1..], "a run that goes on has its peak");
+}
+
+#[test]
+fn what_keeps_a_period_up_lasts_as_long_as_it_is_asked_to() {
+    let lasts_s = |real_time: RealTime, name: &str| {
+        let settings = Settings { real_time, ..Settings::default() };
+        let scope = Scope { ranks: 2, sizes: None, settings: &settings };
+        let benchmark = find(name).unwrap();
+        let case = (benchmark.cases)(&scope).remove(0);
+        step(benchmark, 2, case, &settings).estimate_s
+    };
+    let searching = RealTime { search_limit_s: Some(30.0), ..RealTime::default() };
+    assert_eq!(lasts_s(searching.clone(), "hartstone"), 30.0);
+    // Kept up ten times as long as a trial of a second once more.
+    let confirming = RealTime { confirm: Some(10), ..searching.clone() };
+    assert_eq!(lasts_s(confirming, "hartstone"), 40.0);
+    // The chain, its messages and its functions.
+    assert!(lasts_s(searching, "pipeline") >= 90.0);
+    let one = RealTime { period_s: Some(0.005), instances: Some(1000), ..RealTime::default() };
+    assert_eq!(lasts_s(one, "hartstone"), 5.0);
+    let look = RealTime { duration_s: Some(40.0), ..RealTime::default() };
+    assert_eq!(lasts_s(look, "clock"), 40.0);
 }

@@ -82,6 +82,7 @@ const BENCHMARK: Benchmark = Benchmark {
     cases: each_size,
     program: BETWEEN_TWO,
     measure: |bench| bench.timed(),
+    lasts_s: None,
 };
 
 /// What programs for two ranks have in common: each sends one block and receives the other's, the first times.

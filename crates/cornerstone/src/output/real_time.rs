@@ -28,11 +28,7 @@ pub(super) fn search(measurement: &Measurement) -> Option<String> {
         text += &format!("  {}\n    {}\n", words(late), cause.map_or(NO_PAUSE.into(), paused));
     }
     text += &blame(search).map_or_else(String::new, |blame| format!("  {blame}\n"));
-    for (part, granted) in search.hygiene.iter().filter(|(_, g)| !g.starts_with("granted")) {
-        if granted.starts_with("refused") || granted.starts_with("still") {
-            text += &format!("  {part} {granted}\n");
-        }
-    }
+    text += &hygiene(search);
     Some(text + "\n")
 }
 
@@ -154,11 +150,35 @@ fn paused(pause: &SeenPause) -> String {
         During::Computing => "while it computed",
     };
     format!(
-        "because the processor of rank {} paused for {}, {:.3} s after the search began, {during}",
+        "because the processor of rank {} did something else for {}, {:.3} s after the search began, {during}",
         pause.rank,
         quantity(pause.length_us, "us"),
         pause.at_s
     )
+}
+
+/// What was granted of the hygiene, in one line, and why what was refused was.
+fn hygiene(search: &PeriodSearch) -> String {
+    let parts = || search.hygiene.iter().filter(|(name, _)| !name.contains(' '));
+    let is = |granted: &str, word: &str| granted.starts_with(word);
+    let on = parts().filter(|(_, granted)| is(granted, "granted"));
+    let on: Vec<&str> = on.map(|(part, _)| part.as_str()).collect();
+    let off = parts().filter(|(_, granted)| is(granted, "off"));
+    let off: Vec<&str> = off.map(|(part, _)| part.as_str()).collect();
+    let mut line = String::new();
+    for (list, word) in [(on, "granted"), (off, "off")] {
+        if !list.is_empty() {
+            let comma = if line.is_empty() { "" } else { ", " };
+            line += &format!("{comma}{word} {}", list.join(" "));
+        }
+    }
+    let mut text = if line.is_empty() { line } else { format!("  hygiene: {line}\n") };
+    for (part, granted) in parts() {
+        if is(granted, "refused") || is(granted, "still") {
+            text += &format!("  {part} {granted}\n");
+        }
+    }
+    text
 }
 
 /// How many of the latest instances the system is to blame for, where some of several are not shown.

@@ -111,6 +111,29 @@ fn the_launcher_is_started_and_osu_lines_come_out() {
 }
 
 #[test]
+fn periods_of_patterns_corner_turns_and_chains_are_kept_up_over_an_mpi() {
+    let Some(mpich) = mpich("periods are kept up over an MPI") else { return };
+    let library = mpich.library.unwrap();
+    let lab = Lab::new();
+    lab.write("pair.pmp", "0: S 1 4 KiB R E\n1: R S 0 0 E\n");
+    lab.write("image.toml", crate::pipelines::CHAIN_OF_TWO);
+    let mpi = ["--fabric", "mpi:mpich", "--mpi-library", library.to_str().unwrap()];
+    let short = ["--period", "50ms", "--instances", "4"];
+    for words in [
+        &["pmp", "pair.pmp"][..],
+        &["corner-turn", "--ranks", "2", "--matrix", "8x8"],
+        &["pipeline", "image.toml"],
+        &["run", "hartstone", "--ranks", "2", "--sizes", "8"],
+    ] {
+        let out = format!("{}.jsonl", words[words.len() - 1]);
+        lab.succeed(&[words, &mpi, &short, &["--out", &out]].concat());
+        let found = lab.measurements(&out);
+        assert!(found.iter().any(|m| m["search"].is_object()), "{words:?}: {found:#?}");
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
 fn our_own_mpi_is_measured_as_any_other_under_our_own_launcher() {
     let test = "our own MPI is measured";
     let Some(library) = crate::launching::library(test) else { return };

@@ -15,6 +15,26 @@ functions = ['weight', 'fft', 'corner-turn']
 [[stage]]
 functions = ['fft']
 ";
+/// The same on two ranks, each with a share of both stages.
+pub(crate) const CHAIN_OF_TWO: &str = "\
+title = 'a small image on two ranks'
+[matrix]
+rows = 32
+columns = 16
+[flow]
+rows_per_message = 8
+[source]
+on = [0]
+[[stage]]
+on = [0, 1]
+name = 'range'
+functions = ['weight', 'fft', 'corner-turn']
+[[stage]]
+on = [0, 1]
+functions = ['fft']
+[sink]
+on = [1]
+";
 /// Few instances of a period that any machine keeps.
 const SHORT: [&str; 4] = ["--period", "100ms", "--instances", "4"];
 
@@ -62,6 +82,9 @@ fn a_period_of_a_chain_is_kept_up_with_checked_results() {
     let stages: Vec<_> = found.iter().filter(|m| m["metric"] == "computing").collect();
     assert!(stages.iter().any(|m| m["parameters"]["stage"] == "1 range"), "{stages:#?}");
     assert_eq!(lab.records("run.jsonl")[0]["texts"]["pipeline image.toml"], CHAIN);
+    let page = std::fs::read_to_string(lab.path("run.html")).unwrap();
+    assert_eq!(page.matches("Jitter at each stage over time").count(), 2, "one for each mode");
+    assert!(page.contains("1 range: median"), "a strip for each stage");
 }
 
 #[test]
@@ -118,17 +141,10 @@ fn a_chain_goes_on_without_its_file() {
     assert!(!lab.measurements("run.jsonl").is_empty());
 }
 
-/// The chain on two ranks, each with a share of several stages.
-fn shared() -> String {
-    let mut text = CHAIN.replace("[[stage]]", "[[stage]]\non = [0, 1]");
-    text += "[source]\non = [0]\n[sink]\non = [1]\n";
-    text
-}
-
 #[test]
 fn ranks_that_share_stages_run_with_checked_results() {
     let lab = Lab::new();
-    lab.write("image.toml", &shared());
+    lab.write("image.toml", CHAIN_OF_TWO);
     let check = lab.succeed(&["pipeline", "image.toml", "--check"]);
     for expected in ["2 stages on 2 ranks", "rank 0: source", "ranks 0 to 1: range", "rank 1: sink"]
     {
@@ -160,7 +176,7 @@ fn median_of(found: &[serde_json::Value], metric: &str, mode: &str) -> f64 {
 #[test]
 fn ranks_that_share_stages_keep_a_long_period_by_the_clock_as_by_themselves() {
     let lab = Lab::new();
-    lab.write("image.toml", &shared());
+    lab.write("image.toml", CHAIN_OF_TWO);
     let found = simulated(&lab, &["--timing", "both", "--period", "100ms", "--instances", "16"]);
     for mode in ["self-timed", "synchronised"] {
         assert_eq!(median_of(&found, "miss-rate", mode), 0.0, "{mode}");
@@ -178,6 +194,73 @@ fn few_matrices_are_enough_to_see_a_chain_fall_behind() {
     let (period, words) = (format!("{}us", 0.9 * period_us), ["--instances", "16", "--period"]);
     let found = simulated(&lab, &[&words[..], &[&period]].concat());
     assert!(median_of(&found, "miss-rate", "self-timed") > 30.0, "{found:#?}");
+}
+
+/// A machine of two processors that stop together for 9 ms every 100 ms, and else keep 2 ms easily.
+const STOPPING: &str = "\
+name = \"stopping\"
+title = \"a machine that stops now and then\"
+[processor]
+floating_point_mflops = 100
+[endpoint]
+send_us = 5
+receive_us = 5
+[network]
+shape = \"line\"
+link_mb_per_s = 100
+[[pause]]
+period_us = 100000
+length_us = 9000
+at_once = true
+[[source]]
+of = [\"processor\", \"endpoint\", \"network\", \"pause\"]
+kind = \"assumed\"
+from = \"a test\"
+";
+
+#[test]
+fn matrices_that_may_wait_at_the_source_ride_out_a_pause_and_hide_no_chain_that_falls_behind() {
+    let lab = Lab::new();
+    lab.write("stopping.toml", STOPPING);
+    let missed = |backlog: usize, period: &str, instances: &str| {
+        let flow = format!("[flow]\nbacklog = {backlog}");
+        lab.write("image.toml", &CHAIN_OF_TWO.replace("[flow]", &flow));
+        let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml"];
+        let rest = ["--period", period, "--instances", instances, "--out", "run.jsonl"];
+        lab.succeed(&[&words[..], &rest].concat());
+        let found = lab.measurements("run.jsonl");
+        std::fs::remove_file(lab.path("run.jsonl")).unwrap();
+        median_of(&found, "miss-rate", "self-timed")
+    };
+    // Each pause of 9 ms makes four matrices late that have 2 ms each, and none that may wait for ten periods.
+    assert!(missed(0, "2ms", "400") > 1.0);
+    assert_eq!(missed(10, "2ms", "400"), 0.0);
+    // What is too fast for the chain is so with any memory.
+    assert!(missed(10, "50us", "64") > 30.0);
+}
+
+#[test]
+fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
+    let lab = Lab::new();
+    lab.write("stopping.toml", STOPPING);
+    lab.write("image.toml", CHAIN_OF_TWO);
+    let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml", "--period", "2ms"];
+    let ended = lab.succeed(&[&words[..], &["--instances", "400", "--out", "run.jsonl"]].concat());
+    for told in
+        ["late: rank", "did something else for", "while it computed", "of the 16 latest instances"]
+    {
+        assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
+    }
+    let found = lab.measurements("run.jsonl");
+    let search = &found.iter().find(|m| m["search"].is_object()).unwrap()["search"];
+    let lengths = search["pauses"].as_array().unwrap().iter().map(|p| p["length_us"].as_f64());
+    let longest = lengths.flatten().fold(0.0, f64::max);
+    // What is under way when a pause begins is put off by all of it.
+    assert!((4000.0..9001.0).contains(&longest), "{longest}");
+    let page = std::fs::read_to_string(lab.path("run.html")).unwrap();
+    for shown in ["The latest instances beside the pauses", "rank 1: ", "mark kind-2\""] {
+        assert!(page.contains(shown), "{shown}");
+    }
 }
 
 #[test]
@@ -216,7 +299,7 @@ fn matrices_that_do_not_fit_the_memory_are_refused_before_anything_runs() {
 
 /// Starts a chain on a long trial, after a short measurement that must not be lost.
 fn start(lab: &Lab) -> Running<'_> {
-    lab.write("image.toml", &shared());
+    lab.write("image.toml", CHAIN_OF_TWO);
     let words = ["pipeline", "image.toml", "--granularity", "8,4", "--out", "run.jsonl"];
     // A search for each of two lengths of messages; the first one's results are there while the second goes on.
     let running = lab.start(&[&words[..], &["--duration", "100ms", "--repeats", "2"]].concat());
@@ -242,7 +325,7 @@ fn ctrl_c_ends_a_chain_and_keeps_what_was_measured() {
 #[test]
 fn each_part_of_the_hygiene_is_left_out_in_turn() {
     let lab = Lab::new();
-    lab.write("image.toml", &shared());
+    lab.write("image.toml", CHAIN_OF_TWO);
     let words = ["pipeline", "image.toml", "--ablate", "--out", "run.jsonl"];
     lab.succeed(&[&words[..], &SHORT].concat());
     let found = lab.measurements("run.jsonl");

@@ -37,16 +37,24 @@ fn ranks_on_the_hosts_of_a_file_measure_too() {
 }
 
 #[test]
-fn patterns_and_corner_turns_run_on_the_hosts_of_a_file_too() {
+fn patterns_corner_turns_and_chains_run_on_the_hosts_of_a_file_too() {
     let lab = Lab::new();
     lab.write("hosts", "localhost\n127.0.0.1\n");
     lab.write("pair.pmp", "0: S 1 4 KiB R E\n1: R S 0 0 E\n");
     let tcp = ["--fabric", "tcp", "--hosts", "hosts", "--period", "50ms", "--instances", "4"];
-    for words in [&["pmp", "pair.pmp"][..], &["corner-turn", "--ranks", "2", "--matrix", "8x8"]] {
+    lab.write("image.toml", crate::pipelines::CHAIN_OF_TWO);
+    for words in [
+        &["pmp", "pair.pmp"][..],
+        &["corner-turn", "--ranks", "2", "--matrix", "8x8"],
+        &["pipeline", "image.toml"],
+    ] {
         let out = format!("{}.jsonl", words[0]);
         lab.succeed(&[words, &tcp, &["--out", &out]].concat());
         assert!(!lab.measurements(&out).is_empty(), "{words:?}");
     }
+    lab.write("hosts", "localhost\n");
+    lab.run(&[&["pipeline", "image.toml"][..], &tcp].concat())
+        .refuses(2, &["2 ranks are too many: the hosts have no more slots"]);
     lab.run(&["pmp", "pair.pmp", "--hosts", "hosts"])
         .refuses(2, &["--hosts is for runs over TCP", "--fabric tcp"]);
 }

@@ -2,6 +2,7 @@
 //!
 //! `cargo test -p fabric-shm --test ranks -- WORD` runs the cases whose name contains the word.
 
+mod allocations;
 mod conformance;
 mod deaths;
 mod harness;
@@ -11,7 +12,7 @@ mod messages;
 use fabric_shm::{LocalRank, attach_if_rank};
 
 #[global_allocator]
-static ALLOCATOR: fabric_shm::SharedAllocator = fabric_shm::SharedAllocator;
+static ALLOCATOR: allocations::Counting = allocations::Counting;
 
 fn main() {
     if let Some(attached) = attach_if_rank() {
@@ -27,12 +28,14 @@ fn main() {
     let mut tests = launches::tests();
     tests.extend(deaths::tests());
     tests.extend(messages::tests());
+    tests.extend(allocations::tests());
     tests.extend(conformance::tests());
     std::process::exit(harness::run(tests));
 }
 
 fn program(rank: &mut LocalRank, group: &str, name: &str) -> contract::Result<()> {
     match group {
+        "allocations" => allocations::program(rank),
         "conformance" => conformance::program(rank, name),
         "deaths" => deaths::program(rank, name),
         "launches" => launches::program(rank, name),

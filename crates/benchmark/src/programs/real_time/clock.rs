@@ -36,6 +36,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
+    lasts_s: Some(|settings, _| settings.real_time.trial_s()),
     ..BENCHMARK
 };
 

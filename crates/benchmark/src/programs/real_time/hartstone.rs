@@ -38,12 +38,14 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
+    lasts_s: Some(|settings, _| period::lasts_s(settings)),
     ..BENCHMARK
 };
 
 /// Without priorities and with them where there are several tasks; with each load that is asked for.
 fn cases(scope: &Scope<'_>) -> Vec<Case> {
-    let priorities = if scope.ranks > 3 { &["none", "rate-monotonic"][..] } else { &["none"] };
+    let priorities =
+        if scope.ranks > 3 { &["none", period::RATE_MONOTONIC][..] } else { &["none"] };
     let loads = if scope.settings.real_time.load.is_some() {
         &["none", "senders", "receivers"][..]
     } else {
@@ -53,7 +55,7 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
     for (priority, load) in
         priorities.iter().flat_map(|&p| loads.iter().map(move |&load| (p, load)))
     {
-        let parameters = [("priority".into(), priority.into()), ("load".into(), load.into())];
+        let parameters = [(period::PRIORITY.into(), priority.into()), ("load".into(), load.into())];
         let parameters = Parameters::from(parameters);
         let sized = sized(scope, &[256 << 10]).into_iter();
         cases.extend(sized.map(|case| Case { parameters: parameters.clone(), ..case }));
@@ -73,7 +75,8 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let checked = if receives { received } else { Received::Nothing };
     let seed = bench.settings.seed;
     let mut data = Data::new(shape.clone(), blocks(&shape), checked, seed)?;
-    let rate_monotonic = bench.step.parameters.get("priority") == Some(&"rate-monotonic".into());
+    let rate_monotonic =
+        bench.step.parameters.get(period::PRIORITY) == Some(&period::RATE_MONOTONIC.into());
     if rate_monotonic {
         let pair = task.map_or(usize::MAX, |task| task.pair);
         let below = u8::try_from(pair).unwrap_or(u8::MAX);

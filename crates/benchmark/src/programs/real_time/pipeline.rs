@@ -3,6 +3,7 @@
 use contract::record::{Better, Measurement, Parameters};
 use contract::{Error, Result, TimeSpan};
 
+use crate::Settings;
 use crate::catalogue::{Benchmark, Placement, Program, RankRule};
 use crate::data::Blocks;
 use crate::execute::Bench;
@@ -34,6 +35,7 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
+    lasts_s: Some(lasts_s),
     ..BENCHMARK
 };
 
@@ -48,6 +50,8 @@ const COMPUTED: u64 = 256;
 /// A period that no chain keeps, so that every matrix follows the one before at once.
 const BACK_TO_BACK: TimeSpan = TimeSpan::from_ps(1);
 const PROFILED_S_MAX: f64 = 5.0;
+/// How long that takes at a period of a millisecond.
+const PROFILED_S: f64 = 1.0;
 
 fn cases(scope: &Scope) -> Vec<Case> {
     let pipeline = &scope.settings.pipeline;
@@ -72,6 +76,15 @@ fn cases(scope: &Scope) -> Vec<Case> {
     };
     let cases = rows.iter().flat_map(|&rows| modes.iter().map(move |&mode| case(rows, mode)));
     period::variants(scope, cases.collect())
+}
+
+/// A self-timed chain is searched for three times: whole, its messages, its functions; and looked at once more.
+fn lasts_s(settings: &Settings, parameters: &Parameters) -> f64 {
+    let whole_s = period::lasts_s(settings);
+    let is_alone = settings.real_time.period_s.is_some()
+        || parameters.get(MODE) == Some(&Mode::Synchronised.name().into());
+    let searches = if is_alone { 1.0 } else { 3.0 };
+    searches * whole_s + PROFILED_S
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {

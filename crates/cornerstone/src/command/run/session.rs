@@ -134,14 +134,10 @@ impl Session {
                 Ok(())
             }
             Message::Event(Event::Skipped { label, reason, .. }) => {
-                self.progress.end();
                 self.skipped.push(format!("{label}: {reason}"));
                 Ok(())
             }
-            Message::Event(Event::Measured(measurements)) => {
-                self.progress.end();
-                self.keep(measurements)
-            }
+            Message::Event(Event::Measured(measurements)) => self.keep(measurements),
         }
     }
 

@@ -41,6 +41,7 @@ pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
+    lasts_s: Some(|settings, _| period::lasts_s(settings)),
     ..BENCHMARK
 };
 

@@ -38,6 +38,7 @@ pub(in crate::programs) const PMP: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
+    lasts_s: Some(|settings, _| period::lasts_s(settings)),
     ..BENCHMARK
 };
 
