@@ -236,7 +236,7 @@ fn matrices_that_may_wait_at_the_source_ride_out_a_pause_and_hide_no_chain_that_
     assert!(missed(0, "2ms", "400") > 1.0);
     assert_eq!(missed(10, "2ms", "400"), 0.0);
     // What is too fast for the chain is so with any memory.
-    assert!(missed(10, "50us", "64") > 30.0);
+    assert!(missed(10, "50us", "256") > 30.0);
 }
 
 #[test]
@@ -246,8 +246,9 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     lab.write("image.toml", CHAIN_OF_TWO);
     let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml", "--period", "2ms"];
     let ended = lab.succeed(&[&words[..], &["--instances", "400", "--out", "run.jsonl"]].concat());
+    // The source is put off by all of a pause that covers the beginning of a period, and whatever is late is so for that.
     for told in
-        ["late: rank", "did something else for", "while it computed", "of the 16 latest instances"]
+        ["did something else for 9.00 ms", "when it was to begin", "explain 8 of the 8 latest"]
     {
         assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
     }
@@ -255,10 +256,9 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     let search = &found.iter().find(|m| m["search"].is_object()).unwrap()["search"];
     let lengths = search["pauses"].as_array().unwrap().iter().map(|p| p["length_us"].as_f64());
     let longest = lengths.flatten().fold(0.0, f64::max);
-    // What is under way when a pause begins is put off by all of it.
-    assert!((4000.0..9001.0).contains(&longest), "{longest}");
+    assert!((longest - 9000.0).abs() < 1.0, "{longest}");
     let page = std::fs::read_to_string(lab.path("run.html")).unwrap();
-    for shown in ["The latest instances beside the pauses", "rank 1: ", "mark kind-2\""] {
+    for shown in ["The latest instances beside the pauses", "rank 0: ", "mark kind-0\""] {
         assert!(page.contains(shown), "{shown}");
     }
 }
