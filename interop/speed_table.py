@@ -1,0 +1,87 @@
+"""What the project promises of its MPI's speed, and whether the measured cells keep to it."""
+
+COLLECTIVES = ("barrier", "bcast", "allgather", "alltoall", "allreduce", "reduce", "gather", "scatter")
+RATES = ("bw", "bibw", "mbw_mr")
+ROWS = [(name, 2) for name in ("latency",) + RATES]
+ROWS += [(name, ranks) for ranks in (2, 4, 8) for name in COLLECTIVES]
+# Collectives are judged from here on; the shorter ones before serve to get under way.
+SHORTEST_COLLECTIVE_BYTES = 4
+# The columns of the short table: up to which size.
+COLUMNS = (("1-64 B", 64), ("128 B-1 KiB", 1 << 10), ("2-16 KiB", 16 << 10), ("32-256 KiB", 256 << 10), ("512 KiB-4 MiB", 4 << 20))
+
+
+def goal(name, ranks, size):
+    """The ratio to the best peer that ours must keep to."""
+    if name == "latency":
+        return 0.65 if size <= 64 else 0.95
+    if name == "mbw_mr":
+        return 1.5
+    if name in RATES:
+        return 1.5 if size < 1024 else 1.05
+    return 0.95 if ranks == 2 else 0.8
+
+
+class Cell:
+    """One size of one program: our median, those of the others, and the ratio to the best of them."""
+
+    def __init__(self, name, ranks, size, ours, others):
+        self.name, self.ranks, self.size, self.ours, self.others = name, ranks, size, ours, others
+        self.best = max(others.values()) if name in RATES else min(others.values())
+        self.ratio, self.wanted = ours / self.best, goal(name, ranks, size)
+
+    def misses(self):
+        return self.ratio < self.wanted if self.name in RATES else self.ratio > self.wanted
+
+    def __str__(self):
+        what = self.name if self.name == "barrier" else f"{self.name} of {self.size} bytes"
+        return f"{what} at {self.ranks} ranks: {self.ratio:.2f}, wanted {self.wanted}"
+
+
+def cells(name, ranks, medians):
+    """The cells of a row from `medians`, by library and size."""
+    shortest = 0 if name == "barrier" else SHORTEST_COLLECTIVE_BYTES if name in COLLECTIVES else 1
+    for size, ours in medians["ours"].items():
+        others = {peer: of[size] for peer, of in medians.items() if peer != "ours" and size in of}
+        if size >= shortest and others:
+            yield Cell(name, ranks, size, ours, others)
+
+
+def heading(libraries):
+    return f"{'program':10}{'n':>3}{'bytes':>9}" + "".join(f"{one:>12}" for one in libraries) + f"{'ratio':>8}{'wanted':>7}"
+
+
+def line(cell, libraries):
+    """A cell in a row of plain text."""
+    numbers = {"ours": cell.ours, **cell.others}
+    measured = "".join(f"{numbers.get(one, float('nan')):12.2f}" for one in libraries)
+    verdict = "misses" if cell.misses() else ""
+    return f"{cell.name:10}{cell.ranks:3}{cell.size:9}{measured}{cell.ratio:8.2f}{cell.wanted:7.2f}  {verdict}".rstrip()
+
+
+def span(ratios):
+    """The smallest and the largest."""
+    low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return low if low == high else f"{low}-{high}"
+
+
+def markdown(all_cells):
+    """The short table, in Markdown: a row for each program and number of ranks; then which cells miss."""
+    rows = {}
+    for cell in all_cells:
+        rows.setdefault((cell.name, cell.ranks), []).append(cell)
+    yield "| program | ranks | " + " | ".join(title for title, _ in COLUMNS) + " | cells that miss |"
+    yield "|---" * (len(COLUMNS) + 3) + "|"
+    for name, ranks in sorted(rows, key=ROWS.index):
+        row, above, columns = rows[name, ranks], -1, []
+        for _, last in COLUMNS:
+            ratios = [cell.ratio for cell in row if above < cell.size <= last]
+            columns.append(span(ratios) if ratios else "")
+            above = last
+        missed = sum(cell.misses() for cell in row)
+        yield f"| {name} | {ranks} | " + " | ".join(columns) + f" | {missed} of {len(row)} |"
+    missed = [cell for cell in all_cells if cell.misses()]
+    yield ""
+    yield f"{len(missed)} of {len(all_cells)} cells miss."
+    for name, ranks in sorted({(cell.name, cell.ranks) for cell in missed}, key=ROWS.index):
+        which = [f"{cell.size} ({cell.ratio:.2f})" for cell in missed if (cell.name, cell.ranks) == (name, ranks)]
+        yield f"* {name}, {ranks} ranks: " + ", ".join(which)
