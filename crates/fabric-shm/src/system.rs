@@ -67,6 +67,14 @@ pub(crate) fn allowed_processors() -> io::Result<Vec<usize>> {
     }
 }
 
+/// The processor that the calling thread may run on, if it is only one.
+pub(crate) fn only_processor() -> Option<u32> {
+    match allowed_processors().ok()?[..] {
+        [one] => Some(one as u32),
+        _ => None,
+    }
+}
+
 /// Binds the calling thread to one processor. Safe to call between fork and exec: it allocates nothing.
 pub(crate) fn bind_to_processor(processor: usize) -> io::Result<()> {
     if processor >= libc::CPU_SETSIZE as usize {

@@ -82,8 +82,10 @@ impl Engine {
                 kind::DONE => self.operations[Request(body.payload[0])].done = true,
                 unknown => unreachable!("a cell of kind {unknown}"),
             }
-            let returned =
-                self.inbound[source].ring.as_mut().is_some_and(|ring| ring.pop(body.lines));
+            let returned = self.inbound[source]
+                .ring
+                .as_mut()
+                .is_some_and(|ring| ring.pop(body.cells(), body.lines));
             if returned {
                 self.wake(source);
             }
@@ -117,27 +119,21 @@ impl Engine {
             kind::EAGER if body.payload[0] == body.payload[2] => body.payload[0] as usize,
             _ => return None,
         };
-        let (room, lines) = (buffer.len(), body.lines);
+        let (room, cells, lines) = (buffer.len(), body.cells(), body.lines);
         let envelope = Envelope { room, ..Engine::envelope(source, body, whole) };
         if !selector.accepts(&envelope) {
             return None;
         }
         let kept = whole.min(room);
         if lines == 0 {
-            // SAFETY: the payload has room for `inline_bytes`, which the sender keeps to INLINE_BYTES.
-            unsafe {
-                copy_short(
-                    body.payload.as_ptr().cast(),
-                    buffer.as_mut_ptr(),
-                    kept.min(INLINE_BYTES),
-                );
-            }
+            // SAFETY: the buffer has room for what is kept.
+            unsafe { take_short(body, ring.rest(body), buffer.as_mut_ptr(), kept) };
         } else {
             let (first, second) = ring.data(kept);
             buffer[..first.len()].copy_from_slice(first);
             buffer[first.len()..kept].copy_from_slice(second);
         }
-        if ring.pop(lines) {
+        if ring.pop(cells, lines) {
             self.wake(source);
         }
         Some(envelope)
@@ -149,25 +145,23 @@ impl Engine {
 
     fn arrive_short(&mut self, source: usize, body: &Body) {
         let envelope = Engine::envelope(source, body, usize::from(body.inline_bytes));
-        // SAFETY: the payload is longer than `inline_bytes`, which the sender keeps to INLINE_BYTES.
-        let data = unsafe {
-            std::slice::from_raw_parts(body.payload.as_ptr().cast::<u8>(), envelope.bytes)
-        };
+        let Some(ring) = &self.inbound[source].ring else { return };
+        let rest = ring.rest(body);
         match self.posted.take(&envelope) {
             Some(request) => {
                 let operation = &mut self.operations[request];
                 operation.begin(envelope);
-                // SAFETY: the receive has room for what is kept, and the payload for INLINE_BYTES.
-                unsafe {
-                    let kept = data.len().min(operation.room).min(INLINE_BYTES);
-                    copy_short(data.as_ptr(), operation.memory, kept);
-                }
-                operation.moved = data.len();
+                let kept = envelope.bytes.min(operation.room);
+                // SAFETY: the receive has room for what is kept.
+                unsafe { take_short(body, rest, operation.memory, kept) };
+                operation.moved = envelope.bytes;
                 operation.done = true;
             }
             None => {
-                let contents = Contents::Copy(data.to_vec());
-                self.unexpected.add(Unexpected { envelope, contents });
+                let mut copy = vec![0; envelope.bytes];
+                // SAFETY: the copy has room for all of the message.
+                unsafe { take_short(body, rest, copy.as_mut_ptr(), envelope.bytes) };
+                self.unexpected.add(Unexpected { envelope, contents: Contents::Copy(copy) });
             }
         }
     }
@@ -240,6 +234,22 @@ impl Engine {
                     self.inbound[envelope.source as usize].stream = Stream::Receive(request);
                 }
             }
+        }
+    }
+}
+
+/// Copies the first `kept` bytes of a short message, which goes on in `rest`.
+///
+/// # Safety
+/// `to` has room for `kept` bytes.
+#[inline]
+unsafe fn take_short(body: &Body, rest: &[u8], to: *mut u8, kept: usize) {
+    // SAFETY: the payload has INLINE_BYTES and `rest` its own length; no more is copied, nor than our caller has room for.
+    unsafe {
+        copy_short(body.payload.as_ptr().cast(), to, kept.min(INLINE_BYTES));
+        if kept > INLINE_BYTES {
+            let more = (kept - INLINE_BYTES).min(rest.len());
+            copy_short(rest.as_ptr(), to.add(INLINE_BYTES), more);
         }
     }
 }

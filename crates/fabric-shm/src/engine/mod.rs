@@ -4,7 +4,7 @@
 //! library is to be another. One engine belongs to one thread; everything it shares lies in the segment.
 //!
 //! How a message travels, by its length:
-//! * up to 48 bytes ([`INLINE_BYTES`](crate::ring::INLINE_BYTES)): in the cell itself;
+//! * up to 108 bytes ([`SHORT_BYTES`](crate::ring::SHORT_BYTES)): in the cell itself, from 49 bytes on in two;
 //! * up to [`EAGER_LIMIT_BYTES`] ([`DIRECT_FROM_BYTES`] from an arena): at once, through the byte ring, in fragments if need be; a receiver that has posted
 //!   nothing keeps a copy;
 //! * longer: the sender offers it; once the receive is known, it is copied straight from memory to memory where one side
@@ -33,8 +33,8 @@ pub use operation::Request;
 
 use crate::ring::{Consumer, Producer};
 use crate::segment::{Choices, Segment};
-use crate::team::Team;
-use crate::wait;
+use crate::team::{Sharing, Team};
+use crate::{system, wait};
 use arrive::Stream;
 use calls::Calls;
 use copy::{Attach, Probe};
@@ -92,6 +92,7 @@ impl Engine {
         segment.open_arenas(me);
         let choices = segment.header().choices();
         let probe = Probe::publish(&segment, me);
+        segment.block(me).set_processor(system::only_processor());
         segment.header().count_attached();
         segment.header().wait_for_all(segment.ranks());
         let attach = match choices.cross_memory_attach {
@@ -143,17 +144,31 @@ impl Engine {
 
     /// The team of all ranks, which a process may have once.
     pub(crate) fn world(&self) -> Team {
-        let ranks = self.segment.ranks();
-        let boards = (0..ranks).map(|rank| self.segment.board(rank)).collect();
+        let members: Vec<usize> = (0..self.segment.ranks()).collect();
+        let boards = members.iter().map(|&rank| self.segment.board(rank)).collect();
+        let sharing = self.sharing(&members, self.me);
         // SAFETY: the layout has a board for every rank, of zeros when the launcher made it, and the mapping outlives the
         // engine, beside which the team is kept.
-        unsafe { Team::new((0..ranks).collect(), self.me, boards, self.shares_processors()) }
+        unsafe { Team::new(members, self.me, boards, sharing) }
     }
 
     /// Whether ranks have to take turns.
     #[inline]
     pub(crate) fn shares_processors(&self) -> bool {
         !self.choices.every_rank_has_a_processor
+    }
+
+    /// What a team of these ranks, of which this one is number `me`, knows of their processors.
+    pub(crate) fn sharing(&self, members: &[usize], me: usize) -> Sharing {
+        let processor = |place: usize| self.segment.block(members[place]).processor();
+        if !self.shares_processors() {
+            return Sharing::No;
+        }
+        if (0..members.len()).any(|place| processor(place).is_none()) {
+            return Sharing::Anyhow;
+        }
+        let beside = |&place: &usize| place != me && processor(place) == processor(me);
+        Sharing::With((0..members.len()).filter(beside).collect())
     }
 
     /// The choices that a reader of measurements wants to know.

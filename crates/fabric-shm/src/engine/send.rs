@@ -9,7 +9,7 @@ use super::matching::{Contents, Unexpected};
 use super::message::{Envelope, kind};
 use super::operation::{Operation, Request, Way};
 use super::transfer::place_words;
-use crate::ring::{Body, INLINE_BYTES, Payload, copy_short, lines_for};
+use crate::ring::{Body, INLINE_BYTES, Payload, SHORT_BYTES, lines_for};
 
 /// Something for another rank that is not yet in its ring.
 pub(super) enum Outgoing {
@@ -96,21 +96,10 @@ impl Engine {
         {
             return false;
         }
-        if data.len() <= INLINE_BYTES {
-            if !outbound.ring.has_room(0) {
+        if data.len() <= SHORT_BYTES {
+            if !outbound.ring.push_short((kind::SHORT, tag, context), data) {
                 return false;
             }
-            outbound.ring.publish(|cell| {
-                cell.kind = kind::SHORT;
-                cell.inline_bytes = data.len() as u8;
-                cell.lines = 0;
-                cell.tag = tag;
-                cell.context = context;
-                // SAFETY: the payload has room for INLINE_BYTES, and `data` is no longer than that.
-                unsafe {
-                    copy_short(data.as_ptr(), cell.payload.as_mut_ptr().cast(), data.len());
-                }
-            });
         } else {
             if !outbound.ring.has_room(lines_for(data.len())) {
                 return false;
@@ -188,19 +177,12 @@ impl Engine {
         let Operation { envelope, memory, room, offered, .. } = self.operations[request];
         // SAFETY: the caller of `start_send` promised it.
         let data = unsafe { std::slice::from_raw_parts(memory, room) };
-        if room <= INLINE_BYTES && !offered {
-            if !self.outbound[to].ring.has_room(0) {
+        let (tag, context) = (envelope.tag, envelope.context);
+        if room <= SHORT_BYTES && !offered {
+            if !self.outbound[to].ring.push_short((kind::SHORT, tag, context), data) {
                 return Some(Outgoing::Begin(request));
             }
-            let mut body = numbers(kind::SHORT, []);
-            (body.tag, body.context) = (envelope.tag, envelope.context);
-            body.inline_bytes = room as u8;
-            for (word, bytes) in body.payload.iter_mut().zip(data.chunks(4)) {
-                let mut padded = [0; 4];
-                padded[..bytes.len()].copy_from_slice(bytes);
-                *word = u32::from_ne_bytes(padded);
-            }
-            self.push_cell(to, body, &[]);
+            self.after_push(to);
             self.operations[request].done = true;
             return None;
         }
@@ -209,15 +191,14 @@ impl Engine {
         let limit = if let Far::Arena(_) = place { DIRECT_FROM_BYTES } else { EAGER_LIMIT_BYTES };
         if room <= limit && !offered {
             return self.push_fragment(to, request, |bytes| Body {
-                tag: envelope.tag,
-                context: envelope.context,
+                tag,
+                context,
                 ..numbers(kind::EAGER, [low, high, bytes])
             });
         }
         if !self.outbound[to].ring.has_room(0) {
             return Some(Outgoing::Begin(request));
         }
-        let (tag, context) = (envelope.tag, envelope.context);
         let [flag, place_low, place_high] = place_words(place);
         let offer = [low, high, request.0, flag, place_low, place_high];
         self.push_cell(to, Body { tag, context, ..numbers(kind::OFFER, offer) }, &[]);

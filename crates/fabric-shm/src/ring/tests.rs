@@ -42,6 +42,17 @@ fn body(tag: u32, first: u32) -> Body {
     Body { kind: 1, inline_bytes: 4, lines: 0, tag, context: 0, payload }
 }
 
+/// The next message, once it is there.
+#[cfg(loom)]
+fn await_next(consumer: &Consumer) -> Body {
+    loop {
+        match consumer.peek() {
+            Some(found) => return *found,
+            None => crate::primitive::yield_processor(),
+        }
+    }
+}
+
 /// More messages than cells, so that cells are used again: in every order, each arrives whole and in its place.
 #[cfg(loom)]
 #[test]
@@ -55,19 +66,44 @@ fn messages_arrive_whole_and_in_order_in_every_interleaving() {
                 while !producer.has_room(0) {
                     crate::primitive::yield_processor();
                 }
-                producer.publish(|cell| *cell = body(number, !number));
+                producer.push(body(number, !number), &[]);
             }
         });
         let consumer = &mut consumer.0;
         for number in 0..3 {
-            let found = loop {
-                match consumer.peek() {
-                    Some(found) => break *found,
-                    None => crate::primitive::yield_processor(),
-                }
-            };
+            let found = await_next(consumer);
             assert_eq!((found.tag, found.payload[0]), (number, !number));
-            consumer.pop(0);
+            consumer.pop(1, 0);
+        }
+        sender.join().unwrap();
+        drop(memory);
+    });
+}
+
+/// Messages of one cell and of two in a ring of two: in every order, the second cell's bytes are there with the first's.
+#[cfg(loom)]
+#[test]
+fn messages_of_two_cells_arrive_whole_in_every_interleaving() {
+    loom::model(|| {
+        let mut memory = Memory::new(2, 4);
+        let (producer, mut consumer) = memory.ends();
+        let long = |number: u8| [number + 1; SHORT_BYTES];
+        let sender = loom::thread::spawn(move || {
+            let producer = &mut { producer }.0;
+            for (number, bytes) in [(0, SHORT_BYTES), (1, 4), (2, SHORT_BYTES)] {
+                while !producer.push_short((1, number, 0), &long(number as u8)[..bytes]) {
+                    crate::primitive::yield_processor();
+                }
+            }
+        });
+        let consumer = &mut consumer.0;
+        for (number, bytes) in [(0, SHORT_BYTES), (1, 4), (2, SHORT_BYTES)] {
+            let found = await_next(consumer);
+            assert_eq!((found.tag, usize::from(found.inline_bytes)), (number, bytes));
+            let rest = consumer.rest(&found);
+            assert_eq!(rest, &long(number as u8)[bytes.min(INLINE_BYTES)..bytes]);
+            assert_eq!(found.payload[0].to_ne_bytes(), [number as u8 + 1; 4]);
+            consumer.pop(found.cells(), 0);
         }
         sender.join().unwrap();
         drop(memory);
@@ -124,10 +160,45 @@ mod unmodelled {
                     let (first, second) = consumer.data(bytes);
                     assert_eq!(first.len() + second.len(), bytes);
                     assert!(first.iter().chain(second).all(|&byte| byte == number as u8));
-                    consumer.pop(found.lines);
+                    consumer.pop(1, found.lines);
                 }
             });
         }
+    }
+
+    #[test]
+    fn short_messages_of_every_length_cross_a_ring_that_wraps() {
+        let mut memory = Memory::new(8, 16);
+        let (mut producer, mut consumer) = memory.ends();
+        for lap in 0..50 {
+            for bytes in 0..=SHORT_BYTES {
+                let data: Vec<u8> = (0..bytes).map(|index| (index + lap) as u8).collect();
+                assert!(producer.0.push_short((1, lap as u32, 0), &data));
+                // Behind it there is nothing, whatever bytes lie in the second cell.
+                let found = *consumer.0.peek().unwrap();
+                assert_eq!((found.tag, usize::from(found.inline_bytes)), (lap as u32, bytes));
+                let first: Vec<u8> =
+                    found.payload.iter().flat_map(|word| word.to_ne_bytes()).collect();
+                let kept = bytes.min(INLINE_BYTES);
+                assert_eq!((&first[..kept], consumer.0.rest(&found)), data.split_at(kept));
+                assert_eq!(found.cells(), if bytes > INLINE_BYTES { 2 } else { 1 });
+                consumer.0.pop(found.cells(), found.lines);
+                assert!(consumer.0.peek().is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_of_two_cells_waits_for_room_for_both() {
+        let mut memory = Memory::new(4, 16);
+        let (mut producer, mut consumer) = memory.ends();
+        let long = [7; SHORT_BYTES];
+        assert!(producer.0.push_short((1, 0, 0), &long) && producer.0.push_short((1, 1, 0), &[1]));
+        assert!(!producer.0.push_short((1, 2, 0), &long));
+        consumer.0.pop(2, 0);
+        assert!(
+            producer.0.push_short((1, 2, 0), &long) && !producer.0.push_short((1, 3, 0), &long)
+        );
     }
 
     #[test]
@@ -136,19 +207,20 @@ mod unmodelled {
         let (mut producer, mut consumer) = memory.ends();
         for number in 0..8 {
             assert!(producer.0.has_room(0));
-            producer.0.publish(|cell| *cell = body(number, 0));
+            producer.0.push(body(number, 0), &[]);
         }
         assert!(!producer.0.has_room(0));
-        assert!(!consumer.0.pop(0) && !producer.0.has_room(0));
-        assert!(consumer.0.pop(0) && producer.0.has_room(0));
+        assert!(!consumer.0.pop(1, 0) && !producer.0.has_room(0));
+        assert!(consumer.0.pop(1, 0) && producer.0.has_room(0));
     }
 
     #[test]
     fn short_copies_of_every_length_are_exact() {
-        let from: Vec<u8> = (1..=INLINE_BYTES as u8).collect();
-        for bytes in 0..=INLINE_BYTES {
-            let mut to = [0; INLINE_BYTES + 1];
-            // SAFETY: both places hold INLINE_BYTES.
+        const LONGEST: usize = size_of::<Body>();
+        let from: Vec<u8> = (1..=LONGEST as u8).collect();
+        for bytes in 0..=LONGEST {
+            let mut to = [0; LONGEST + 1];
+            // SAFETY: both places hold as many.
             unsafe { copy_short(from.as_ptr(), to.as_mut_ptr(), bytes) };
             assert_eq!(to[..bytes], from[..bytes]);
             assert!(to[bytes..].iter().all(|&byte| byte == 0));

@@ -12,7 +12,7 @@ use crate::system;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
 /// Changes with anything that two builds would have to agree on. Sizes and places are compared besides.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const BUILD_BOTH: &str = "build the launcher and the program (or libmpi_abi) from the same sources";
 
 const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
@@ -87,6 +87,8 @@ pub(crate) enum State {
 pub(crate) struct RankBlock {
     state: AtomicU32,
     process: AtomicU32,
+    /// One more than the number of the only processor that it may run on; zero if there are several.
+    processor: AtomicU32,
     /// An address in its process from which the others may try to read.
     probe: AtomicU64,
     sleep: SleepWord,
@@ -245,6 +247,16 @@ impl RankBlock {
 
     pub(crate) fn set_process(&self, process: u32) {
         self.process.store(process, Ordering::Relaxed);
+    }
+
+    /// The processor that this rank is bound to.
+    pub(crate) fn processor(&self) -> Option<u32> {
+        self.processor.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Says where this rank runs, before it says that it has attached.
+    pub(crate) fn set_processor(&self, processor: Option<u32>) {
+        self.processor.store(processor.map_or(0, |one| one + 1), Ordering::Relaxed);
     }
 
     pub(crate) fn probe(&self) -> u64 {

@@ -8,16 +8,18 @@
 mod agree;
 mod exchange;
 mod reduce;
+mod sharing;
 mod spread;
 
 use agree::{Agreement, Call, Made, Whom, out_of_step};
 use contract::{Error, Result};
 
 pub use reduce::{Apply, Combine};
+pub(crate) use sharing::Sharing;
 
 use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
 use crate::engine::{Engine, FIRST_LOOKS};
-use crate::primitive::{Ordering, fence, spin_loop, yield_processor};
+use crate::primitive::{Ordering, fence, spin_loop};
 use crate::ring::copy_short;
 use crate::wait;
 
@@ -59,6 +61,8 @@ pub struct Team {
     boards: Vec<*const Board>,
     /// Whether the run's ranks share processors: then the last to come wakes the others.
     shares_processors: bool,
+    /// The members on this rank's processor, where every rank is bound to one.
+    beside: Option<Vec<usize>>,
     /// The last step that this rank has begun.
     number: u32,
     /// The last step before this window: whoever has put a part in this one has ended it.
@@ -86,14 +90,15 @@ impl Team {
         members: Vec<usize>,
         me: usize,
         boards: Vec<*const Board>,
-        shares_processors: bool,
+        sharing: Sharing,
     ) -> Self {
         assert!(me < members.len() && members.len() == boards.len());
         Team {
             members,
             me,
             boards,
-            shares_processors,
+            shares_processors: sharing != Sharing::No,
+            beside: if let Sharing::With(beside) = sharing { Some(beside) } else { None },
             number: 0,
             before_window: 0,
             ended_by_all: 0,
@@ -213,17 +218,6 @@ impl Team {
             }
         }
         outcome
-    }
-
-    /// Lets those who share the processor take what this rank has put, once for each of them at most.
-    fn give_way(&self) {
-        let has_ended = |member| has_come(self.board(member).progress.ended(), self.number);
-        for _ in 1..self.size() {
-            if (0..self.size()).all(has_ended) {
-                return;
-            }
-            yield_processor();
-        }
     }
 
     /// Begins a step: from here on this rank may use its slot, and the step's tallies.
@@ -372,6 +366,9 @@ impl Team {
                 return Ok(());
             }
             spin_loop();
+        }
+        if self.keeps_processor(whom, number, &ready) {
+            return Ok(());
         }
         self.wait_long_for(host, number, whom, &ready)
     }

@@ -106,6 +106,14 @@ impl Light {
         self.started().filter(|&started| endpoint.is_hopeless(started))
     }
 
+    /// Whether the end that has come is a good one.
+    #[inline]
+    fn fits(self, endpoint: &Endpoint) -> bool {
+        let Light::Receive(started) = self else { return true };
+        let envelope = endpoint.envelope(started);
+        envelope.bytes <= envelope.room
+    }
+
     /// What the end says, once it has come.
     #[inline]
     pub(super) fn status(self, endpoint: &Endpoint) -> (Status, Result) {
@@ -182,9 +190,7 @@ pub(super) unsafe fn wait_all(
         return Some(Err(failure));
     }
     let mut endpoint = endpoint().ok()?;
-    let well = |&request: &Request| {
-        lights.get(request).is_none_or(|light| light.status(&endpoint).1.is_ok())
-    };
+    let well = |&request: &Request| lights.get(request).is_none_or(|light| light.fits(&endpoint));
     if !requests.iter().all(well) {
         return None;
     }

@@ -70,9 +70,10 @@ impl Endpoint {
         let place = |&offset: &u64| engine.segment().at_offset(offset as usize, BOARD_BYTES);
         let boards: Option<Vec<_>> =
             boards.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
+        let sharing = engine.sharing(&members, me);
         // SAFETY: the places were just checked, and hold zeros: `new_board` wrote them. They are used for
         // another team only once all members have left this one.
-        Some(unsafe { Team::new(members, me, boards?, engine.shares_processors()) })
+        Some(unsafe { Team::new(members, me, boards?, sharing) })
     }
 
     /// Leaves a team, as all members do in the end; its board is used again once they have.
