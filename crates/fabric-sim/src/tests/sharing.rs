@@ -154,7 +154,7 @@ fn the_suite_passes_with_three_ranks_on_each_processor() {
 }
 
 /// Ranks that poll while switches are long: a choice made before all jobs of its moment were there gave the same rank slice
-/// after slice. The case takes 0.6 s of virtual time between five ranks.
+/// after slice, and this went on for ever. Now it ends in a few turns of 10 ms slices at each of five lengths.
 #[test]
 fn ranks_that_poll_get_on_however_long_a_switch_is() {
     let mut machine = find("paragon-osf1").unwrap();
