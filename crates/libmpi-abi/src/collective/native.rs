@@ -13,7 +13,7 @@ use crate::communicator::Communicator;
 use crate::datatype::Memory;
 use crate::failure::{Failure, Result, ensure};
 use crate::operation::Reduction;
-use crate::process::endpoint;
+use crate::process::{endpoint, process};
 
 /// Communicators of more members go by messages.
 const MOST_MEMBERS: usize = 32;
@@ -112,7 +112,10 @@ fn with_team(
     };
     match &mut *communicator.team.0.borrow_mut() {
         State::Present(team) => {
-            team.count_call();
+            // Whoever still waits for this rank's messages is told that it has left, not that it makes another call.
+            if !process().leaving.get() {
+                team.count_call();
+            }
             Some(call(&mut endpoint, team))
         }
         _ => None,
