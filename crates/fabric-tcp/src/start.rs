@@ -169,6 +169,8 @@ impl Run<'_> {
                 self.members.iter_mut().for_each(Member::kill);
             }
         }
+        // All may have ended before the first look.
+        self.look_after_agents();
     }
 
     fn doze(&self) {
