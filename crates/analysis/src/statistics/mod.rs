@@ -20,6 +20,6 @@ pub(crate) use median_interval::{reaches, widened_median_interval};
 pub(crate) use proportion::at_most;
 pub use proportion::{misses_allowed, probability_max, trials_needed};
 pub use sample::{Sample, SampleError};
-pub use stopping::{SAMPLES_MIN, next_check, precision_reached};
+pub use stopping::{SAMPLES_MIN, is_precise, next_check, precision_reached};
 pub use summary::{outliers, summarise};
 pub use warm_up::{WarmUp, warm_up};

@@ -2,7 +2,7 @@
 //! it is told what was measured and how long it took.
 
 use analysis::statistics::{
-    Sample, WarmUp, median_interval, next_check, precision_reached, warm_up,
+    Sample, WarmUp, is_precise, median_interval, next_check, precision_reached, warm_up,
 };
 use contract::record::{StopReason, Timing as TimingRecord};
 use contract::{Rank, Result, TimeSpan};
@@ -264,9 +264,10 @@ impl<'a> Controller<'a> {
         let n = sample.len() as u64;
         let all = n >= self.settings.samples_max;
         let late = spent >= self.limit;
+        let many = n >= self.settings.samples_min.min(self.settings.samples_max);
         let precise = self.phase == Phase::Measuring
-            && n >= self.settings.samples_min.min(self.settings.samples_max)
-            && precision_reached(&sample, confidence, precision);
+            && (many && precision_reached(&sample, confidence, precision)
+                || late && is_precise(&sample, confidence, precision));
         let settled = sample.min() == sample.max() || spent.as_s() >= self.settings.time_min_s;
         match precise {
             true if settled || all || late => Some(StopReason::Precision),

@@ -221,6 +221,16 @@ fn slow_events_stop_at_the_time_limit_with_what_there_is() {
 }
 
 #[test]
+fn slow_events_that_hardly_differ_are_precise_at_the_time_limit() {
+    // As above, with a limit of 3 s: one event of 0.3 s to calibrate, one for warm-up, eight samples.
+    let settings = Settings { time_limit_s: 3.0, ..Settings::default() };
+    let scripted = Scripted { settings, ..Scripted::default() };
+    let outcome = scripted.run(|_, calls, time_ps| pass(time_ps, 300_000_000_000 + calls));
+    assert_eq!(outcome.stop_reason, StopReason::Precision);
+    assert!((6..30).contains(&outcome.samples_ps.len()), "{}", outcome.samples_ps.len());
+}
+
+#[test]
 fn an_event_longer_than_the_limit_is_sampled_once() {
     let settings = Settings { time_limit_s: 0.1, ..Settings::default() };
     let scripted = Scripted { settings, ..Scripted::default() };

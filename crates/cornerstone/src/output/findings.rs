@@ -41,7 +41,7 @@ pub(crate) fn findings(run: &Run) -> String {
     }
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
         text += &format!(
-            "{UNCONVERGED} did not converge: the interval was still wider than asked for when the time or the samples ran out\n\n"
+            "{UNCONVERGED} did not converge: when the time or the samples ran out, the interval was still wider than asked for, or had too few samples\n\n"
         );
     }
     if let Some((low_us, high_us)) = limits.moved_us() {

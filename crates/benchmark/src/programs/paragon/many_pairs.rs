@@ -1,6 +1,6 @@
 //! Many pairs at once across the middle of a line, and how fairly they share it.
 
-use analysis::statistics::{Sample, fairness, precision_reached};
+use analysis::statistics::{Sample, fairness, is_precise, precision_reached};
 use contract::record::{
     Better, Measurement, ParameterValue, Parameters, StopReason, Timing as TimingRecord,
 };
@@ -49,8 +49,6 @@ pub(in crate::programs) const MANY_PAIRS: Benchmark = Benchmark {
 const MESSAGES: u64 = 64;
 /// The parameter that says otherwise.
 const MESSAGES_PARAMETER: &str = "messages";
-/// Fewer runs say nothing about how they differ.
-const RUNS_MIN: usize = 6;
 
 const DATA: Tag = Tag::new(0);
 const ACKNOWLEDGEMENT: Tag = Tag::new(1);
@@ -206,13 +204,15 @@ const REASONS: [Option<StopReason>; 4] =
 
 fn decide(bench: &Bench<'_>, found: &Found, begin: Time) -> u8 {
     let settings = bench.settings;
+    let late = bench.rank.now().since(begin) >= bench.limit;
+    let narrow = if late { is_precise } else { precision_reached };
     let narrow = Sample::new(found.rate.clone())
-        .is_ok_and(|sample| precision_reached(&sample, settings.confidence, settings.precision));
-    if narrow && found.rate.len() >= RUNS_MIN {
+        .is_ok_and(|sample| narrow(&sample, settings.confidence, settings.precision));
+    if narrow {
         1
     } else if found.rate.len() as u64 >= settings.samples_max {
         3
-    } else if bench.rank.now().since(begin) >= bench.limit && found.rate.len() > 1 {
+    } else if late && found.rate.len() > 1 {
         2
     } else {
         0
