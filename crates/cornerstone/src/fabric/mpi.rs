@@ -84,7 +84,7 @@ fn not_joined(error: &JoinError) -> Failure {
 /// Executes what is handed out, until nothing more is.
 fn be_a_rank(world: World) -> ExitCode {
     // Some launchers hand a Ctrl-C on to all ranks and wait for their end. The first rank ends the run for all; if this one were
-    // gone by then, the first would wait for its messages and never come to that.
+    // gone by then, the first would wait for its messages and never come to that. Intel MPI's ends at a second Ctrl-C only.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
     let outcome = execute_all(&world);
     if let Err(error) = &outcome {

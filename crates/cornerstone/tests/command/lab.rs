@@ -169,6 +169,18 @@ impl Running<'_> {
             .find(|pid| environment(*pid).iter().any(|variable| variable.contains(&place)))
     }
 
+    /// The process of a rank, once it has started. One that is just becoming another program shows no environment for
+    /// a moment, so asking whether it is there and then for its number may find and not find it.
+    pub(crate) fn started(&self, rank: usize) -> u32 {
+        let mut found = None;
+        let is_there = eventually(|| {
+            found = self.rank(rank);
+            found.is_some()
+        });
+        assert!(is_there, "rank {rank} did not start");
+        found.unwrap()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         signal(self.id(), name);
     }

@@ -113,8 +113,7 @@ fn the_first_status_that_is_not_zero_is_returned_and_ends_the_others() {
 fn a_rank_that_is_killed_is_named_and_ends_the_others() {
     let lab = Lab::new();
     let running = start(&lab, &shell("3", &[], "exec sleep 1000"));
-    assert!(eventually(|| running.rank(2).is_some()), "rank 2 did not start");
-    signal(running.rank(2).unwrap(), "KILL");
+    signal(running.started(2), "KILL");
     running.wait().refuses(128 + 9, &["rank 2", "SIGKILL"]);
     assert!(lab.becomes_empty());
 }
@@ -124,7 +123,7 @@ fn signals_that_mean_the_end_end_all_ranks() {
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let lab = Lab::new();
         let running = start(&lab, &shell("2", &[], "echo started; exec sleep 1000"));
-        assert!(eventually(|| running.rank(1).is_some()), "rank 1 did not start");
+        running.started(1);
         running.signal(name);
         running.wait().refuses(128 + number, &[&format!("SIG{name}")]);
         assert!(lab.becomes_empty(), "{name}");
