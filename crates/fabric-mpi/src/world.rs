@@ -94,8 +94,10 @@ impl World {
         drop(starting);
         let joined = library.check("MPI_Init", status).and_then(|()| World::enter(&library));
         match joined {
-            Ok((_, 1, _)) if launcher::processes_started().unwrap_or(1) > 1 => {
-                Err(World::alone(&library))
+            Ok((_, 1, _))
+                if let Some(started) = launcher::processes_started().filter(|count| *count > 1) =>
+            {
+                Err(World::alone(&library, started))
             }
             Ok((rank, size, control)) => {
                 let library = Rc::new(library);
@@ -110,14 +112,14 @@ impl World {
     }
 
     /// The refusal of a world of one where there should be more, after its end: an MPI that is not ended complains.
-    fn alone(library: &Library) -> JoinError {
+    fn alone(library: &Library, started: usize) -> JoinError {
         // SAFETY: MPI has been initialised, and nobody calls it after this.
         unsafe { (library.general.finalize)() };
         JoinError::Alone {
             path: library.path.clone(),
             version: library.own_words(),
             launcher: launcher_words(),
-            started: launcher::processes_started().unwrap_or(1),
+            started,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which pause made an instance late.
 
-use contract::record::{LateInstance, SeenPause};
+use contract::record::{LateInstance, PeriodSearch, SeenPause};
 
 /// A pause explains a lateness that is no more than so many times as long: what was put off meanwhile comes on top of it.
 const LATER_BY: f64 = 2.0;
@@ -17,6 +17,11 @@ pub fn cause<'a>(late: &LateInstance, pauses: &'a [SeenPause]) -> Option<&'a See
             && late.late_us <= LATER_BY * pause.length_us
     };
     pauses.iter().filter(explains).max_by(|a, b| a.length_us.total_cmp(&b.length_us))
+}
+
+/// How many of the latest instances of a search have such a cause.
+pub fn explained(search: &PeriodSearch) -> usize {
+    search.worst.iter().filter(|late| cause(late, &search.pauses).is_some()).count()
 }
 
 #[cfg(test)]

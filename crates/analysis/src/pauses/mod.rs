@@ -9,7 +9,7 @@ mod comb;
 
 use contract::record::{Pause, PauseKind};
 
-pub use cause::cause;
+pub use cause::{cause, explained};
 use comb::Comb;
 
 /// Fewer pauses than this are no kind. Pauses come in bursts, and a few bursts among many lie at equal distances by chance

@@ -18,15 +18,15 @@ impl Chain {
             self.matrix_bytes()
         );
         text += &format!(
-            "messages of {} rows; {} ahead at each rank; sends {}\n\n",
+            "messages of {} rows; {} ahead at each rank; sends {}",
             self.rows_per_message,
             self.buffers,
             if self.overlap_sends { "overlap with work" } else { "are waited for" }
         );
         if self.backlog > 0 {
-            text.truncate(text.trim_end().len());
-            text += &format!("; up to {} matrices may wait at the source\n\n", self.backlog);
+            text += &format!("; up to {} matrices may wait at the source", self.backlog);
         }
+        text += "\n\n";
         let message = |columns: usize| self.rows_per_message * columns * ELEMENT_BYTES;
         text += &format!(
             "{}: source, messages of {} bytes\n",

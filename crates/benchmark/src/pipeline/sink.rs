@@ -28,8 +28,6 @@ pub(super) struct SinkPart {
     /// The latest of the first results, as the time since their start.
     settled: TimeSpan,
     trend: Trend,
-    /// Matrices that may wait at the source.
-    backlog: u64,
 }
 
 impl SinkPart {
@@ -47,8 +45,7 @@ impl SinkPart {
         let expected = checks.then(|| Expected::new(chain, seed, level.columns));
         let first_row = index * level.strip();
         let (level, settled, trend) = (level.clone(), TimeSpan::ZERO, Trend::new()?);
-        let backlog = chain.backlog as u64;
-        Ok(SinkPart { level, first_row, inlet, expected, block: 0, of: 0, settled, trend, backlog })
+        Ok(SinkPart { level, first_row, inlet, expected, block: 0, of: 0, settled, trend })
     }
 
     /// Operations that can be under way at once.
@@ -115,7 +112,7 @@ impl SinkPart {
         }
         self.trend.note(latency);
         // In a trial that a queue at the source outlasts, what a pause put off looks like falling behind.
-        let is_long = trial.instances >= 2 * self.backlog;
+        let is_long = trial.period.times(trial.instances) >= allowed.times(2);
         if matrix + 1 == trial.instances && is_long {
             let behind = self.trend.behind(trial.period);
             for (matrix, late) in behind.into_iter().flatten() {

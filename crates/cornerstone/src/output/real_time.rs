@@ -1,6 +1,6 @@
 //! What stands below the table of a periodic benchmark: how sure the search is, what was late, which pauses there are.
 
-use analysis::pauses::cause;
+use analysis::pauses::{cause, explained};
 use contract::record::{
     During, LateInstance, Measurement, PauseKind, Pauses, PeriodSearch, SearchEnd, SeenPause, Trial,
 };
@@ -160,21 +160,18 @@ fn paused(pause: &SeenPause) -> String {
 /// What was granted of the hygiene, in one line, and why what was refused was.
 fn hygiene(search: &PeriodSearch) -> String {
     let parts = || search.hygiene.iter().filter(|(name, _)| !name.contains(' '));
-    let is = |granted: &str, word: &str| granted.starts_with(word);
-    let on = parts().filter(|(_, granted)| is(granted, "granted"));
-    let on: Vec<&str> = on.map(|(part, _)| part.as_str()).collect();
-    let off = parts().filter(|(_, granted)| is(granted, "off"));
-    let off: Vec<&str> = off.map(|(part, _)| part.as_str()).collect();
-    let mut line = String::new();
-    for (list, word) in [(on, "granted"), (off, "off")] {
-        if !list.is_empty() {
-            let comma = if line.is_empty() { "" } else { ", " };
-            line += &format!("{comma}{word} {}", list.join(" "));
-        }
+    let list = |word: &'static str| {
+        let those = parts().filter(|(_, granted)| granted.starts_with(word));
+        let names: Vec<&str> = those.map(|(part, _)| part.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{word} {}", names.join(" ")))
+    };
+    let lists: Vec<String> = ["granted", "off"].into_iter().filter_map(list).collect();
+    let mut text = String::new();
+    if !lists.is_empty() {
+        text += &format!("  hygiene: {}\n", lists.join(", "));
     }
-    let mut text = if line.is_empty() { line } else { format!("  hygiene: {line}\n") };
     for (part, granted) in parts() {
-        if is(granted, "refused") || is(granted, "still") {
+        if granted.starts_with("refused") || granted.starts_with("still") {
             text += &format!("  {part} {granted}\n");
         }
     }
@@ -183,13 +180,10 @@ fn hygiene(search: &PeriodSearch) -> String {
 
 /// How many of the latest instances the system is to blame for, where some of several are not shown.
 fn blame(search: &PeriodSearch) -> Option<String> {
-    let worst = &search.worst;
-    let by_pauses = worst.iter().filter(|late| cause(late, &search.pauses).is_some()).count();
-    (worst.len() > LATE_SHOWN).then(|| {
-        format!(
-            "pauses of the processors explain {by_pauses} of the {} latest instances",
-            worst.len()
-        )
+    let late = search.worst.len();
+    (late > LATE_SHOWN).then(|| {
+        let by_pauses = explained(search);
+        format!("pauses of the processors explain {by_pauses} of the {late} latest instances")
     })
 }
 

@@ -1,6 +1,6 @@
 //! The latest instances of a search beside the pauses that the ranks met meanwhile: whether the system did it.
 
-use analysis::pauses::cause;
+use analysis::pauses::{cause, explained};
 use contract::record::{During, LateInstance, Measurement, PeriodSearch, SeenPause};
 use maud::{Markup, html};
 
@@ -39,13 +39,11 @@ fn picture(measurement: &Measurement, search: &PeriodSearch) -> Markup {
         mark: 5.0,
         colours: &COLOURS.map(String::from),
     };
-    let explained =
-        search.worst.iter().filter(|late| cause(late, &search.pauses).is_some()).count();
     html! {
         figure.pauses {
             figcaption {
                 b { "The latest instances beside the pauses, " (full_label(measurement)) ": " }
-                "pauses of the processors explain " (explained) " of " (search.worst.len()) " late instances. "
+                "pauses of the processors explain " (explained(search)) " of " (search.worst.len()) " late instances. "
                 (key(0)) "late, by a pause; " (key(1)) "late, and no pause explains it; "
                 (key(2)) "a pause before a rank was to begin; " (key(3)) "a pause while it computed."
             }
