@@ -64,7 +64,7 @@ macro_rules! x86_lanes {
     (
         $name:ident of $real:ty: $splat:ident,
         $add:ident, $sub:ident, $mul:ident, $mul_add:ident, $neg_mul_add:ident,
-        $deinterleave:ident, $interleave:ident, $interleave_in_order:ident
+        $deinterleave:ident, $deinterleave_in_order:ident, $interleave:ident, $interleave_in_order:ident
     ) => {
         impl Lanes for $name {
             #[inline(always)]
@@ -107,6 +107,13 @@ macro_rules! x86_lanes {
             fn deinterleave(low: Self, high: Self) -> (Self, Self) {
                 // SAFETY: the vectors prove the instructions.
                 let (re, im) = unsafe { $deinterleave(low.0, high.0) };
+                ($name(re), $name(im))
+            }
+
+            #[inline(always)]
+            fn deinterleave_in_order(low: Self, high: Self) -> (Self, Self) {
+                // SAFETY: the vectors prove the instructions.
+                let (re, im) = unsafe { $deinterleave_in_order(low.0, high.0) };
                 ($name(re), $name(im))
             }
 
@@ -238,6 +245,9 @@ pub(crate) trait Lanes: Vector {
     ///
     /// The order of the lanes is whatever the instructions do best; [`Lanes::interleave`] undoes it.
     fn deinterleave(low: Self, high: Self) -> (Self, Self);
+
+    /// As [`Lanes::deinterleave`], with the i-th complex number in lane i.
+    fn deinterleave_in_order(low: Self, high: Self) -> (Self, Self);
 
     /// The inverse of [`Lanes::deinterleave`].
     fn interleave(re: Self, im: Self) -> (Self, Self);

@@ -9,6 +9,9 @@ use proptest::prelude::*;
 
 const BLOCKED: [usize; 10] = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
+/// Lengths of which rows have kernels with AVX-512 and in single precision.
+const LONG: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
+
 fn available() -> impl Iterator<Item = Instructions> {
     Instructions::ALL.into_iter().filter(|set| set.is_available())
 }
@@ -45,8 +48,58 @@ fn every_blocked_length_is_right_in_batches_around_a_tile() {
 }
 
 #[test]
+fn long_rows_are_right_alone_and_in_batches_however_they_are_asked_for() {
+    for length in LONG {
+        let batch = 3;
+        let input = Noise::new(length as u64).singles(batch * length);
+        let truth: Vec<_> = input.chunks(length).map(|row| oracle(&widen(row))).collect();
+        let most = tolerance(length, f64::from(f32::EPSILON) / 2.0);
+        for set in available() {
+            let mut fft = BlockFft::with_instructions(length, set).unwrap();
+            let what = format!("{set}, {length} points");
+            let mut rows = input.clone();
+            fft.transform(&mut rows).unwrap();
+            for (found, truth) in rows.chunks(length).zip(&truth) {
+                assert!(relative_rms_error(&widen(found), truth) <= most, "{what}");
+            }
+            let mut alone = input[length..][..length].to_vec();
+            fft.transform(&mut alone).unwrap();
+            assert_eq!(rows[length..][..length], alone, "{what}");
+            let mut columns: Vec<Complex32> =
+                (0..batch * length).map(|at| input[at % batch * length + at / batch]).collect();
+            fft.transform_columns(&mut columns, batch).unwrap();
+            for (t, truth) in truth.iter().enumerate() {
+                let found: Vec<_> = columns.iter().skip(t).step_by(batch).copied().collect();
+                assert!(relative_rms_error(&widen(&found), truth) <= most, "{what}, columns");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_impulse_at_any_point_of_a_long_row_becomes_its_wave() {
+    for set in available() {
+        for length in LONG {
+            let mut fft = BlockFft::with_instructions(length, set).unwrap();
+            for at in [0, 1, 15, 16, 17, length / 16, length / 2 + 3, length - 1] {
+                let mut data = vec![Complex32::new(0.0, 0.0); length];
+                data[at] = Complex32::new(1.0, 0.0);
+                fft.transform(&mut data).unwrap();
+                for (k, found) in data.iter().enumerate() {
+                    let turns = (at * k % length) as f64 / length as f64;
+                    let wave = Complex64::cis(-2.0 * std::f64::consts::PI * turns);
+                    let error = (Complex64::new(found.re.into(), found.im.into()) - wave).norm();
+                    // Three factors, each rounded and multiplied with roundings.
+                    assert!(error <= 6.0 * f64::from(f32::EPSILON), "{set}, {length}, {at}, {k}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn lengths_without_kernels_are_right_too() {
-    for length in [1, 3, 5, 6, 7, 12, 48, 100, 127, 129, 1000, 2048] {
+    for length in [1, 3, 5, 6, 7, 12, 48, 100, 127, 129, 1000, 1536] {
         let mut fft = BlockFft::new(length).unwrap();
         assert!(!fft.is_blocked());
         let input = Noise::new(length as u64).singles(3 * length);
@@ -111,7 +164,7 @@ fn a_turned_transform_is_the_transform_and_then_the_corner_turn() {
 #[test]
 fn a_transform_into_other_memory_is_the_transform_and_leaves_its_input() {
     for set in available() {
-        for length in BLOCKED.into_iter().chain([1, 6, 2048]) {
+        for length in BLOCKED.into_iter().chain([1, 6, 2048, 4096, 8192]) {
             for batch in [0, 1, 4, 16, 19, 37] {
                 let mut fft = BlockFft::with_instructions(length, set).unwrap();
                 let input = Noise::new(13).singles(batch * length);
@@ -132,7 +185,7 @@ fn a_transform_into_other_memory_is_the_transform_and_leaves_its_input() {
 #[test]
 fn one_plan_leaves_nothing_behind_for_the_next_call() {
     for set in available() {
-        for length in BLOCKED {
+        for length in BLOCKED.into_iter().chain([2048, 4096, 8192]) {
             let mut fft = BlockFft::with_instructions(length, set).unwrap();
             let input = Noise::new(11).singles(5 * length);
             let mut clean = input.clone();
@@ -184,7 +237,7 @@ fn denormals_come_through_with_their_few_digits() {
 #[test]
 fn unaligned_data_is_as_good_as_aligned() {
     for set in available() {
-        for length in BLOCKED {
+        for length in BLOCKED.into_iter().chain([2048, 4096, 8192]) {
             let mut fft = BlockFft::with_instructions(length, set).unwrap();
             let input = Noise::new(13).singles(40 * length);
             let mut plain = input.clone();

@@ -4,7 +4,7 @@ use num_complex::Complex;
 
 use super::kernels::Kernels;
 use super::tile::{self, Job};
-use super::{Real, SELF_SUFFICIENT};
+use super::{Real, SELF_SUFFICIENT, TURNED_BY_TILES};
 use crate::corner_turn;
 
 pub(super) struct Block<T> {
@@ -32,7 +32,9 @@ fn in_lines<T: Real>(numbers: &[Complex<T>]) -> Vec<Line> {
 
 impl<T: Real> Block<T> {
     pub(super) fn new(kernels: Kernels<T>, length: usize) -> Self {
-        let bytes = kernels.lanes * length * size_of::<Complex<T>>();
+        // One row fills the lanes where there are no tiles.
+        let rows = if kernels.columns.is_some() { kernels.lanes } else { 1 };
+        let bytes = rows * length * size_of::<Complex<T>>();
         let scratch = vec![Line([0; 64]); bytes.div_ceil(size_of::<Line>())];
         let rows_roots = in_lines(&(kernels.rows_roots)(length));
         Block { kernels, rows_roots, roots: in_lines(&tile::roots::<T>(length)), scratch }
@@ -43,8 +45,8 @@ impl<T: Real> Block<T> {
         self.kernels.rows_per_tile
     }
 
-    /// Whether rows have kernels here. From 256 points on a tile and its scratch do not fit the first-level cache
-    /// together, and RustFFT keeps its lanes busy with one transform (78 and 82 GFLOP/s on a Zen 5).
+    /// Whether rows have kernels here. From 256 points on a tile of rows and its scratch do not fit the first-level cache
+    /// together, so that only kernels that take one row at a time are worth their while (see [`super::long_rows`]).
     pub(super) fn has_rows(&self) -> bool {
         self.kernels.rows.is_some()
     }
@@ -107,6 +109,7 @@ impl<T: Real> Block<T> {
         batch: usize,
         pitch: usize,
     ) -> usize {
+        let Some(columns) = self.kernels.columns else { return 0 };
         let tiles = batch / self.kernels.lanes;
         let job = Job {
             input: data.as_ptr().cast(),
@@ -119,14 +122,15 @@ impl<T: Real> Block<T> {
         };
         // SAFETY: the caller vouches for the columns, of which the tiles are no more; the block was made for instructions
         // that the processor has, with scratch for a tile.
-        unsafe { (self.kernels.columns)(&job) };
+        unsafe { columns(&job) };
         tiles * self.kernels.lanes
     }
 
     /// Whether rows are better transformed by kernels of their own and then turned, [`super::turned_rows`] at a time, than by a tile
     /// that does both.
     pub(super) fn turns_by_rows(&self, length: usize) -> bool {
-        self.kernels.rows_per_tile == 1 && length >= SELF_SUFFICIENT
+        let tiles_are_slower = (SELF_SUFFICIENT..TURNED_BY_TILES).contains(&length);
+        self.kernels.rows_per_tile == 1 && (tiles_are_slower || self.kernels.turned.is_none())
     }
 
     /// Transforms and turns as many rows as fill whole tiles; says how many.

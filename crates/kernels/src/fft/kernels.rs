@@ -2,10 +2,12 @@
 
 use num_complex::Complex;
 
-#[cfg(target_arch = "x86_64")]
-use super::avx512_rows;
 use super::tile::{self, Job};
+#[cfg(target_arch = "x86_64")]
+use super::{avx512_rows, long_rows};
 use crate::Instructions;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::avx512::F32x16;
 use crate::lanes::{Array, Vector};
 
 /// A compiled kernel. Each demands of its job what the function of the same name in [`tile`] does.
@@ -14,13 +16,14 @@ pub(super) type Kernel<T> = unsafe fn(&Job<T>);
 /// The kernels of one length for one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels<T> {
-    /// Absent from 256 points on, where RustFFT is faster.
+    /// Absent where RustFFT is faster: from 256 points on, but for single precision with AVX-512.
     pub(super) rows: Option<Kernel<T>>,
     /// The roots that `rows` takes; the others take those of [`tile::roots`].
     pub(super) rows_roots: fn(usize) -> Vec<Complex<T>>,
-    /// Through the caches, and past them. Absent where a transform is shorter than half a vector.
+    /// Through the caches, and past them. Absent where a transform is shorter than half a vector, and from 2048 points on.
     pub(super) turned: Option<[Kernel<T>; 2]>,
-    pub(super) columns: Kernel<T>,
+    /// Absent from 2048 points on.
+    pub(super) columns: Option<Kernel<T>>,
     /// Transforms in a tile of columns, or of turned rows.
     pub(super) lanes: usize,
     /// Transforms in a tile of rows.
@@ -74,7 +77,7 @@ macro_rules! compile {
                     rows_roots: tile::roots,
                     turned: (2 * N >= <$lanes>::COUNT)
                         .then_some([turned::<N, false>, turned::<N, $streams>]),
-                    columns: columns::<N>,
+                    columns: Some(columns::<N>),
                     lanes: <$lanes>::COUNT,
                     rows_per_tile: tile::rows_per_tile::<$lanes>(N),
                 }
@@ -111,6 +114,14 @@ compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f32: crate::lanes
 #[cfg(target_arch = "x86_64")]
 compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f64: crate::lanes::avx512::F64x8, streams: true);
 
+/// Rows of `B` points for each lane.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+unsafe fn long_rows<const B: usize>(job: &Job<f32>) {
+    // SAFETY: the caller vouches for the job and the instructions.
+    unsafe { long_rows::rows::<F32x16, 16, B>(job) }
+}
+
 /// The kernels of one length for AVX-512, where rows have kernels of their own.
 #[cfg(target_arch = "x86_64")]
 fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
@@ -120,11 +131,23 @@ fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
         32 => avx512_rows::rows::<32>,
         64 => avx512_rows::rows::<64>,
         128 => avx512_rows::rows::<128>,
+        256 => long_rows::<16>,
+        512 => long_rows::<32>,
+        1024 => long_rows::<64>,
+        2048 => long_rows::<128>,
+        4096 => long_rows::<256>,
+        8192 => long_rows::<512>,
         _ => return avx512_f32::kernels(length),
     };
-    let rows_per_tile = if length == 8 { 2 } else { 1 };
-    let tiles = avx512_f32::kernels(length)?;
-    Some(Kernels { rows: Some(rows), rows_roots: avx512_rows::roots, rows_per_tile, ..tiles })
+    let tiles = avx512_f32::kernels(length);
+    Some(Kernels {
+        rows: Some(rows),
+        rows_roots: if length < 256 { avx512_rows::roots } else { long_rows::roots::<F32x16> },
+        turned: tiles.and_then(|tiles| tiles.turned),
+        columns: tiles.and_then(|tiles| tiles.columns),
+        lanes: F32x16::COUNT,
+        rows_per_tile: if length == 8 { 2 } else { 1 },
+    })
 }
 
 macro_rules! real {

@@ -13,7 +13,7 @@ use super::Real;
 use super::butterfly::{Pair, transform};
 use crate::lanes::{Lanes, Vector};
 use ends::{Columns, InPlace, Turned, scatter};
-use passes::{columns_pass, from_rows, put_all, remaining_passes};
+use passes::{columns_pass, from_rows, in_place, put_all, remaining_passes};
 
 /// What a kernel works on. Pitches count real numbers, two to a point.
 pub(super) struct Job<T> {
@@ -39,7 +39,7 @@ pub(super) const fn split(length: usize) -> (usize, usize) {
         32 => (4, 8),
         64 => (8, 8),
         128 => (8, 16),
-        256 => (16, 16),
+        256 => (4, 64),
         512 => (8, 64),
         1024 => (16, 64),
         _ => (1, length),
@@ -146,7 +146,7 @@ pub(super) unsafe fn columns<V: Lanes<Element: Real>, const N: usize>(job: &Job<
                 32 => columns_pass::<V, 4, 8>(source, scratch, roots),
                 64 => columns_pass::<V, 8, 8>(source, scratch, roots),
                 128 => columns_pass::<V, 8, 16>(source, scratch, roots),
-                256 => columns_pass::<V, 16, 16>(source, scratch, roots),
+                256 => columns_pass::<V, 4, 64>(source, scratch, roots),
                 512 => columns_pass::<V, 8, 64>(source, scratch, roots),
                 1024 => columns_pass::<V, 16, 64>(source, scratch, roots),
                 _ => {
@@ -161,6 +161,22 @@ pub(super) unsafe fn columns<V: Lanes<Element: Real>, const N: usize>(job: &Job<
             remaining_passes::<V, N>(scratch, roots, sink);
         }
     }
+}
+
+/// Transforms `N` points of all lanes that lie in the scratch, in natural order, and leaves the results side by side: point
+/// k of lane l at `k * COUNT + l`.
+///
+/// # Safety
+/// Scratch and output hold `N` points of all lanes, the roots are those of `N`.
+#[inline(always)]
+pub(super) unsafe fn from_scratch<V: Lanes<Element: Real>, const N: usize>(
+    scratch: *mut Pair<V>,
+    roots: *const Complex<V::Element>,
+    output: *mut V::Element,
+) {
+    let sink = Turned::<_, false>(Columns { start: output, pitch: 2 * V::COUNT });
+    // SAFETY: the caller's promise.
+    unsafe { in_place::<V, N>(scratch, roots, sink) };
 }
 
 /// Transforms that fit a vector, several to a row of the square.

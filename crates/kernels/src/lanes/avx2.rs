@@ -13,7 +13,7 @@ x86_vector! {
 x86_lanes! {
     F32x8 of f32: _mm256_set1_ps,
     _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_fmadd_ps, _mm256_fnmadd_ps,
-    deinterleave_f32, interleave_f32, interleave_in_order_f32
+    deinterleave_f32, deinterleave_in_order_f32, interleave_f32, interleave_in_order_f32
 }
 
 x86_vector! {
@@ -25,7 +25,7 @@ x86_vector! {
 x86_lanes! {
     F64x4 of f64: _mm256_set1_pd,
     _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd,
-    deinterleave_f64, interleave_f64, interleave_in_order_f64
+    deinterleave_f64, deinterleave_in_order_f64, interleave_f64, interleave_in_order_f64
 }
 
 x86_vector! {
@@ -41,6 +41,15 @@ unsafe fn deinterleave_f32(low: __m256, high: __m256) -> (__m256, __m256) {
         let re = _mm256_shuffle_ps::<0b10_00_10_00>(low, high);
         let im = _mm256_shuffle_ps::<0b11_01_11_01>(low, high);
         (re, im)
+    }
+}
+
+#[inline(always)]
+unsafe fn deinterleave_in_order_f32(low: __m256, high: __m256) -> (__m256, __m256) {
+    // SAFETY: the caller vouches for AVX2.
+    unsafe {
+        let first_halves = _mm256_permute2f128_ps::<0x20>(low, high);
+        deinterleave_f32(first_halves, _mm256_permute2f128_ps::<0x31>(low, high))
     }
 }
 
@@ -63,6 +72,15 @@ unsafe fn interleave_in_order_f32(re: __m256, im: __m256) -> (__m256, __m256) {
 unsafe fn deinterleave_f64(low: __m256d, high: __m256d) -> (__m256d, __m256d) {
     // SAFETY: the caller vouches for AVX2.
     unsafe { (_mm256_unpacklo_pd(low, high), _mm256_unpackhi_pd(low, high)) }
+}
+
+#[inline(always)]
+unsafe fn deinterleave_in_order_f64(low: __m256d, high: __m256d) -> (__m256d, __m256d) {
+    // SAFETY: the caller vouches for AVX2.
+    unsafe {
+        let first_halves = _mm256_permute2f128_pd::<0x20>(low, high);
+        deinterleave_f64(first_halves, _mm256_permute2f128_pd::<0x31>(low, high))
+    }
 }
 
 #[inline(always)]

@@ -13,7 +13,7 @@ x86_vector! {
 x86_lanes! {
     F32x16 of f32: _mm512_set1_ps,
     _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_fmadd_ps, _mm512_fnmadd_ps,
-    deinterleave_f32, interleave_f32, interleave_in_order_f32
+    deinterleave_f32, deinterleave_in_order_f32, interleave_f32, interleave_in_order_f32
 }
 
 x86_vector! {
@@ -25,7 +25,7 @@ x86_vector! {
 x86_lanes! {
     F64x8 of f64: _mm512_set1_pd,
     _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd, _mm512_fmadd_pd, _mm512_fnmadd_pd,
-    deinterleave_f64, interleave_f64, interleave_in_order_f64
+    deinterleave_f64, deinterleave_in_order_f64, interleave_f64, interleave_in_order_f64
 }
 
 x86_vector! {
@@ -41,6 +41,16 @@ unsafe fn deinterleave_f32(low: __m512, high: __m512) -> (__m512, __m512) {
         let re = _mm512_shuffle_ps::<0b10_00_10_00>(low, high);
         let im = _mm512_shuffle_ps::<0b11_01_11_01>(low, high);
         (re, im)
+    }
+}
+
+#[inline(always)]
+unsafe fn deinterleave_in_order_f32(low: __m512, high: __m512) -> (__m512, __m512) {
+    // SAFETY: the caller vouches for AVX-512 foundation.
+    unsafe {
+        let re = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        let im = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+        (_mm512_permutex2var_ps(low, re, high), _mm512_permutex2var_ps(low, im, high))
     }
 }
 
@@ -64,6 +74,16 @@ unsafe fn interleave_in_order_f32(re: __m512, im: __m512) -> (__m512, __m512) {
 unsafe fn deinterleave_f64(low: __m512d, high: __m512d) -> (__m512d, __m512d) {
     // SAFETY: the caller vouches for AVX-512 foundation.
     unsafe { (_mm512_unpacklo_pd(low, high), _mm512_unpackhi_pd(low, high)) }
+}
+
+#[inline(always)]
+unsafe fn deinterleave_in_order_f64(low: __m512d, high: __m512d) -> (__m512d, __m512d) {
+    // SAFETY: the caller vouches for AVX-512 foundation.
+    unsafe {
+        let re = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+        let im = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+        (_mm512_permutex2var_pd(low, re, high), _mm512_permutex2var_pd(low, im, high))
+    }
 }
 
 #[inline(always)]

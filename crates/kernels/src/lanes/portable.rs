@@ -96,6 +96,11 @@ where
     }
 
     #[inline(always)]
+    fn deinterleave_in_order(low: Self, high: Self) -> (Self, Self) {
+        Self::deinterleave(low, high)
+    }
+
+    #[inline(always)]
     fn interleave(re: Self, im: Self) -> (Self, Self) {
         Self::interleave_in_order(re, im)
     }

@@ -24,13 +24,38 @@ pub(super) unsafe fn from_rows<V: Lanes<Element: Real>, const N: usize>(
             32 => rows_pass::<V, 4, 8>(input, pitch, scratch, roots),
             64 => rows_pass::<V, 8, 8>(input, pitch, scratch, roots),
             128 => rows_pass::<V, 8, 16>(input, pitch, scratch, roots),
-            256 => rows_pass::<V, 16, 16>(input, pitch, scratch, roots),
+            256 => rows_pass::<V, 4, 64>(input, pitch, scratch, roots),
             512 => rows_pass::<V, 8, 64>(input, pitch, scratch, roots),
             1024 => rows_pass::<V, 16, 64>(input, pitch, scratch, roots),
             _ => {
                 for at in (0..N).step_by(V::COUNT / 2) {
                     gather::<V>(input.add(2 * at), pitch, scratch.add(at));
                 }
+                put_all(transform(scratch.cast::<[Pair<V>; N]>().read()), sink, 0, 1);
+                return;
+            }
+        }
+        remaining_passes::<V, N>(scratch, roots, sink);
+    }
+}
+
+/// All passes over a tile that lies in the scratch already.
+#[inline(always)]
+pub(super) unsafe fn in_place<V: Lanes<Element: Real>, const N: usize>(
+    scratch: *mut Pair<V>,
+    roots: *const Complex<V::Element>,
+    sink: impl Sink<V>,
+) {
+    // SAFETY: the caller vouches for scratch, roots and sink of N points.
+    unsafe {
+        match N {
+            32 => middle_pass::<V, 4, 8>(scratch, roots),
+            64 => middle_pass::<V, 8, 8>(scratch, roots),
+            128 => middle_pass::<V, 8, 16>(scratch, roots),
+            256 => middle_pass::<V, 4, 64>(scratch, roots),
+            512 => middle_pass::<V, 8, 64>(scratch, roots),
+            1024 => middle_pass::<V, 16, 64>(scratch, roots),
+            _ => {
                 put_all(transform(scratch.cast::<[Pair<V>; N]>().read()), sink, 0, 1);
                 return;
             }
@@ -52,8 +77,7 @@ pub(super) unsafe fn remaining_passes<V: Lanes<Element: Real>, const N: usize>(
             32 => last_pass::<V, 4, 8>(scratch, sink, 0, 1),
             64 => last_pass::<V, 8, 8>(scratch, sink, 0, 1),
             128 => last_pass::<V, 8, 16>(scratch, sink, 0, 1),
-            256 => last_pass::<V, 16, 16>(scratch, sink, 0, 1),
-            512 | 1024 => {
+            256 | 512 | 1024 => {
                 let first = N / 64;
                 for k in 0..first {
                     let part = scratch.add(64 * k);
