@@ -86,7 +86,8 @@ pub struct RealTime {
     pub repeats: u32,
     /// How long a search may take, in seconds; then it answers with what it knows. No limit if not given.
     pub search_limit_s: Option<f64>,
-    /// How many times a trial's length the period that was found is kept up once more; not at all if not given.
+    /// How many times a trial's length the period that was found is kept up once more, to confirm it; 0 for not at all. If
+    /// not given ten times, within `search_limit_s`; not at all where there is no limit.
     pub confirm: Option<u32>,
     /// How often the whole search is made, to see whether its answers agree.
     pub searches: u32,

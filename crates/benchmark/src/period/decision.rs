@@ -5,7 +5,8 @@
 //! above the longest refused period and the gap below the shortest sustained one are halved until they are narrow, the wider
 //! one first; then both ends, and what lies unclear between them, are tried again. The interval goes from the longest
 //! refused period below all others to the shortest sustained one above all others, so it holds whatever the noise left
-//! unclear. An end that changes its mind when it is tried again moves outwards.
+//! unclear. An end that changes its mind when it is tried again moves outwards. When the search is over its upper end is
+//! confirmed; one that fails is never called sustained again, and the next longer one takes its place.
 
 use std::collections::BTreeMap;
 
@@ -47,6 +48,17 @@ pub(super) struct Answer {
     pub(super) shortest_sustained: Option<TimeSpan>,
 }
 
+/// What may come of a search whose answer is to be confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Upwards {
+    /// The shortest period that is still called sustained.
+    Confirm(TimeSpan),
+    /// None is; a longer one may be.
+    Try(TimeSpan),
+    /// There is none left to try.
+    Nothing,
+}
+
 /// What all trials of a period together show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -59,6 +71,19 @@ pub(super) enum Verdict {
 struct Evidence {
     verdict: Verdict,
     trials: u32,
+    /// It was called sustained, and did not hold when it was kept up for longer.
+    disproved: bool,
+}
+
+impl Evidence {
+    /// With one more trial, after which all of them show this.
+    fn and(self, verdict: Verdict) -> Evidence {
+        let verdict = match verdict {
+            Verdict::Sustained if self.disproved => Verdict::Unclear,
+            other => other,
+        };
+        Evidence { verdict, trials: self.trials + 1, ..self }
+    }
 }
 
 /// A search: its limits, and the evidence so far.
@@ -79,9 +104,17 @@ impl Decision {
 
     /// Takes what all trials of `period` show, with one more of them.
     pub(super) fn record(&mut self, period: TimeSpan, verdict: Verdict) {
-        let evidence =
-            self.evidence.entry(period.as_ps()).or_insert(Evidence { verdict, trials: 0 });
-        *evidence = Evidence { verdict, trials: evidence.trials + 1 };
+        let new = Evidence { verdict, trials: 0, disproved: false };
+        let evidence = self.evidence.entry(period.as_ps()).or_insert(new);
+        *evidence = evidence.and(verdict);
+        self.trials += 1;
+    }
+
+    /// `period` did not hold when it was kept up for longer; takes what its trials and that together show.
+    pub(super) fn disprove(&mut self, period: TimeSpan, verdict: Verdict) {
+        let new = Evidence { verdict, trials: 0, disproved: false };
+        let evidence = self.evidence.entry(period.as_ps()).or_insert(new);
+        *evidence = Evidence { disproved: true, ..*evidence }.and(verdict);
         self.trials += 1;
     }
 
@@ -104,14 +137,26 @@ impl Decision {
         }
     }
 
+    /// What to confirm, or to try for something to confirm, when the search itself is over.
+    pub(super) fn upwards(&self) -> Upwards {
+        match (self.upper(), self.longer()) {
+            _ if self.trials >= TRIALS_MAX => Upwards::Nothing,
+            (Some(period), _) => Upwards::Confirm(TimeSpan::from_ps(period)),
+            (None, Step::Try(period)) => Upwards::Try(period),
+            (None, Step::Done(_)) => Upwards::Nothing,
+        }
+    }
+
     /// The interval that the evidence so far leaves, for a search that ends here.
     pub(super) fn done(&self, end: SearchEnd) -> Step {
+        Step::Done(self.answer(end))
+    }
+
+    /// The same, as the answer that it is.
+    pub(super) fn answer(&self, end: SearchEnd) -> Answer {
         let span = |ps: Option<u64>| ps.map(TimeSpan::from_ps);
-        Step::Done(Answer {
-            end,
-            longest_refused: span(self.lower()),
-            shortest_sustained: span(self.upper()),
-        })
+        let (longest_refused, shortest_sustained) = (span(self.lower()), span(self.upper()));
+        Answer { end, longest_refused, shortest_sustained }
     }
 
     /// The shortest period that is sustained as all longer ones are.

@@ -32,6 +32,8 @@
 //! * The answer is an interval: every period at or below its lower end that was tried is refused, every one at or above its
 //!   upper end sustained, and each end was tried several times ([`decision`]). What is neither lies inside it.
 //! * A search may have a limit of time; then the interval is what is known when it is over.
+//! * What was found is *confirmed*: kept up for a multiple of a trial's length, of which the new instances alone must show the
+//!   wanted miss rate. A period that does not hold is sustained no more, and the search goes on upwards ([`schedule`]).
 //!
 //! # How a trial runs
 //! In legs that grow eightfold: each begins at an agreed instant, and when the misses so far already refuse the period,
@@ -45,6 +47,7 @@ mod hygiene;
 mod leg;
 mod orders;
 mod report;
+mod schedule;
 mod tested;
 #[cfg(test)]
 mod tests;
@@ -63,10 +66,11 @@ pub(crate) use variants::variants;
 
 use crate::Settings;
 use crate::execute::Bench;
-use decision::{Answer, Decision, Limits, Step, Verdict};
+use decision::{Answer, Decision, Limits, Step, Upwards, Verdict};
 use leg::Legs;
 use orders::Order;
-use tested::Tester;
+use schedule::Schedule;
+use tested::{Confirmed, Tester};
 use wanted::Wanted;
 
 /// One rank's part of a trial.
@@ -145,13 +149,13 @@ pub(crate) fn lasts_s(settings: &Settings) -> f64 {
         let period = TimeSpan::from_s(period_s).max(SHORTEST);
         real_time.instances(period, needed.instances_needed()) as f64 * period_s
     };
-    let (trial_s, search_s) = match real_time.period_s {
-        Some(period_s) => (trial_s(period_s), trial_s(period_s)),
-        None => {
-            (real_time.trial_s(), real_time.search_limit_s.unwrap_or(TRIALS * real_time.trial_s()))
-        }
-    };
-    search_s + real_time.confirm.map_or(0.0, |times| f64::from(times) * trial_s)
+    if let Some(period_s) = real_time.period_s {
+        return trial_s(period_s);
+    }
+    let search_s = real_time.search_limit_s.unwrap_or(TRIALS * real_time.trial_s());
+    let Schedule { times, to_its_end, .. } = Schedule::new(real_time);
+    let more = if to_its_end { f64::from(times) } else { 0.0 };
+    search_s + more * real_time.trial_s()
 }
 
 /// Keeps up `period`, which rank 0 says, for `instances` without judging it; gives the instant at which it began. All
@@ -193,21 +197,48 @@ fn check_period(period: TimeSpan, step: TimeSpan) -> Result<()> {
 
 fn search(tester: &mut Tester<'_, '_>, limits: Limits, guess: TimeSpan) -> Result<Answer> {
     let mut decision = Decision::new(limits, guess);
-    loop {
-        if tester.is_half_over() {
+    let Schedule { narrowing_s, finding_s, times, .. } = tester.schedule;
+    let answer = loop {
+        if tester.spent_s() >= narrowing_s {
             decision.hurry();
         }
-        let step =
-            if tester.is_over() { decision.done(SearchEnd::TimeLimit) } else { decision.next() };
+        let step = match tester.spent_s() >= finding_s {
+            true => decision.done(SearchEnd::TimeLimit),
+            false => decision.next(),
+        };
         match step {
-            Step::Done(answer) => return Ok(answer),
-            Step::Try(period) => decision.record(period, tester.test(period)?),
+            Step::Done(answer) => break answer,
+            Step::Try(period) => decision.record(period, tester.test(period, finding_s)?),
+        }
+    };
+    if times == 0 { Ok(answer) } else { confirm(tester, decision, answer) }
+}
+
+/// Goes on from `answer` upwards until a period holds, or the time is over.
+fn confirm(tester: &mut Tester<'_, '_>, mut decision: Decision, answer: Answer) -> Result<Answer> {
+    let until_s = tester.schedule.confirming_s;
+    let mut end = answer.end;
+    loop {
+        match decision.upwards() {
+            Upwards::Nothing => break,
+            Upwards::Try(_) if tester.spent_s() >= until_s => break,
+            Upwards::Try(period) => decision.record(period, tester.test(period, until_s)?),
+            Upwards::Confirm(period) => match tester.confirm(period)? {
+                Confirmed::Holds | Confirmed::NoTime => break,
+                Confirmed::Fails(verdict) => {
+                    decision.disprove(period, verdict);
+                    // The ends are no longer as close as wanted.
+                    let settled = end == SearchEnd::Settled;
+                    end = if settled { SearchEnd::Unsettled } else { end };
+                }
+            },
         }
     }
+    Ok(decision.answer(end))
 }
 
 fn one_period(tester: &mut Tester<'_, '_>, period: TimeSpan) -> Result<Answer> {
-    let verdict = tester.test(period)?;
+    let verdict = tester.test(period, f64::INFINITY)?;
     let is = |wanted| (verdict == wanted).then_some(period);
     Ok(Answer {
         end: SearchEnd::OnePeriod,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::statistics::MissRate;
 use contract::record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
 use contract::{Result, Time, TimeSpan};
 
@@ -9,6 +10,7 @@ use super::Found;
 use super::decision::{Answer, Verdict};
 use super::leg::{INSTANCES_MAX, Leg, Legs};
 use super::orders::Order;
+use super::schedule::Schedule;
 use super::trial::{Late, Paused, WORST_KEPT};
 use super::wanted::Wanted;
 use crate::Event;
@@ -32,7 +34,11 @@ pub(super) struct Tester<'a, 'b> {
     legs: Legs<'a>,
     wanted: Wanted,
     begin: Time,
+    pub(super) schedule: Schedule,
     trials: Vec<TrialRecord>,
+    /// The confirmations that failed, in the order in which they were made.
+    failed: Vec<TrialRecord>,
+    held: Option<Held>,
     tried: BTreeMap<TimeSpan, Tried>,
     /// The period that was tried last.
     last: TimeSpan,
@@ -48,17 +54,37 @@ struct Tried {
     responses: Vec<u64>,
 }
 
+/// A confirmation that held.
+struct Held {
+    trial: TrialRecord,
+    rate: MissRate,
+}
+
+/// What came of confirming a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confirmed {
+    Holds,
+    /// It did not hold; what all its instances together show.
+    Fails(Verdict),
+    /// The time that is left is too short to show anything.
+    NoTime,
+}
+
 impl<'a, 'b> Tester<'a, 'b> {
     pub(super) fn new(bench: &'a mut Bench<'b>, legs: Legs<'a>) -> Self {
         let miss_rate = bench.settings.real_time.miss_rate;
         let confidence = bench.settings.confidence;
+        let schedule = Schedule::new(&bench.settings.real_time);
         let begin = bench.rank.now();
         Tester {
             bench,
             legs,
             wanted: Wanted { miss_rate, confidence },
             begin,
+            schedule,
             trials: Vec::new(),
+            failed: Vec::new(),
+            held: None,
             tried: BTreeMap::new(),
             last: TimeSpan::ZERO,
             worst: Vec::new(),
@@ -66,27 +92,13 @@ impl<'a, 'b> Tester<'a, 'b> {
         }
     }
 
-    /// Whether the search has taken as long as it may.
-    pub(super) fn is_over(&self) -> bool {
-        self.bench
-            .settings
-            .real_time
-            .search_limit_s
-            .is_some_and(|limit_s| self.spent_s() >= limit_s)
-    }
-
-    /// Whether the search has taken half of the time that it may.
-    pub(super) fn is_half_over(&self) -> bool {
-        let limit_s = self.bench.settings.real_time.search_limit_s;
-        limit_s.is_some_and(|limit_s| self.spent_s() >= limit_s / 2.0)
-    }
-
-    fn spent_s(&self) -> f64 {
+    /// How long the search has taken so far, in seconds.
+    pub(super) fn spent_s(&self) -> f64 {
         self.bench.rank.now().since(self.begin).as_s()
     }
 
-    /// Makes a trial of `period`; what all its trials together show.
-    pub(super) fn test(&mut self, period: TimeSpan) -> Result<Verdict> {
+    /// Makes a trial of `period`, which ends early when the search has taken `until_s`; what all its trials together show.
+    pub(super) fn test(&mut self, period: TimeSpan, until_s: f64) -> Result<Verdict> {
         let mut planned = self.planned(period).min(INSTANCES_MAX);
         let extended = if self.bench.settings.real_time.trials_are_free() { EXTENSION } else { 1 };
         let most = planned.saturating_mul(extended).min(INSTANCES_MAX);
@@ -95,9 +107,10 @@ impl<'a, 'b> Tester<'a, 'b> {
         let mut responses: Vec<u64> = Vec::with_capacity(planned as usize);
         while (responses.len() as u64) < planned {
             let made = responses.len() as u64;
-            if made > 0 && (self.spent_s() - begin_s >= earliest_s || self.is_over()) {
+            let is_over = self.spent_s() >= until_s;
+            if made > 0 && (self.spent_s() - begin_s >= earliest_s || is_over) {
                 let so_far = self.wanted.rate(&responses, period, 1);
-                if self.is_over() || self.wanted.verdict(&so_far) == Verdict::Refused {
+                if is_over || self.wanted.verdict(&so_far) == Verdict::Refused {
                     break;
                 }
             }
@@ -109,26 +122,66 @@ impl<'a, 'b> Tester<'a, 'b> {
                 planned = most;
             }
         }
-        let trial = self.describe(period, begin_s, &responses);
-        self.trials.push(trial.clone());
-        self.last = period;
-        self.bench.tell_trial(trial)?;
-        let tried = self.tried.entry(period).or_default();
-        tried.trials += 1;
-        tried.responses.extend(responses);
-        Ok(self.wanted.verdict(&self.wanted.rate(&tried.responses, period, tried.trials)))
+        let rate = self.wanted.rate(&responses, period, 1);
+        let trial = describe(self.wanted, period, begin_s, &responses, &rate);
+        self.bench.tell_trial(trial.clone())?;
+        Ok(self.join(period, trial, responses, 1))
     }
 
-    /// Keeps `period` up for `times` as long as a trial, whatever it shows.
-    fn confirm(&mut self, period: TimeSpan, times: u32) -> Result<TrialRecord> {
-        let planned = self.planned(period).saturating_mul(u64::from(times));
-        let begin_s = self.spent_s();
-        let mut responses = Vec::new();
-        while (responses.len() as u64) < planned {
-            let made = responses.len() as u64;
-            responses.extend(self.leg(period, (planned - made).min(INSTANCES_MAX), made)?);
+    /// Keeps `period` up for a multiple of a trial's length. It holds if that alone shows the wanted miss rate: what the
+    /// search saw of it is why it was chosen, and so looks better than it is. The more confirmations failed before, the
+    /// surer each must be ([`Wanted::of_attempt`]).
+    pub(super) fn confirm(&mut self, period: TimeSpan) -> Result<Confirmed> {
+        let wanted = self.wanted.of_attempt(self.failed.len() as u32 + 1);
+        let trial = self.planned(period).min(INSTANCES_MAX);
+        let asked = trial.saturating_mul(u64::from(self.schedule.times));
+        let left_s = self.schedule.confirming_s - self.spent_s();
+        let planned = match self.schedule.to_its_end {
+            true => asked,
+            false => asked.min((left_s.max(0.0) / period.as_s()) as u64),
+        };
+        // The first is made however late it is, where it was asked for.
+        let may_begin = left_s > 0.0 || (self.schedule.to_its_end && self.failed.is_empty());
+        if !may_begin || (planned < asked && planned < wanted.instances_needed()) {
+            return Ok(Confirmed::NoTime);
         }
-        Ok(self.describe(period, begin_s, &responses))
+        let most = (wanted.miss_rate * planned as f64) as usize;
+        let begin_s = self.spent_s();
+        let mut responses: Vec<u64> = Vec::new();
+        let mut missed = 0;
+        // With more than the wanted share missed already, the rest need not be seen.
+        while (responses.len() as u64) < planned && missed <= most {
+            let made = responses.len() as u64;
+            let leg = self.leg(period, (planned - made).min(trial), made)?;
+            missed += leg.iter().filter(|&&ps| ps > period.as_ps()).count();
+            responses.extend(leg);
+        }
+        let trials = responses.len().div_ceil(trial as usize);
+        let rate = wanted.rate(&responses, period, trials);
+        let record = describe(wanted, period, begin_s, &responses, &rate);
+        self.bench.tell_trial(record.clone())?;
+        if record.sustained {
+            self.held = Some(Held { trial: record, rate });
+            return Ok(Confirmed::Holds);
+        }
+        self.failed.push(record.clone());
+        Ok(Confirmed::Fails(self.join(period, record, responses, trials)))
+    }
+
+    /// Adds what was seen of `period` to what is known of it; what that together shows.
+    fn join(
+        &mut self,
+        period: TimeSpan,
+        trial: TrialRecord,
+        responses: Vec<u64>,
+        trials: usize,
+    ) -> Verdict {
+        self.trials.push(trial);
+        self.last = period;
+        let tried = self.tried.entry(period).or_default();
+        tried.trials += trials;
+        tried.responses.extend(responses);
+        self.wanted.verdict(&self.wanted.rate(&tried.responses, period, tried.trials))
     }
 
     /// How many instances a trial of `period` has.
@@ -143,27 +196,6 @@ impl<'a, 'b> Tester<'a, 'b> {
         self.keep_worst(period, made, &leg);
         self.keep_pauses(&leg);
         Ok(leg.responses_ps)
-    }
-
-    fn describe(&self, period: TimeSpan, begin_s: f64, responses: &[u64]) -> TrialRecord {
-        let rate = self.wanted.rate(responses, period, 1);
-        let verdict = self.wanted.verdict(&rate);
-        let mut sorted = responses.to_vec();
-        sorted.sort_unstable();
-        let us = |ps: u64| TimeSpan::from_ps(ps).as_us();
-        TrialRecord {
-            period_us: period.as_us(),
-            begin_s,
-            instances: rate.instances,
-            missed: rate.missed,
-            miss_rate_max: rate.max,
-            miss_rate_min: rate.min,
-            sustained: verdict == Verdict::Sustained,
-            refused: verdict == Verdict::Refused,
-            proven: self.wanted.is_proven(&rate),
-            response_median_us: us(sorted[sorted.len() / 2]),
-            response_max_us: us(sorted[sorted.len() - 1]),
-        }
     }
 
     fn keep_worst(&mut self, period: TimeSpan, made: u64, leg: &Leg) {
@@ -204,22 +236,20 @@ impl<'a, 'b> Tester<'a, 'b> {
         self.pauses.truncate(PAUSES_KEPT);
     }
 
-    /// Confirms the answer if that is asked for, and ends the search: tells every rank so.
+    /// Ends the search: tells every rank so.
     pub(super) fn conclude(mut self, answer: Answer) -> Result<Found> {
         let Answer { end, longest_refused, shortest_sustained } = answer;
-        let settings = &self.bench.settings.real_time;
-        let limit_s = settings.search_limit_s;
-        let confirmation = match (shortest_sustained, settings.confirm) {
-            (Some(period), Some(times)) => Some(self.confirm(period, times)?),
-            _ => None,
-        };
+        let limit_s = self.bench.settings.real_time.search_limit_s;
         Order::End { period: shortest_sustained }.send(self.bench.rank)?;
         self.keep_longest_pauses();
         self.pauses.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         // Where no period is sustained, none refused or none clear, the one that was tried last.
         let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
+        let worst = self.worst_near(shown.as_us());
         let Tried { trials, responses } = self.tried.remove(&shown).unwrap_or_default();
-        let miss_rate = self.wanted.rate(&responses, shown, trials);
+        // What the confirmation shows was not chosen for what it shows.
+        let (confirmation, confirmed) = self.held.map(|held| (held.trial, held.rate)).unzip();
+        let miss_rate = confirmed.unwrap_or_else(|| self.wanted.rate(&responses, shown, trials));
         let search = PeriodSearch {
             end,
             longest_refused_us: longest_refused.map(TimeSpan::as_us),
@@ -231,7 +261,9 @@ impl<'a, 'b> Tester<'a, 'b> {
             instances_needed: self.wanted.instances_needed(),
             limit_s,
             confirmation,
-            worst: self.worst_near(shown.as_us()),
+            unconfirmed: self.failed,
+            confirm_times: self.schedule.times,
+            worst,
             pauses: self.pauses,
             trials: self.trials,
             hygiene: BTreeMap::new(),
@@ -249,6 +281,32 @@ impl<'a, 'b> Tester<'a, 'b> {
         });
         worst.truncate(2 * WORST_KEPT);
         worst
+    }
+}
+
+fn describe(
+    wanted: Wanted,
+    period: TimeSpan,
+    begin_s: f64,
+    responses: &[u64],
+    rate: &MissRate,
+) -> TrialRecord {
+    let verdict = wanted.verdict(rate);
+    let mut sorted = responses.to_vec();
+    sorted.sort_unstable();
+    let us = |ps: u64| TimeSpan::from_ps(ps).as_us();
+    TrialRecord {
+        period_us: period.as_us(),
+        begin_s,
+        instances: rate.instances,
+        missed: rate.missed,
+        miss_rate_max: rate.max,
+        miss_rate_min: rate.min,
+        sustained: verdict == Verdict::Sustained,
+        refused: verdict == Verdict::Refused,
+        proven: wanted.is_proven(rate),
+        response_median_us: us(sorted[sorted.len() / 2]),
+        response_max_us: us(sorted[sorted.len() - 1]),
     }
 }
 

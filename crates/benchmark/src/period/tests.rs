@@ -5,6 +5,9 @@ use contract::reference;
 
 use super::*;
 use crate::testing::Altered;
+
+mod confirmation;
+
 use crate::timed_loop::Overheads;
 use crate::{Event, RealTime, Settings, Step};
 
@@ -16,6 +19,14 @@ fn settings(real_time: RealTime) -> Settings {
 
 /// Searches on one rank in virtual time; an instance takes what `cost_ps` says of its number among all that were run.
 fn search_alone(real_time: RealTime, cost_ps: fn(u64) -> u64) -> (Result<Found>, Vec<Event>) {
+    search_on(real_time, || move |run, _| cost_ps(run))
+}
+
+/// The same on a machine that `make` makes: it says what an instance takes, of its number and of the time when it begins.
+fn search_on<M: FnMut(u64, u64) -> u64>(
+    real_time: RealTime,
+    make: impl Fn() -> M + Sync,
+) -> (Result<Found>, Vec<Event>) {
     let outcome = std::sync::Mutex::new(None);
     reference::run(1, |rank| {
         let time = Cell::new(0);
@@ -33,11 +44,11 @@ fn search_alone(real_time: RealTime, cost_ps: fn(u64) -> u64) -> (Result<Found>,
             Ok(())
         };
         let mut bench = Bench::new(&mut rank, &step, &settings, Overheads::default(), &mut sink)?;
-        let mut run = 0;
+        let (mut run, mut cost_ps) = (0, make());
         let found = find(&mut bench, &mut |rank, trial, deadlines| {
             for instance in 0..trial.instances {
                 rank.wait_until(trial.start(instance));
-                time.set(time.get() + cost_ps(run));
+                time.set(time.get() + cost_ps(run, time.get()));
                 run += 1;
                 deadlines.ended(instance, 7, rank.now());
             }

@@ -16,15 +16,25 @@ pub(super) struct Wanted {
 const BLOCKS: usize = 32;
 
 impl Wanted {
+    /// The same for the `attempt`-th of several periods of which the first that holds is told, counted from 1. The chances of
+    /// error of all attempts, a half, a sixth, a twelfth ... of the wanted one, together come to no more than that.
+    pub(super) fn of_attempt(self, attempt: u32) -> Wanted {
+        let share = f64::from(attempt) * (f64::from(attempt) + 1.0);
+        Wanted { confidence: 1.0 - (1.0 - self.confidence) / share, ..self }
+    }
+
     /// How many instances without a miss show the wanted rate.
     pub(super) fn instances_needed(self) -> u64 {
         trials_needed(self.miss_rate, self.confidence)
     }
 
-    /// The miss rate of instances of `period` that took so long each, in `trials` trials.
+    /// The miss rate of instances of `period` that took so long each, in `trials` trials. Whether misses come in bursts is looked
+    /// for in stretches of a trial, where single pauses show, and of all trials, where a mood of the machine does.
     pub(super) fn rate(self, responses_ps: &[u64], period: TimeSpan, trials: usize) -> MissRate {
         let missed: Vec<bool> = responses_ps.iter().map(|&ps| ps > period.as_ps()).collect();
-        miss_rate(&missed, BLOCKS * trials.max(1), self.confidence)
+        let cut = |blocks| miss_rate(&missed, blocks, self.confidence);
+        let (short, long) = (cut(BLOCKS * trials.max(1)), cut(BLOCKS));
+        if short.clustering >= long.clustering { short } else { long }
     }
 
     /// What it shows. Too few instances to show the wanted rate sustain a period if none is missed.
@@ -58,6 +68,15 @@ mod tests {
             .for_each(|miss| responses[instances / 3 * usize::from(in_a_row) + miss * step] = 11);
         let rate = WANTED.rate(&responses, period, 1);
         (WANTED.verdict(&rate), WANTED.is_proven(&rate))
+    }
+
+    #[test]
+    fn all_attempts_together_err_no_more_often_than_one_may() {
+        let errors = (1..=1000).map(|attempt| 1.0 - WANTED.of_attempt(attempt).confidence);
+        // 5 % * (1 - 1/1001): 1 / (k (k + 1)) = 1/k - 1/(k + 1).
+        assert!((errors.sum::<f64>() - 0.05 * 1000.0 / 1001.0).abs() < 1e-12);
+        // ln 0.025 / ln 0.99 = 367.04
+        assert_eq!(WANTED.of_attempt(1).instances_needed(), 368);
     }
 
     #[test]

@@ -124,9 +124,17 @@ pub struct PeriodSearch {
     /// How long the search might take, in seconds; as long as it took if nothing was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_s: Option<f64>,
-    /// The shortest sustained period, kept up once more for a multiple of a trial when the search was over.
+    /// The shortest sustained period, kept up for a multiple of a trial when the search was over. These instances alone show
+    /// the miss rate that the search states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Trial>,
+    /// Shorter periods that the search called sustained and that did not hold when they were kept up so, in the order in which
+    /// that was found. They are among the trials, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed: Vec<Trial>,
+    /// How many times as long as a trial a confirmation was to be; 0 where none was to be made.
+    #[serde(default)]
+    pub confirm_times: u32,
     /// All trials, in the order in which they were made.
     pub trials: Vec<Trial>,
     /// The latest instances of the trials that counted, then of the others, latest first.

@@ -40,14 +40,16 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeats: Option<u32>,
 
-    /// How long a search may take; then it answers with the widest interval that it has shown [default: 30s, 3s in the quick
-    /// suite, and as long as it takes on a simulated machine]
+    /// How long a search may take; then it answers with the interval that is shown by then [default: 30s, 3s in the quick suite,
+    /// and as long as it takes on a simulated machine]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
     pub(crate) search_limit: Option<Seconds>,
 
-    /// Keep the period that was found up once more, for so many times as long as a trial, and say whether it holds
+    /// Keep the period that was found up for so many times as long as a trial, after the search, before it is believed; what does
+    /// not hold goes back into the search, for as long again as that might take. 0 for not at all [default: 10, within the
+    /// time of the search; 0 on a simulated machine]
     #[arg(long, value_name = "TIMES", conflicts_with = "period",
-        value_parser = clap::value_parser!(u32).range(1..=1000))]
+        value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) confirm: Option<u32>,
 
     /// Search so many times, and say how many pairs of the intervals overlap [default: 1]

@@ -40,18 +40,27 @@ fn line(name: &str, searches: &[&PeriodSearch]) -> String {
         quantity(low, "us"),
         if high.is_finite() { quantity(high, "us") } else { "no period that is sustained".into() }
     );
-    let confirmed: Vec<bool> = searches
-        .iter()
-        .filter_map(|search| Some(holds(search.confirmation.as_ref()?, search)))
-        .collect();
-    if !confirmed.is_empty() {
-        let held = confirmed.iter().filter(|held| **held).count();
-        text += &format!(
-            "  {held} of {} periods held when they were kept up once more\n",
-            confirmed.len()
-        );
+    if let Some(held) = held(searches) {
+        text += &format!("  {held}\n");
     }
     text + "\n"
+}
+
+/// How often what was found held; none where nothing was confirmed.
+fn held(searches: &[&PeriodSearch]) -> Option<String> {
+    let held = |search: &&&PeriodSearch| {
+        search.confirmation.as_ref().is_some_and(|again| holds(again, search))
+    };
+    let failed: usize = searches.iter().map(|search| search.unconfirmed.len()).sum();
+    let is_asked =
+        |search: &&PeriodSearch| search.confirm_times > 0 || search.confirmation.is_some();
+    searches.iter().any(is_asked).then(|| {
+        format!(
+            "{} of {} searches ended with a period that held when it was kept up for longer; {failed} on the way did not",
+            searches.iter().filter(held).count(),
+            searches.len()
+        )
+    })
 }
 
 /// Whether a period that was kept up once more was missed no more often than the search had stated.

@@ -16,6 +16,7 @@ mod table;
 pub(crate) use findings::findings;
 pub(crate) use flat::{csv_header, csv_line, json_line};
 pub(crate) use osu::Osu;
-pub(crate) use paragraph::wrapped;
+pub(crate) use paragraph::{labelled, wrapped};
+pub(crate) use real_time::outcome;
 pub(crate) use stdout::print;
 pub(crate) use table::table;

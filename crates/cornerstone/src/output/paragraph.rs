@@ -1,7 +1,7 @@
 //! Running text in lines that do not tire the eye.
 
-/// The longest line, in characters.
-const LINE: usize = 88;
+/// The longest line, in characters: it fits a terminal of 80 columns.
+const LINE: usize = 78;
 
 /// `text` with line breaks between words, each line behind `indent`; its own line breaks stay.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
@@ -24,6 +24,12 @@ pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
+/// The same, of which the first line begins with `label`, filled up to `width` characters, and the others below its text.
+pub(crate) fn labelled(label: &str, width: usize, text: &str) -> String {
+    let indent = " ".repeat(width);
+    wrapped(text, &indent).replacen(&indent, &format!("{label:width$}"), 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,11 +40,20 @@ mod tests {
         let text = wrapped(&format!("{words}\n\nnext"), "  ");
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.len() <= LINE));
-        // 17 words of 4 letters and 16 spaces after an indent of 2 make 86; one more would make 91.
+        // 15 words of 4 letters and 14 spaces after an indent of 2 make 76; one more would make 81.
         assert_eq!(lines.len(), 3 + 2, "{text}");
-        assert_eq!(lines[0].len(), 86);
+        assert_eq!(lines[0].len(), 76);
         assert_eq!(&lines[3..], ["", "  next"]);
         assert_eq!(text.split_whitespace().count(), 41);
+    }
+
+    #[test]
+    fn further_lines_of_a_label_stand_below_its_text() {
+        let text = labelled(" name", 9, &"word ".repeat(20));
+        // 9 characters of label and 14 words with 13 spaces make 78, which a line may have.
+        let (first, second) = text.split_once('\n').unwrap();
+        assert_eq!(first, format!(" name    {}", "word ".repeat(14).trim_end()));
+        assert_eq!(second, format!("         {}", "word ".repeat(6).trim_end()));
     }
 
     #[test]

@@ -13,16 +13,16 @@ const LATE_SHOWN: usize = 3;
 /// What is said of a late instance without a cause.
 const NO_PAUSE: &str = "no rank met a pause that explains it: it was the work, or its messages";
 
+/// What a search found, and how far that can be relied on: some sentences without their full stops.
+pub(crate) fn outcome(search: &PeriodSearch) -> Vec<String> {
+    let said = [Some(verdict(search)), doubt(search), confirmation(search)];
+    said.into_iter().flatten().collect()
+}
+
 /// How the search for a measurement's period went; none where there was none.
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
     let search = measurement.search.as_ref()?;
-    let mut text = format!("{}: {}\n", name(measurement), verdict(search));
-    if let Some(doubt) = doubt(search) {
-        text += &format!("  {doubt}\n");
-    }
-    if let Some(again) = &search.confirmation {
-        text += &format!("  {}\n", confirmed(again, search));
-    }
+    let mut text = format!("{}: {}\n", name(measurement), outcome(search).join("\n  "));
     for late in search.worst.iter().take(LATE_SHOWN) {
         let cause = cause(late, &search.pauses);
         text += &format!("  {}\n    {}\n", words(late), cause.map_or(NO_PAUSE.into(), paused));
@@ -57,6 +57,9 @@ fn verdict(search: &PeriodSearch) -> String {
             "{} missed, which shows neither that it is sustained nor that it is not ({wanted})",
             search.trials.first().map_or("nothing".into(), counted)
         ),
+        (_, None, _) if !search.unconfirmed.is_empty() => {
+            format!("no period is confirmed to be sustained ({wanted}; {trials} trials)")
+        }
         (_, Some(sustained), Some(refused)) => format!(
             "{} is sustained and {} is not ({wanted}; {trials} trials)",
             us(sustained),
@@ -86,15 +89,45 @@ fn counted(trial: &Trial) -> String {
     format!("{missed} of {instances} instances of {}", quantity(trial.period_us, "us"))
 }
 
-/// How the period that was found went when it was kept up once more.
-fn confirmed(again: &Trial, search: &PeriodSearch) -> String {
-    let verdict = if holds(again, search) { "it holds" } else { "it does not hold" };
+/// How the period that was found went when it was kept up for longer, or that nothing was; and what did not hold before.
+fn confirmation(search: &PeriodSearch) -> Option<String> {
+    let failed = failed(search);
+    match (&search.confirmation, search.shortest_sustained_us) {
+        (Some(again), _) => {
+            let verdict = if holds(again, search) { "confirmed" } else { "it does not hold" };
+            let stated = percent(stated(search));
+            let before = failed.map_or(String::new(), |failed| format!("; before it {failed}"));
+            Some(format!("{verdict}: {}, at most {stated} was stated{before}", kept_up(again)))
+        }
+        (None, Some(_)) if search.confirm_times > 0 => {
+            let before = failed.map_or(String::new(), |failed| format!("; before it {failed}"));
+            Some(format!("not confirmed: no time was left to keep it up for longer{before}"))
+        }
+        (None, _) => failed,
+    }
+}
+
+/// The best of the periods that did not hold; none if there is none.
+fn failed(search: &PeriodSearch) -> Option<String> {
+    let best = search.unconfirmed.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let which = match search.unconfirmed.len() {
+        1 => "one did not hold:".into(),
+        some => format!("{some} did not hold, the best of them"),
+    };
+    Some(format!("{which} {}, which shows at most {}", kept_up(best), percent(best.miss_rate_max)))
+}
+
+fn share(trial: &Trial) -> f64 {
+    trial.missed as f64 / trial.instances.max(1) as f64
+}
+
+/// `kept up for 10.0 s, 12 of 2000 instances of 5.00 ms missed, 0.6 %`.
+fn kept_up(trial: &Trial) -> String {
     format!(
-        "kept up once more for {}: {} missed, {}, where at most {} was stated: {verdict}",
-        quantity(again.period_us * again.instances as f64, "us"),
-        counted(again),
-        percent(again.missed as f64 / again.instances.max(1) as f64),
-        percent(stated(search))
+        "kept up for {}, {} missed, {}",
+        quantity(trial.period_us * trial.instances as f64, "us"),
+        counted(trial),
+        percent(share(trial))
     )
 }
 
@@ -240,6 +273,8 @@ mod tests {
             instances_needed: 299,
             limit_s: Some(30.0),
             confirmation: None,
+            unconfirmed: Vec::new(),
+            confirm_times: 0,
             trials: Vec::new(),
             worst: Vec::new(),
             pauses: Vec::new(),
@@ -272,24 +307,47 @@ mod tests {
         }
     }
 
-    #[test]
-    fn one_period_that_is_neither_sustained_nor_refused_is_told_with_its_counts() {
-        let trial = Trial {
+    /// 300 instances of 5 ms, 1.5 s in all.
+    fn trial(missed: u64, miss_rate_max: f64) -> Trial {
+        Trial {
             period_us: 5e3,
             begin_s: 0.0,
             instances: 300,
-            missed: 3,
-            miss_rate_max: 0.026,
+            missed,
+            miss_rate_max,
             miss_rate_min: 0.003,
             sustained: false,
             refused: false,
             proven: false,
             response_median_us: 1.0,
             response_max_us: 9e3,
-        };
+        }
+    }
+
+    #[test]
+    fn what_came_of_confirming_is_told() {
+        let search = found(SearchEnd::Settled, Some(4.9e3), Some(5e3));
+        assert_eq!(confirmation(&search), None, "none was wanted");
+        let none = PeriodSearch { confirm_times: 10, ..search.clone() };
+        assert!(confirmation(&none).unwrap().starts_with("not confirmed: no time was left"));
+        let held = PeriodSearch { confirmation: Some(trial(3, 0.0099)), ..none.clone() };
+        let words = "confirmed: kept up for 1.50 s, 3 of 300 instances of 5.00 ms missed, 1 %, at \
+            most 1 % was stated";
+        assert_eq!(confirmation(&held).unwrap(), words);
+        let unconfirmed = vec![trial(9, 0.06), trial(6, 0.05)];
+        let second = PeriodSearch { unconfirmed: unconfirmed.clone(), ..held };
+        let best = "2 did not hold, the best of them kept up for 1.50 s, 6 of 300 instances of 5.00 ms \
+            missed, 2 %, which shows at most 5 %";
+        assert_eq!(confirmation(&second).unwrap(), format!("{words}; before it {best}"));
+        let never = PeriodSearch { unconfirmed, ..found(SearchEnd::TimeLimit, Some(4.9e3), None) };
+        assert_eq!(confirmation(&never).unwrap(), best);
+        assert!(verdict(&never).starts_with("no period is confirmed to be sustained (at most 1 %"));
+    }
+
+    #[test]
+    fn one_period_that_is_neither_sustained_nor_refused_is_told_with_its_counts() {
         let search = PeriodSearch {
-            confirmation: Some(trial.clone()),
-            trials: vec![trial],
+            trials: vec![trial(3, 0.026)],
             ..found(SearchEnd::OnePeriod, None, None)
         };
         let told = verdict(&search);
@@ -298,13 +356,6 @@ mod tests {
             "{told}"
         );
         assert!(doubt(&search).unwrap().contains("--duration"));
-        // 3 of 300 is 1 %, which was wanted.
-        let again = confirmed(search.confirmation.as_ref().unwrap(), &search);
-        assert!(
-            again.starts_with("kept up once more for 1.50 s: 3 of 300")
-                && again.ends_with("it holds"),
-            "{again}"
-        );
     }
 
     #[test]

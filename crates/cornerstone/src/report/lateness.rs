@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::format::value;
 use super::grouping::{Benchmark, full_label};
 use super::strips::{Mark, Picture, Scale, Strip, over_time};
+use crate::output::outcome;
 
 /// Searches that are drawn; what is in the others stands in the results file.
 const DRAWN: usize = 6;
@@ -14,6 +15,24 @@ const DRAWN: usize = 6;
 const RANKS_DRAWN: usize = 16;
 /// The classes of what is late for a pause, of what is late for none, and of pauses before a beginning and in computing.
 const COLOURS: [&str; 4] = ["kind-1", "kind-none", "kind-0", "kind-2"];
+
+/// What each search of a benchmark found, in words.
+pub(super) fn outcomes(benchmark: &Benchmark) -> Markup {
+    let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
+    let found: Vec<(&Measurement, &PeriodSearch)> = points
+        .filter_map(|point| Some((point.measurement, point.measurement.search.as_ref()?)))
+        .collect();
+    html! {
+        @if !found.is_empty() {
+            ul.periods { @for (measurement, search) in found {
+                li {
+                    b { (full_label(measurement)) ": " }
+                    (outcome(search).join("; ")) "."
+                }
+            } }
+        }
+    }
+}
 
 /// A picture and a table for each search of a benchmark in which something was late.
 pub(super) fn pictures(benchmark: &Benchmark) -> Markup {

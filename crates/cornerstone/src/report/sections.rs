@@ -199,6 +199,7 @@ fn article(
             @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
             @if benchmark.name == "pmp" { (pattern::pictures(material.runs)) }
             @if benchmark.name == "clock" { (pauses::pictures(material.runs)) }
+            (lateness::outcomes(benchmark))
             (jitter::pictures(benchmark))
             (lateness::pictures(benchmark))
             (figures::table(benchmark, material.runs))

@@ -1,0 +1,78 @@
+//! How long a search may take, and how long the confirmation of what it finds is.
+
+use crate::RealTime;
+
+/// A confirmation is so many times as long as a trial if nothing is said.
+const TIMES: u32 = 10;
+/// Of a search that confirms by itself, within the time that it has, so much goes into finding a period.
+const FINDING: f64 = 0.6;
+/// After this share of finding, gaps are left as wide as they are and the ends are tried again.
+const NARROWING: f64 = 0.5;
+
+/// When the parts of a search are over, in seconds since it began. Without a limit none ever is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Schedule {
+    /// Until when gaps are narrowed.
+    pub(super) narrowing_s: f64,
+    /// Until when a period is looked for.
+    pub(super) finding_s: f64,
+    /// Until when a confirmation may begin, but for the first of those that somebody asked for.
+    pub(super) confirming_s: f64,
+    /// How many times as long as a trial a confirmation is; 0 for none.
+    pub(super) times: u32,
+    /// Whether a confirmation that began is made to its end, for somebody asked for it; else it ends with the time.
+    pub(super) to_its_end: bool,
+}
+
+impl Schedule {
+    pub(super) fn new(real_time: &RealTime) -> Schedule {
+        let limit_s = match real_time.period_s {
+            Some(_) => f64::INFINITY,
+            None => real_time.search_limit_s.unwrap_or(f64::INFINITY),
+        };
+        let (finding_s, confirming_s, times) = match real_time.confirm {
+            Some(0) => (limit_s, limit_s, 0),
+            Some(times) => (limit_s, 2.0 * limit_s, times),
+            None if limit_s.is_finite() => (FINDING * limit_s, limit_s, TIMES),
+            None => (limit_s, limit_s, 0),
+        };
+        let to_its_end = real_time.confirm.is_some();
+        Schedule { narrowing_s: NARROWING * finding_s, finding_s, confirming_s, times, to_its_end }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schedule(search_limit_s: Option<f64>, confirm: Option<u32>) -> Schedule {
+        Schedule::new(&RealTime { search_limit_s, confirm, ..RealTime::default() })
+    }
+
+    #[test]
+    fn a_search_with_a_limit_confirms_within_it_if_nothing_is_said() {
+        let Schedule { narrowing_s, finding_s, confirming_s, times, to_its_end } =
+            schedule(Some(30.0), None);
+        assert_eq!((narrowing_s, finding_s, confirming_s), (9.0, 18.0, 30.0));
+        assert!(times == 10 && !to_its_end);
+    }
+
+    #[test]
+    fn a_confirmation_that_is_asked_for_comes_after_the_search_and_takes_as_long_again_at_most() {
+        let Schedule { narrowing_s, finding_s, confirming_s, times, to_its_end } =
+            schedule(Some(30.0), Some(4));
+        assert_eq!((narrowing_s, finding_s, confirming_s), (15.0, 30.0, 60.0));
+        assert!(times == 4 && to_its_end);
+    }
+
+    #[test]
+    fn nothing_is_confirmed_where_that_is_unwanted_or_time_has_no_end() {
+        assert_eq!((schedule(Some(30.0), Some(0)).times, schedule(None, None).times), (0, 0));
+        assert_eq!(schedule(Some(30.0), Some(0)).finding_s, 30.0);
+        // One period that is asked for is kept up as long as that takes.
+        let real_time =
+            RealTime { period_s: Some(1.0), search_limit_s: Some(30.0), ..RealTime::default() };
+        assert_eq!(Schedule::new(&real_time).finding_s, f64::INFINITY);
+        assert_eq!(Schedule::new(&real_time).times, 0);
+    }
+}
