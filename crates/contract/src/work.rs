@@ -15,18 +15,25 @@ pub enum WorkKind {
     Reduction,
 }
 
-/// An amount of one kind of work.
+/// An amount of one kind of work, once or several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Its kind.
     pub kind: WorkKind,
-    /// How much: operations or bytes, as the kind says.
+    /// How much at a time: operations or bytes, as the kind says.
     pub amount: u64,
+    /// How many times: many short copies take longer than one of all their bytes.
+    pub times: u64,
 }
 
 impl Work {
     /// `amount` operations or bytes of `kind`.
     pub const fn new(kind: WorkKind, amount: u64) -> Self {
-        Work { kind, amount }
+        Work { kind, amount, times: 1 }
+    }
+
+    /// The same, `times` times over, each with its own beginning.
+    pub const fn repeated(self, times: u64) -> Self {
+        Work { times, ..self }
     }
 }

@@ -56,7 +56,7 @@ impl<'a> SimulatedRank<'a> {
 
     /// What some work takes this rank's processor.
     pub(crate) fn time_of(&self, work: Work) -> TimeSpan {
-        self.world.borrow().machine.processor.time(work.kind, work.amount)
+        self.world.borrow().machine.processor.time(work.kind, work.amount).times(work.times)
     }
 
     fn note(&self, activity: Activity, begin: Time) {
@@ -132,10 +132,13 @@ impl<'a> SimulatedRank<'a> {
         self.end_send(operation)
     }
 
-    /// The program posts some operations. The library's own steps are not posted one by one.
+    /// The program posts some operations, or the library does for its own steps where the machine's are posted one by one.
     fn post(&self, operations: u64) {
-        if !self.in_library {
-            let post = self.world.borrow().machine.endpoint.post;
+        let (post, by_library) = {
+            let endpoint = &self.world.borrow().machine.endpoint;
+            (endpoint.post, endpoint.library_posts)
+        };
+        if by_library || !self.in_library {
             self.work(post.times(operations));
         }
     }

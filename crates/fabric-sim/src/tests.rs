@@ -4,6 +4,7 @@ mod boards;
 mod conformance;
 mod determinism;
 mod fairness;
+mod growth;
 mod levels;
 mod many_ranks;
 mod mistakes;

@@ -1,6 +1,6 @@
 //! All-to-all.
 
-use super::blocks::charge_copy;
+use super::blocks::{charge_copies, charge_copy};
 use super::call::{Call, Kind};
 use super::{after, before};
 use crate::{Rank, Result};
@@ -77,21 +77,24 @@ fn dissemination<R: Rank + ?Sized>(
     charge_copy(machine, send.len());
     let mut rows = [tail, head].concat();
     let row = |index: usize| index * block_bytes..(index + 1) * block_bytes;
+    let (mut out, mut into) = (Vec::new(), Vec::new());
 
     let mut distance = 1;
     while distance < size {
         let moving = (0..size).filter(|index| index & distance != 0);
-        let out: Vec<u8> = moving.clone().flat_map(|index| &rows[row(index)]).copied().collect();
-        let mut into = vec![0; out.len()];
+        out.clear();
+        // Row by row, not byte by byte: 12 ns instead of 210 for one of 256 bytes.
+        moving.clone().for_each(|index| out.extend_from_slice(&rows[row(index)]));
+        into.resize(out.len(), 0);
         let (to, from) = (after(rank, distance, size), before(rank, distance, size));
-        charge_copy(machine, 2 * out.len());
+        charge_copies(machine, 2 * moving.clone().count(), block_bytes);
         call.exchange(machine, (to, &out), (from, &mut into))?;
         for (place, index) in moving.enumerate() {
             rows[row(index)].copy_from_slice(&into[row(place)]);
         }
         distance *= 2;
     }
-    charge_copy(machine, send.len());
+    charge_copies(machine, size, block_bytes);
     for index in 0..size {
         receive[row(before(rank, index, size))].copy_from_slice(&rows[row(index)]);
     }

@@ -82,6 +82,12 @@ pub(super) fn charge_copy<R: Rank + ?Sized>(machine: &mut R, bytes: usize) {
     machine.compute(Work::new(WorkKind::CopyBytes, bytes as u64), &mut || {});
 }
 
+/// The same for `count` copies of `bytes` bytes each, to or from places that lie apart.
+pub(super) fn charge_copies<R: Rank + ?Sized>(machine: &mut R, count: usize, bytes: usize) {
+    let copy = Work::new(WorkKind::CopyBytes, bytes as u64);
+    machine.compute(copy.repeated(count as u64), &mut || {});
+}
+
 /// The size of the subtree of `place` in the binomial tree over places 0 to `size - 1`, as a power of two: the tree's
 /// own end may cut it short. The parent of `place` stands that much lower, a child a smaller power of two higher.
 pub(super) fn subtree(place: usize, size: usize) -> usize {

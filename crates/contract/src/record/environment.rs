@@ -26,6 +26,8 @@ impl FabricDescription {
     pub const BOARDS_RANKS: &str = "collectives over boards, ranks up to";
     /// Collectives of up to so many bytes do.
     pub const BOARDS_BYTES: &str = "collectives over boards, bytes up to";
+    /// Parts of up to so many bytes lie in the line that says that they are there.
+    pub const BOARDS_LINE: &str = "parts in one line of a board, up to";
     /// The bytes of a board that are written before others read them.
     pub const BOARDS_PIECE: &str = "pieces on boards";
     /// How many pieces of its own a rank may have on its board.

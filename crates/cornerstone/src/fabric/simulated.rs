@@ -9,7 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use benchmark::{Event, Job, Launch, Placement};
-use contract::{Rank, Result as RankResult};
+use contract::{Rank, Result as RankResult, Time};
 use fabric_sim::trace::Trace;
 use fabric_sim::{Level, Machine, Options, Watched};
 
@@ -17,6 +17,7 @@ use super::LaunchEnd;
 use super::link_use::LinkMeter;
 use crate::arguments::{Answer, SimulationArguments};
 use crate::interruption::Interruption;
+use crate::progress::note;
 use crate::rank::Message;
 
 /// The machine of this name or file.
@@ -122,10 +123,19 @@ fn hand_on(said: &Said, on_message: &mut dyn FnMut(Message) -> ControlFlow<()>) 
 fn write(path: &Path, trace: &Trace) -> Result<(), LaunchEnd> {
     let written = File::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);
-        trace.write_chrome(&mut out)?;
-        out.flush()
+        let cut = trace.write_chrome(&mut out)?;
+        out.flush().map(|()| cut)
     });
-    written.map_err(|error| {
+    let cut = written.map_err(|error| {
         LaunchEnd::Failed(format!("cannot write the trace to '{}': {error}", path.display()))
-    })
+    })?;
+    if let Some(cut) = cut {
+        note(&format!(
+            "the trace {} ends at {:.6} s of virtual time, for no viewer opens all of it; to see more of the run, ask for one \
+             benchmark and size at a time, or for --level loggp, which has no packets",
+            path.display(),
+            cut.since(Time::ZERO).as_s()
+        ));
+    }
+    Ok(())
 }

@@ -3,7 +3,8 @@
 //! Every collective is a number of steps, which all ranks count alike. In a step a rank puts a piece of its part on its board
 //! or takes the others' from theirs, or both. Long parts go in pieces, a step for each, and half as many pieces as a board has
 //! places are put before the first is taken. A rank that works there while others do, too, takes
-//! longer by the board's crowding, however many they are.
+//! longer by the board's crowding, however many they are. Of several boards that it looks at in a step each after the first
+//! takes it a look more: a line that another rank has written.
 
 mod blocks;
 mod reduce;
@@ -26,6 +27,8 @@ struct Call<'r, 'a> {
     mark: Mark,
     /// Whether several ranks write, read or combine at the same time.
     crowded: bool,
+    /// The last step in which this rank has seen another's part.
+    seen_in: Option<u64>,
 }
 
 /// A block cut into pieces: as many steps as it takes.
@@ -86,7 +89,7 @@ impl Call<'_, '_> {
 
     /// Writes `written_bytes` bytes for others to read, of which only `data` need be there.
     fn put(&mut self, step: u64, written_bytes: usize, data: &[u8]) {
-        self.work(self.board.put.of(written_bytes as u64));
+        self.work(self.board.put.of(self.board.counted(written_bytes, data.len())));
         self.rank.put_part(step, data);
     }
 
@@ -99,6 +102,10 @@ impl Call<'_, '_> {
         use_it: impl FnOnce(&[u8]),
     ) -> Result<()> {
         let found_bytes = self.rank.see_part(of, step)?;
+        // The way of the first line is the time until it is seen; the others follow it one by one.
+        if self.seen_in.replace(step) == Some(step) {
+            self.rank.work(self.board.look);
+        }
         if found_bytes != bytes {
             let (collective, what) = (self.mark.collective, format!("what rank {of} shows"));
             let expected_bytes = bytes;
@@ -117,7 +124,7 @@ impl Call<'_, '_> {
         use_it: impl FnOnce(&[u8]),
     ) -> Result<()> {
         self.part(of, step, part_bytes, use_it)?;
-        self.work(self.board.take.of(bytes as u64));
+        self.work(self.board.take.of(self.board.counted(bytes, part_bytes)));
         Ok(())
     }
 
@@ -131,6 +138,13 @@ impl Call<'_, '_> {
     fn copy(&mut self, bytes: usize) {
         let copy = Work::new(WorkKind::CopyBytes, bytes as u64);
         self.work(self.rank.time_of(copy));
+    }
+
+    /// To combine all ranks' pieces of `bytes` bytes. What the shortest takes is the call's and not each part's.
+    fn combining(&self, bytes: usize) -> TimeSpan {
+        let combine = &self.board.combine;
+        let two = combine.of(bytes as u64);
+        two + (two - combine.of(0)).times(self.rank.size() as u64 - 2)
     }
 
     /// The rank's processor works as long as `alone` says of a rank that is alone at it.
@@ -149,7 +163,8 @@ fn call<'r, 'a>(
     board: &'r Board,
     collective: &'static str,
 ) -> Call<'r, 'a> {
-    Call { rank, board, mark: Mark { collective, root: None, reduction: None }, crowded: false }
+    let mark = Mark { collective, root: None, reduction: None };
+    Call { rank, board, mark, crowded: false, seen_in: None }
 }
 
 /// A call of which rank `root` is the root, and whether this rank is that one.

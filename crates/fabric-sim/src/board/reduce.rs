@@ -42,7 +42,7 @@ pub(crate) fn reduce(
                 return Ok(());
             }
             let range = pieces.range(piece);
-            let time = call.board.combine.of(range.len() as u64).times(call.rank.size() as u64 - 1);
+            let time = call.combining(range.len());
             combine(call, step, reduction, &send[range.clone()], &mut receive[range], time)
         },
     )
@@ -71,9 +71,9 @@ pub(crate) fn allreduce(
             let range = pieces.range(piece);
             let bytes = range.len();
             let shared = size > 2 && bytes >= SHARED_FROM_BYTES;
-            let own = if shared { bytes / size } else { bytes } as u64;
-            let others = call.board.take.of((bytes as u64) - own);
-            let combined = call.board.combine.of(own).times(size as u64 - 1);
+            let own = if shared { bytes / size } else { bytes };
+            let others = call.board.take.of((bytes - own) as u64);
+            let combined = call.combining(own);
             let time = if shared { combined + others } else { combined };
             combine(call, step, reduction, &send[range.clone()], &mut receive[range], time)
         },

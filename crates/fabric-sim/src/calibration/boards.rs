@@ -1,9 +1,12 @@
 //! Collectives over boards in shared memory, from a broadcast and a reduction between two ranks.
 //!
 //! * The shortest broadcast is how long it takes until a rank sees what another has put on its board.
+//! * A rank that looks at several boards gets a line from another's cache for each, as a receiver does of a stream: each
+//!   after the first takes what the shortest message takes there.
 //! * What a piece takes longer than that is half the root's, to write it, and half the other's, to read it.
 //! * In a long broadcast both work at once, on different pieces. What each further piece takes longer than either half is how
 //!   much they are in each other's way.
+//! * Parts that do not fit the line in which it says that they are there lie in others; which are longer, the fabric says.
 //! * What a reduction takes beyond seeing and writing is the root's combining. In a long one the root also writes its own
 //!   part of each piece, which nobody else reads, as fast as it copies.
 
@@ -17,9 +20,13 @@ use super::{BySize, Evidence, median};
 pub(super) struct FoundBoard {
     pub(super) ranks_max: u64,
     pub(super) bytes_max: u64,
+    /// Longer parts do not lie in the line that says that they are there; `None` where the fabric says nothing of it.
+    pub(super) line_bytes: Option<u64>,
     pub(super) piece_bytes: u64,
     pub(super) places: u64,
     pub(super) see_us: f64,
+    /// To look at one more board: a line that comes from another's cache, as they follow each other in a stream.
+    pub(super) look_us: f64,
     pub(super) put: Curve,
     pub(super) take: Curve,
     pub(super) combine: Curve,
@@ -39,12 +46,15 @@ impl Evidence {
         .map(|detail| self.fabric.number(detail));
         let (bytes_max, piece_bytes) = (bytes_max?, piece_bytes?);
         let (_, &see_us) = self.broadcast.first_key_value()?;
+        let look_us = self.stream.first_key_value().map_or(see_us, |(_, &us)| us.min(see_us));
         let beyond: BySize = self
             .broadcast
             .range(..=piece_bytes)
             .map(|(&size, &us)| (size, (us - see_us).max(0.0)))
             .collect();
-        let beyond = Curve::through(&beyond, &[]);
+        let line_bytes = self.fabric.number(FabricDescription::BOARDS_LINE);
+        let breaks: Vec<u64> = line_bytes.iter().map(|bytes| bytes + 1).collect();
+        let beyond = Curve::through(&beyond, &breaks);
         let half = beyond.scaled(0.5);
         let crowding = self.crowding(piece_bytes, bytes_max, half.of(piece_bytes));
         let there_us = |bytes| see_us + half.of(bytes);
@@ -52,9 +62,11 @@ impl Evidence {
         Some(FoundBoard {
             ranks_max: ranks_max?,
             bytes_max,
+            line_bytes,
             piece_bytes,
             places: places?,
             see_us,
+            look_us,
             put: half.clone(),
             take: half,
             combine,
@@ -118,6 +130,7 @@ mod tests {
         let details = details.map(|(name, value)| (name.to_string(), value.to_string()));
         Evidence {
             // Pieces follow each other at 1.5 x 2 µs.
+            stream: by_size(&[(8, 0.25), (64, 0.5)]),
             broadcast: by_size(&[(0, 1.0), (100, 5.0), (200, 9.0), (1000, 33.0), (2000, 7.0)]),
             // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times 4 + 0.5 + 4; of ten, 1.5 times ten times 4
             // and nine times 0.5.
@@ -132,10 +145,16 @@ mod tests {
     fn writing_reading_and_combining_are_told_apart() {
         let board = evidence().board().unwrap();
         assert_eq!((board.see_us, board.put.of(100), board.take.of(100)), (1.0, 2.0, 2.0));
-        assert_eq!(board.crowding, 1.5);
+        assert_eq!((board.crowding, board.look_us), (1.5, 0.25));
         // Of 50 bytes: seen and written after 2 of 4 µs.
         assert_eq!((board.combine.of(100), board.combine.of(50)), (4.0, 2.0));
         assert_eq!((board.ranks_max, board.bytes_max, board.places), (32, 1000, 8));
+    }
+
+    #[test]
+    fn without_a_stream_a_further_board_takes_as_long_as_the_first() {
+        let silent = Evidence { stream: BySize::new(), ..evidence() };
+        assert_eq!(silent.board().unwrap().look_us, 1.0);
     }
 
     #[test]

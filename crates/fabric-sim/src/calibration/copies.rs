@@ -6,13 +6,14 @@
 //!
 //! With T what a message takes from end to end, B what each takes in a stream, and the latency L:
 //!
+//! * L is the least of T - B among short messages;
 //! * the ends share T - L evenly, as far as each stays within B; what is left delays the message and occupies nobody;
 //! * a rank sends the next message no sooner than B after the last;
 //! * of messages that both ends copy, B occupies both, and the rest is the receiver's.
 
 use contract::record::FabricDescription;
 
-use super::curve::Curve;
+use super::curve::{Curve, follow};
 use super::{BySize, Evidence, SHORT_BYTES, median};
 
 /// What messages cost.
@@ -38,6 +39,11 @@ struct Parts {
 }
 
 impl Evidence {
+    /// Whether the fabric says that messages are copies.
+    pub(super) fn are_copies(&self) -> bool {
+        self.fabric.number(FabricDescription::BOTH_COPY_FROM).is_some()
+    }
+
     /// What messages cost, if the fabric says that they are copies.
     pub(super) fn copies(&self) -> Option<Copies> {
         let both_from_bytes = self.fabric.number(FabricDescription::BOTH_COPY_FROM)?;
@@ -45,11 +51,13 @@ impl Evidence {
         let mut breaks: Vec<u64> = one_from_bytes.into_iter().chain([both_from_bytes]).collect();
         breaks.sort_unstable();
         let latency_us = self.latency_us();
+        let [whole, stream] =
+            [&self.whole, &self.stream].map(|times| follow(times, &self.copy, &breaks));
         let parts = |(&size, &whole_us): (&u64, &f64)| {
-            let gap_us = self.busier_us(size, whole_us);
+            let gap_us = stream.get(&size).copied().unwrap_or(whole_us);
             (size, divide((whole_us - latency_us).max(0.0), gap_us, size >= both_from_bytes))
         };
-        let parts: Vec<(u64, Parts)> = self.whole.iter().map(parts).collect();
+        let parts: Vec<(u64, Parts)> = whole.iter().map(parts).collect();
         let curve = |part: fn(&Parts) -> f64| {
             let points: BySize = parts.iter().map(|(size, parts)| (*size, part(parts))).collect();
             Curve::through(&points, &breaks)

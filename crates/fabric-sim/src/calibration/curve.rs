@@ -73,6 +73,27 @@ fn section(start: u64, points: &[(u64, f64)], pieces: &mut Vec<Piece>) {
     }
 }
 
+/// These times with others between them, from the first of `breaks` (ascending) on: between two lengths without a break a
+/// message costs more as a copy does, which caches bend by more than a line shows.
+pub(super) fn follow(times_us: &BySize, copy_us: &BySize, breaks: &[u64]) -> BySize {
+    let mut dense = times_us.clone();
+    let Some(&from_bytes) = breaks.first() else { return dense };
+    let points: Vec<(u64, f64)> =
+        times_us.range(from_bytes..).map(|(&size, &us)| (size, us)).collect();
+    for pair in points.windows(2) {
+        let [(first, first_us), (last, last_us)] = [pair[0], pair[1]];
+        let (Some(low), Some(high)) = (copy_us.get(&first), copy_us.get(&last)) else { continue };
+        if high <= low || breaks.iter().any(|&at| (first + 1..=last).contains(&at)) {
+            continue;
+        }
+        for (&size, us) in copy_us.range(first + 1..last) {
+            let share = ((us - low) / (high - low)).clamp(0.0, 1.0);
+            dense.insert(size, first_us + share * (last_us - first_us));
+        }
+    }
+    dense
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +121,18 @@ mod tests {
     #[test]
     fn a_length_alone_beyond_a_break_costs_by_the_byte() {
         assert_eq!(pieces(&[(10, 1.0), (40, 2.0)], &[20])[2..], [(20, 1.0, 0.05), (40, 2.0, 0.05)]);
+    }
+
+    /// A copy of 30 takes a tenth of the way from one of 20 to one of 40, so a message does. Across the break at 50, and
+    /// before the first one, nothing is known of what lies between.
+    #[test]
+    fn between_two_lengths_a_message_follows_the_copy() {
+        let times = BySize::from([(5, 1.0), (15, 1.0), (20, 2.0), (40, 12.0), (60, 20.0)]);
+        let copy = [(5, 0.0), (10, 1.0), (15, 1.0), (20, 1.0), (30, 2.0), (40, 11.0), (55, 12.0)];
+        let mut expected = times.clone();
+        expected.insert(30, 3.0);
+        assert_eq!(follow(&times, &BySize::from(copy), &[18, 50]), expected);
+        assert_eq!(follow(&times, &BySize::from(copy), &[]), times);
     }
 
     #[test]

@@ -61,7 +61,10 @@ fn ends_section(found: &Found) -> String {
             text.push_str(&pieces(name, curve));
         }
         let from = copies.both_from_bytes;
-        let _ = write!(text, "simplex_from_bytes = {from}\nposted_in_memory = true\n");
+        let _ = write!(
+            text,
+            "simplex_from_bytes = {from}\nposted_in_memory = true\nlibrary_posts = true\n"
+        );
         return text;
     }
     let curve = |us: fn(&Ends) -> f64| {
@@ -77,11 +80,14 @@ fn ends_section(found: &Found) -> String {
 
 fn board_section(found: &Found) -> String {
     let Some(board) = &found.board else { return String::new() };
-    let FoundBoard { ranks_max, bytes_max, piece_bytes, places, see_us, .. } = board;
+    let FoundBoard { ranks_max, bytes_max, piece_bytes, places, see_us, look_us, .. } = board;
     let crowding = 1e3 * (board.crowding - 1.0);
     let mut text = format!(
-        "[board]\nranks_max = {ranks_max}\nbytes_max = {bytes_max}\npiece_bytes = {piece_bytes}\nplaces = {places}\nsee_us = {see_us:.6}\ncrowding_permille = {crowding:.0}\n"
+        "[board]\nranks_max = {ranks_max}\nbytes_max = {bytes_max}\npiece_bytes = {piece_bytes}\nplaces = {places}\nsee_us = {see_us:.6}\nlook_us = {look_us:.6}\ncrowding_permille = {crowding:.0}\n"
     );
+    if let Some(line_bytes) = board.line_bytes {
+        let _ = writeln!(text, "line_bytes = {line_bytes}");
+    }
     for (name, curve) in [("put", &board.put), ("take", &board.take), ("combine", &board.combine)] {
         text.push_str(&pieces(name, curve));
     }
@@ -133,7 +139,7 @@ fn sources(found: &Found, pauses: &TwinPauses, from: &str) -> String {
     }
     if found.board.is_some() {
         let how = format!(
-            "broadcast and reduce between 2 ranks of {from}; sizes and number of pieces are the fabric's own words. That more than two ranks are no more in each other's way than two is assumed."
+            "broadcast and reduce between 2 ranks of {from}; sizes and number of pieces are the fabric's own words. Assumed for more ranks than two: a look at one more board takes what the shortest message of a stream does (bandwidth), for both are one line from another's cache; all read a line as fast as one does; ranks are no more in each other's way than two; what the shortest reduction takes is spent once, not for each part."
         );
         all.push(("board", "measured", how));
     }
@@ -150,7 +156,7 @@ fn ends_source(found: &Found, from: &str) -> String {
         format!("ping-pong and bandwidth between 2 ranks of {from}, exact at each measured size.");
     if let Some(copies) = &found.copies {
         return format!(
-            "{measured} The fabric says that messages are copies in memory, from {} bytes on by both ends at once. Posting is what short streams both ways (two-way-bandwidth) take longer than sending and receiving.",
+            "{measured} The fabric says that messages are copies in memory, from {} bytes on by both ends at once. Posting is what short streams both ways (two-way-bandwidth) take longer than sending and receiving; that a collective's steps between more ranks than boards are for post as a program does is the fabric's way.",
             copies.both_from_bytes
         );
     }

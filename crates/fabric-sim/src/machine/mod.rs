@@ -86,15 +86,17 @@ pub struct Endpoint {
     pub packet_send: Cost,
     /// The receiver's packet engine, likewise.
     pub packet_receive: Cost,
-    /// The processor's time to post an operation and go on, where it would otherwise block in it. Steps of collectives are
-    /// the library's own and are spared.
+    /// The processor's time to post an operation and go on, where it would otherwise block in it.
     pub post: TimeSpan,
+    /// Whether steps of collectives are posted as a program's own operations are; else they are spared that time.
+    pub library_posts: bool,
     /// What a message takes the sender's engine before its first packet, by its length.
     pub setup: Piecewise,
     /// From this many bytes on a node can only send or only take in a message at a time, and taking in takes as long as
     /// sending (level L1); `None`: it does both at once.
     pub simplex_from_bytes: Option<u64>,
-    /// The shortest time from one message that a node sends to the next, by the length of the first (level L1).
+    /// The shortest time from one message that a node sends to the next, by the length of the first, and from one that it
+    /// takes in to the next, by the length of the second (level L1).
     pub gap: Piecewise,
     /// Whether messages are copies in memory, so that those of which many are posted at once, in more memory than the caches
     /// hold, take as much longer as copies in so much memory do.
@@ -206,23 +208,36 @@ pub struct Board {
     pub ranks_max: usize,
     /// Longer ones go by messages.
     pub bytes_max: u64,
+    /// Longer parts lie apart from the line that says that they are there: however little of one is read or written, it
+    /// takes as long as the shortest part that is so long.
+    pub line_bytes: u64,
     /// What is written before others read it, at most; longer parts go in several pieces.
     pub piece_bytes: u64,
     /// How many pieces of its own a rank may have on its board; it writes half as many before it reads the others'.
     pub places: u64,
     /// From the moment that a piece is written until another rank notices.
     pub see: TimeSpan,
+    /// To look at each further board of those that a rank waits for.
+    pub look: TimeSpan,
     /// To write a piece that others will read, by its length.
     pub put: Piecewise,
     /// To read another rank's piece.
     pub take: Piecewise,
-    /// To combine another rank's piece with one's own.
+    /// To combine another rank's piece with one's own; of several, what the shortest takes is spent once.
     pub combine: Piecewise,
     /// How much longer all of these, and copies, take while other ranks are at it, too: in thousandths.
     pub crowding_permille: u64,
 }
 
 impl Board {
+    /// What counts as written or read, of a part of `part_bytes`.
+    pub fn counted(&self, bytes: usize, part_bytes: usize) -> u64 {
+        if part_bytes as u64 <= self.line_bytes {
+            return bytes as u64;
+        }
+        (bytes as u64).max(self.line_bytes.saturating_add(1))
+    }
+
     /// What work on the boards takes while others work there, too.
     pub fn crowded(&self, alone: TimeSpan) -> TimeSpan {
         let ps = u128::from(alone.as_ps()) * u128::from(1000 + self.crowding_permille) / 1000;

@@ -1,6 +1,6 @@
 //! A machine in words.
 
-use contract::TimeSpan;
+use contract::{TimeSpan, WorkKind};
 
 use super::{Announcement, Board, Machine, MergePolicy, Pause, Switching};
 use crate::quantity::{Cost, Piecewise};
@@ -31,8 +31,23 @@ const PIECES_SPELT_OUT: usize = 4;
 /// A faster link is none.
 const NO_LIMIT_MB_PER_S: f64 = 1e8;
 
+/// A time in the unit in which it is no great number.
 fn us(span: TimeSpan) -> String {
-    format!("{} µs", trimmed(span.as_us()))
+    match span.as_us() {
+        us if us >= 1e6 => format!("{} s", trimmed(us / 1e6)),
+        us if us >= 1e3 => format!("{} ms", trimmed(us / 1e3)),
+        us => format!("{} µs", trimmed(us)),
+    }
+}
+
+fn kind_in_words(kind: WorkKind) -> (&'static str, &'static str) {
+    match kind {
+        WorkKind::FloatingPoint => ("Computing", "million floating-point operations a second"),
+        WorkKind::Fft => ("A Fourier transform", "million operations a second"),
+        WorkKind::CopyBytes => ("A copy", "MB/s"),
+        WorkKind::CornerTurnBytes => ("A corner turn in memory", "MB/s"),
+        WorkKind::Reduction => ("Combining what a reduction gets", "million operations a second"),
+    }
 }
 
 fn trimmed(value: f64) -> String {
@@ -144,7 +159,7 @@ fn message(machine: &Machine) -> Vec<String> {
     }
     if endpoint.gap != Piecewise::line(Cost::default()) {
         lines.push(format!(
-            "A node sends the next message no sooner than {} after one.",
+            "A node sends the next message no sooner than {} after one, and takes the next one in no sooner.",
             piecewise(&endpoint.gap)
         ));
     }
@@ -154,6 +169,12 @@ fn message(machine: &Machine) -> Vec<String> {
             "From {from} B on a message occupies both its nodes, which then send or take in, but not both at once."
         )),
         None => {}
+    }
+    if endpoint.library_posts {
+        lines.push(format!(
+            "Posting one takes {}, in a collective's steps, too.",
+            us(endpoint.post)
+        ));
     }
     if endpoint.posted_in_memory {
         lines.push(
@@ -195,6 +216,7 @@ fn collectives(machine: &Machine) -> Vec<String> {
         format!("They go over boards in memory that all ranks see{limit}."),
         format!("A rank has up to {places} pieces of {piece_bytes} B on its board."),
         format!("Others notice a piece {} after it is written.", us(board.see)),
+        format!("Each further board that a rank looks at takes it {}.", us(board.look)),
         format!("Writing one takes {}.", piecewise(&board.put)),
         format!("Reading one takes {}.", piecewise(&board.take)),
         format!("Combining one with one's own takes {}.", piecewise(&board.combine)),
@@ -210,11 +232,11 @@ fn processor(machine: &Machine) -> Vec<String> {
         .processor
         .work
         .iter()
-        .map(|(kind, costs)| match costs.pieces() {
-            [(_, line)] if line.fixed == TimeSpan::ZERO => {
-                format!("{kind:?}: {} million a second.", trimmed(line.per_byte.rate_per_us()))
+        .map(|(kind, costs)| match (kind_in_words(*kind), costs.pieces()) {
+            ((what, unit), [(_, line)]) if line.fixed == TimeSpan::ZERO => {
+                format!("{what}: {} {unit}.", trimmed(line.per_byte.rate_per_us()))
             }
-            _ => format!("{kind:?} takes {}.", piecewise(costs)),
+            ((what, _), _) => format!("{what} takes {}.", piecewise(costs)),
         })
         .collect();
     lines.push(format!(

@@ -120,9 +120,16 @@ impl LogGp {
                 // The parcel took its own time in the port on the way here; it only waits for others.
                 // Where the last one's arrival is due at this very moment, it comes first.
                 let in_order = port.takes_from < agenda.now() || agenda.now() == Time::ZERO;
-                let through = agenda.now().max(port.takes_from + times.taking_in);
+                let endpoint = &self.machine.endpoint;
+                let simplex = endpoint.is_simplex(parcel.bytes);
+                // The first follows none, and a message that occupies both ends is as far from the next as they are.
+                let gap = match simplex || port.takes_from == Time::ZERO {
+                    true => TimeSpan::ZERO,
+                    false => endpoint.gap.of(parcel.bytes),
+                };
+                let through = agenda.now().max(port.takes_from + times.taking_in.max(gap));
                 port.takes_from = through;
-                if self.machine.endpoint.is_simplex(parcel.bytes) {
+                if simplex {
                     port.sends_from = port.sends_from.max(through);
                 }
                 if through == agenda.now() && in_order {

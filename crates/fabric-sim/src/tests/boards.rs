@@ -16,7 +16,16 @@ pub(super) const BOARDS: &str = "[processor]\ncopy_mb_per_s = 1000\n[board]\nran
 
 /// When each rank returns, in nanoseconds.
 fn ends(ranks: usize, program: impl Fn(&mut dyn Rank) -> Result<()> + 'static) -> Vec<u64> {
-    let outcome = run(&machine(BOARDS), ranks, move |rank| {
+    ends_on(BOARDS, ranks, program)
+}
+
+/// The same on another machine.
+pub(super) fn ends_on(
+    lines: &str,
+    ranks: usize,
+    program: impl Fn(&mut dyn Rank) -> Result<()> + 'static,
+) -> Vec<u64> {
+    let outcome = run(&machine(lines), ranks, move |rank| {
         program(rank)?;
         Ok(rank.now().since(Time::ZERO))
     });
@@ -27,6 +36,40 @@ fn ends(ranks: usize, program: impl Fn(&mut dyn Rank) -> Result<()> + 'static) -
 #[test]
 fn a_barrier_is_a_look_at_every_board() {
     assert_eq!(ends(3, |rank| rank.barrier()), [9000; 3]);
+}
+
+/// The same with looks of 0.5 µs: of four ranks each waits for one board as before, and looks at two more.
+#[test]
+fn each_further_board_takes_a_look() {
+    let looking = BOARDS.replace("see_us = 1", "see_us = 1\nlook_us = 0.5");
+    let ends = |ranks, program: fn(&mut dyn Rank) -> Result<()>| ends_on(&looking, ranks, program);
+    assert_eq!(ends(2, |rank| rank.barrier()), [6000; 2]);
+    assert_eq!(ends(4, |rank| rank.barrier()), [2000 + 1000 + 3 * 3000 + 2 * 500; 4]);
+    // Whoever reads one board only, however many do, has nothing more to look at.
+    assert_eq!(ends(4, |rank| rank.broadcast(0, &mut [0; 100])), [3000, 9000, 9000, 9000]);
+}
+
+/// Of parts of more than 48 bytes at least as much is written and read as of 49: two blocks of 32 bytes are a part of 64, of which
+/// a rank writes one in 2.49 µs instead of 2.32, and reads one in 3.98 instead of 3.64. Two blocks of 16 are not so long.
+#[test]
+fn parts_that_lie_apart_from_their_line_take_as_long_as_the_shortest_such() {
+    let apart = BOARDS.replace("piece_bytes = 128", "piece_bytes = 128\nline_bytes = 48");
+    let of = |lines: &str, bytes: usize| {
+        ends_on(lines, 2, move |rank| rank.all_to_all(&vec![0; 2 * bytes], &mut vec![0; 2 * bytes]))
+    };
+    assert_eq!(of(BOARDS, 32), [32 + 2320 + 1000 + 3640; 2]);
+    assert_eq!(of(&apart, 32), [32 + 2490 + 1000 + 3980; 2]);
+    assert_eq!(of(&apart, 16), of(BOARDS, 16));
+}
+
+/// As with two ranks, and a look of 0.5 µs and the 8 bytes' own 0.24 µs for the third one's part: the 4 µs that nothing takes
+/// to combine are spent once.
+#[test]
+fn a_reduction_of_more_parts_takes_longer_by_their_bytes() {
+    let looking = BOARDS.replace("see_us = 1", "see_us = 1\nlook_us = 0.5");
+    let sum = Reduction::SUM_F64;
+    let program = move |rank: &mut dyn Rank| rank.allreduce(sum, &[0; 8], &mut [0; 8]);
+    assert_eq!(ends_on(&looking, 3, program), [7320 + 500 + 240; 3]);
 }
 
 /// The root writes 100 bytes for 3 µs, the others read them for 5 µs after 1 µs: all at once.

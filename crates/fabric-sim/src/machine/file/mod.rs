@@ -87,17 +87,20 @@ mod tests {
         let wrong = |from: &str, to: &str| problem(&GOOD.replace(from, to));
         let unknown = wrong("send_us", "sned_us");
         assert!(
-            unknown
-                .starts_with("m.toml, line 4: unknown field `sned_us`, expected one of `send_us`"),
+            unknown.starts_with(
+                "m.toml, line 4: unknown field `sned_us` (is it `send_us`?), expected one of `send_us`"
+            ),
             "{unknown}"
         );
         let shape = wrong("\"ring\"", "\"rign\"");
         assert!(
             shape.starts_with(
-                "m.toml, line 6: `shape`: unknown variant `rign`, expected one of `line`"
+                "m.toml, line 6: `shape`: unknown variant `rign` (is it `ring`?), expected one of `line`"
             ),
             "{shape}"
         );
+        let far = wrong("send_us", "colour");
+        assert!(far.contains("unknown field `colour`, expected one of `send_us`"), "{far}");
         let kind = wrong("2.5", "\"fast\"");
         assert_eq!(
             kind,

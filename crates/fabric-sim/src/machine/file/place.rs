@@ -20,7 +20,7 @@ impl Place<'_> {
         let line = line_of(self.text, error.span().map_or(0, |span| span.start));
         let key = self.text.lines().nth(line - 1).and_then(|line| line.split_once('='));
         let field = key.map(|(key, _)| format!("`{}`: ", key.trim())).unwrap_or_default();
-        let message = in_words(error.message());
+        let message = near(&in_words(error.message()));
         let named = message.contains("field `");
         self.invalid(line, format!("{}{message}", if named { "" } else { &field }))
     }
@@ -112,6 +112,21 @@ impl Place<'_> {
         Piecewise::new(pieces).ok_or_else(|| {
             self.refuse(field, "must have pieces with `from_bytes` ascending from 0")
         })
+    }
+}
+
+/// A message that names an unknown field, with the nearest of those that it lists.
+fn near(message: &str) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    let Some(unknown) = names.next().filter(|_| message.starts_with("unknown ")) else {
+        return message.into();
+    };
+    let distance = |name: &&str| strsim::damerau_levenshtein(unknown, name);
+    match names.min_by_key(distance) {
+        Some(name) if distance(&name) <= 1 + name.len() / 3 => {
+            message.replacen(", expected", &format!(" (is it `{name}`?), expected"), 1)
+        }
+        _ => message.into(),
     }
 }
 

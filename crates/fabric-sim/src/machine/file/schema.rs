@@ -69,6 +69,8 @@ pub(super) struct FileEndpoint {
     pub(super) packet_receive_us: Option<f64>,
     pub(super) packet_receive_ns_per_byte: Option<f64>,
     pub(super) post_us: Option<f64>,
+    #[serde(default)]
+    pub(super) library_posts: bool,
     pub(super) setup_us: Option<f64>,
     #[serde(default)]
     pub(super) setup: Vec<FilePiece>,
@@ -183,9 +185,11 @@ pub(super) struct FileRing {
 pub(super) struct FileBoard {
     pub(super) ranks_max: Option<usize>,
     pub(super) bytes_max: Option<u64>,
+    pub(super) line_bytes: Option<u64>,
     pub(super) piece_bytes: u64,
     pub(super) places: u64,
     pub(super) see_us: f64,
+    pub(super) look_us: Option<f64>,
     #[serde(default)]
     pub(super) crowding_permille: u32,
     pub(super) put: Vec<FilePiece>,

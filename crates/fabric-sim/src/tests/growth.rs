@@ -1,0 +1,98 @@
+//! What more ranks cost, on a machine as `calibrate` makes it of shared memory: times derived by hand.
+
+use contract::{Rank, Reduction, Result, Source, Work, WorkKind};
+
+use super::TAG;
+use super::boards::ends_on;
+
+/// A board is seen after 200 ns, a further one takes 50 ns. A message takes 200 ns, two at one end are 50 ns apart, posting
+/// one takes 20 ns; any copy takes 10 ns. Up to 32 ranks use boards.
+const TWIN: &str = "[processor]\ncopy = [{ from_bytes = 0, us = 0.01, ns_per_byte = 0 }]\n\
+    [endpoint]\npost_us = 0.02\nlibrary_posts = true\ngap_us = 0.05\n\
+    [board]\nranks_max = 32\nbytes_max = 1048576\npiece_bytes = 32768\nplaces = 8\nsee_us = 0.2\nlook_us = 0.05\n\
+    put = [{ from_bytes = 0, us = 0, ns_per_byte = 0.1 }]\n\
+    take = [{ from_bytes = 0, us = 0, ns_per_byte = 0.1 }]\n\
+    combine = [{ from_bytes = 0, us = 0.05, ns_per_byte = 0.2 }]\n\
+    [network]\nshape = \"switch\"\nlink_mb_per_s = 1e9\nlatency_us = 0.1";
+
+type Program = fn(&mut dyn Rank) -> Result<()>;
+
+/// When the last rank returns, in nanoseconds.
+fn slowest(ranks: usize, program: Program) -> u64 {
+    ends_on(TWIN, ranks, program).into_iter().max().unwrap_or(0)
+}
+
+/// Up to 32 ranks: one board after 200 ns, the others after 50 ns each. Beyond, log2 P rounds, in each of which a rank posts
+/// a receive and a send for 20 ns each and gets a message of 200 ns.
+#[test]
+fn a_barrier_looks_at_every_board_or_goes_in_rounds() {
+    let barrier: Program = |rank| rank.barrier();
+    assert_eq!(slowest(2, barrier), 200);
+    assert_eq!(slowest(16, barrier), 200 + 14 * 50);
+    assert_eq!(slowest(32, barrier), 200 + 30 * 50);
+    assert_eq!(slowest(64, barrier), 6 * 240);
+    assert_eq!(slowest(512, barrier), 9 * 240);
+}
+
+/// Nothing is copied in no time. Up to 32 ranks each copies its own block and reads the others' boards. With 64 it copies all
+/// its blocks at once; in each of six rounds it packs 32 of them and unpacks as many, one by one, around an exchange; at
+/// last it puts all 64 in their places. With 512 nine rounds of 256.
+#[test]
+fn an_all_to_all_of_short_blocks_copies_each_block_of_each_round() {
+    let all_to_all: Program = |rank| rank.all_to_all(&[], &mut []);
+    assert_eq!(slowest(16, all_to_all), 10 + 200 + 14 * 50);
+    assert_eq!(slowest(64, all_to_all), 10 + 6 * (2 * 32 * 10 + 240) + 64 * 10);
+    assert_eq!(slowest(512, all_to_all), 10 + 9 * (2 * 256 * 10 + 240) + 512 * 10);
+}
+
+/// Messages of 63 ranks that arrive at once are taken in 50 ns apart, the first after 200 ns.
+#[test]
+fn a_rank_that_hears_from_all_takes_one_message_after_the_other() {
+    let last = slowest(64, |rank| match rank.rank() {
+        0 => (1..rank.size())
+            .try_for_each(|_| rank.receive(Source::Any, TAG.into(), &mut []).map(drop)),
+        _ => rank.send(0, TAG, &[]),
+    });
+    assert_eq!(last, 200 + 62 * 50);
+}
+
+#[test]
+fn several_copies_take_longer_than_one_of_all_their_bytes() {
+    let copies = |times: u64| {
+        ends_on(TWIN, 1, move |rank| {
+            let copy = Work::new(WorkKind::CopyBytes, 64);
+            rank.compute(copy.repeated(times), &mut || {});
+            Ok(())
+        })
+    };
+    assert_eq!((copies(1), copies(7)), (vec![10], vec![70]));
+}
+
+/// Of eight bytes, each collective takes no less time the more ranks there are, whether by boards or by messages.
+#[test]
+fn no_collective_gets_faster_with_more_ranks() {
+    let all: [(&str, Program); 8] = [
+        ("barrier", |rank| rank.barrier()),
+        ("broadcast", |rank| rank.broadcast(0, &mut [0; 8])),
+        ("scatter", |rank| {
+            let all = vec![0; if rank.rank() == 0 { 8 * rank.size() } else { 0 }];
+            rank.scatter(0, &all, &mut [0; 8])
+        }),
+        ("gather", |rank| {
+            let mut all = vec![0; if rank.rank() == 0 { 8 * rank.size() } else { 0 }];
+            rank.gather(0, &[0; 8], &mut all)
+        }),
+        ("allgather", |rank| rank.allgather(&[0; 8], &mut vec![0; 8 * rank.size()])),
+        ("reduce", |rank| rank.reduce(0, Reduction::SUM_F64, &[0; 8], &mut [0; 8])),
+        ("allreduce", |rank| rank.allreduce(Reduction::SUM_F64, &[0; 8], &mut [0; 8])),
+        ("all-to-all", |rank| {
+            let blocks = vec![0; 8 * rank.size()];
+            rank.all_to_all(&blocks, &mut blocks.clone())
+        }),
+    ];
+    for (name, program) in all {
+        let times = [2, 4, 16, 64, 512].map(|ranks| slowest(ranks, program));
+        assert!(times.is_sorted(), "{name}: {times:?} ns");
+        assert!(times[4] > 2 * times[0], "{name}: {times:?} ns");
+    }
+}
