@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::bench_node::BenchNodeCell;
 use crate::calls::CallCell;
 use crate::formula;
-use crate::measured;
 use crate::simulated::{Question, Simulator};
 use crate::validation::ValidationCell;
 
@@ -22,8 +21,6 @@ pub enum How {
     Predicted,
     /// By a formula that the paper gives.
     Formula,
-    /// By the same program on this machine: the two stand side by side, and neither is in error.
-    Measured,
 }
 
 /// A cell and how it is computed.
@@ -42,8 +39,6 @@ pub struct Cell {
     formula: Option<String>,
     /// A benchmark and what of it is asked, if it is simulated.
     run: Option<RunCell>,
-    /// A processor benchmark's name, if it is measured here.
-    program: Option<String>,
     /// A call's cost, if it is that.
     call: Option<CallCell>,
     /// A node of the test bench, if it is that.
@@ -88,10 +83,22 @@ struct RunCell {
     inverse_of: Option<f64>,
 }
 
+/// What a program did on a processor of old, and which program that is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProcessorCell {
+    pub(crate) id: String,
+    pub(crate) unit: String,
+    pub(crate) published: f64,
+    pub(crate) program: String,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     cell: Vec<Cell>,
+    #[serde(default)]
+    processor: Vec<ProcessorCell>,
 }
 
 const FILES: [&str; 4] = [
@@ -101,21 +108,29 @@ const FILES: [&str; 4] = [
     include_str!("../../../papers/hypercube-1986.toml"),
 ];
 
+fn files() -> impl Iterator<Item = File> {
+    FILES.iter().map(|text| toml::from_str(text).expect("a test reads every paper's file"))
+}
+
 /// All cells, paper by paper and table by table.
 pub fn cells() -> Vec<Cell> {
-    let read =
-        |text: &&str| toml::from_str::<File>(text).expect("a test reads every paper's file").cell;
-    FILES.iter().flat_map(read).collect()
+    files().flat_map(|file| file.cell).collect()
+}
+
+/// The cells that this machine's processors stand beside.
+pub(crate) fn processor_cells() -> Vec<ProcessorCell> {
+    files().flat_map(|file| file.processor).collect()
+}
+
+/// Whether a cell is of this paper or table.
+pub(crate) fn is_of(id: &str, table: &str) -> bool {
+    id.strip_prefix(table.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
 }
 
 impl Cell {
     /// Whether the cell is of this paper or table.
     pub fn belongs_to(&self, table: Option<&str>) -> bool {
-        table.is_none_or(|table| {
-            self.id
-                .strip_prefix(table.trim_end_matches('/'))
-                .is_some_and(|rest| rest.starts_with('/'))
-        })
+        table.is_none_or(|table| is_of(&self.id, table))
     }
 
     /// Our value.
@@ -126,7 +141,6 @@ impl Cell {
         let found = [
             self.formula.as_deref().map(formula::value),
             self.run.as_ref().map(|run| run.compute(simulator)),
-            self.program.as_deref().map(measured::value),
             self.call.as_ref().map(CallCell::value),
             self.bench_node.as_ref().map(BenchNodeCell::value),
             self.validation.as_ref().map(|validation| validation.value(simulator)),

@@ -7,6 +7,44 @@ use std::time::Instant;
 use kernels::classic::Classic;
 use kernels::{dhrystone, whetstone};
 
+use crate::ReproductionError;
+use crate::cell::{is_of, processor_cells};
+
+/// What a program did on a processor of old, and does on this one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    /// `paper/table/machine/program`.
+    pub id: String,
+    /// The unit of both.
+    pub unit: String,
+    /// What was published.
+    pub published: f64,
+    /// What was measured here.
+    pub here: f64,
+}
+
+/// Whether this is a table of processors, or of one of them, which are measured and not reproduced.
+pub fn is_of_processors(table: &str) -> bool {
+    let (mut cells, all) = (crate::cells().into_iter(), processor_cells());
+    all.iter().any(|cell| is_of(&cell.id, table)) && !cells.any(|cell| is_of(&cell.id, table))
+}
+
+/// Runs the programs of a table of processors. `each` gets every line as it is made.
+///
+/// # Errors
+/// A program whose result is wrong.
+pub fn measure_processors(
+    table: &str,
+    each: &mut dyn FnMut(&Beside),
+) -> Result<(), ReproductionError> {
+    for cell in processor_cells().into_iter().filter(|cell| is_of(&cell.id, table)) {
+        let here = value(&cell.program)
+            .map_err(|reason| ReproductionError::Cell { id: cell.id.clone(), reason })?;
+        each(&Beside { id: cell.id, unit: cell.unit, published: cell.published, here });
+    }
+    Ok(())
+}
+
 /// Several cells ask for the same number: the published ones of different machines. It is measured once.
 static MEASURED: Mutex<BTreeMap<String, f64>> = Mutex::new(BTreeMap::new());
 
@@ -64,6 +102,17 @@ mod tests {
         assert!(first > 0.0);
         assert_eq!(value("hanoi").unwrap(), first);
         assert_eq!(value("ackermann").unwrap_err(), "there is no program `ackermann`");
+    }
+
+    #[test]
+    fn processors_have_a_table_of_their_own() {
+        assert!(is_of_processors("hypercube-1986/3") && is_of_processors("hypercube-1986/3/ipsc"));
+        assert!(!is_of_processors("hypercube-1986") && !is_of_processors("hypercube-1986/5"));
+        let mut lines = Vec::new();
+        measure_processors("hypercube-1986/3/ipsc", &mut |line| lines.push(line.clone())).unwrap();
+        // Table 3 has a line for each of seven simple programs, and three synthetic ones.
+        assert_eq!(lines.len(), 10);
+        assert!(lines.iter().all(|line| line.here > 0.0), "{lines:?}");
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use reproduction::{How, ReproductionError, Row, reproduce};
+use reproduction::{
+    Beside, How, ReproductionError, Row, is_of_processors, measure_processors, reproduce,
+};
 
 use crate::arguments::{Format, ReproduceArguments};
 use crate::failure::Failure;
@@ -10,6 +12,9 @@ use crate::output::print;
 
 /// Recomputes what is asked for, and shows each cell beside the published one.
 pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failure> {
+    if let Some(table) = arguments.table.as_deref().filter(|table| is_of_processors(table)) {
+        return processors(table, arguments.format);
+    }
     let mut printed = Ok(());
     let mut show = |text: &str| {
         if printed.is_ok() {
@@ -18,18 +23,23 @@ pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failur
     };
     // Nothing is printed where there is no such table.
     let mut heading = heading(arguments.format);
+    let mut group = String::new();
     let rows = reproduce(arguments.table.as_deref(), &mut |row| {
         show(std::mem::take(&mut heading));
         match arguments.format {
-            Format::Table => show(&table_line(row)),
+            Format::Table => {
+                let (table, cell) = parted(&row.id);
+                if group != table {
+                    group = table.into();
+                    show(&format!("\n{table}\n"));
+                }
+                show(&table_line(row, cell));
+            }
             Format::Csv => show(&csv_line(row)),
             Format::Json => {}
         }
     })
-    .map_err(|error| match error {
-        ReproductionError::Unknown(..) => Failure::usage(error.to_string()),
-        ReproductionError::Cell { .. } => Failure::failed(error.to_string()),
-    })?;
+    .map_err(failure)?;
     match arguments.format {
         Format::Json => {
             let list = serde_json::to_string_pretty(&rows).expect("rows are plain data");
@@ -41,31 +51,80 @@ pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failur
     printed.map(|()| ExitCode::SUCCESS)
 }
 
+fn failure(error: ReproductionError) -> Failure {
+    match error {
+        ReproductionError::Unknown(..) => Failure::usage(error.to_string()),
+        ReproductionError::Cell { .. } => Failure::failed(error.to_string()),
+    }
+}
+
+/// Measures this machine's processor beside those of a table.
+fn processors(table: &str, format: Format) -> Result<ExitCode, Failure> {
+    if format != Format::Table {
+        return Err(Failure::usage(format!(
+            "{table} sets this machine's processor beside published ones and recomputes nothing, so it has no list of \
+             fitted, predicted and formula cells; leave --format out, or measure with `cornerstone run processor`"
+        )));
+    }
+    let mut printed = print(PROCESSORS_HEADING);
+    measure_processors(table, &mut |line| {
+        if printed.is_ok() {
+            printed = print(&processor_line(line));
+        }
+    })
+    .map_err(failure)?;
+    printed.and_then(|()| print(PROCESSORS_LEGEND)).map(|()| ExitCode::SUCCESS)
+}
+
+const PROCESSORS_HEADING: &str =
+    "program on a machine of old                       published        here  unit\n";
+const PROCESSORS_LEGEND: &str = "
+here: the same program on this machine, which is no reproduction: neither is in error.
+";
+
+fn processor_line(line: &Beside) -> String {
+    format!("{:47}{:>12}{:>12}  {}\n", line.id, line.published, rounded(line.here), line.unit)
+}
+
 const LEGEND: &str = "
-fitted: the machine was fitted to this cell, among others; predicted: it knows nothing of it; formula: computed as
-the paper does; measured: the same program on this machine, beside the published one. <=: the most that the paper
-found. Cells without a published value were kept back, to check predictions against.
+fitted: the machine was fitted to this cell, among others; predicted: it knows
+nothing of it; formula: computed as the paper does. <=: the most that the paper
+found. Cells without a published value were kept back, to check predictions.
+`cornerstone reproduce hypercube-1986/3` sets this processor beside old ones.
 ";
 
 fn heading(format: Format) -> &'static str {
     match format {
         Format::Table => {
-            "cell                                                            published         ours  unit    how        error\n"
+            "paper/table, and each row/column  published      ours  unit    how         error\n"
         }
         Format::Csv => "id,unit,published,ours,how,error\n",
         Format::Json => "",
     }
 }
 
-fn table_line(row: &Row) -> String {
+/// A cell's paper and table, and its row and column.
+fn parted(id: &str) -> (&str, &str) {
+    let table = id.match_indices('/').nth(1).map_or(id.len(), |(at, _)| at);
+    (&id[..table], id[table..].trim_start_matches('/'))
+}
+
+/// A line of less than 80 characters, or two if the cell's name is long.
+fn table_line(row: &Row, cell: &str) -> String {
+    const NAME: usize = 30;
+
     let bound = if row.at_most { "<= " } else { "" };
     let published = row.published.map_or("-".into(), |value| format!("{bound}{value}"));
     let error = row.error.map_or("-".into(), |error| {
         let percent = format!("{:+.1}", 100.0 * error);
         format!("{} %", if percent == "-0.0" { "+0.0" } else { &percent })
     });
-    let (id, unit, how) = (&row.id, &row.unit, how(row.how));
-    format!("{id:62}{published:>11}{:>13}  {unit:7} {how:9}{error:>8}\n", rounded(row.ours))
+    let (unit, how) = (&row.unit, how(row.how));
+    let name = match cell.len() <= NAME {
+        true => format!("  {cell:NAME$}"),
+        false => format!("  {cell}\n  {:NAME$}", ""),
+    };
+    format!("{name}{published:>11}{:>10}  {unit:7} {how:9}{error:>8}\n", rounded(row.ours))
 }
 
 fn csv_line(row: &Row) -> String {
@@ -91,7 +150,6 @@ fn how(how: How) -> &'static str {
         How::Fitted => "fitted",
         How::Predicted => "predicted",
         How::Formula => "formula",
-        How::Measured => "measured",
     }
 }
 
@@ -117,6 +175,9 @@ mod tests {
             at_most: false,
         };
         assert_eq!(csv_line(&row), "mitre-1995/4.5/7-8/rate-mb-per-s,MB/s,,72.09,predicted,\n");
-        assert!(table_line(&row).ends_with("predicted       -\n"), "{}", table_line(&row));
+        let (table, cell) = parted(&row.id);
+        assert_eq!((table, cell), ("mitre-1995/4.5", "7-8/rate-mb-per-s"));
+        let line = table_line(&row, cell);
+        assert!(line.ends_with("predicted       -\n") && line.trim_end().len() <= 80, "{line}");
     }
 }
