@@ -50,8 +50,8 @@ impl Host {
     }
 }
 
-/// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next.
-pub(crate) fn places(hosts: &[Host], ranks: usize) -> Option<Vec<&Host>> {
+/// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if there are too few.
+pub fn places(hosts: &[Host], ranks: usize) -> Option<Vec<&Host>> {
     let places: Vec<&Host> =
         hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.slots)).take(ranks).collect();
     (places.len() == ranks).then_some(places)

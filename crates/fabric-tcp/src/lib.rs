@@ -26,7 +26,7 @@ mod secret;
 mod start;
 mod supervision;
 
-pub use hosts_file::Host;
+pub use hosts_file::{Host, places};
 pub use rank::TcpRank;
 pub use reporter::Reporter;
 pub use secret::Secret;

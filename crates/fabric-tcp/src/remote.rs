@@ -55,6 +55,22 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpRan
     joined.map(|tcp| (tcp, job.unwrap_or_default()))
 }
 
+/// Keeps this process on a processor, as the last argument says which the start of the run gave it: the n-th of those that it may
+/// use, `-` for any. To be called before threads are started.
+///
+/// # Errors
+/// What the system has against it, or that the argument is none.
+pub fn bind(argument: &str) -> Result<()> {
+    let failed =
+        |reason| Error::System { what: format!("keeping a rank on processor {argument}"), reason };
+    if argument == "-" {
+        return Ok(());
+    }
+    let place: usize = argument.parse().map_err(|_| failed("that is no number".into()))?;
+    let bound = hosts::Processors::of_this_process().bind_to(place);
+    bound.map_err(|error| failed(error.to_string()))
+}
+
 fn parse(list: &str) -> Option<Vec<SocketAddr>> {
     list.lines().map(|line| line.parse().ok()).collect()
 }

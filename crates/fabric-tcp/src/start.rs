@@ -42,8 +42,11 @@ pub struct StartOptions {
     /// The program of a rank, by the same path on all hosts. It must read the secret, a line, from its standard input
     /// ([`Secret::from_line`]), and call [`remote::join`](crate::remote::join).
     pub program: PathBuf,
-    /// Its arguments; behind them come the address to call and the rank.
+    /// Its arguments; behind them come the address to call, the rank, and the processor that it is for, `-` for any.
     pub arguments: Vec<String>,
+    /// For which of the processors of its host each rank is ([`remote::bind`](crate::remote::bind)); a rank beyond the list is for
+    /// any.
+    pub processors: Vec<Option<usize>>,
     /// Bytes that every rank gets when it joins.
     pub job: Vec<u8>,
 }

@@ -20,6 +20,24 @@ impl Processors {
         Processors(words)
     }
 
+    /// Keeps this process on one of them: the `place`-th, from the start again at the end.
+    ///
+    /// # Errors
+    /// The system's, or that there are none.
+    pub fn bind_to(&self, place: usize) -> std::io::Result<()> {
+        let own: Vec<usize> = (0..64 * Processors::WORDS)
+            .filter(|&one| self.0[one / 64] >> (one % 64) & 1 == 1)
+            .collect();
+        let Some(&processor) = place.checked_rem(own.len()).and_then(|place| own.get(place)) else {
+            return Err(std::io::Error::other(
+                "the system does not tell which processors may be used",
+            ));
+        };
+        let mut set = rustix::thread::CpuSet::new();
+        set.set(processor);
+        Ok(rustix::thread::sched_setaffinity(None, &set)?)
+    }
+
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let (chunks, _) = bytes.as_chunks_mut::<8>();
@@ -72,6 +90,21 @@ mod tests {
         assert!(!enough(&[set(&[0, 1]), set(&[0, 1]), set(&[0, 1])]));
         assert!(enough(&[set(&[0]), set(&[70])]));
         assert!(!enough(&[set(&[1]), set(&[1]), set(&[0]), set(&[2, 3])]));
+    }
+
+    #[test]
+    fn places_among_the_processors_go_round() {
+        // In a thread of its own: what is bound is the thread that asks.
+        std::thread::spawn(|| {
+            let all = Processors::of_this_process();
+            let first =
+                (0..64 * Processors::WORDS).find(|one| all.0[one / 64] >> (one % 64) & 1 == 1);
+            all.bind_to(all.count()).unwrap();
+            assert_eq!(Processors::of_this_process().only(), first);
+            assert!(set(&[]).bind_to(0).is_err());
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

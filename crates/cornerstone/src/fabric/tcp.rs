@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use benchmark::Launch;
+use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_shm::LocalRank;
 use fabric_tcp::{Host, Secret, StartOptions, TcpRank};
@@ -79,12 +79,33 @@ pub(super) fn run(
         listen: hosts.listen,
         program,
         arguments: vec![RANK.into()],
+        processors: processors(&hosts.hosts, launch.ranks, launch.placement),
         job: Order { secret: None, job: launch.job.clone() }.to_bytes(),
     };
     let interruption = Interruption::watch();
     super::heard(on_message, |on_report| {
         fabric_tcp::start(&options, &mut || interruption.signal(), on_report)
     })
+}
+
+/// For which of its host's processors each rank is. Ranks of one host get one each in turn; the only rank of a host may go
+/// where the system likes, for what are several hosts by name may be one machine.
+fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<usize>> {
+    let places = fabric_tcp::places(hosts, ranks).unwrap_or_default();
+    let of_one_node = (ranks / 2).max(1);
+    let place = |rank: usize| {
+        let here = |other: &usize| places[*other].name == places[rank].name;
+        match placement {
+            Placement::OneProcessor => Some(0),
+            Placement::TwoProcessors => Some(usize::from(rank >= of_one_node && here(&0))),
+            Placement::Spread => {
+                let before = (0..rank).filter(here).count();
+                let alone = (0..places.len()).filter(here).count() == 1;
+                (!alone).then_some(before)
+            }
+        }
+    };
+    (0..places.len()).map(place).collect()
 }
 
 /// Does the part of a rank that the launcher has started on this host.
@@ -106,10 +127,14 @@ pub(crate) fn serve() -> Option<ExitCode> {
     }
     let address = arguments.next().and_then(|text| text.parse().ok());
     let rank = arguments.next().and_then(|text| text.parse().ok());
-    let (Some(address), Some(rank)) = (address, rank) else {
+    let (Some(address), Some(rank), Some(processor)) = (address, rank, arguments.next()) else {
         note(&format!("cornerstone: error: {RANK} is for this program itself"));
         return Some(ExitCode::from(2));
     };
+    // It can measure all the same, if not as well.
+    if let Err(error) = fabric_tcp::remote::bind(&processor) {
+        note(&format!("note: rank {rank}: {error}"));
+    }
     let status = match join(address, rank) {
         Ok((tcp, order)) => execute(tcp, &order),
         Err(error) => {
@@ -140,4 +165,23 @@ fn execute(mut tcp: TcpRank, order: &Order) -> i32 {
     let reporter = tcp.reporter();
     let outcome = rank::execute(&mut tcp, &order.job, &|bytes| reporter.report(bytes));
     tcp.finish(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_one_host_get_a_processor_each_and_nodes_one_together() {
+        let hosts = Host::parse_all("alpha:3\nbeta:1\nalpha:2\n").unwrap();
+        let of = |ranks, placement| processors(&hosts, ranks, placement);
+        // alpha, alpha, alpha, beta, alpha, alpha.
+        let spread = [Some(0), Some(1), Some(2), None, Some(3), Some(4)];
+        assert_eq!(of(6, Placement::Spread), spread);
+        assert_eq!(of(6, Placement::OneProcessor), [Some(0); 6]);
+        // Both halves have ranks on alpha; the one on beta has that host's first.
+        let halves = [Some(0), Some(0), Some(0), Some(0), Some(1), Some(1)];
+        assert_eq!(of(6, Placement::TwoProcessors), halves);
+        assert_eq!(of(7, Placement::Spread), [], "there are no places for them");
+    }
 }

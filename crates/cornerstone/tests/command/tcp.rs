@@ -1,6 +1,6 @@
 //! Runs over TCP on this host, alone and beside other fabrics.
 
-use crate::lab::{Lab, eventually, signal};
+use crate::lab::{Lab, eventually, signal, skip};
 
 const SHORT: [&str; 8] =
     ["run", "ping-pong", "bandwidth", "--sizes", "8,64KiB", "--time-limit", "50ms", "--out"];
@@ -131,5 +131,36 @@ fn ranks_on_other_hosts_do_not_outlive_the_process_that_started_them() {
     assert!(eventually(|| !lab.records("a.jsonl").is_empty()), "the ranks have not begun");
     running.signal("KILL");
     assert_eq!(running.wait().status, None);
+    assert!(lab.becomes_empty());
+}
+
+/// The processors that a process may use, as the system lists them.
+fn allowed(pid: u32) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.unwrap_or_default().trim().to_string()
+}
+
+#[test]
+fn ranks_of_a_host_are_kept_on_a_processor_each() {
+    let own = allowed(std::process::id());
+    if own.parse::<usize>().is_ok() {
+        return skip("ranks of a host on a processor each", "there is one processor");
+    }
+    let lab = Lab::new();
+    lab.write("hosts", "localhost:2\n");
+    let running = lab.start(&long(&["--hosts", "hosts"]));
+    assert!(eventually(|| !lab.records("a.jsonl").is_empty()), "the ranks have not begun");
+    let is_rank = |pid: &u32| {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains("--as-a-tcp-rank")
+    };
+    let mut bound: Vec<String> = lab.processes().into_iter().filter(is_rank).map(allowed).collect();
+    bound.sort();
+    bound.dedup();
+    assert_eq!(bound.len(), 2, "{bound:?}");
+    assert!(bound.iter().all(|list| list.parse::<usize>().is_ok()), "{bound:?} of {own}");
+    running.signal("INT");
+    running.wait().refuses(130, &["interrupted by SIGINT"]);
     assert!(lab.becomes_empty());
 }

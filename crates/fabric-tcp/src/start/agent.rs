@@ -23,7 +23,9 @@ pub(super) fn start(
         command.arg(&host.name).arg(&options.program);
         command
     };
-    command.args(&options.arguments).arg(call.to_string()).arg(rank.to_string());
+    let processor = options.processors.get(rank).copied().flatten();
+    let processor = processor.map_or_else(|| "-".into(), |place| place.to_string());
+    command.args(&options.arguments).args([call.to_string(), rank.to_string(), processor]);
     // A rank's standard output would mix with the results.
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {

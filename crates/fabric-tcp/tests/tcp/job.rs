@@ -38,7 +38,10 @@ fn serve_remote() -> i32 {
     std::io::stdin().read_line(&mut line).expect("standard input can be read");
     let secret = Secret::from_line(&line).expect("a secret comes first");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, rank] = &arguments[..] else { panic!("an address and a rank") };
+    let [address, rank, processor] = &arguments[..] else {
+        panic!("an address, a rank and a processor")
+    };
+    fabric_tcp::remote::bind(processor).expect("it can be bound");
     let (address, rank) = (address.parse().expect("an address"), rank.parse().expect("a rank"));
     match fabric_tcp::remote::join(address, rank, &secret) {
         Ok((rank, case)) => run(rank, &case),

@@ -26,6 +26,7 @@ fn options(hosts: &str, ranks: usize, case: &str) -> StartOptions {
             format!("{REMOTE}=1"),
             std::env::current_exe().expect("this program has a file").display().to_string(),
         ],
+        processors: (0..ranks).map(|rank| (rank > 0).then(|| rank - 1)).collect(),
         job: case.into(),
     }
 }
