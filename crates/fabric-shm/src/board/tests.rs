@@ -107,6 +107,115 @@ fn the_last_to_arrive_sees_what_all_did_before() {
     });
 }
 
+/// Two members show each other memory of their own, read the other's, and count that on its board; then each changes its own.
+#[cfg(loom)]
+#[test]
+fn memory_that_was_shown_is_changed_only_after_the_other_has_read_it() {
+    struct Member {
+        head: Head,
+        done: Tally,
+        memory: UnsafeCell<u64>,
+    }
+    // SAFETY: as for `Pair`.
+    unsafe impl Sync for Member {}
+    fn act(members: &[Member; 2], me: usize) {
+        let (mine, theirs) = (&members[me], &members[1 - me]);
+        // SAFETY: nobody has been shown it yet; loom's cell reports where that is wrong. So below, after both have counted.
+        mine.memory.with_mut(|memory| unsafe { *memory = me as u64 + 1 });
+        mine.head.put(1, me as u64);
+        assert_eq!(theirs.head.take(1), 1 - me as u64);
+        // SAFETY: it was shown, and we have not counted yet.
+        let read = theirs.memory.with(|memory| unsafe { *memory });
+        assert_eq!(read, 2 - me as u64);
+        theirs.done.count(1);
+        while !mine.done.is(1, 1) {
+            yield_processor();
+        }
+        mine.memory.with_mut(|memory| unsafe { *memory = 9 });
+    }
+    loom::model(|| {
+        let new = || Member {
+            head: Head::empty(),
+            done: Tally(AtomicU64::new(0)),
+            memory: UnsafeCell::new(0),
+        };
+        let members = loom::sync::Arc::new([new(), new()]);
+        let other = {
+            let members = members.clone();
+            loom::thread::spawn(move || act(&members, 1))
+        };
+        act(&members, 0);
+        other.join().unwrap();
+    });
+}
+
+/// The root writes to a member's slot and says so in its own; the member reads it there and ends the step, after which the root
+/// may write again.
+#[cfg(loom)]
+#[test]
+fn a_root_writes_to_a_members_board_only_between_its_steps() {
+    struct Boards {
+        root: Head,
+        member: Head,
+        ended: Progress,
+    }
+    // SAFETY: as for `Pair`.
+    unsafe impl Sync for Boards {}
+    loom::model(|| {
+        let boards = loom::sync::Arc::new(Boards {
+            root: Head::empty(),
+            member: Head::empty(),
+            ended: Progress(AtomicU32::new(0)),
+        });
+        let member = {
+            let boards = boards.clone();
+            loom::thread::spawn(move || {
+                for number in 1..=2 {
+                    while !boards.root.holds(number) {
+                        yield_processor();
+                    }
+                    assert_eq!(boards.member.read(), u64::from(number) * 10);
+                    boards.ended.end(number);
+                }
+            })
+        };
+        for number in 1..=2 {
+            while !has_come(boards.ended.ended(), number - 1) {
+                yield_processor();
+            }
+            boards.member.write(u64::from(number) * 10);
+            boards.root.publish(number, 7, 8);
+        }
+        member.join().unwrap();
+    });
+}
+
+/// A member reads the board for the last time and leaves; whoever sees that everybody has left clears it.
+#[cfg(loom)]
+#[test]
+fn a_board_is_cleared_only_after_everybody_has_left() {
+    struct Board(Head, Left);
+    // SAFETY: as for `Pair`.
+    unsafe impl Sync for Board {}
+    loom::model(|| {
+        let board = loom::sync::Arc::new(Board(Head::empty(), Left(AtomicU32::new(0))));
+        board.0.write(5);
+        let member = {
+            let board = board.clone();
+            loom::thread::spawn(move || {
+                assert_eq!(board.0.read(), 5);
+                board.1.leave();
+            })
+        };
+        board.1.leave();
+        while !board.1.is_everybody(2) {
+            yield_processor();
+        }
+        board.0.write(0);
+        member.join().unwrap();
+    });
+}
+
 #[cfg(loom)]
 #[test]
 fn each_chunk_is_taken_once_and_seen_when_done() {

@@ -72,6 +72,7 @@ impl Engine {
                 kind::OFFER => self.arrive_offer(source, &body),
                 kind::TAKE => {
                     let [mine, theirs, ..] = body.payload;
+                    self.offer_ended(Request(mine));
                     self.enqueue(source, Outgoing::Data(Request(mine), theirs));
                 }
                 kind::DATA => {
@@ -79,7 +80,10 @@ impl Engine {
                     self.arrive_more(source, body.payload[1] as usize);
                 }
                 kind::HELP => self.help(source, &body.payload),
-                kind::DONE => self.operations[Request(body.payload[0])].done = true,
+                kind::DONE => {
+                    self.offer_ended(Request(body.payload[0]));
+                    self.operations[Request(body.payload[0])].done = true;
+                }
                 unknown => unreachable!("a cell of kind {unknown}"),
             }
             let returned = self.inbound[source]

@@ -5,7 +5,7 @@
 //!
 //! How a message travels, by its length:
 //! * up to 108 bytes ([`SHORT_BYTES`](crate::ring::SHORT_BYTES)): in the cell itself, from 49 bytes on in two;
-//! * up to [`EAGER_LIMIT_BYTES`] ([`DIRECT_FROM_BYTES`] from an arena): at once, through the byte ring, in fragments if need be; a receiver that has posted
+//! * up to [`EAGER_LIMIT_BYTES`](limits::EAGER_LIMIT_BYTES) (less where a shorter way is open: `limits`): at once, through the byte ring, in fragments if need be; a receiver that has posted
 //!   nothing keeps a copy;
 //! * longer: the sender offers it; once the receive is known, it is copied straight from memory to memory where one side
 //!   reaches the other's (`transfer`), else it follows in fragments.
@@ -66,7 +66,6 @@ pub(crate) struct Engine {
     fruitless_looks: u32,
     /// Whether this look may leave messages in their rings.
     may_leave: bool,
-    _probe: Probe,
     /// Set by the first error that cannot be mended; every later call returns it.
     failure: Option<contract::Error>,
     /// Last, because everything above may point into it.
@@ -83,6 +82,8 @@ struct Outbound {
     ring: Producer,
     /// Whether the receiver has been told to look at this ring.
     announced: bool,
+    /// Messages that were offered and not yet answered.
+    offered: u32,
     queue: std::collections::VecDeque<Outgoing>,
 }
 
@@ -99,30 +100,34 @@ impl Engine {
             true => probe.try_neighbour(&segment, me),
             false => Attach::Forbidden,
         };
-        let outbound = (0..segment.ranks())
+        // From here on nobody reads what was published.
+        let attach = attach.agree(&segment);
+        let ranks = segment.ranks();
+        let outbound = (0..ranks)
             .map(|receiver| Outbound {
                 // SAFETY: the segment maps the ring, outlives the engine's use of it, and gave it to no other sender.
                 ring: unsafe { Producer::new(segment.ring(me, receiver)) },
                 announced: false,
+                offered: 0,
                 queue: Default::default(),
             })
             .collect();
         Engine {
             me,
             choices,
-            inbound: (0..segment.ranks()).map(|_| Inbound::default()).collect(),
+            inbound: (0..ranks).map(|_| Inbound::default()).collect(),
             outbound,
-            active: Vec::new(),
-            queued: Vec::new(),
+            // Room for all at once: whichever of them is busy first, nothing is allocated in the midst of messages.
+            active: Vec::with_capacity(ranks),
+            queued: Vec::with_capacity(ranks),
             operations: Operations::default(),
             posted: PostedQueue::default(),
-            unexpected: UnexpectedQueue::default(),
+            unexpected: UnexpectedQueue::with_room(),
             attach,
             transfers: Vec::new(),
             calls: Calls::default(),
             fruitless_looks: 0,
             may_leave: false,
-            _probe: probe,
             failure: None,
             segment,
         }

@@ -4,7 +4,7 @@ use contract::Result;
 
 use super::Engine;
 use super::copy::Far;
-use super::limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES};
+use super::limits::{ATTACHED_FROM_BYTES, DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES};
 use super::matching::{Contents, Unexpected};
 use super::message::{Envelope, kind};
 use super::operation::{Operation, Request, Way};
@@ -87,6 +87,9 @@ impl Engine {
     /// Tries the fastest way: a message that fits one cell and its lines, straight into the ring.
     #[inline]
     pub(super) fn send_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
+        if data.len() > ATTACHED_FROM_BYTES && self.attaches_early(to) {
+            return false;
+        }
         let outbound = &mut self.outbound[to];
         if data.len() > outbound.ring.fragment_bytes() || !outbound.queue.is_empty() {
             return false;
@@ -110,6 +113,26 @@ impl Engine {
         }
         self.after_push(to);
         true
+    }
+
+    /// The longest message to `to` from memory of this process alone that is not offered first.
+    fn eager_limit_bytes(&self, to: usize) -> usize {
+        match self.attaches_early(to) {
+            true => ATTACHED_FROM_BYTES,
+            false => EAGER_LIMIT_BYTES,
+        }
+    }
+
+    /// Whether messages of medium length are to be read by their receiver now, instead of going through the ring.
+    fn attaches_early(&self, to: usize) -> bool {
+        self.attach.is_fast() && (self.outbound[to].offered == 0 || !self.posted.is_empty())
+    }
+
+    /// An offer to a rank was answered.
+    pub(super) fn offer_ended(&mut self, request: Request) {
+        if let Way::Send { to } = self.operations[request].way {
+            self.outbound[to as usize].offered -= 1;
+        }
     }
 
     /// Sends a cell of the protocol, at once if nothing is queued before it.
@@ -188,7 +211,10 @@ impl Engine {
         }
         let [low, high] = halves(room);
         let place = self.place_of(memory, room);
-        let limit = if let Far::Arena(_) = place { DIRECT_FROM_BYTES } else { EAGER_LIMIT_BYTES };
+        let limit = match place {
+            Far::Arena(_) => DIRECT_FROM_BYTES,
+            Far::Address(_) => self.eager_limit_bytes(to),
+        };
         if room <= limit && !offered {
             return self.push_fragment(to, request, |bytes| Body {
                 tag,
@@ -199,6 +225,7 @@ impl Engine {
         if !self.outbound[to].ring.has_room(0) {
             return Some(Outgoing::Begin(request));
         }
+        self.outbound[to].offered += 1;
         let [flag, place_low, place_high] = place_words(place);
         let offer = [low, high, request.0, flag, place_low, place_high];
         self.push_cell(to, Body { tag, context, ..numbers(kind::OFFER, offer) }, &[]);

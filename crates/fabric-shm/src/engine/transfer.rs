@@ -5,11 +5,11 @@
 //! copy: each takes the next chunk off a counter in the segment until none is left. A sender that is busy elsewhere is
 //! simply not there, and the receiver does it all.
 
-use contract::Error;
+use contract::{Error, Result};
 
 use super::Engine;
 use super::copy::{Attach, Far, read_far, write_far};
-use super::limits::{CHUNK_BYTES, SHARED_FROM_BYTES};
+use super::limits::{ATTACHED_SHARED_FROM_BYTES, SHARED_FROM_BYTES, chunk_bytes};
 use super::message::{Envelope, kind};
 use super::operation::Request;
 use super::send::{halves, numbers};
@@ -85,7 +85,11 @@ impl Engine {
             return;
         }
         let bytes = envelope.bytes.min(self.operations[request].room);
-        let shared = bytes >= SHARED_FROM_BYTES;
+        let shared = match offer.place {
+            _ if bytes >= SHARED_FROM_BYTES => true,
+            Far::Arena(_) => false,
+            Far::Address(_) => bytes >= ATTACHED_SHARED_FROM_BYTES && self.posted.is_empty(),
+        };
         match shared.then(|| self.free_slot()).flatten() {
             Some(slot) => self.copy_with_help(request, offer, bytes, slot),
             None => {
@@ -103,7 +107,8 @@ impl Engine {
     fn copy_with_help(&mut self, request: Request, offer: Offer, bytes: usize, slot: usize) {
         let operation = self.operations[request];
         let source = operation.envelope.source as usize;
-        let chunks = bytes.div_ceil(CHUNK_BYTES) as u32;
+        let chunk_bytes = chunk_bytes(bytes);
+        let chunks = bytes.div_ceil(chunk_bytes) as u32;
         let generation = self.segment.block(self.me).slot(slot).open(chunks);
         let [low, high] = halves(bytes);
         let [flag, place_low, place_high] =
@@ -115,8 +120,8 @@ impl Engine {
         self.send_control(source, asked);
         let mut mine = 0;
         while let Some(chunk) = self.segment.block(self.me).slot(slot).claim(generation) {
-            let start = chunk as usize * CHUNK_BYTES;
-            if !self.copy_from(request, offer.place, start, CHUNK_BYTES.min(bytes - start)) {
+            let start = chunk as usize * chunk_bytes;
+            if !self.copy_from(request, offer.place, start, chunk_bytes.min(bytes - start)) {
                 return;
             }
             mine += 1;
@@ -159,8 +164,8 @@ impl Engine {
             return;
         }
         while let Some(chunk) = self.segment.block(source).slot(slot as usize).claim(generation) {
-            let start = chunk as usize * CHUNK_BYTES;
-            let length = CHUNK_BYTES.min(bytes - start);
+            let start = chunk as usize * chunk_bytes(bytes);
+            let length = chunk_bytes(bytes).min(bytes - start);
             // SAFETY: the caller of `start_send` promised `room` bytes, and the receiver counts no more than that.
             let from = unsafe { operation.memory.add(start) };
             let copied = match place {
@@ -204,6 +209,46 @@ impl Engine {
         operation.done = true;
         let source = operation.envelope.source as usize;
         self.send_control(source, numbers(kind::DONE, [theirs]));
+    }
+
+    /// Whether all ranks read and write each other's memory, as the fast way.
+    #[inline]
+    pub(crate) fn attaches(&self) -> bool {
+        self.attach.is_fast()
+    }
+
+    /// Copies from another rank's memory. A failure ends the engine's work.
+    ///
+    /// # Safety
+    /// `to` has room for `bytes` bytes, and the rank leaves its own alone meanwhile.
+    pub(crate) unsafe fn read_from(
+        &mut self,
+        rank: usize,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let process = self.segment.block(rank).process();
+        // SAFETY: our caller's promise.
+        let read = unsafe { read_far(process, from, to, bytes) };
+        read.map_err(|error| self.fail(cannot_copy(rank as u32, &error)))
+    }
+
+    /// Copies to another rank's memory. A failure ends the engine's work.
+    ///
+    /// # Safety
+    /// `from` holds `bytes` bytes, and the rank expects them at `to`.
+    pub(crate) unsafe fn write_to(
+        &mut self,
+        rank: usize,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let process = self.segment.block(rank).process();
+        // SAFETY: our caller's promise.
+        let written = unsafe { write_far(process, to, from, bytes) };
+        written.map_err(|error| self.fail(cannot_copy(rank as u32, &error)))
     }
 
     /// Keeps helpers away from memory that is about to be given up.

@@ -5,7 +5,7 @@ use contract::record::FabricDescription;
 use contract::{Rank, Reduction, Result, collective};
 
 use super::LocalRank;
-use crate::board::SLOTS;
+use crate::board::{SHORT_BYTES, SLOTS};
 use crate::engine::{Collective, signature};
 use crate::team::{Combine, PIECE_BYTES};
 
@@ -15,10 +15,11 @@ const MOST_RANKS: usize = 32;
 const LONGEST_BYTES: usize = 1 << 20;
 
 /// What a model of these collectives needs to know.
-pub(super) fn describe() -> [(String, String); 4] {
+pub(super) fn describe() -> [(String, String); 5] {
     [
         (FabricDescription::BOARDS_RANKS.into(), MOST_RANKS.to_string()),
         (FabricDescription::BOARDS_BYTES.into(), LONGEST_BYTES.to_string()),
+        (FabricDescription::BOARDS_LINE.into(), format!("{SHORT_BYTES} bytes")),
         (FabricDescription::BOARDS_PIECE.into(), format!("{PIECE_BYTES} bytes")),
         (FabricDescription::BOARDS_SLOTS.into(), SLOTS.to_string()),
     ]

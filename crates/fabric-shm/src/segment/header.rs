@@ -12,7 +12,7 @@ use crate::system;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
 /// Changes with anything that two builds would have to agree on. Sizes and places are compared besides.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const BUILD_BOTH: &str = "build the launcher and the program (or libmpi_abi) from the same sources";
 
 const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
@@ -33,10 +33,28 @@ pub(crate) struct Header {
     attached: AtomicU32,
     /// How many have left.
     left: AtomicU32,
+    opinions: Opinions,
     clock: ClockWords,
     pub(crate) abort: Abort,
     /// Eight words in one line, for measuring the hardware.
     pub(crate) shared_line: SharedWords,
+}
+
+/// What the ranks have found of reading each other's memory through the kernel.
+#[repr(C)]
+struct Opinions {
+    fast: AtomicU32,
+    impossible: AtomicU32,
+    /// How many have given theirs; those who wait for all of them sleep on it.
+    given: AtomicU32,
+}
+
+/// What a rank, or all of them, think of reading another's memory through the kernel, beside copying twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opinion {
+    Impossible,
+    Slow,
+    Fast,
 }
 
 /// One cache line that belongs to nobody.
@@ -193,6 +211,31 @@ impl Header {
                 return;
             }
             system::futex_wait(&self.attached, attached, Duration::from_millis(50));
+        }
+    }
+
+    /// Gives this rank's opinion, waits for all others', and says what they come to: most of them, if none objects.
+    pub(crate) fn share_opinion(&self, own: Opinion, ranks: usize) -> Opinion {
+        let Opinions { fast, impossible, given } = &self.opinions;
+        match own {
+            Opinion::Fast => fast.fetch_add(1, Ordering::Relaxed),
+            Opinion::Impossible => impossible.fetch_add(1, Ordering::Relaxed),
+            Opinion::Slow => 0,
+        };
+        // Release, partner of the acquire below: whoever has counted all sees all opinions.
+        given.fetch_add(1, Ordering::AcqRel);
+        system::futex_wake(given, i32::MAX);
+        loop {
+            let found = given.load(Ordering::Acquire);
+            if found as usize >= ranks || self.abort.is_raised() {
+                break;
+            }
+            system::futex_wait(given, found, Duration::from_millis(50));
+        }
+        match (fast.load(Ordering::Relaxed) as usize, impossible.load(Ordering::Relaxed)) {
+            (_, 1..) => Opinion::Impossible,
+            (votes, 0) if 2 * votes >= ranks => Opinion::Fast,
+            _ => Opinion::Slow,
         }
     }
 

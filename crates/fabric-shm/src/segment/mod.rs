@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 
-pub(crate) use header::{ClockParameters, Header, RankBlock, SharedWords, State};
+pub(crate) use header::{ClockParameters, Header, Opinion, RankBlock, SharedWords, State};
 pub(crate) use help::{HelpSlot, SLOTS};
 pub use layout::MAXIMUM_RANKS;
 pub(crate) use layout::{Layout, PAGE_BYTES};
@@ -250,6 +250,26 @@ mod tests {
         assert_eq!(again.ranks(), 3);
         assert_eq!(again.job(), b"seven");
         assert!(again.header().choices().every_rank_has_a_processor);
+    }
+
+    #[test]
+    fn all_ranks_go_by_what_most_think_if_nobody_objects() {
+        use Opinion::{Fast, Impossible, Slow};
+        let cases: [([Opinion; 3], Opinion); 4] = [
+            ([Fast, Slow, Fast], Fast),
+            ([Slow, Slow, Fast], Slow),
+            ([Fast, Fast, Impossible], Impossible),
+            ([Slow, Slow, Slow], Slow),
+        ];
+        for (opinions, expected) in cases {
+            let segment = Segment::create(3, &[], CHOICES).unwrap();
+            let header = segment.header();
+            let found: Vec<Opinion> = std::thread::scope(|scope| {
+                let ranks = opinions.map(|own| scope.spawn(move || header.share_opinion(own, 3)));
+                ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+            });
+            assert_eq!(found, [expected; 3], "{opinions:?}");
+        }
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) struct Call {
     pub(super) bytes: usize,
     /// In how many steps that goes, at least one.
     pub(super) pieces: usize,
+    /// Whether the parts are addresses: then another member that means another call cannot be in step.
+    pub(super) direct: bool,
 }
 
 /// Whether the members are in the same call.
@@ -116,7 +118,7 @@ impl Team {
     ) -> Error {
         // Calls of one step each leave the members in step. A block for every member goes in one step up to that length.
         let one_step = bytes <= PIECE_BYTES / self.size();
-        let in_step = self.call.pieces == 1 && one_step;
+        let in_step = self.call.pieces == 1 && !self.call.direct && one_step;
         self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
         let (me, other) = (self.members[self.me], self.members[member]);
         let (own, own_bytes) = (self.call.mark, self.call.bytes);

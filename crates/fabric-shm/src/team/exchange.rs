@@ -2,6 +2,7 @@
 
 use contract::Result;
 
+use super::direct::Blocks;
 use super::{Host, Pieces, Team, copy};
 
 impl Team {
@@ -18,6 +19,10 @@ impl Team {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
+        if self.is_direct(host, Blocks::Together, each) {
+            // SAFETY: our caller's promise.
+            return unsafe { self.allgather_directly(host, mark, send, receive, each) };
+        }
         let me = self.me;
         // SAFETY: our caller's promise.
         let own = unsafe { receive.add(me * each) };
@@ -58,6 +63,10 @@ impl Team {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
+        if self.is_direct(host, Blocks::Apart, each) {
+            // SAFETY: our caller's promise.
+            return unsafe { self.all_to_all_directly(host, mark, send, receive, each) };
+        }
         let (me, size) = (self.me, self.size());
         let pieces = Pieces { bytes: each, each: self.piece_bytes(size, 1) };
         // SAFETY: our caller's promise.

@@ -6,6 +6,7 @@
 //! here at all.
 
 mod agree;
+mod direct;
 mod exchange;
 mod reduce;
 mod sharing;
@@ -35,6 +36,11 @@ pub(crate) trait Host: Sized {
 
     /// What else has to go on while this rank waits.
     fn idle(&mut self) {}
+
+    /// Whether members may read and write each other's memory, and that is the fast way for long data: the same for all of them.
+    fn attaches(&mut self) -> bool {
+        false
+    }
 
     /// What becomes of the run if members do not agree about a call.
     fn disagree(&mut self, error: Error) -> Error;
@@ -78,6 +84,8 @@ pub struct Team {
     /// Whether this rank was the root of the last call, and shares its processor: it has waited for nobody, and lets those
     /// who wait for its data go on before it begins the next.
     owes_turn: bool,
+    /// For combining; nothing until that is done from memory to memory.
+    scratch: Vec<u8>,
 }
 
 impl Team {
@@ -102,11 +110,12 @@ impl Team {
             number: 0,
             before_window: 0,
             ended_by_all: 0,
-            call: Call { mark: 0, bytes: 0, pieces: 1 },
+            call: Call { mark: 0, bytes: 0, pieces: 1, direct: false },
             stated: None,
             agreement: Agreement::Yes,
             made: Made::default(),
             owes_turn: false,
+            scratch: Vec::new(),
         }
     }
 
@@ -436,7 +445,8 @@ struct Pieces {
 impl Pieces {
     /// The call of these pieces.
     fn call(self, mark: u32) -> Call {
-        Call { mark, bytes: self.bytes, pieces: self.bytes.div_ceil(self.each).max(1) }
+        let pieces = self.bytes.div_ceil(self.each).max(1);
+        Call { mark, bytes: self.bytes, pieces, direct: false }
     }
 
     fn get(self, index: usize) -> (usize, usize) {

@@ -50,6 +50,11 @@ impl Team {
         bytes: usize,
         combine: Combine<'_>,
     ) -> Result<()> {
+        if self.is_combined_directly(host, bytes) {
+            let memory = (send, receive);
+            // SAFETY: our caller's promise.
+            return unsafe { self.combine_directly(host, mark, None, memory, bytes, combine) };
+        }
         let pieces = Pieces { bytes, each: self.piece_bytes(1, combine.element_bytes) };
         let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));
         self.run_with_work(
@@ -101,6 +106,16 @@ impl Team {
         bytes: usize,
         combine: Combine<'_>,
     ) -> Result<()> {
+        // Of two members the one that is not the root would both read and write (1.05 to 1.25 times as long as by boards). Where ranks
+        // share processors boards are faster too (four ranks: 79 us from memory to memory and 47 by boards at 256 KiB, 364 and
+        // 301 at 1 MiB).
+        if self.size() > 2 && !self.shares_processors && self.is_combined_directly(host, bytes) {
+            let memory = (send, receive);
+            // SAFETY: our caller's promise.
+            return unsafe {
+                self.combine_directly(host, mark, Some(root), memory, bytes, combine)
+            };
+        }
         let pieces = Pieces { bytes, each: self.piece_bytes(1, combine.element_bytes) };
         let is_root = self.me == root;
         let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));

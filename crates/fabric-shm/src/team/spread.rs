@@ -2,6 +2,7 @@
 
 use contract::Result;
 
+use super::direct::Blocks;
 use super::{Call, Host, Pieces, Team, copy};
 use crate::board::SHORT_BYTES;
 
@@ -10,7 +11,7 @@ impl Team {
     pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, mark: u32) -> Result<()> {
         self.run(
             host,
-            Call { mark, bytes: 0, pieces: 1 },
+            Call { mark, bytes: 0, pieces: 1, direct: false },
             |team, host, number, _| {
                 team.put(number, 0, |_| {});
                 team.arrive(host, number);
@@ -31,6 +32,10 @@ impl Team {
         memory: *mut u8,
         bytes: usize,
     ) -> Result<()> {
+        if self.is_direct(host, Blocks::Together, bytes) {
+            // SAFETY: our caller's promise.
+            return unsafe { self.broadcast_directly(host, mark, root, memory, bytes) };
+        }
         let pieces = Pieces { bytes, each: self.piece_bytes(1, 1) };
         let is_root = self.me == root;
         let outcome = self.run(
@@ -74,6 +79,10 @@ impl Team {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
+        if self.is_direct(host, Blocks::Apart, each) {
+            // SAFETY: our caller's promise.
+            return unsafe { self.scatter_directly(host, mark, root, send, receive, each) };
+        }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         // Parts that fit one line together lie in the root's; else each lies on its member's board, where a whole piece fits.
         let together = size * each <= SHORT_BYTES;
@@ -131,6 +140,10 @@ impl Team {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
+        if self.is_direct(host, Blocks::Together, each) {
+            // SAFETY: our caller's promise.
+            return unsafe { self.gather_directly(host, mark, root, send, receive, each) };
+        }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
         if is_root && !send.is_null() {

@@ -22,6 +22,10 @@ impl Host for Endpoint {
         (self.idle)(self);
     }
 
+    fn attaches(&mut self) -> bool {
+        self.rank.engine.attaches()
+    }
+
     fn disagree(&mut self, error: Error) -> Error {
         error
     }
