@@ -33,8 +33,9 @@ from speed_table import COLLECTIVES, ROWS
 LIBRARY_LIMIT_BYTES = 2 << 20
 BIND_OURS = ["--bind", "core"]
 BUSY_MS = 100
-# A line that takes so many times as long as at best has to cross what it mostly need not.
-SLOW = 4.0
+# A line that takes so many times as long as it mostly does has to cross what it mostly need not. Not as at best: some virtual
+# machines have their processors side by side for a moment now and then (25 ns instead of 120), and all else would count as slow.
+SLOW = 2.5
 # How often a program is run again that was measured in the slow state.
 MOST_REPEATS = 4
 
@@ -127,14 +128,14 @@ class Processors:
     def __init__(self):
         self.program = ground.WORK / "handover"
         ground.must(["cc", "-O2", "-pthread", ground.ROOT / "interop" / "handover.c", "-o", self.program])
-        self.best_ns, self.repeats, self.slow = float("inf"), 0, 0
-        for _ in range(10):
+        self.seen_ns, self.repeats, self.slow = [], 0, 0
+        for _ in range(20):
             self.near(0)
 
     def near(self, busy_ms):
         said = subprocess.run([self.program, str(busy_ms)], stdout=subprocess.PIPE, text=True, check=True).stdout
-        self.best_ns = min(self.best_ns, float(said))
-        return float(said) <= SLOW * self.best_ns
+        self.seen_ns.append(float(said))
+        return float(said) <= SLOW * statistics.median(self.seen_ns)
 
     def undisturbed(self, run):
         """What `run` gives while the processors are near each other, or at the last attempt."""
@@ -233,7 +234,8 @@ def measure_rows(given, all_libraries, kept):
             continue
         show(kept.cells(name, ranks), all_libraries)
     print(
-        f"a line takes {processors.best_ns:.0f} ns at best; runs repeated because it took longer: {processors.repeats}; "
+        f"a line mostly takes {statistics.median(processors.seen_ns):.0f} ns, {min(processors.seen_ns):.0f} at best; "
+        f"runs repeated because it took longer: {processors.repeats}; "
         f"kept all the same: {processors.slow}"
     )
     return failed

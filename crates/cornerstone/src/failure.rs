@@ -68,13 +68,15 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         // A closed standard error must not turn a failure into a panic.
         use std::io::Write;
-        let mut stderr = std::io::stderr().lock();
+        let mut words = String::new();
         if !self.message.is_empty() {
-            let _ = writeln!(stderr, "cornerstone: error: {}", self.message);
+            words += &format!("cornerstone: error: {}\n", self.message);
         }
         if let Some(hint) = &self.hint {
-            let _ = writeln!(stderr, "  hint: {hint}");
+            words += &format!("  hint: {hint}\n");
         }
+        // In one piece, or it may be cut up by what other processes say, and by a launcher that ends.
+        let _ = std::io::stderr().write_all(words.as_bytes());
         ExitCode::from(self.status)
     }
 }

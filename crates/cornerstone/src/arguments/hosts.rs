@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Hosts (--fabric tcp)")]
 pub(crate) struct HostsArguments {
-    /// Hosts of a run over TCP, one a line: NAME or NAME:SLOTS, the first ranks on the first [default: this one]
+    /// Hosts of a run over TCP, one a line: NAME or NAME:SLOTS, the first ranks on the first; ranks of
+    /// one host have a processor each while there are enough [default: this one]
     #[arg(long, value_name = "FILE")]
     pub(crate) hosts: Option<PathBuf>,
 

@@ -7,30 +7,42 @@ use clap::{Args, ValueEnum};
 use pattern::corner_turn::Design;
 
 use super::{
-    FabricChoice, HostsArguments, RankCounts, RealTimeArguments, RunArguments, RunFormat, Share,
-    SimulationArguments,
+    FabricChoice, HostsArguments, RESULTS, RankCounts, RealTimeArguments, RunArguments, RunFormat,
+    Share, SimulationArguments,
 };
 
 const PMP_EXAMPLES: &str = "\
 Examples:
-  cornerstone pmp patterns/ring.pmp                   the shortest period that is kept
-  cornerstone pmp patterns/ring.pmp --period 5ms      how often this period is missed, and the worst instances
-  cornerstone pmp patterns/ring.pmp --check           what the pattern does, in words; nothing is run
+  cornerstone pmp patterns/ring.pmp
+      the shortest period that is kept
+  cornerstone pmp patterns/ring.pmp --period 5ms
+      how often this period is missed, and the worst instances
+  cornerstone pmp patterns/ring.pmp --check
+      what the pattern does, in words; nothing is run
   cornerstone pmp patterns/corner-turn-8.pmp --fabric sim:paragon-osf1
+      the same on a simulated machine
 
 A pattern has a code sequence for each node, docs/patterns.md says more:
-  0: S 1 256 KiB R E      node 0 sends 256 KiB to node 1, then waits for a message
-  1: R S 0 0 E            node 1 waits for a message, then sends an empty one to node 0";
+  0: S 1 256 KiB R E
+      node 0 sends 256 KiB to node 1, then waits for a message
+  1: R S 0 0 E
+      node 1 waits for a message, then sends an empty one to node 0";
 
 const CORNER_TURN_EXAMPLES: &str = "\
 Examples:
-  cornerstone corner-turn --ranks 4                       the shortest period of a corner turn of real data
-  cornerstone corner-turn --ranks 2,4,8                   the same for three numbers of ranks
-  cornerstone corner-turn --ranks 8 --messages-only       its messages alone, as in the paper's table 6.1
-  cornerstone corner-turn --ranks 8 --order recursive     in the published order
-  cornerstone corner-turn --ranks 16 --pattern-to ct.pmp  write the pattern to a file, and run nothing
+  cornerstone corner-turn --ranks 4
+      the shortest period of a corner turn of real data
+  cornerstone corner-turn --ranks 2,4,8
+      the same for three numbers of ranks
+  cornerstone corner-turn --ranks 8 --messages-only
+      its messages alone, as in the paper's table 6.1
+  cornerstone corner-turn --ranks 8 --order recursive
+      in the published order
+  cornerstone corner-turn --ranks 16 --pattern-to ct.pmp
+      write the pattern to a file, and run nothing
 
-Unless --matrix or --sizes says otherwise each rank keeps 1 MiB, so that messages halve as ranks double.";
+Unless --matrix or --sizes says otherwise each rank keeps 1 MiB, so that
+messages halve as ranks double.";
 
 /// What all benchmarks with a period take when they are run by themselves.
 #[derive(Args, Clone, Debug, Default)]
@@ -61,11 +73,11 @@ pub(crate) struct PeriodicArguments {
     hosts: HostsArguments,
 
     /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     out: Option<PathBuf>,
 
     /// How to write the results to standard output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = RESULTS)]
     format: RunFormat,
 }
 

@@ -11,10 +11,18 @@ use super::pattern::PeriodicArguments;
 const EXAMPLES: &str = "\
 Examples:
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml
-  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --period 2ms    how often this period is missed
-  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --granularity   the same for every length of message
-  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --timing both   self-timed and synchronised: see the jitter
-  cornerstone pipeline pipelines/paragon-fft-corner-turn-fft.toml --fabric sim:paragon-osf1
+      the shortest period that is kept
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --period 2ms
+      how often this period is missed
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --granularity
+      the same for every length of message
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml --timing both
+      self-timed and synchronised: see the jitter
+  cornerstone pipeline CHAIN.toml --fabric tcp --hosts HOSTS
+      over TCP, on the hosts of a file
+  cornerstone pipeline pipelines/paragon-fft-corner-turn-fft.toml \\
+      --fabric sim:paragon-osf1
+      on a simulated machine
 
 docs/pipelines.md explains the files and the results.";
 

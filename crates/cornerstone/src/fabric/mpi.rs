@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use benchmark::{Event, Launch};
 use contract::{Error, Rank, Result as RankResult};
@@ -18,6 +19,7 @@ use fabric_mpi::{JoinError, LoadError, Options, World};
 use super::LaunchEnd;
 use crate::arguments::{FabricChoice, RunArguments};
 use crate::failure::Failure;
+use crate::interruption::Interruption;
 use crate::progress::note;
 use crate::rank::Message;
 
@@ -25,6 +27,9 @@ pub(crate) use launched::{launch, serve};
 
 /// More ranks than a launcher is ever asked to start from here.
 pub(super) const RANKS_MAX: usize = 1_000_000;
+
+/// How long a launcher has to read what the first rank said before the abort.
+const TIME_TO_BE_HEARD: Duration = Duration::from_millis(100);
 
 /// The world that this process has joined: there is one in a process, as there is one MPI_COMM_WORLD.
 struct Joined {
@@ -84,7 +89,7 @@ fn not_joined(error: &JoinError) -> Failure {
 /// Executes what is handed out, until nothing more is.
 fn be_a_rank(world: World) -> ExitCode {
     // Some launchers hand a Ctrl-C on to all ranks and wait for their end. The first rank ends the run for all; if this one were
-    // gone by then, the first would wait for its messages and never come to that. Intel MPI's ends at a second Ctrl-C only.
+    // gone by then, the first would wait for its messages and never come to that.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
     let outcome = execute_all(&world);
     if let Err(error) = &outcome {
@@ -137,18 +142,27 @@ pub(super) fn run(
             return Err(LaunchEnd::Failed("this process has not joined an MPI".into()));
         };
         *busy = true;
-        let mut stopped = false;
+        // Nobody else looks while this process is a rank itself, and some launchers leave a Ctrl-C to the ranks.
+        let interruption = Interruption::watch();
+        let mut stopped = None;
         let outcome = hand_out(world, launch, &mut |message| {
-            stopped |= on_message(message).is_break();
+            if on_message(message).is_break() {
+                stopped.get_or_insert(LaunchEnd::Stopped);
+            }
+            if let Some(signal) = interruption.signal() {
+                stopped.get_or_insert(LaunchEnd::Interrupted(signal));
+            }
             let why = || "the run was stopped".into();
-            if stopped { Err(Error::Aborted { why: why() }) } else { Ok(()) }
+            if stopped.is_some() { Err(Error::Aborted { why: why() }) } else { Ok(()) }
         });
-        match outcome {
-            Ok(()) => *busy = false,
-            Err(_) if stopped => return Err(LaunchEnd::Stopped),
-            Err(error) => return Err(LaunchEnd::Failed(format!("rank 0: {error}"))),
+        *busy = outcome.is_err();
+        match (outcome, stopped) {
+            (_, Some(end)) => Err(end),
+            (Err(error), None) => Err(LaunchEnd::Failed(format!("rank 0: {error}"))),
+            (Ok(()), None) => {
+                interruption.signal().map_or(Ok(()), |signal| Err(LaunchEnd::Interrupted(signal)))
+            }
         }
-        Ok(())
     })
 }
 
@@ -167,8 +181,10 @@ pub(crate) fn leave(ended: Result<ExitCode, Failure>) -> Result<ExitCode, Failur
     let Some(Joined { world, busy }) = JOINED.take() else { return ended };
     if busy {
         let gave_up = Error::Aborted { why: "the first rank has failed".into() };
-        // Giving up ends this process too, so what is wrong is said before.
+        // Giving up ends this process too, so what is wrong is said before, and the launcher, which drops at an abort what it
+        // has not read, is left time to read it.
         let status = ended.unwrap_or_else(|failure| failure.report());
+        std::thread::sleep(TIME_TO_BE_HEARD);
         world.finish(&Err(gave_up));
         return Ok(status);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fabric_mpi::{Flavour, Launcher};
 
-use crate::lab::{Ended, Lab, eventually, skip};
+use crate::lab::{Ended, Lab, Running, eventually, skip};
 
 pub(crate) fn mpich(test: &str) -> Option<Launcher> {
     let named = std::env::var_os("CORNERSTONE_MPI_ROOTS").unwrap_or_default();
@@ -25,8 +25,13 @@ pub(crate) fn mpich(test: &str) -> Option<Launcher> {
     found
 }
 
-/// `mpiexec -n RANKS cornerstone WORDS`.
+/// `mpiexec -n RANKS cornerstone WORDS`, until its end.
 fn under(mpich: &Launcher, lab: &Lab, ranks: usize, words: &[&str]) -> Ended {
+    started_under(mpich, lab, ranks, words).wait()
+}
+
+/// `mpiexec -n RANKS cornerstone WORDS`.
+fn started_under<'a>(mpich: &Launcher, lab: &'a Lab, ranks: usize, words: &[&str]) -> Running<'a> {
     let cornerstone = lab.command(words);
     let arguments: Vec<String> =
         cornerstone.get_args().map(|word| word.to_str().unwrap().to_string()).collect();
@@ -34,7 +39,7 @@ fn under(mpich: &Launcher, lab: &Lab, ranks: usize, words: &[&str]) -> Ended {
     command.current_dir(lab.path(""));
     let variables = cornerstone.get_envs().filter_map(|(name, value)| Some((name, value?)));
     command.envs(variables);
-    lab.spawn(command).wait()
+    lab.spawn(command)
 }
 
 #[test]
@@ -184,6 +189,25 @@ fn an_interrupted_launcher_leaves_no_rank_behind() {
     running.signal("TERM");
     let ended = running.wait();
     assert_eq!(ended.status, Some(128 + 15), "{ended:#?}");
+    assert!(ended.stderr.contains("--resume a.jsonl"), "{ended:#?}");
+    assert!(lab.becomes_empty(), "{ended:#?}");
+}
+
+/// The first rank is the one that measures, and in the middle of it: the launcher only hands the signal on.
+#[test]
+fn an_interrupted_mpiexec_ends_in_the_middle_of_a_measurement() {
+    let Some(mpich) = mpich("an interrupted mpiexec ends a measurement") else { return };
+    let library = mpich.library.clone().unwrap();
+    let lab = Lab::new();
+    let mut words = vec!["run", "ping-pong", "--sizes", "1,1KiB", "--time-limit", "100s"];
+    words.extend(["--precision", "0.0001%", "--fabric", "mpi", "--out", "a.jsonl"]);
+    words.extend(["--mpi-library", library.to_str().unwrap()]);
+    let running = started_under(&mpich, &lab, 2, &words);
+    assert!(eventually(|| !lab.records("a.jsonl").is_empty()), "the ranks have not begun");
+    running.signal("INT");
+    let ended = running.wait();
+    assert_ne!(ended.status, Some(0), "{ended:#?}");
+    assert!(ended.stderr.contains("interrupted by SIGINT"), "{ended:#?}");
     assert!(ended.stderr.contains("--resume a.jsonl"), "{ended:#?}");
     assert!(lab.becomes_empty(), "{ended:#?}");
 }

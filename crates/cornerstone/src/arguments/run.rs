@@ -1,0 +1,212 @@
+//! What `run` takes, and what goes on from an earlier run.
+
+use std::path::PathBuf;
+
+use benchmark::{CornerTurn, PatternText, Pipeline};
+use clap::{Args, Parser, ValueEnum};
+
+use super::{
+    Arguments, Command, FabricChoice, HostsArguments, RESULTS, RankCounts, RealTimeArguments,
+    Seconds, Share, SimulationArguments, Sizes,
+};
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  cornerstone run
+      the quick suite, about a minute
+  cornerstone run ping-pong barrier --ranks 2,4,8
+      two benchmarks, at three numbers of ranks
+  cornerstone run collectives --sizes 0..1MiB
+      a whole group, sizes doubling from 0 to 1 MiB
+  cornerstone run ping-pong --sizes 8,1KiB,3000
+      just these sizes
+  cornerstone run --precision 1% --time-limit 10s
+      narrower intervals, and more time to reach them
+  cornerstone run --format json | jq .median
+      one object a line on standard output
+  mpiexec -n 4 cornerstone run --fabric mpi
+      on an MPI, which is loaded when the run begins
+  cornerstone run ping-pong --fabric mpi:mpich --format osu
+      the launcher started for you; printed as by osu_latency
+  cornerstone run ping-pong --fabric tcp --hosts HOSTS
+      over TCP, on the hosts of a file
+  cornerstone run sharc --fabric sim:sharc-ring --ranks 4
+      on a simulated machine, in virtual time
+  cornerstone run all-to-all --fabric sim:cluster --ranks 512 --level packets
+      packets over every link
+  cornerstone run hartstone --duration 5s
+      the shortest period, each trial of 5 s
+  cornerstone run hartstone --period 5ms
+      how often that period is missed
+  cornerstone run --resume results/RUN.jsonl
+      go on with a run that was ended
+
+Sizes are in bytes, or with a unit: 64KiB is 65536 bytes, 64kB is 64000.
+A range doubles: 0..1KiB is 0, 1, 2, 4 ... 1024. Ranks may be written the same
+way: 2..16.
+
+A number stops being sampled when the interval of its median is as narrow as
+--precision asks, or at --time-limit; the second case is marked in every output,
+for that number did not converge.
+
+Standard output carries the results and nothing else; progress goes to standard
+error. Every result is also written to the results file at once, so a run that
+is ended keeps what it had.";
+
+/// How `run` writes its results to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunFormat {
+    /// For people: tables at the end
+    #[default]
+    Table,
+    /// One JSON object a line, as each number is made
+    Json,
+    /// Comma-separated values with a header, as each number is made
+    Csv,
+    /// What the OSU micro-benchmarks print (with our medians), for scripts that read them
+    Osu,
+}
+
+/// What `run` takes. Nearly all is optional: what is not given comes from the run that is resumed, or is the default.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArguments {
+    /// Benchmarks or groups, as `cornerstone list` names them; none means the quick suite
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    /// Numbers of ranks, such as 2 or 2,4,8 or 2..16 [default: what each benchmark comes with]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) ranks: Option<RankCounts>,
+
+    /// Message sizes, such as 0..1MiB (doubling) or 8,1KiB,64KiB [default: what each benchmark comes with]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) sizes: Option<Sizes>,
+
+    /// Stop a measurement when the interval is within this share of the median [default: 5%]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) precision: Option<Share>,
+
+    /// Confidence of the intervals [default: 95%]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) confidence: Option<Share>,
+
+    /// Longest time for one measurement, such as 5s or 500ms [default: 2s; less in the quick suite]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time_limit: Option<Seconds>,
+
+    /// Seed of everything random, such as the data that are sent [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+
+    /// What carries the messages: local (our own shared memory), or tcp (on this host, or on --hosts), or sim:MACHINE (simulated; the name of one of
+    /// `cornerstone machines`, or a machine file), or mpi (under mpiexec), or mpi:NAME (starts the launcher
+    /// itself: mpich, intel, openmpi, or cornerstone for our own library) [default: local]
+    #[arg(long, value_name = "NAME[:ARG]")]
+    pub(crate) fabric: Option<FabricChoice>,
+
+    /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1 [default: the loader's libmpi_abi.so.1, or the launcher's]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mpi_library: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) hosts: HostsArguments,
+
+    #[command(flatten)]
+    pub(crate) real_time: RealTimeArguments,
+
+    /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
+    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = RESULTS)]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Go on with the run in this results file: measure what it lacks, and append. Options not given here are the file's
+    #[arg(long, value_name = "FILE", help_heading = RESULTS)]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// How to write the results to standard output
+    #[arg(long, value_enum, default_value_t, help_heading = RESULTS)]
+    pub(crate) format: RunFormat,
+
+    #[command(flatten)]
+    pub(crate) simulation: SimulationArguments,
+
+    /// The pattern of `pmp`, once its file has been read.
+    #[arg(skip)]
+    pub(crate) pattern: Option<PatternText>,
+
+    /// What `corner-turn` turns, where that was said.
+    #[arg(skip)]
+    pub(crate) corner_turn: Option<CornerTurn>,
+
+    /// The chain of `pipeline`, once its file has been read, and how it is run.
+    #[arg(skip)]
+    pub(crate) pipeline: Option<Pipeline>,
+}
+
+impl RunArguments {
+    /// These arguments, with those of `earlier` where they say nothing. Where results go is never taken over.
+    pub(crate) fn or(self, earlier: RunArguments) -> RunArguments {
+        RunArguments {
+            names: if self.names.is_empty() { earlier.names } else { self.names },
+            ranks: self.ranks.or(earlier.ranks),
+            sizes: self.sizes.or(earlier.sizes),
+            precision: self.precision.or(earlier.precision),
+            confidence: self.confidence.or(earlier.confidence),
+            time_limit: self.time_limit.or(earlier.time_limit),
+            seed: self.seed.or(earlier.seed),
+            real_time: self.real_time.or(earlier.real_time),
+            pattern: self.pattern.or(earlier.pattern),
+            corner_turn: self.corner_turn.or(earlier.corner_turn),
+            pipeline: self.pipeline.or(earlier.pipeline),
+            fabric: self.fabric.or(earlier.fabric),
+            mpi_library: self.mpi_library.or(earlier.mpi_library),
+            simulation: self.simulation.or(earlier.simulation),
+            hosts: self.hosts.or(earlier.hosts),
+            ..self
+        }
+    }
+
+    /// The arguments of `run` in a command as a results file keeps it; none if it holds no such command.
+    pub(crate) fn recorded(command: &[String]) -> Option<RunArguments> {
+        match Arguments::try_parse_from(command).ok()?.command {
+            Command::Run(arguments) => Some(arguments),
+            // Its pattern is not in the command; the results keep it.
+            Command::Pmp(pmp) => {
+                Some(pmp.periodic.run("pmp", pmp.ranks.map(|n| RankCounts(vec![n]))))
+            }
+            Command::CornerTurn(corner_turn) if corner_turn.messages_only => {
+                Some(corner_turn.periodic.run("pmp", Some(corner_turn.ranks)))
+            }
+            Command::CornerTurn(corner_turn) => Some(corner_turn.run()),
+            Command::Pipeline(pipeline) => Some(pipeline.run(None)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(typed: &str) -> RunArguments {
+        let command: Vec<String> = typed.split(' ').map(String::from).collect();
+        RunArguments::recorded(&command).expect(typed)
+    }
+
+    #[test]
+    fn a_resumed_run_keeps_what_is_not_given_again() {
+        let earlier = run("cornerstone run ping-pong --ranks 2,4 --seed 7 --out x.jsonl");
+        let now = run("cornerstone run --resume x.jsonl --seed 9 --format json").or(earlier);
+        assert_eq!(now.names, ["ping-pong"]);
+        assert_eq!(now.ranks, Some(RankCounts(vec![2, 4])));
+        assert_eq!(now.seed, Some(9));
+        assert_eq!(now.out, None);
+        assert_eq!(now.format, RunFormat::Json);
+    }
+
+    #[test]
+    fn a_new_file_and_a_resumed_one_contradict_each_other() {
+        let typed = ["cornerstone", "run", "--out", "a", "--resume", "b"];
+        assert!(Arguments::try_parse_from(typed).is_err());
+    }
+}
