@@ -7,10 +7,13 @@ use std::process::Command;
 use crate::lab::{Lab, eventually, skip};
 use crate::mpi;
 
-/// The rate of the cable, each way: 25 MB/s on the wire.
-const RATE: &str = "200mbit";
+/// The rate of the cable, each way: 5 MB/s on the wire. So slow that a processor, which the tests share with others, is
+/// busy with the protocol for a small part of a message's time only, and that 1 MiB takes far longer than any pause.
+const RATE: &str = "40mbit";
 /// Of 1514 bytes of a frame 1448 are the program's: 14 go to Ethernet, 20 to IP, 32 to TCP with its time stamps.
-const PAYLOAD_MB_PER_S: f64 = 25.0 * 1448.0 / 1514.0;
+const PAYLOAD_MB_PER_S: f64 = 5.0 * 1448.0 / 1514.0;
+/// What else runs on this machine can delay messages for as long as one run takes, never speed them up.
+const ATTEMPTS: usize = 3;
 
 /// Two hosts, as far as the network knows.
 struct TwoHosts {
@@ -119,15 +122,23 @@ fn fitted_rate(lab: &Lab, file: &str) -> f64 {
     words[unit - 1].parse().expect("a number before its unit")
 }
 
-fn finds_the_rate(lab: &Lab, file: &str) {
-    let rate = fitted_rate(lab, file);
-    let off = (rate / PAYLOAD_MB_PER_S - 1.0).abs();
-    assert!(off < 0.1, "{rate} MB/s fitted, {PAYLOAD_MB_PER_S:.1} MB/s set");
+/// Holds that one of a few runs of `measure`, which is given the name of its results file, shows the rate of the cable.
+fn finds_the_rate(lab: &Lab, measure: impl Fn(&str)) {
+    let mut rates = Vec::new();
+    while rates.len() < ATTEMPTS {
+        let file = format!("{}.jsonl", rates.len());
+        measure(&file);
+        rates.push(fitted_rate(lab, &file));
+        if (rates.last().unwrap() / PAYLOAD_MB_PER_S - 1.0).abs() < 0.1 {
+            return;
+        }
+    }
+    panic!("{rates:?} MB/s fitted, {PAYLOAD_MB_PER_S:.1} MB/s set");
 }
 
 // The token bucket lets 32 kB pass at once, so the line begins well beyond that.
 const PING_PONG: [&str; 8] =
-    ["run", "ping-pong", "--ranks", "2", "--sizes", "256KiB..2MiB", "--time-limit", "1s"];
+    ["run", "ping-pong", "--ranks", "2", "--sizes", "128KiB..1MiB", "--time-limit", "2s"];
 
 #[test]
 fn our_own_tcp_between_two_hosts_shows_the_rate_that_was_set() {
@@ -138,16 +149,17 @@ fn our_own_tcp_between_two_hosts_shows_the_rate_that_was_set() {
     let lab = Lab::new();
     let agent = hosts.agent(&lab);
     lab.write("hosts", &hosts.addresses.join("\n"));
-    let more = ["--fabric", "tcp", "--hosts", "hosts", "--agent", &agent, "--out", "tcp.jsonl"];
-    let mut command = hosts.on_first(&lab.command(&[&PING_PONG[..], &more].concat()));
-    command.current_dir(lab.path(""));
-    let ended = lab.spawn(command).wait();
-    assert_eq!(ended.status, Some(0), "{ended:#?}");
-    assert!(lab.becomes_empty());
-    let fabric = &lab.records("tcp.jsonl")[0]["fabric"];
-    assert_eq!(fabric["name"], "tcp");
-    assert_eq!(fabric["details"]["address"], hosts.addresses[0].as_str());
-    finds_the_rate(&lab, "tcp.jsonl");
+    finds_the_rate(&lab, |file| {
+        let more = ["--fabric", "tcp", "--hosts", "hosts", "--agent", &agent, "--out", file];
+        let mut command = hosts.on_first(&lab.command(&[&PING_PONG[..], &more].concat()));
+        command.current_dir(lab.path(""));
+        let ended = lab.spawn(command).wait();
+        assert_eq!(ended.status, Some(0), "{ended:#?}");
+        assert!(lab.becomes_empty());
+        let fabric = &lab.records(file)[0]["fabric"];
+        assert_eq!(fabric["name"], "tcp");
+        assert_eq!(fabric["details"]["address"], hosts.addresses[0].as_str());
+    });
 }
 
 #[test]
@@ -180,21 +192,23 @@ fn an_mpi_between_two_hosts_shows_the_rate_that_was_set() {
     let lab = Lab::new();
     let agent = hosts.agent(&lab);
     let library = mpich.library.as_ref().unwrap().to_str().unwrap();
-    let out = lab.path("mpi.jsonl").display().to_string();
-    let more = ["--fabric", "mpi", "--mpi-library", library, "--out", &out];
-    let rank = lab.command(&[&PING_PONG[..], &more].concat());
-    let mut mpiexec = Command::new(&mpich.mpiexec);
-    mpiexec.args(["-launcher", "ssh", "-launcher-exec", &agent]);
-    mpiexec.args(["-hosts", &hosts.addresses.join(","), "-n", "2"]);
-    mpiexec.arg(rank.get_program()).args(rank.get_args());
-    mpiexec.envs(rank.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    // Both hosts are one kernel, whose shared memory the MPI would find.
-    mpiexec.env("MPIR_CVAR_NOLOCAL", "1").env("FI_PROVIDER", "tcp").env("FI_TCP_IFACE", "cable");
-    mpiexec.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "cable");
-    let mut command = hosts.on_first(&mpiexec);
-    command.current_dir(lab.path(""));
-    let ended = lab.spawn(command).wait();
-    assert_eq!(ended.status, Some(0), "{ended:#?}");
-    assert!(lab.becomes_empty());
-    finds_the_rate(&lab, "mpi.jsonl");
+    finds_the_rate(&lab, |file| {
+        let out = lab.path(file).display().to_string();
+        let more = ["--fabric", "mpi", "--mpi-library", library, "--out", &out];
+        let rank = lab.command(&[&PING_PONG[..], &more].concat());
+        let mut mpiexec = Command::new(&mpich.mpiexec);
+        mpiexec.args(["-launcher", "ssh", "-launcher-exec", &agent]);
+        mpiexec.args(["-hosts", &hosts.addresses.join(","), "-n", "2"]);
+        mpiexec.arg(rank.get_program()).args(rank.get_args());
+        mpiexec.envs(rank.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        // Both hosts are one kernel, whose shared memory the MPI would find.
+        mpiexec.env("MPIR_CVAR_NOLOCAL", "1").env("FI_PROVIDER", "tcp");
+        mpiexec.env("FI_TCP_IFACE", "cable");
+        mpiexec.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "cable");
+        let mut command = hosts.on_first(&mpiexec);
+        command.current_dir(lab.path(""));
+        let ended = lab.spawn(command).wait();
+        assert_eq!(ended.status, Some(0), "{ended:#?}");
+        assert!(lab.becomes_empty());
+    });
 }

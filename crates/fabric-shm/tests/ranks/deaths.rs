@@ -17,7 +17,7 @@ const TAG: Tag = Tag::new(3);
 /// Set in a process that only launches, and is then killed or interrupted.
 const LAUNCHER_VARIABLE: &str = "FABRIC_SHM_TEST_LAUNCHER";
 /// The promise is a second; the tests' machine may be busy with other things.
-const SOON: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(30);
 
 /// `WAIT-SIGNAL`: rank 1 ends as SIGNAL says while the others wait as WAIT says.
 pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {

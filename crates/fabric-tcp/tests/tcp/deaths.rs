@@ -15,7 +15,7 @@ use crate::several_hosts::start_and_gather;
 const WAITS: [&str; 4] = ["receive", "any", "send", "barrier"];
 const TAG: Tag = Tag::new(3);
 /// The promise is a second; the tests' machine may be busy with other things.
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(30);
 
 /// `WAIT-END`: rank 1 ends as END says while the others wait as WAIT says.
 pub(crate) fn program(rank: &mut TcpRank, name: &str) -> Result<()> {

@@ -116,7 +116,7 @@ fn never_calls() -> Outcome {
     let options = StartOptions { program: "/bin/false".into(), ..options("localhost:2", 2, GOOD) };
     let begin = Instant::now();
     let (ended, _) = run(&options);
-    check(begin.elapsed() < Duration::from_secs(20), || "it took too long".into())?;
+    check(begin.elapsed() < Duration::from_secs(60), || "it took too long".into())?;
     fails_with(&ended, &["localhost did not start", "status 1"])
 }
 
@@ -161,7 +161,7 @@ fn interrupted() -> Outcome {
     };
     let ended = start(&options, &mut signal, &mut |_| ControlFlow::Continue(()));
     check(ended == Err(LaunchError::Interrupted { signal: 2 }), || format!("{ended:?}"))?;
-    check(begin.elapsed() < Duration::from_secs(20), || "it took too long".into())
+    check(begin.elapsed() < Duration::from_secs(60), || "it took too long".into())
 }
 
 /// A rank of another run that calls by mistake is told, and the run goes on without it.
@@ -169,7 +169,7 @@ fn wrong_secret() -> Outcome {
     let listen = free_port().map_err(|error| error.to_string())?;
     let caller = std::thread::spawn(move || {
         let secret = Secret::generate().expect("the system has random numbers");
-        let until = Instant::now() + Duration::from_secs(5);
+        let until = Instant::now() + Duration::from_secs(60);
         while Instant::now() < until {
             match fabric_tcp::remote::join(listen, 0, &secret) {
                 Ok(_) => return "it got in".to_string(),
@@ -180,8 +180,7 @@ fn wrong_secret() -> Outcome {
         "nobody answered".to_string()
     });
     let options = options("localhost:2", 2, "deaths barrier-sleeps");
-    let begin = Instant::now();
-    let mut signal = || (begin.elapsed() > Duration::from_secs(2)).then_some(15);
+    let mut signal = || caller.is_finished().then_some(15);
     let options = StartOptions { listen: Some(listen), ..options };
     let ended = start(&options, &mut signal, &mut |_| ControlFlow::Continue(()));
     check(ended == Err(LaunchError::Interrupted { signal: 15 }), || format!("{ended:?}"))?;
