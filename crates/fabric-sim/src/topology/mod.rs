@@ -70,6 +70,7 @@ enum Kind {
     Graph {
         next: Vec<u32>,
         ends: Vec<(u32, u32)>,
+        places: usize,
     },
 }
 
@@ -125,15 +126,16 @@ impl Topology {
         !matches!(self.shape, Kind::Bus | Kind::Switch | Kind::FatTree { .. })
     }
 
-    /// Places for nodes: at least as many as there are nodes, since a grid or a cube may be filled in part, and a packet
-    /// may pass an empty place.
+    /// Places for nodes: at least as many as there are nodes, since a grid, a cube or a graph may be filled in part, and a
+    /// packet may pass an empty place.
     fn places(&self) -> usize {
         match &self.shape {
             Kind::Grid { extents, .. } => extents.iter().product(),
             Kind::EightNeighbours { extents } => extents.iter().product(),
             Kind::Hypercube { dimensions } => 1 << dimensions,
             Kind::FatTree { arity, levels } => arity.pow(*levels as u32),
-            Kind::OneWayRing | Kind::Bus | Kind::Switch | Kind::Graph { .. } => self.nodes,
+            Kind::Graph { places, .. } => *places,
+            Kind::OneWayRing | Kind::Bus | Kind::Switch => self.nodes,
         }
     }
 
@@ -169,10 +171,10 @@ impl Topology {
             Kind::Bus => channels.push(0),
             Kind::Switch => channels.extend([from as u32, (self.nodes + to) as u32]),
             Kind::FatTree { arity, levels } => fat_tree(*arity, *levels, from, to, channels),
-            Kind::Graph { next, ends } => {
+            Kind::Graph { next, ends, places } => {
                 let mut at = from;
                 while at != to {
-                    let channel = next[at * self.nodes + to];
+                    let channel = next[at * places + to];
                     channels.push(channel);
                     at = ends[channel as usize].1 as usize;
                 }

@@ -71,8 +71,16 @@ fn all_to_one_shift_over_a_fat_tree_shares_no_link() {
 }
 
 #[test]
+fn nodes_of_a_graph_beyond_those_in_use_pass_packets_on() {
+    // Two nodes that only a third joins.
+    assert_eq!(hops(Shape::Graph(vec![(0, 2), (2, 1)]), 2, 0, 1), 2);
+}
+
+#[test]
 fn shapes_that_cannot_be_are_refused() {
     assert!(Topology::new(&Shape::Mesh(vec![2, 2]), 5, false).is_err());
     let apart = Topology::new(&Shape::Graph(vec![(0, 1), (2, 3)]), 4, false).unwrap_err();
     assert_eq!(apart, "no links lead from node 2 to node 0");
+    let small = Topology::new(&Shape::Graph(vec![(0, 1), (1, 2)]), 4, false).unwrap_err();
+    assert_eq!(small, "the links join nodes 0 to 2, and 4 are needed");
 }

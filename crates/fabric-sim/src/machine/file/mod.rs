@@ -121,6 +121,23 @@ mod tests {
     }
 
     #[test]
+    fn a_network_that_is_none_is_refused() {
+        let (before, rest) = GOOD.split_once("[network]").unwrap();
+        let after = rest.split_once("[[source]]").unwrap().1;
+        let none = problem(&format!("{before}[[source]]{after}"));
+        assert!(none.starts_with("m.toml, line 1: missing field `network`; a machine"), "{none}");
+        let graph = |links: &str| {
+            let shape = format!("shape = \"graph\"\nlinks = {links}");
+            GOOD.replace("shape = \"ring\"\none_way = true", &shape)
+        };
+        assert!(parse("m.toml", &graph("[[0, 1], [1, 2]]")).is_ok());
+        assert_eq!(
+            problem(&graph("[[0, 1], [2, 3]]")),
+            "m.toml, line 7: `network.links` make no network: no links lead from node 2 to node 0"
+        );
+    }
+
+    #[test]
     fn pauses_must_leave_the_program_something() {
         let wrong = |fields: &str| {
             let good = "[[pause]]\nperiod_us = 9\nlength_us = 1\n";

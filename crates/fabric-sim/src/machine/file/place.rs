@@ -20,7 +20,7 @@ impl Place<'_> {
         let line = line_of(self.text, error.span().map_or(0, |span| span.start));
         let key = self.text.lines().nth(line - 1).and_then(|line| line.split_once('='));
         let field = key.map(|(key, _)| format!("`{}`: ", key.trim())).unwrap_or_default();
-        let message = near(&in_words(error.message()));
+        let message = with_hint(near(&in_words(error.message())));
         let named = message.contains("field `");
         self.invalid(line, format!("{}{message}", if named { "" } else { &field }))
     }
@@ -128,6 +128,15 @@ fn near(message: &str) -> String {
         }
         _ => message.into(),
     }
+}
+
+/// A message that says what belongs into a section that every file must have and this one lacks.
+fn with_hint(message: String) -> String {
+    if message == "missing field `network`" {
+        return message
+            + "; a machine file needs a section `[network]` with `shape` (`line`, `ring`, `switch` ...) and `link_mb_per_s`";
+    }
+    message
 }
 
 /// The message with what a type means instead of its name in the program.
