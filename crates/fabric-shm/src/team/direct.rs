@@ -167,12 +167,6 @@ impl Team {
         unsafe { host.engine().write_to(self.members[member], to, from, bytes) }
     }
 
-    /// The other members, each rank beginning with another.
-    fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let (me, size) = (self.me, self.size());
-        (1..size).map(move |distance| (me + distance) % size)
-    }
-
     /// As [`Team::broadcast`]. Of two members each copies a half.
     ///
     /// # Safety

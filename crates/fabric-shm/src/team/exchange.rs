@@ -26,17 +26,17 @@ impl Team {
         let me = self.me;
         // SAFETY: our caller's promise.
         let own = unsafe { receive.add(me * each) };
-        if !send.is_null() {
-            // SAFETY: as above.
-            unsafe { std::ptr::copy(send, own, each) };
-        }
         let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
         self.run(
             host,
             pieces.call(mark),
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
-                // SAFETY: the piece is within the block.
+                if !send.is_null() {
+                    // SAFETY: the piece is within the block. Now, not all at once before: it is read again at once.
+                    unsafe { std::ptr::copy(send.add(start), own.add(start), bytes) };
+                }
+                // SAFETY: as above.
                 team.put(number, bytes, |to| unsafe { copy(own.add(start), to, bytes) });
                 team.arrive(host, number);
             },
@@ -68,7 +68,10 @@ impl Team {
             return unsafe { self.all_to_all_directly(host, mark, send, receive, each) };
         }
         let (me, size) = (self.me, self.size());
-        let pieces = Pieces { bytes: each, each: self.piece_bytes(size, 1) };
+        // Nobody reads its own block from a board, so none has room there.
+        let parts = (size - 1).max(1);
+        let place = |of: usize, on: usize| if of > on { of - 1 } else { of };
+        let pieces = Pieces { bytes: each, each: self.piece_bytes(parts, 1) };
         // SAFETY: our caller's promise.
         unsafe { std::ptr::copy(send.add(me * each), receive.add(me * each), each) };
         self.run(
@@ -77,19 +80,21 @@ impl Team {
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // SAFETY: the pieces are within the blocks.
-                team.put(number, size * bytes, |to| unsafe {
+                team.put(number, parts * bytes, |to| unsafe {
                     for member in (0..size).filter(|&member| member != me) {
-                        copy(send.add(member * each + start), to.add(member * bytes), bytes);
+                        let to = to.add(place(member, me) * bytes);
+                        copy(send.add(member * each + start), to, bytes);
                     }
                 });
                 team.arrive(host, number);
             },
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
-                team.each_part(host, number, size * bytes, |member, from| {
+                team.each_part(host, number, parts * bytes, |member, from| {
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe {
-                        copy(from.add(me * bytes), receive.add(member * each + start), bytes);
+                        let from = from.add(place(me, member) * bytes);
+                        copy(from, receive.add(member * each + start), bytes);
                     }
                 })
             },

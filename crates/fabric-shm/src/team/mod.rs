@@ -298,8 +298,20 @@ impl Team {
 
     /// Whether every member's part of the step is there already.
     fn all_are_there(&self, number: u32) -> bool {
+        self.board(self.me).heads[number as usize % SLOTS].holds(number)
+            && self.others_are_there(number)
+    }
+
+    /// The same of the others.
+    fn others_are_there(&self, number: u32) -> bool {
         let slot = number as usize % SLOTS;
-        (0..self.size()).all(|member| self.board(member).heads[slot].holds(number))
+        self.others().all(|member| self.board(member).heads[slot].holds(number))
+    }
+
+    /// The other members, each rank beginning with another.
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let (me, size) = (self.me, self.size());
+        (1..size).map(move |distance| (me + distance) % size)
     }
 
     /// Waits until every member's part of the step is there, and checks that all of them mean the same call.

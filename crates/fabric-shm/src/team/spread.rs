@@ -6,6 +6,32 @@ use super::direct::Blocks;
 use super::{Call, Host, Pieces, Team, copy};
 use crate::board::SHORT_BYTES;
 
+/// What the root of a gather copies of its own block before it looks again whether others' parts have come.
+const OWN_BYTES: usize = 16 << 10;
+
+/// What is left of the root's own block in a gather: it is copied while there is nothing else to do, so that the others need not
+/// wait for it.
+struct OwnBlock {
+    from: *const u8,
+    to: *mut u8,
+    left: usize,
+}
+
+impl OwnBlock {
+    /// Copies some more of it.
+    ///
+    /// # Safety
+    /// Both places hold the bytes that are left.
+    unsafe fn copy_some(&mut self) {
+        let bytes = self.left.min(OWN_BYTES);
+        // SAFETY: our caller's promise.
+        unsafe { std::ptr::copy(self.from, self.to, bytes) };
+        self.from = self.from.wrapping_add(bytes);
+        self.to = self.to.wrapping_add(bytes);
+        self.left -= bytes;
+    }
+}
+
 impl Team {
     /// Waits until all members have come here.
     pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, mark: u32) -> Result<()> {
@@ -146,11 +172,12 @@ impl Team {
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
-        if is_root && !send.is_null() {
-            // SAFETY: our caller's promise.
-            unsafe { std::ptr::copy(send, receive.add(me * each), each) };
-        }
-        self.run(
+        let mut own = OwnBlock {
+            from: send,
+            to: receive.wrapping_add(me * each),
+            left: if is_root && !send.is_null() { each } else { 0 },
+        };
+        let outcome = self.run(
             host,
             pieces.call(mark),
             |team, host, number, piece| {
@@ -168,6 +195,10 @@ impl Team {
                     return Ok(());
                 }
                 let (start, bytes) = pieces.get(piece);
+                while own.left > 0 && !team.others_are_there(number) {
+                    // SAFETY: our caller's promise.
+                    unsafe { own.copy_some() };
+                }
                 team.wait_for_arrivals(host, number)?;
                 for distance in 1..size {
                     let member = (me + distance) % size;
@@ -177,7 +208,12 @@ impl Team {
                 }
                 Ok(())
             },
-        )
+        );
+        while own.left > 0 {
+            // SAFETY: our caller's promise.
+            unsafe { own.copy_some() };
+        }
+        outcome
     }
 
     /// Wakes those who sleep until a part that this rank has put is there.
