@@ -4,6 +4,7 @@ import fnmatch
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,6 +54,28 @@ def source(variable):
     if not folder.is_dir():
         sys.exit(f"interop: {variable} names {named}, which is no folder")
     return folder
+
+
+def configured(source, folder, compilers):
+    """Configures in `folder` what autoconf has prepared in `source`, once; nothing is written beside the sources.
+
+    A copy is configured: a clone gives all files the moment of its making, so that `make` may take the generated ones for
+    older than what they come from, and ask for the very autoconf that made them.
+    """
+    if (folder / "Makefile").exists():
+        return
+    copy = folder / "source"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns(".git"), symlinks=True)
+    now = time.time()
+    # What comes from what: aclocal.m4 from the .am, .ac and .m4 files, and the others from these and from it.
+    for age_s, names in ((20, ("aclocal.m4",)), (10, ("configure", "Makefile.in", "config.h.in"))):
+        for path in (path for name in names for path in copy.rglob(name)):
+            os.utime(path, (now - age_s, now - age_s))
+    for path in copy.rglob("*"):
+        if path.suffix in (".am", ".ac", ".m4") and path.name != "aclocal.m4":
+            os.utime(path, (now - 30, now - 30))
+    must([copy / "configure", "--quiet"], cwd=folder, env={**os.environ, **compilers})
 
 
 def must(command, **options):

@@ -2,7 +2,7 @@
 
 import os
 
-from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run, selected
+from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, configured, must, run, selected
 
 VARIABLE = "CORNERSTONE_OSU_SOURCE"
 RANKS = (2, 4, 8)
@@ -15,10 +15,7 @@ NO_VALIDATION = ("osu_barrier", "osu_ibarrier", "osu_hello", "osu_init")
 def build(source):
     """Builds outside the source folder, once; gives the folder with the programs."""
     folder = WORK / "osu"
-    if not (folder / "Makefile").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        compilers = {**os.environ, "CC": str(COMPILER), "CXX": str(COMPILER_CXX)}
-        must([source / "configure", "--quiet"], cwd=folder, env=compilers)
+    configured(source, folder, {"CC": str(COMPILER), "CXX": str(COMPILER_CXX)})
     must(["make", "-C", folder, f"-j{os.cpu_count()}"])
     return folder / "c" / "mpi"
 

@@ -67,10 +67,7 @@ class Library:
 def programs(source, compiler, name):
     """The programs built with a compiler, and the one of ours beside them."""
     folder = ground.WORK / name
-    if not (folder / "Makefile").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        compilers = {**os.environ, "CC": str(compiler), "CXX": str(compiler)}
-        ground.must([source / "configure", "--quiet"], cwd=folder, env=compilers)
+    ground.configured(source, folder, {"CC": str(compiler), "CXX": str(compiler)})
     ground.must(["make", "-k", "-C", folder / "c", f"-j{os.cpu_count()}"])
     ground.must([compiler, ground.ROOT / "interop" / "resident.c", "-o", folder / "resident"])
     return {path.name: path for path in folder.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
