@@ -16,6 +16,8 @@ pub(crate) const SLOTS: usize = 16;
 pub(crate) const SLOT_BYTES: usize = 64 << 10;
 /// The longest part that lies in the line of its number.
 pub(crate) const SHORT_BYTES: usize = 48;
+/// How many of a member's last calls of each kind the others can look up.
+const REMEMBERED: usize = 16;
 /// A board with the slots' bytes behind it.
 pub(crate) const BOARD_BYTES: usize = size_of::<Board>() + SLOTS * SLOT_BYTES;
 
@@ -30,6 +32,10 @@ pub(crate) struct Board {
     /// Whether a member has found that the members are not in the same step. Only the first member's board says so.
     pub(crate) broken: Broken,
     pub(crate) history: History,
+    /// The calls by messages.
+    pub(crate) recent_past: Recent,
+    /// The calls through the team, once this member has put what it puts first.
+    pub(crate) recent_through: Recent,
     /// Only the first member's board is worked with.
     pub(crate) works: [Work; SLOTS],
     pub(crate) heads: [Head; SLOTS],
@@ -56,6 +62,10 @@ pub(crate) struct Broken(AtomicU32);
 /// calls of the first kind and the other more of the second, they have not made the same calls.
 #[repr(C, align(64))]
 pub(crate) struct History(AtomicU64);
+
+/// A member's last calls of a kind: each one's number in the high half, and what it was in the low half.
+#[repr(C, align(64))]
+pub(crate) struct Recent([AtomicU64; REMEMBERED]);
 
 /// What the members count together in a step.
 #[repr(C)]
@@ -146,6 +156,21 @@ impl History {
         let ahead = ((word >> 32) as u32).wrapping_sub(through) as i32;
         let ahead_past = (word as u32).wrapping_sub(past) as i32;
         i64::from(ahead) * i64::from(ahead_past) < 0
+    }
+}
+
+impl Recent {
+    /// Says what call `number` is, which is not 0.
+    pub(crate) fn publish(&self, number: u32, mark: u32) {
+        let word = u64::from(number) << 32 | u64::from(mark);
+        // Release, partner of the acquire in `mark`: whoever sees the call sees the part that was put before.
+        self.0[number as usize % REMEMBERED].store(word, Ordering::Release);
+    }
+
+    /// What call `number` was; none if it has not been made yet, or is too long ago.
+    pub(crate) fn mark(&self, number: u32) -> Option<u32> {
+        let word = self.0[number as usize % REMEMBERED].load(Ordering::Acquire);
+        ((word >> 32) as u32 == number).then_some(word as u32)
     }
 }
 

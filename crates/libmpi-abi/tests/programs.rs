@@ -103,6 +103,15 @@ fn collectives_that_do_not_match_fail_where_it_can_be_seen_and_nobody_waits_for_
 }
 
 #[test]
+fn the_first_collective_of_a_new_communicator_need_not_match_for_everybody_to_come_back() {
+    let program = compile("fresh");
+    for ranks in [2, 3, 4] {
+        let (ended, output) = run(&program, ranks, "");
+        assert!(ended.is_ok(), "{ranks} ranks: {ended:?}\n{output}");
+    }
+}
+
+#[test]
 fn collectives_by_shared_memory_and_by_messages_do_not_wait_for_each_other() {
     succeeds("parted");
 }

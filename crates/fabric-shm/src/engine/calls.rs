@@ -147,6 +147,11 @@ pub(crate) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Erro
     Error::MismatchedCollective { explanation }
 }
 
+/// Whether two calls are the same one but for the length.
+pub(crate) fn differ_in_length_only(one: u32, other: u32) -> bool {
+    one >> LENGTH_BITS == other >> LENGTH_BITS
+}
+
 /// The error of two calls that differ in nothing but their length.
 pub(crate) fn unequal_lengths(
     own: u32,
@@ -155,7 +160,7 @@ pub(crate) fn unequal_lengths(
     theirs: u32,
     found_bytes: usize,
 ) -> Option<Error> {
-    let same = own >> LENGTH_BITS == theirs >> LENGTH_BITS && expected_bytes != found_bytes;
+    let same = differ_in_length_only(own, theirs) && expected_bytes != found_bytes;
     let what = format!("the data of rank {other}");
     same.then_some(Error::UnequalCounts {
         collective: name(own),

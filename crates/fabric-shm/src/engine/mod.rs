@@ -27,7 +27,9 @@ use contract::Result;
 use contract::record::FabricDescription;
 
 pub(crate) use blocking::FIRST_LOOKS;
-pub(crate) use calls::{Collective, describe, mismatch, signature, unequal_lengths};
+pub(crate) use calls::{
+    Collective, describe, differ_in_length_only, mismatch, signature, unequal_lengths,
+};
 pub use message::{Envelope, Selector};
 pub use operation::Request;
 

@@ -4,7 +4,7 @@ use contract::{Error, Result};
 
 use super::{Host, PIECE_BYTES, Team};
 use crate::board::{SLOTS, has_come};
-use crate::engine::{describe, mismatch, unequal_lengths};
+use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
 use crate::segment::State;
 
 /// Whose parts a rank waits for.
@@ -41,6 +41,10 @@ pub(super) enum Agreement {
 pub(super) struct Made {
     through: u32,
     past: u32,
+    /// The call that comes was counted: not all are, and of the others nobody tells.
+    counted: bool,
+    /// The call under way was counted, and told to the others.
+    told: bool,
 }
 
 pub(super) fn out_of_step() -> Error {
@@ -63,36 +67,69 @@ impl Team {
         }
     }
 
-    /// Counts a call that is about to be made through the team.
+    /// Counts a call that is about to be made through the team, and tells the others: also the root that waits for nobody, for
+    /// others may wait for what it never sends.
     #[inline]
     pub fn count_call(&mut self) {
         self.made.through = self.made.through.wrapping_add(1);
-    }
-
-    /// Counts a call that the members make among them by messages.
-    pub fn count_call_by_messages(&mut self) {
-        self.made.past = self.made.past.wrapping_add(1);
+        self.made.counted = true;
         self.tell();
     }
 
-    /// Says how far this rank has come: before it waits for long, for that is when it matters.
-    pub(super) fn tell(&self) {
+    /// Counts a call that the members make among them by messages, and says what it is: the same `mark` at all of them.
+    /// Gives its number.
+    pub fn count_call_by_messages(&mut self, mark: u32) -> u32 {
+        self.made.past = self.made.past.wrapping_add(1);
+        self.board(self.me).recent_past.publish(self.made.past, mark);
+        self.tell();
+        self.made.past
+    }
+
+    /// Says how far this rank has come: a write to a line that nobody else looks at before it has waited for long.
+    #[inline]
+    fn tell(&self) {
         self.board(self.me).history.publish(self.made.through, self.made.past);
     }
 
     /// A member that cannot have made the same calls as this rank: it is in a call by messages and this rank in one
     /// through the team, or the other way round.
     pub(super) fn contradicting(&self) -> Option<usize> {
-        let Made { through, past } = self.made;
+        let Made { through, past, .. } = self.made;
         (0..self.size()).find(|&other| self.board(other).history.contradicts(through, past))
     }
 
-    /// For a rank that waits in a call by messages: why it waits in vain, if it does. The other members learn of it too.
-    pub(crate) fn look_beside<H: Host>(&self, host: &mut H) -> Option<Error> {
+    /// A member whose call by messages of this number was another than this rank's.
+    fn differing(&self, number: u32) -> Option<usize> {
+        let own = self.board(self.me).recent_past.mark(number)?;
+        let differs = |mark: u32| mark != own;
+        let mark = |other| self.board(other).recent_past.mark(number);
+        (0..self.size()).find(|&other| mark(other).is_some_and(differs))
+    }
+
+    /// Says which call this rank is in, once it has put what it puts first: whoever sees this first sees that part.
+    #[inline]
+    pub(super) fn tell_call(&mut self, mark: u32) {
+        self.made.told = std::mem::take(&mut self.made.counted);
+        if self.made.told {
+            self.board(self.me).recent_through.publish(self.made.through, mark);
+        }
+    }
+
+    /// A member whose call through the team of the same number is another than this rank's. Lengths show in the parts.
+    pub(super) fn elsewhere(&self) -> Option<usize> {
+        let (own, number) = (self.call.mark, self.made.through);
+        let mark = |other| self.board(other).recent_through.mark(number);
+        (0..if self.made.told { self.size() } else { 0 })
+            .find(|&other| mark(other).is_some_and(|mark| !differ_in_length_only(mark, own)))
+    }
+
+    /// For a rank that waits in the call by messages of this number: why it waits in vain, if it does. The other members learn
+    /// of it too.
+    pub(crate) fn look_beside<H: Host>(&self, host: &mut H, number: u32) -> Option<Error> {
         if self.board(0).broken.is_set() {
             return Some(out_of_step());
         }
-        let rank = self.members[self.contradicting()?];
+        let rank = self.members[self.contradicting().or_else(|| self.differing(number))?];
         self.break_off(host);
         let explanation = format!(
             "rank {rank} has made other collectives of this communicator, or in another order"

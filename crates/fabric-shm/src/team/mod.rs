@@ -208,6 +208,9 @@ impl Team {
                 let number = self.begin(host)?;
                 put(self, host, number, piece);
             }
+            if first == 0 {
+                self.tell_call(call.mark);
+            }
             let number_of = |piece: usize| before.wrapping_add(1 + (piece - first) as u32);
             for piece in window.clone() {
                 if outcome.is_ok() {
@@ -402,7 +405,6 @@ impl Team {
         whom: Whom,
         ready: &dyn Fn(&Team) -> bool,
     ) -> Result<()> {
-        self.tell();
         let (mut gone, mut astray, mut parted, mut broken) = (None, None, None, false);
         let mut looks = 0_u32;
         Engine::wait_until(host, H::engine, &mut |host| {
@@ -413,8 +415,9 @@ impl Team {
             }
             if wait::is_time_to_doubt(looks, !self.shares_processors) {
                 gone = self.gone_before(host, number);
+                // In this order: a member puts its part before it says which call it is in.
+                parted = self.contradicting().or_else(|| self.elsewhere());
                 astray = self.astray(whom, number);
-                parted = self.contradicting();
             }
             broken = self.board(0).broken.is_set();
             // It may have given its part just before it went.

@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 
 use super::spread::{Blocks, check_none_overlaps, equal, unequal, unless_in_place};
-use super::{How, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run};
+use super::{
+    Call, How, Kind, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run,
+};
 use crate::bindings::*;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
@@ -11,9 +13,15 @@ use crate::failure::{Failure, Result};
 use crate::numbers::Numbers;
 
 /// Everything in one round: `out[r]` goes to rank r, `into[r]` comes from it.
-unsafe fn exchange(communicator: &Communicator, how: How, out: Out, into: Blocks) -> Result {
+unsafe fn exchange(
+    communicator: &Communicator,
+    how: How,
+    kind: Kind,
+    out: Out,
+    into: Blocks,
+) -> Result {
     out.check_apart(&into)?;
-    run(communicator, how, move |party| {
+    run(communicator, how, Call::of(kind), move |party| {
         let mut schedule = Schedule::new(party);
         let rank = schedule.rank();
         let places = schedule.incoming_from_others(&into);
@@ -89,7 +97,7 @@ pub(crate) unsafe fn allgather(
         }
     }
     let blocks = equal(buffer, each, into, communicator.size())?;
-    allgather_blocks(&communicator, from, count, datatype, blocks, how)
+    allgather_blocks(&communicator, from, count, datatype, blocks, how, Kind::Allgather)
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -106,7 +114,7 @@ pub(crate) unsafe fn allgather_unequal(
 ) -> Result {
     let communicator = communicator::get(comm)?;
     let blocks = unequal(buffer, counts, places, into, communicator.size())?;
-    allgather_blocks(&communicator, from, count, datatype, blocks, how)
+    allgather_blocks(&communicator, from, count, datatype, blocks, how, Kind::AllgatherUnequal)
 }
 
 unsafe fn allgather_blocks(
@@ -116,6 +124,7 @@ unsafe fn allgather_blocks(
     datatype: Datatype,
     blocks: Blocks,
     how: How,
+    kind: Kind,
 ) -> Result {
     let mine = match is_in_place(from) {
         true => blocks[communicator.rank].clone(),
@@ -124,7 +133,7 @@ unsafe fn allgather_blocks(
     if !is_in_place(from) {
         check_none_overlaps(Some(&mine), &blocks)?;
     }
-    exchange(communicator, how, Out::Same(mine), blocks)
+    exchange(communicator, how, kind, Out::Same(mine), blocks)
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -153,7 +162,7 @@ pub(crate) unsafe fn all_to_all(
         true => Out::InPlace,
         false => Out::Blocks(equal(from, count, datatype, size)?),
     };
-    exchange(&communicator, how, out, blocks)
+    exchange(&communicator, how, Kind::AllToAll, out, blocks)
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -176,7 +185,7 @@ pub(crate) unsafe fn all_to_all_unequal(
         true => Out::InPlace,
         false => Out::Blocks(unequal(from, counts, places, datatype, size)?),
     };
-    exchange(&communicator, how, out, blocks)
+    exchange(&communicator, how, Kind::AllToAllUnequal, out, blocks)
 }
 
 /// Blocks of counts, places in bytes, and types of their own.
@@ -218,5 +227,5 @@ pub(crate) unsafe fn all_to_all_types(
         true => Out::InPlace,
         false => Out::Blocks(of_types(from, counts, places, types, size)?),
     };
-    exchange(&communicator, how, out, blocks)
+    exchange(&communicator, how, Kind::AllToAllTypes, out, blocks)
 }

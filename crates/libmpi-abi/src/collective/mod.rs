@@ -1,5 +1,6 @@
 //! Collective operations, each as a schedule that blocking, non-blocking and persistent calls share.
 
+mod call;
 mod exchange;
 mod native;
 mod reduce;
@@ -10,8 +11,9 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
 
+pub(crate) use call::{Call, Kind};
 pub(crate) use exchange::*;
-pub(crate) use native::TeamPlace;
+pub(crate) use native::{NO_BOARD, TeamPlace, new_board, take_back};
 pub(crate) use reduce::*;
 pub(crate) use schedule::{Party, Schedule, Schedules, start};
 pub(crate) use spread::*;
@@ -40,9 +42,10 @@ pub(crate) enum How {
 unsafe fn run(
     communicator: &Communicator,
     how: How,
+    call: Call,
     build: impl Fn(Party) -> Result<Schedule> + 'static,
 ) -> Result {
-    let party = communicator.next_party();
+    let party = communicator.next_party(call.going(how));
     match how {
         How::Blocking => finish(build(party)?),
         How::Nonblocking(place) => {

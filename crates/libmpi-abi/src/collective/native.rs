@@ -1,13 +1,13 @@
 //! Blocking collectives over memory that all members share, where a communicator has such memory.
 //!
-//! Whether it has is agreed upon in its first blocking collective, so all members go the same way in each. Data that do not
-//! lie in one piece are packed here; the members see nothing but bytes.
+//! Whether it has is agreed upon when it is made, so all members go the same way from its first collective on. Data that do
+//! not lie in one piece are packed here; the members see nothing but bytes.
 
 use std::cell::RefCell;
 
 use fabric_shm::{Combine, Endpoint, Team};
 
-use super::allgather_bytes;
+use super::Call;
 use crate::bindings::*;
 use crate::communicator::Communicator;
 use crate::datatype::Memory;
@@ -15,12 +15,8 @@ use crate::failure::{Failure, Result, ensure};
 use crate::operation::Reduction;
 use crate::process::{endpoint, process};
 
-/// Communicators of more members go by messages.
+/// Communicators of more members go by messages, and use their shared memory to tell who is in which call.
 const MOST_MEMBERS: usize = 32;
-
-/// Begins the messages in which members agree on their shared memory: those of a member that is in another collective
-/// must not be taken for them.
-const AGREEING: [u8; 8] = *b"my board";
 
 /// A communicator's shared memory.
 #[derive(Default)]
@@ -28,72 +24,95 @@ pub(crate) struct TeamPlace(RefCell<State>);
 
 #[derive(Default)]
 enum State {
-    /// No collective has asked yet.
     #[default]
-    Unknown,
     Absent,
+    /// Where each member has its board, for the first collective to make the team of.
+    Agreed(Vec<u64>),
     Present(Box<Team>),
+}
+
+/// What a member says that shares no memory.
+pub(crate) const NO_BOARD: u64 = u64::MAX;
+
+/// A board of this rank's, for a team to come.
+pub(crate) fn new_board() -> u64 {
+    endpoint().ok().and_then(|mut endpoint| endpoint.new_board()).unwrap_or(NO_BOARD)
+}
+
+/// Gives a board back of which no member makes a team.
+pub(crate) fn take_back(board: u64) {
+    if board != NO_BOARD
+        && let Ok(mut endpoint) = endpoint()
+    {
+        endpoint.take_back(board);
+    }
 }
 
 impl TeamPlace {
     /// Takes over the team of all ranks, if it is one for these calls.
     pub(crate) fn set(&self, team: Team) {
-        let fits = (2..=MOST_MEMBERS).contains(&team.size());
-        *self.0.borrow_mut() = if fits { State::Present(Box::new(team)) } else { State::Absent };
-    }
-
-    /// Counts a collective by messages.
-    pub(crate) fn count_call_by_messages(&self) {
-        // A user's operation that calls back comes here while the team is held, and fails a little later.
-        let Ok(mut state) = self.0.try_borrow_mut() else { return };
-        if let State::Present(team) = &mut *state {
-            team.count_call_by_messages();
+        if team.size() > 1 {
+            *self.0.borrow_mut() = State::Present(Box::new(team));
         }
     }
 
-    /// Why a collective by messages waits in vain, if it does.
-    pub(super) fn why_in_vain(&self, endpoint: &mut Endpoint) -> Option<Failure> {
+    /// The members, at least two, have told each other these boards.
+    pub(crate) fn agree(&self, boards: Vec<u64>) {
+        let all_share = !boards.contains(&NO_BOARD);
+        *self.0.borrow_mut() = if all_share { State::Agreed(boards) } else { State::Absent };
+    }
+
+    /// Counts a collective by messages; its number, 0 where nobody would compare it.
+    pub(crate) fn count_call_by_messages(&self, communicator: &Communicator, call: Call) -> u32 {
+        // A user's operation that calls back comes here while the team is held, and fails a little later.
+        let Ok(mut state) = self.0.try_borrow_mut() else { return 0 };
+        match state.team(communicator) {
+            Ok(Some(team)) => team.count_call_by_messages(call.mark()),
+            _ => 0,
+        }
+    }
+
+    /// Why the collective by messages of that number waits in vain, if it does.
+    pub(super) fn why_in_vain(&self, endpoint: &mut Endpoint, number: u32) -> Option<Failure> {
         // While a call through the team is under way, that one looks.
         match &*self.0.try_borrow().ok()? {
-            State::Present(team) => endpoint.why_in_vain(team).map(Failure::from),
+            State::Present(team) => endpoint.why_in_vain(team, number).map(Failure::from),
             _ => None,
         }
     }
 
-    /// Gives the shared memory up.
-    pub(crate) fn leave(&self) -> Result {
-        if let State::Present(team) = self.0.replace(State::Absent) {
+    /// Gives the shared memory up. The others may have made their teams already, so this rank makes its own to leave it.
+    pub(crate) fn leave(&self, communicator: &Communicator) -> Result {
+        let mut state = self.0.replace(State::Absent);
+        state.team(communicator)?;
+        if let State::Present(team) = state {
             endpoint()?.leave(*team);
         }
         Ok(())
     }
 }
 
-/// Agrees with the other members on a team, if this is the first call to ask.
-fn agree(communicator: &Communicator) -> Result {
-    if !matches!(*communicator.team.0.borrow(), State::Unknown) {
-        return Ok(());
+impl State {
+    /// The team, if there is one.
+    #[inline]
+    fn team(&mut self, communicator: &Communicator) -> Result<Option<&mut Team>> {
+        if let State::Agreed(_) = self {
+            self.make(communicator)?;
+        }
+        match self {
+            State::Present(team) => Ok(Some(team)),
+            _ => Ok(None),
+        }
     }
-    let members = communicator.size();
-    if !(2..=MOST_MEMBERS).contains(&members) {
-        *communicator.team.0.borrow_mut() = State::Absent;
-        return Ok(());
+
+    #[cold]
+    fn make(&mut self, communicator: &Communicator) -> Result {
+        let State::Agreed(boards) = self else { return Ok(()) };
+        let members = communicator.members.to_vec();
+        let team = endpoint()?.team(members, communicator.rank, boards);
+        *self = team.map_or(State::Absent, |team| State::Present(Box::new(team)));
+        Ok(())
     }
-    const NONE: u64 = u64::MAX;
-    let board = endpoint()?.new_board().unwrap_or(NONE).to_ne_bytes();
-    let all = allgather_bytes(&communicator.next_party(), &[AGREEING, board].concat())?;
-    let (words, _) = all.as_chunks::<16>();
-    let agreeing = words.iter().all(|word| word.starts_with(&AGREEING));
-    ensure!(agreeing, ERR_OTHER, "another member is in another collective of this communicator");
-    let board = |word: &[u8; 16]| u64::from_ne_bytes(*word.last_chunk().expect("of 16 bytes"));
-    let boards: Vec<u64> = words.iter().map(board).collect();
-    let team = match boards.contains(&NONE) {
-        true => None,
-        false => endpoint()?.team(communicator.members.to_vec(), communicator.rank, &boards),
-    };
-    *communicator.team.0.borrow_mut() =
-        team.map_or(State::Absent, |team| State::Present(Box::new(team)));
-    Ok(())
 }
 
 /// Makes a call with the communicator's team; none if it has none.
@@ -102,23 +121,22 @@ fn with_team(
     communicator: &Communicator,
     call: impl FnOnce(&mut Endpoint, &mut Team) -> Result,
 ) -> Option<Result> {
-    if let Err(failure) = agree(communicator) {
+    // A user's operation that calls back comes here while the endpoint is held, and is told so.
+    if let Err(failure) = endpoint() {
         return Some(Err(failure));
     }
-    // A user's operation that calls back comes here while the endpoint is held, and is told so.
-    let mut endpoint = match endpoint() {
-        Ok(endpoint) => endpoint,
+    let mut state = communicator.team.0.borrow_mut();
+    let team = match state.team(communicator) {
+        Ok(team) => team.filter(|team| team.size() <= MOST_MEMBERS)?,
         Err(failure) => return Some(Err(failure)),
     };
-    match &mut *communicator.team.0.borrow_mut() {
-        State::Present(team) => {
-            // Whoever still waits for this rank's messages is told that it has left, not that it makes another call.
-            if !process().leaving.get() {
-                team.count_call();
-            }
-            Some(call(&mut endpoint, team))
-        }
-        _ => None,
+    // Whoever still waits for this rank's messages is told that it has left, not that it makes another call.
+    if !process().leaving.get() {
+        team.count_call();
+    }
+    match endpoint() {
+        Ok(mut endpoint) => Some(call(&mut endpoint, team)),
+        Err(failure) => Some(Err(failure)),
     }
 }
 

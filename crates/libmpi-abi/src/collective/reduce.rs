@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::spread::broadcast_rounds;
-use super::{How, Schedule, check_apart, copy, is_in_place, native, run};
+use super::{Call, How, Kind, Schedule, check_apart, copy, is_in_place, native, run};
 use crate::bindings::*;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
@@ -166,7 +166,7 @@ pub(crate) unsafe fn reduce(
     {
         return outcome;
     }
-    run(&communicator, how, move |party| {
+    run(&communicator, how, Call::rooted(Kind::Reduce, root), move |party| {
         let mut schedule = Schedule::new(party);
         let result = task.reduce_rounds(&mut schedule, root);
         if is_root {
@@ -193,7 +193,7 @@ pub(crate) unsafe fn allreduce(
     {
         return outcome;
     }
-    run(&communicator, how, move |party| {
+    run(&communicator, how, Call::of(Kind::Allreduce), move |party| {
         let mut schedule = Schedule::new(party);
         let result = task.reduce_rounds(&mut schedule, 0);
         broadcast_rounds(&mut schedule, 0, result.start, result.bytes);
@@ -222,7 +222,11 @@ pub(crate) unsafe fn scan(
 ) -> Result {
     let communicator = communicator::get(comm)?;
     let task = Task::new(from, to, count, datatype, op)?;
-    run(&communicator, how, move |party| {
+    let call = match kind {
+        Scan::Inclusive => Call::of(Kind::InclusiveScan),
+        Scan::Exclusive => Call::of(Kind::ExclusiveScan),
+    };
+    run(&communicator, how, call, move |party| {
         let mut schedule = Schedule::new(party);
         let (rank, size) = (schedule.rank(), schedule.size());
         let mine = task.image(&mut schedule);
@@ -250,8 +254,9 @@ unsafe fn reduce_then_scatter(
     task: Task,
     counts: Vec<i64>,
     how: How,
+    kind: Kind,
 ) -> Result {
-    run(communicator, how, move |party| {
+    run(communicator, how, Call::of(kind), move |party| {
         let mut schedule = Schedule::new(party);
         let rank = schedule.rank();
         let result = task.reduce_rounds(&mut schedule, 0);
@@ -294,7 +299,7 @@ pub(crate) unsafe fn reduce_scatter(
     }
     let (all, own) = (counts.iter().sum(), counts[communicator.rank]);
     let task = Task::for_part(from, to, all, own, datatype, op)?;
-    reduce_then_scatter(&communicator, task, counts, how)
+    reduce_then_scatter(&communicator, task, counts, how, Kind::ReduceScatter)
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -312,5 +317,5 @@ pub(crate) unsafe fn reduce_scatter_block(
     let counts = vec![count; communicator.size()];
     let all = count.saturating_mul(counts.len() as i64);
     let task = Task::for_part(from, to, all, count, datatype, op)?;
-    reduce_then_scatter(&communicator, task, counts, how)
+    reduce_then_scatter(&communicator, task, counts, how, Kind::ReduceScatterBlock)
 }

@@ -19,6 +19,8 @@ pub(crate) struct Party {
     pub(crate) rank: usize,
     pub(crate) context: u32,
     pub(crate) tag: u32,
+    /// Which of the members' calls by messages it is; 0 for one that is not counted.
+    pub(crate) number: u32,
 }
 
 type Step = Box<dyn FnOnce() -> Result>;
@@ -208,7 +210,7 @@ impl Schedule {
     #[cold]
     fn give_up_if_in_vain(&mut self, endpoint: &mut Endpoint) {
         let communicator = crate::communicator::of_messages(self.party.context);
-        let why = communicator.and_then(|one| one.team.why_in_vain(endpoint));
+        let why = communicator.and_then(|one| one.team.why_in_vain(endpoint, self.party.number));
         let Some(failure) = why else { return };
         self.note(Err(failure));
         self.rounds.clear();

@@ -2,7 +2,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{How, Party, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run};
+use super::{
+    Call, How, Kind, Party, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run,
+};
 use crate::bindings::*;
 use crate::communicator;
 use crate::datatype::Memory;
@@ -18,7 +20,7 @@ pub(crate) unsafe fn barrier(comm: Comm, how: How) -> Result {
     {
         return outcome;
     }
-    run(&communicator, how, |party| {
+    run(&communicator, how, Call::of(Kind::Barrier), |party| {
         let mut schedule = Schedule::new(party);
         let (rank, size) = (schedule.rank(), schedule.size());
         let nothing = schedule.temporary(1);
@@ -74,7 +76,7 @@ pub(crate) unsafe fn broadcast(
     {
         return outcome;
     }
-    run(&communicator, how, move |party| {
+    run(&communicator, how, Call::rooted(Kind::Broadcast, root), move |party| {
         let is_root = party.rank == root;
         let mut schedule = Schedule::new(party);
         let place = match is_root {
@@ -224,7 +226,10 @@ pub(crate) unsafe fn gather(
         return outcome;
     }
     let blocks = if is_root { equal(buffer, each, into, communicator.size())? } else { vec![] };
-    run(&communicator, how, move |party| Ok(gather_schedule(party, root, mine.as_ref(), &blocks)))
+    let call = Call::rooted(Kind::Gather, root);
+    run(&communicator, how, call, move |party| {
+        Ok(gather_schedule(party, root, mine.as_ref(), &blocks))
+    })
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -247,7 +252,10 @@ pub(crate) unsafe fn gather_unequal(
     let blocks = if is_root { unequal(buffer, counts, places, into, size)? } else { vec![] };
     let mine = unless_in_place(from, count, datatype)?;
     check_none_overlaps(mine.as_ref(), &blocks)?;
-    run(&communicator, how, move |party| Ok(gather_schedule(party, root, mine.as_ref(), &blocks)))
+    let call = Call::rooted(Kind::GatherUnequal, root);
+    run(&communicator, how, call, move |party| {
+        Ok(gather_schedule(party, root, mine.as_ref(), &blocks))
+    })
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -274,7 +282,10 @@ pub(crate) unsafe fn scatter(
         return outcome;
     }
     let blocks = if is_root { equal(from, each, datatype, communicator.size())? } else { vec![] };
-    run(&communicator, how, move |party| Ok(scatter_schedule(party, root, &blocks, mine.as_ref())))
+    let call = Call::rooted(Kind::Scatter, root);
+    run(&communicator, how, call, move |party| {
+        Ok(scatter_schedule(party, root, &blocks, mine.as_ref()))
+    })
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -297,5 +308,8 @@ pub(crate) unsafe fn scatter_unequal(
     let blocks = if is_root { unequal(from, counts, places, datatype, size)? } else { vec![] };
     let mine = unless_in_place(buffer, count, into)?;
     check_none_overlaps(mine.as_ref(), &blocks)?;
-    run(&communicator, how, move |party| Ok(scatter_schedule(party, root, &blocks, mine.as_ref())))
+    let call = Call::rooted(Kind::ScatterUnequal, root);
+    run(&communicator, how, call, move |party| {
+        Ok(scatter_schedule(party, root, &blocks, mine.as_ref()))
+    })
 }

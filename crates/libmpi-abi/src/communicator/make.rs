@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::{Communicator, GROUP_TAGS, get};
 use crate::attribute::For;
 use crate::bindings::*;
-use crate::collective::{self, Party};
+use crate::collective::{self, Call, Kind, Party};
 use crate::failure::{Failure, Result, ensure};
 use crate::group::{self, Members};
 use crate::info;
@@ -21,26 +21,70 @@ fn register(communicator: Option<Communicator>) -> Comm {
     }
 }
 
-/// The context that the first member of a party gives out, for the others to take: one that no rank has given out before,
-/// however many agreements are under way and in whichever order they end.
-fn offer(party: &Party) -> u32 {
-    let process = process();
-    let number = process.next_context.get();
-    if party.rank == 0 {
-        process.next_context.set(number + 1);
+/// What a member gives for a new communicator.
+#[derive(Clone, Copy)]
+struct Offer {
+    /// That of the first member of a party counts: one that no rank has given out before, however many agreements are under
+    /// way and in whichever order they end.
+    context: u32,
+    /// Its part of the shared memory, if it becomes a member of a communicator of several.
+    board: u64,
+}
+
+const OFFER_BYTES: usize = 12;
+
+impl Offer {
+    fn new(party: &Party) -> Self {
+        let process = process();
+        let number = process.next_context.get();
+        if party.rank == 0 {
+            process.next_context.set(number + 1);
+        }
+        let context = number * process.size.get() as u32 + process.rank.get() as u32;
+        let board = match party.members.len() {
+            1 => collective::NO_BOARD,
+            _ => collective::new_board(),
+        };
+        Offer { context, board }
     }
-    number * process.size.get() as u32 + process.rank.get() as u32
+
+    fn to_bytes(self) -> Vec<u8> {
+        [&self.context.to_ne_bytes()[..], &self.board.to_ne_bytes()].concat()
+    }
 }
 
-/// Agrees on a context.
-fn agree(party: &Party) -> Result<u32> {
-    let all = collective::allgather_bytes(party, &offer(party).to_ne_bytes())?;
-    Ok(offered(&all))
+/// What all members of a party gave.
+struct Agreed {
+    context: u32,
+    boards: Vec<u64>,
 }
 
-/// The offer of the first member, which is all that counts.
-fn offered(all: &[u8]) -> u32 {
-    u32::from_ne_bytes([all[0], all[1], all[2], all[3]])
+impl Agreed {
+    /// From as many bytes of each, which begin with an offer.
+    fn read(all: &[u8], each: usize) -> Self {
+        let number = |bytes: &[u8]| u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let board =
+            |bytes: &[u8]| u64::from(number(&bytes[4..])) | u64::from(number(&bytes[8..])) << 32;
+        Agreed { context: number(all), boards: all.chunks(each).map(board).collect() }
+    }
+
+    fn with(party: &Party) -> Result<Self> {
+        let all = collective::allgather_bytes(party, &Offer::new(party).to_bytes())?;
+        Ok(Agreed::read(&all, OFFER_BYTES))
+    }
+
+    /// Tells a new communicator its context, and its members' boards where there is something to share. `party` made it.
+    fn tell(self, party: &Party, new: Option<&Communicator>) {
+        let Some(new) = new.filter(|new| new.size() > 1) else {
+            collective::take_back(self.boards[party.rank]);
+            new.inspect(|new| new.context.set(self.context));
+            return;
+        };
+        new.context.set(self.context);
+        let place = |member| party.members.iter().position(|one| one == member);
+        let boards = new.members.iter().filter_map(|member| Some(self.boards[place(member)?]));
+        new.team.agree(boards.collect());
+    }
 }
 
 /// A communicator of the same members, with what a duplicate keeps, that has no context yet.
@@ -72,7 +116,8 @@ impl Hints {
 fn dup_as(comm: Comm, hints: Hints) -> Result<Comm> {
     let old = get(comm)?;
     let new = copy(comm, &old, hints.of(&old)?)?;
-    new.context.set(agree(&old.next_party())?);
+    let party = old.next_party(Call::of(Kind::Duplicate));
+    Agreed::with(&party)?.tell(&party, Some(&new));
     Ok(register(Some(new)))
 }
 
@@ -91,10 +136,10 @@ unsafe fn idup_as(comm: Comm, hints: Hints, new: *mut Comm, request: *mut Reques
     let old = get(comm)?;
     let copied = Rc::new(copy(comm, &old, hints.of(&old)?)?);
     let handle = process().communicators.borrow_mut().add(copied.clone());
-    let party = old.next_party();
-    let mine = offer(&party).to_ne_bytes().to_vec();
-    let schedule = collective::gather_then(party, mine, move |all| {
-        copied.context.set(offered(all));
+    let party = old.next_party(Call::of(Kind::DuplicateLater));
+    let mine = Offer::new(&party).to_bytes();
+    let schedule = collective::gather_then(party.clone(), mine, move |all| {
+        Agreed::read(all, OFFER_BYTES).tell(&party, Some(&copied));
     });
     *new = handle;
     *request = request::register(Action::Collective(collective::start(schedule)?));
@@ -116,15 +161,18 @@ pub(crate) unsafe fn idup_with_info(
 
 /// A communicator for `members`, who all call this with the same party.
 fn create_for(old: &Communicator, members: Members, party: &Party) -> Result<Option<Communicator>> {
-    let context = agree(party)?;
-    Ok(Communicator::new(Rc::new(members), context, old.handler()))
+    let agreed = Agreed::with(party)?;
+    let new = Communicator::new(Rc::new(members), 0, old.handler());
+    agreed.tell(party, new.as_ref());
+    Ok(new)
 }
 
 pub(crate) unsafe fn create(comm: Comm, group: Group, new: *mut Comm) -> Result {
     let (old, members) = (get(comm)?, group::get(group)?);
     let inside = members.iter().all(|member| old.members.contains(member));
     ensure!(inside, ERR_GROUP, "the group has members that the communicator lacks");
-    *new = register(create_for(&old, members.to_vec(), &old.next_party())?);
+    let party = old.next_party(Call::of(Kind::Create));
+    *new = register(create_for(&old, members.to_vec(), &party)?);
     Ok(())
 }
 
@@ -139,32 +187,38 @@ pub(crate) unsafe fn create_group(comm: Comm, group: Group, tag: c_int, new: *mu
         return Ok(());
     };
     let context = 2 * old.context.get() + 1;
-    let party = Party { members: members.clone(), rank, context, tag: GROUP_TAGS | tag as u32 };
+    // Not counted: the other members of the communicator do not call this.
+    let tag = GROUP_TAGS | tag as u32;
+    let party = Party { members: members.clone(), rank, context, tag, number: 0 };
     *new = register(create_for(&old, members.to_vec(), &party)?);
     Ok(())
 }
 
 /// The members of the same colour, by key and then by old rank.
 fn split_as(old: &Communicator, colour: c_int, key: c_int) -> Result<Option<Communicator>> {
-    let party = old.next_party();
-    let mut mine = offer(&party).to_ne_bytes().to_vec();
+    let party = old.next_party(Call::of(Kind::Split));
+    let mut mine = Offer::new(&party).to_bytes();
     mine.extend(colour.to_ne_bytes());
     mine.extend(key.to_ne_bytes());
     let all = collective::allgather_bytes(&party, &mine)?;
-    let context = offered(&all);
+    let agreed = Agreed::read(&all, mine.len());
     if colour == UNDEFINED {
+        agreed.tell(&party, None);
         return Ok(None);
     }
     let number = |bytes: &[u8]| c_int::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     let mut same: Vec<(c_int, usize)> = Vec::new();
-    for (rank, words) in all.chunks(12).enumerate() {
-        if number(&words[4..8]) == colour {
-            same.push((number(&words[8..12]), rank));
+    for (rank, words) in all.chunks(mine.len()).enumerate() {
+        let words = &words[OFFER_BYTES..];
+        if number(words) == colour {
+            same.push((number(&words[4..]), rank));
         }
     }
     same.sort_unstable();
     let members = same.into_iter().map(|(_, rank)| old.members[rank]).collect();
-    Ok(Communicator::new(Rc::new(members), context, old.handler()))
+    let new = Communicator::new(Rc::new(members), 0, old.handler());
+    agreed.tell(&party, new.as_ref());
+    Ok(new)
 }
 
 pub(crate) unsafe fn split(comm: Comm, colour: c_int, key: c_int, new: *mut Comm) -> Result {

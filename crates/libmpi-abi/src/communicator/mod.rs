@@ -10,7 +10,7 @@ pub(crate) use make::*;
 
 use crate::attribute::{Attributes, For};
 use crate::bindings::*;
-use crate::collective::{Party, TeamPlace};
+use crate::collective::{Call, Party, TeamPlace};
 use crate::errors::Handler;
 use crate::failure::{Failure, Result, ensure};
 use crate::group::{self, Members};
@@ -80,8 +80,8 @@ impl Communicator {
     }
 
     /// The members, and a tag that only the next collective call has.
-    pub(crate) fn next_party(&self) -> Party {
-        self.team.count_call_by_messages();
+    pub(crate) fn next_party(&self, call: Call) -> Party {
+        let number = self.team.count_call_by_messages(self, call);
         let tag = self.sequence.get();
         self.sequence.set((tag + 1) % GROUP_TAGS);
         Party {
@@ -89,6 +89,7 @@ impl Communicator {
             rank: self.rank,
             context: 2 * self.context.get() + 1,
             tag,
+            number,
         }
     }
 
@@ -166,7 +167,7 @@ pub(crate) unsafe fn free(comm: *mut Comm) -> Result {
     ensure!(!Table::<()>::is_predefined(*comm), ERR_COMM, "a predefined communicator");
     one.attributes.clear(For::Communicator, (*comm).0)?;
     one.buffer.flush()?;
-    one.team.leave()?;
+    one.team.leave(&one)?;
     process().communicators.borrow_mut().remove(*comm);
     *comm = COMM_NULL;
     Ok(())

@@ -67,6 +67,13 @@ impl Endpoint {
         segment.offset_in_arenas(memory.as_ptr().cast(), BOARD_BYTES).map(|offset| offset as u64)
     }
 
+    /// Takes a board back of which no team will be made.
+    pub fn take_back(&mut self, board: u64) {
+        let place = self.rank.engine.segment().at_offset(board as usize, BOARD_BYTES);
+        let board = place.and_then(|place| NonNull::new(place.cast()));
+        self.retired.extend(board.map(|board| Retired { board, members: 0 }));
+    }
+
     /// The team of `members`, ranks of the run, of which this rank is number `me`, from the boards that each has made with
     /// [`new_board`](Endpoint::new_board) for this team alone. None if one of them is not to be reached from here.
     pub fn team(&mut self, members: Vec<usize>, me: usize, boards: &[u64]) -> Option<Team> {
@@ -92,9 +99,10 @@ impl Endpoint {
         wait::is_time_to_doubt(looks, !self.rank.engine.shares_processors())
     }
 
-    /// For a rank that waits for messages of a collective of the team's members: why it waits in vain, if it does.
-    pub fn why_in_vain(&mut self, team: &Team) -> Option<Error> {
-        team.look_beside(self)
+    /// For a rank that waits for messages of a collective of the team's members, which
+    /// [`count_call_by_messages`](Team::count_call_by_messages) gave this number: why it waits in vain, if it does.
+    pub fn why_in_vain(&mut self, team: &Team, number: u32) -> Option<Error> {
+        team.look_beside(self, number)
     }
 
     /// Waits until all members have come here.
