@@ -20,9 +20,26 @@ pub(crate) fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
         OwnedFd::from_raw_fd(fd)
     };
     let bytes = libc::off_t::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    check_file_size_limit(bytes as u64)?;
     // SAFETY: no memory is involved.
     check(unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) })?;
     Ok(fd)
+}
+
+/// The limit counts addresses here, not memory; whoever exceeds it is ended by a signal, without a word.
+fn check_file_size_limit(bytes: u64) -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the place is live and of the right type.
+    check(unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) })?;
+    if bytes <= limit.rlim_cur {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!(
+            "it has {bytes} bytes of addresses, more than `ulimit -f` allows a file; raise that to unlimited"
+        ),
+    ))
 }
 
 /// Sleeps while `word` holds `value`, at most for `limit`; may return early.
@@ -124,6 +141,15 @@ pub(crate) fn close_on_exec(fd: BorrowedFd<'_>, close: bool) -> io::Result<()> {
     let flags = if close { libc::FD_CLOEXEC } else { 0 };
     // SAFETY: no memory is involved.
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)
+}
+
+/// Makes calls on a descriptor return at once where there is nothing to do yet.
+pub(crate) fn do_not_block(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    unsafe {
+        let flags = check(libc::fcntl(fd.as_raw_fd(), libc::F_GETFL))?;
+        check(libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK)).map(drop)
+    }
 }
 
 /// The name of a signal, as `kill -l` has it.

@@ -1,5 +1,7 @@
 //! `cornerstone launch`: an MPI program as several ranks over shared memory.
 
+mod orphans;
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeReader, Write};
 use std::ops::ControlFlow;
@@ -26,7 +28,11 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
             options.streams.push(streams);
         }
     }
+    orphans::adopt();
     let ended = fabric_shm::launch(&options, &mut |_| ControlFlow::Continue(()));
+    if ended.is_err() {
+        orphans::end();
+    }
     // The readers end once nobody holds the other ends of their pipes.
     drop(options);
     for reader in readers {

@@ -119,6 +119,20 @@ fn a_rank_that_is_killed_is_named_and_ends_the_others() {
 }
 
 #[test]
+fn what_ranks_have_started_ends_with_a_run_that_fails_and_holds_up_none() {
+    let lab = Lab::new();
+    let script = "sleep 1000 & [ $rank = 1 ] && exit 3; exec sleep 1000";
+    run(&lab, &shell("2", &[], script)).refuses(3, &["rank 1"]);
+    assert!(lab.becomes_empty());
+    run(&lab, &shell("2", &["--prefix"], script)).refuses(3, &["rank 1"]);
+    assert!(lab.becomes_empty());
+    // What a program leaves running on purpose stays.
+    let script = "sleep 1000 > /dev/null 2>&1 & exit 0";
+    assert_eq!(run(&lab, &shell("2", &[], script)).status, Some(0));
+    assert_eq!(lab.processes().len(), 2);
+}
+
+#[test]
 fn signals_that_mean_the_end_end_all_ranks() {
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let lab = Lab::new();
@@ -172,6 +186,11 @@ fn what_cannot_be_started_is_refused_by_name() {
         assert!(ended.stderr.contains(ranks), "{ended:#?}");
     }
     lab.run(&["launch", "-n", "1000000", "true"]).refuses(2, &["1000000"]);
+    let mut limited = std::process::Command::new("sh");
+    let script =
+        format!("ulimit -f 1024; exec {} launch -n 2 true", env!("CARGO_BIN_EXE_cornerstone"));
+    limited.args(["-c", &script]);
+    lab.spawn(limited).wait().refuses(1, &["shared memory", "ulimit -f"]);
     assert_eq!(lab.run(&["launch", "-n", "2"]).status, Some(2));
     assert!(lab.becomes_empty());
 }

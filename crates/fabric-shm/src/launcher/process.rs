@@ -34,6 +34,8 @@ impl Process {
         };
         let (reports, reports_in) =
             io::pipe().map_err(|error| failed("making a pipe for", error))?;
+        // What a rank has started may hold the other end for as long as it likes.
+        system::do_not_block(reports.as_fd()).map_err(|error| failed("preparing", error))?;
         let mut command = Command::new(&options.program);
         command.args(&options.arguments).envs(options.environment.iter().cloned());
         connect(&mut command, options, rank).map_err(|error| failed("preparing", error))?;

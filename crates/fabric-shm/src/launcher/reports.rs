@@ -22,7 +22,8 @@ impl Reports {
         if self.open { self.pipe.as_raw_fd() } else { -1 }
     }
 
-    /// Reads once what is there, and hands on each report that is whole. False at the end of the pipe.
+    /// Reads once what is there, and hands on each report that is whole. False where nothing more is there,
+    /// now or ever.
     pub(super) fn read(&mut self, on_report: &mut dyn FnMut(&[u8])) -> bool {
         let mut room = [0; 65536];
         match self.pipe.read(&mut room) {
