@@ -12,7 +12,7 @@ use crate::system;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
 /// Changes with anything that two builds would have to agree on. Sizes and places are compared besides.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 const BUILD_BOTH: &str = "build the launcher and the program (or libmpi_abi) from the same sources";
 
 const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
