@@ -25,6 +25,10 @@ pub(crate) const SHORT_BYTES: usize = INLINE_BYTES + size_of::<Body>();
 /// stores go out in order.
 const AHEAD_CELLS: u32 = 8;
 
+/// How many cells ahead the receiver asks for the line that it will read, once it has found two messages in a row: else it waits
+/// for each line in turn where they come from far (a line in 260 ns, 8 bytes: 47 instead of 97 ns for each message).
+const AHEAD_READ_CELLS: u32 = 4;
+
 /// The most that one cell brings through the byte ring. The two copies of a long message overlap but for one fragment's, so
 /// shorter is better until what each costs shows (two cores of a Zen 5, 256 KiB through a ring of 256 KiB: 38, 57, 58, 52 GB/s
 /// with 4, 8, 16 and 32 KiB).
@@ -260,6 +264,13 @@ impl Consumer {
         self.peek()
     }
 
+    /// Asks for the line of a cell that is read soon. Only while messages lie there one after the other: else the line is taken
+    /// from the sender before it has written it.
+    #[inline]
+    pub(crate) fn prepare(&self) {
+        will_read(self.place.cell(self.next_cell.wrapping_add(AHEAD_READ_CELLS)));
+    }
+
     /// The bytes of the oldest message, which is short, behind its first [`INLINE_BYTES`].
     #[inline]
     pub(crate) fn rest(&self, body: &Body) -> &[u8] {
@@ -341,6 +352,18 @@ fn will_write(line: &Cell) {
     // SAFETY: the instruction changes nothing but caches, and fails nowhere.
     unsafe {
         std::arch::asm!("prefetchw [{}]", in(reg) line, options(readonly, nostack, preserves_flags));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = line;
+}
+
+/// Asks for a line, to read it soon. No more than a wish.
+#[inline]
+fn will_read(line: &Cell) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: the instruction changes nothing but caches, and fails nowhere.
+    unsafe {
+        std::arch::asm!("prefetcht0 [{}]", in(reg) line, options(readonly, nostack, preserves_flags));
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = line;

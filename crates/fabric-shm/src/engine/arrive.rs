@@ -30,6 +30,7 @@ impl Engine {
     ///
     /// # Safety
     /// `room` bytes at `memory` are writable and nobody else's until the request has ended, or a call has failed.
+    #[inline]
     pub(crate) unsafe fn start_receive(
         &mut self,
         selector: Selector,
@@ -56,17 +57,25 @@ impl Engine {
     /// Takes in what `source` has sent, until `wanted` has ended: what comes after it may find a receive posted by then,
     /// and need not be kept.
     pub(super) fn drain(&mut self, source: usize, wanted: Option<Request>) {
+        let mut in_a_row = false;
         while let Some(ring) = &self.inbound[source].ring {
-            let Some(&body) = ring.peek() else { return };
+            let Some(body) = ring.peek() else { return };
             if wanted.is_some_and(|wanted| self.operations[wanted].done) {
                 return;
             }
+            if std::mem::replace(&mut in_a_row, true) {
+                ring.prepare();
+            }
+            if body.kind == kind::SHORT {
+                self.take_short_from(source);
+                continue;
+            }
+            let body = *body;
             if body.kind == kind::EAGER && self.leaves_for_now(source, &body) {
                 return;
             }
             self.fruitless_looks = 0;
             match body.kind {
-                kind::SHORT => self.arrive_short(source, &body),
                 kind::EAGER => self.arrive_eager(source, &body),
                 kind::MORE => self.arrive_more(source, body.payload[0] as usize),
                 kind::OFFER => self.arrive_offer(source, &body),
@@ -143,30 +152,38 @@ impl Engine {
         Some(envelope)
     }
 
+    #[inline]
     fn envelope(source: usize, body: &Body, bytes: usize) -> Envelope {
         Envelope { context: body.context, source: source as u32, tag: body.tag, bytes, room: bytes }
     }
 
-    fn arrive_short(&mut self, source: usize, body: &Body) {
+    /// Takes in the oldest message of a source, which is short: out of its cell, without a copy of that.
+    #[inline]
+    fn take_short_from(&mut self, source: usize) {
+        self.fruitless_looks = 0;
+        let Some(ring) = &mut self.inbound[source].ring else { return };
+        let Some(body) = ring.peek() else { return };
         let envelope = Engine::envelope(source, body, usize::from(body.inline_bytes));
-        let Some(ring) = &self.inbound[source].ring else { return };
-        let rest = ring.rest(body);
         match self.posted.take(&envelope) {
             Some(request) => {
                 let operation = &mut self.operations[request];
                 operation.begin(envelope);
                 let kept = envelope.bytes.min(operation.room);
                 // SAFETY: the receive has room for what is kept.
-                unsafe { take_short(body, rest, operation.memory, kept) };
+                unsafe { take_short(body, ring.rest(body), operation.memory, kept) };
                 operation.moved = envelope.bytes;
                 operation.done = true;
             }
             None => {
                 let mut copy = vec![0; envelope.bytes];
                 // SAFETY: the copy has room for all of the message.
-                unsafe { take_short(body, rest, copy.as_mut_ptr(), envelope.bytes) };
+                unsafe { take_short(body, ring.rest(body), copy.as_mut_ptr(), envelope.bytes) };
                 self.unexpected.add(Unexpected { envelope, contents: Contents::Copy(copy) });
             }
+        }
+        let cells = body.cells();
+        if ring.pop(cells, 0) {
+            self.wake(source);
         }
     }
 
@@ -262,6 +279,7 @@ use super::Inbound;
 
 impl Operation {
     /// The receive has found its message.
+    #[inline]
     pub(super) fn begin(&mut self, envelope: Envelope) {
         self.envelope = Envelope { room: self.room, ..envelope };
         self.moved = 0;

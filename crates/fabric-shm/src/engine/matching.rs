@@ -21,6 +21,7 @@ impl PostedQueue {
         self.queue.is_empty()
     }
 
+    #[inline]
     pub(super) fn add(&mut self, selector: Selector, request: Request) {
         self.queue.push_back((selector, request));
     }
@@ -38,7 +39,16 @@ impl PostedQueue {
     }
 
     /// Takes out the oldest receive that accepts `envelope`.
+    #[inline]
     pub(super) fn take(&mut self, envelope: &Envelope) -> Option<Request> {
+        // Mostly it is the very oldest, for which nothing need be moved.
+        if self.queue.front().is_some_and(|(selector, _)| selector.accepts(envelope)) {
+            return self.queue.pop_front().map(|(_, request)| request);
+        }
+        self.take_behind(envelope)
+    }
+
+    fn take_behind(&mut self, envelope: &Envelope) -> Option<Request> {
         let index = self.queue.iter().position(|(selector, _)| selector.accepts(envelope))?;
         self.queue.remove(index).map(|(_, request)| request)
     }
@@ -99,7 +109,12 @@ impl UnexpectedQueue {
     }
 
     /// Takes out the oldest message that `selector` accepts.
+    #[inline]
     pub(super) fn take(&mut self, selector: &Selector) -> Option<Unexpected> {
+        if self.queue.is_empty() { None } else { self.take_any(selector) }
+    }
+
+    fn take_any(&mut self, selector: &Selector) -> Option<Unexpected> {
         let index = self.queue.iter().position(|one| selector.accepts(&one.envelope))?;
         self.queue.remove(index)
     }

@@ -215,6 +215,7 @@ impl Engine {
 
     /// Refuses every call after a failure that cannot be mended: memory of the call that failed may be gone, and must not
     /// be touched any more.
+    #[inline]
     pub(crate) fn check_alive(&self) -> Result<()> {
         match &self.failure {
             None => Ok(()),
@@ -249,6 +250,7 @@ impl Engine {
         self.move_messages(wanted);
     }
 
+    #[inline]
     fn move_messages(&mut self, wanted: Option<Request>) {
         self.find_senders();
         for index in 0..self.active.len() {

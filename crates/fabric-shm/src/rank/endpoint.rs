@@ -142,6 +142,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// Only those that end the run.
+    #[inline]
     pub unsafe fn start_receive(
         &mut self,
         selector: Selector,

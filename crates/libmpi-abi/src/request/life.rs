@@ -27,7 +27,7 @@ pub(crate) unsafe fn start_all(count: c_int, requests: *mut Request) -> Result {
 pub(crate) unsafe fn free(request: *mut Request) -> Result {
     let object = given(*request)?;
     process().requests.borrow_mut().remove(*request);
-    process().lights.remove(*request);
+    process().lights.take(*request);
     *request = REQUEST_NULL;
     if let Some(Action::Generalized(one)) = &*object.action.borrow()
         && one.complete.get()

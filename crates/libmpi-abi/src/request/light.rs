@@ -66,15 +66,18 @@ impl Lights {
         *self.places.borrow().get(index)?
     }
 
-    /// Forgets a handle, not what it stands for.
+    /// Forgets a handle, and gives what it stands for.
     #[inline]
-    pub(super) fn remove(&self, request: Request) {
+    pub(super) fn take(&self, request: Request) -> Option<Light> {
         if request == SENT {
-            self.sent.set(self.sent.get() - 1);
-        } else if let Some(index) = request.number().checked_sub(MARK + 1) {
-            self.places.borrow_mut()[index] = None;
-            self.free.borrow_mut().push(index);
+            let left = self.sent.get().checked_sub(1)?;
+            self.sent.set(left);
+            return Some(Light::Sent);
         }
+        let index = request.number().checked_sub(MARK + 1)?;
+        let light = self.places.borrow_mut().get_mut(index)?.take()?;
+        self.free.borrow_mut().push(index);
+        Some(light)
     }
 
     /// A receive has ended without a message.
@@ -165,7 +168,7 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
     };
     let (found, outcome) = light.status(&endpoint);
     light.end(&mut endpoint);
-    lights.remove(*request);
+    lights.take(*request);
     *request = REQUEST_NULL;
     found.give(status);
     Some(outcome)
@@ -182,28 +185,38 @@ pub(super) unsafe fn wait_all(
     }
     let requests = std::slice::from_raw_parts_mut(requests, count as usize);
     let lights = &process().lights;
-    let is_light = |&request: &Request| request == REQUEST_NULL || lights.get(request).is_some();
-    if !requests.iter().all(is_light) {
-        return None;
+    let mut under_way = !process().schedules.is_empty();
+    for &request in requests.iter() {
+        match lights.get(request) {
+            Some(light) => under_way |= light != Light::Sent,
+            None if request == REQUEST_NULL => {}
+            None => return None,
+        }
     }
-    if let Err(failure) = wait_for_each(requests) {
-        return Some(Err(failure));
+    if under_way {
+        let mut course = Course { requests, ended: 0, well: true };
+        if let Err(failure) = course.run() {
+            return Some(Err(failure));
+        }
+        if !course.well {
+            return None;
+        }
     }
     let mut endpoint = endpoint().ok()?;
-    let well = |&request: &Request| lights.get(request).is_none_or(|light| light.fits(&endpoint));
-    if !requests.iter().all(well) {
-        return None;
-    }
     for (index, request) in requests.iter_mut().enumerate() {
-        let mut status = Status::empty();
-        if let Some(light) = lights.get(*request) {
-            if !statuses.is_null() {
-                status = light.status(&endpoint).0;
+        let status = match lights.take(*request) {
+            None | Some(Light::Sent) => Status::empty(),
+            Some(Light::Cancelled) => Status::empty().with_cancelled(),
+            Some(Light::Send(started)) => {
+                endpoint.end(started);
+                Status::empty()
             }
-            light.end(&mut endpoint);
-            lights.remove(*request);
-            *request = REQUEST_NULL;
-        }
+            Some(Light::Receive(started)) => {
+                let message = endpoint.end(started);
+                Status::new(message.source as c_int, message.tag as c_int, message.bytes as i64)
+            }
+        };
+        *request = REQUEST_NULL;
         if !statuses.is_null() {
             *statuses.add(index) = status;
         }
@@ -211,21 +224,36 @@ pub(super) unsafe fn wait_all(
     Some(Ok(()))
 }
 
-fn wait_for_each(requests: &[Request]) -> Result {
-    let lights = &process().lights;
-    let mut first = 0;
-    let ended = |endpoint: &mut Endpoint| {
-        // What has ended stays so; none is looked at twice.
-        while let Some(&request) = requests.get(first)
-            && lights.get(request).is_none_or(|light| light.has_ended(endpoint))
-        {
-            first += 1;
+/// How far a list of requests has come. What has ended stays so; none is looked at twice.
+struct Course<'a> {
+    requests: &'a [Request],
+    ended: usize,
+    /// Whether all that have ended did so well.
+    well: bool,
+}
+
+impl Course<'_> {
+    /// Goes on to the first that has not ended, and says whether there is none.
+    fn go_on(&mut self, endpoint: &Endpoint) -> bool {
+        let lights = &process().lights;
+        while let Some(&request) = self.requests.get(self.ended) {
+            if let Some(light) = lights.get(request) {
+                if !light.has_ended(endpoint) {
+                    return false;
+                }
+                self.well &= light.fits(endpoint);
+            }
+            self.ended += 1;
         }
-        first == requests.len()
-    };
-    let hopeless = |endpoint: &Endpoint| {
-        let all = requests.iter().filter_map(|&request| lights.get(request));
-        all.filter_map(|light| light.hopeless(endpoint)).next()
-    };
-    wait_for(&mut { ended }, &hopeless)
+        true
+    }
+
+    fn run(&mut self) -> Result {
+        let (lights, requests) = (&process().lights, self.requests);
+        let hopeless = |endpoint: &Endpoint| {
+            let all = requests.iter().filter_map(|&request| lights.get(request));
+            all.filter_map(|light| light.hopeless(endpoint)).next()
+        };
+        wait_for(&mut |endpoint| self.go_on(endpoint), &hopeless)
+    }
 }

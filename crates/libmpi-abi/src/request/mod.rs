@@ -176,7 +176,7 @@ impl RequestObject {
             Some(Action::Generalized(one)) => outcome = outcome.and(one.release()),
             Some(Action::Light(light)) => {
                 light.end(&mut *endpoint()?);
-                process().lights.remove(*handle);
+                process().lights.take(*handle);
             }
             _ => {}
         }
