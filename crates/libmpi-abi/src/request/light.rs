@@ -185,22 +185,16 @@ pub(super) unsafe fn wait_all(
     }
     let requests = std::slice::from_raw_parts_mut(requests, count as usize);
     let lights = &process().lights;
-    let mut under_way = !process().schedules.is_empty();
-    for &request in requests.iter() {
-        match lights.get(request) {
-            Some(light) => under_way |= light != Light::Sent,
-            None if request == REQUEST_NULL => {}
-            None => return None,
-        }
+    let is_light = |&request: &Request| request == REQUEST_NULL || lights.get(request).is_some();
+    if !requests.iter().all(is_light) {
+        return None;
     }
-    if under_way {
-        let mut course = Course { requests, ended: 0, well: true };
-        if let Err(failure) = course.run() {
-            return Some(Err(failure));
-        }
-        if !course.well {
-            return None;
-        }
+    let mut course = Course { requests, ended: 0, well: true };
+    if let Err(failure) = course.run() {
+        return Some(Err(failure));
+    }
+    if !course.well {
+        return None;
     }
     let mut endpoint = endpoint().ok()?;
     for (index, request) in requests.iter_mut().enumerate() {
