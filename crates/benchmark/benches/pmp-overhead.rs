@@ -86,7 +86,8 @@ impl Rank for Nothing {
 
     fn wait(&mut self, _: Posted) -> Result<Completed> {
         let buffer = self.posted.take().expect("the interpreter posts before it waits");
-        Ok(Completed { buffer, status: Status { source: 1, tag: Tag::new(0), bytes: 0 } })
+        let status = Status { source: 1, tag: Tag::new(0), bytes: 0 };
+        Ok(Completed { buffer, status, in_place: None })
     }
 
     fn test(&mut self, posted: Posted) -> Result<Progress> {

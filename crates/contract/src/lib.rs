@@ -36,7 +36,7 @@ pub use held::Held;
 pub use isolation::Isolation;
 pub use message::{Source, Status, Tag, TagSelector};
 pub use priority::{Priority, PriorityGranted};
-pub use rank::{Completed, EAGER_BYTES, Posted, Progress, Rank, SharedLine, check_rank};
+pub use rank::{Completed, EAGER_BYTES, InPlace, Posted, Progress, Rank, SharedLine, check_rank};
 pub use real_clock::{smallest_step, wait_until};
 pub use reduction::{Element, Operation, Reduction};
 pub use time::{ClockQuality, Time, TimeSpan};

@@ -22,7 +22,14 @@ pub struct Completed {
     pub buffer: Buffer,
     /// The message: for a send, this rank's own number, the tag and the length.
     pub status: Status,
+    /// Set if the message is not in the buffer but still where its sender has it ([`Rank::post_receive_in_place`]).
+    pub in_place: Option<InPlace>,
 }
+
+/// A received message that lies in its sender's memory. [`Rank::view`] shows it, [`Rank::release`] gives it back.
+#[must_use = "its sender waits until it is released"]
+#[derive(Debug, PartialEq, Eq)]
+pub struct InPlace(u64);
 
 /// What a test of a posted operation found.
 #[derive(Debug)]
@@ -140,6 +147,31 @@ pub trait Rank {
 
     /// Starts to receive a matching message into `buffer`.
     fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted>;
+
+    /// As [`post_receive`](Rank::post_receive), for a message that is read once: where the fabric can, the message stays in its
+    /// sender's memory, so that whoever reads it ([`view`](Rank::view)) does all the moving there is. The send ends only when the
+    /// message is [released](Rank::release). Elsewhere it comes into `buffer`, as ever.
+    fn post_receive_in_place(
+        &mut self,
+        from: Source,
+        tag: TagSelector,
+        buffer: Buffer,
+    ) -> Result<Posted> {
+        self.post_receive(from, tag, buffer)
+    }
+
+    /// The bytes of a received message, wherever they are.
+    ///
+    /// # Panics
+    /// If the message was not received by this rank.
+    fn view<'a>(&'a self, message: &'a Completed) -> &'a [u8] {
+        &message.buffer[..message.status.bytes]
+    }
+
+    /// Is done with a received message: its buffer is free again, and if it was received in place, so is its sender's.
+    fn release(&mut self, message: Completed) -> Result<Buffer> {
+        Ok(message.buffer)
+    }
 
     /// Waits for a posted operation to end. If it ends with an error, its buffer is lost.
     fn wait(&mut self, posted: Posted) -> Result<Completed>;
@@ -261,6 +293,18 @@ impl Posted {
     /// The handle with this number; a fabric counts its posted operations from zero up.
     pub const fn new(number: u64) -> Self {
         Posted(number)
+    }
+
+    /// The number the fabric gave.
+    pub const fn number(&self) -> u64 {
+        self.0
+    }
+}
+
+impl InPlace {
+    /// The handle with this number, which a fabric gives to a message in place.
+    pub const fn new(number: u64) -> Self {
+        InPlace(number)
     }
 
     /// The number the fabric gave.

@@ -14,15 +14,16 @@ use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Error, Isolation, Posted, Priority, PriorityGranted, Progress,
-    Rank, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, Work, check_rank,
+    Buffer, ClockQuality, Completed, Error, InPlace, Isolation, Posted, Priority, PriorityGranted,
+    Progress, Rank, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, Work,
+    check_rank,
 };
 
 pub use attach::attach_if_rank;
 pub use endpoint::Endpoint;
 
 use crate::clock::Clock;
-use crate::engine::{Engine, Request, Selector};
+use crate::engine::{Engine, Envelope, Loan, Request, Selector};
 use crate::segment::State;
 use crate::team::Team;
 use requests::Held;
@@ -36,6 +37,8 @@ pub struct LocalRank {
     processor: Option<usize>,
     reporter: Reporter,
     held: Held,
+    /// Messages of other ranks that this one is reading where they are.
+    loans: contract::Held<Loan>,
     /// The requests that `wait_any` waits for: kept, so that a wait allocates nothing.
     waited_for: Vec<Request>,
     finished: bool,
@@ -56,6 +59,7 @@ impl LocalRank {
             processor,
             reporter: Reporter(Rc::new(File::from(reports))),
             held: Held::default(),
+            loans: contract::Held::default(),
             waited_for: Vec::new(),
             finished: false,
         }
@@ -163,6 +167,33 @@ impl LocalRank {
         };
         Ok(Selector { context, source, tag })
     }
+
+    fn post_receive_as(
+        &mut self,
+        from: Source,
+        tag: TagSelector,
+        mut buffer: Buffer,
+        in_place: bool,
+    ) -> Result<Posted> {
+        let selector = self.selector(from, tag)?;
+        let (memory, room) = (buffer.as_mut_ptr(), buffer.len());
+        // SAFETY: as in `post_send`.
+        let request = unsafe { self.engine.start_receive_as(selector, memory, room, in_place) }?;
+        Ok(self.held.keep(request, buffer))
+    }
+
+    /// Gives back the buffer of an operation that has ended, and keeps what it was lent.
+    fn complete(
+        &mut self,
+        posted: Posted,
+        request: Request,
+        ended: Result<Envelope>,
+    ) -> Result<Completed> {
+        let mut completed = self.held.give_back(posted, ended)?;
+        let loan = self.engine.take_loan(request);
+        completed.in_place = loan.map(|loan| InPlace::new(self.loans.keep(loan).number()));
+        Ok(completed)
+    }
 }
 
 impl Rank for LocalRank {
@@ -265,25 +296,46 @@ impl Rank for LocalRank {
     }
 
     fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted> {
-        let selector = self.selector(from, tag)?;
-        let mut buffer = buffer;
-        // SAFETY: as in `post_send`.
-        let request =
-            unsafe { self.engine.start_receive(selector, buffer.as_mut_ptr(), buffer.len()) }?;
-        Ok(self.held.keep(request, buffer))
+        self.post_receive_as(from, tag, buffer, false)
+    }
+
+    fn post_receive_in_place(
+        &mut self,
+        from: Source,
+        tag: TagSelector,
+        buffer: Buffer,
+    ) -> Result<Posted> {
+        self.post_receive_as(from, tag, buffer, true)
+    }
+
+    fn view<'a>(&'a self, message: &'a Completed) -> &'a [u8] {
+        let Some(in_place) = &message.in_place else {
+            return &message.buffer[..message.status.bytes];
+        };
+        let loan = self.loans.index(&Posted::new(in_place.number())).ok();
+        let loan = loan.and_then(|index| self.loans.at(index));
+        self.engine.view(loan.expect("the message was received by this rank"))
+    }
+
+    fn release(&mut self, message: Completed) -> Result<Buffer> {
+        if let Some(in_place) = message.in_place {
+            let loan = self.loans.take(&Posted::new(in_place.number()))?;
+            self.engine.give_back(loan);
+        }
+        Ok(message.buffer)
     }
 
     fn wait(&mut self, posted: Posted) -> Result<Completed> {
         let request = self.held.request(&posted)?;
         let ended = self.engine.wait(request);
-        self.held.give_back(posted, ended)
+        self.complete(posted, request, ended)
     }
 
     fn test(&mut self, posted: Posted) -> Result<Progress> {
         let request = self.held.request(&posted)?;
         match self.engine.test(request) {
             Ok(None) => Ok(Progress::Pending(posted)),
-            Ok(Some(ended)) => self.held.give_back(posted, Ok(ended)).map(Progress::Done),
+            Ok(Some(ended)) => self.complete(posted, request, Ok(ended)).map(Progress::Done),
             Err(error) => Err(error),
         }
     }
@@ -295,7 +347,8 @@ impl Rank for LocalRank {
             self.waited_for.push(self.held.request(one)?);
         }
         let (index, ended) = self.engine.wait_any(&self.waited_for)?;
-        let completed = self.held.give_back(posted.remove(index), Ok(ended))?;
+        let request = self.waited_for[index];
+        let completed = self.complete(posted.remove(index), request, Ok(ended))?;
         Ok((index, completed))
     }
 

@@ -86,7 +86,7 @@ impl<'a> SimulatedRank<'a> {
         }
         let mut buffer = buffer.ok_or(Error::UnknownRequest)?;
         let status = self.world.borrow_mut().collect(finished, &mut buffer)?;
-        Ok(Completed { buffer, status })
+        Ok(Completed { buffer, status, in_place: None })
     }
 
     fn begin_send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<u32> {

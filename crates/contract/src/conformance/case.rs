@@ -112,6 +112,7 @@ pub fn cases() -> &'static [Case] {
             super::wildcards::cases(),
             super::probe::cases(),
             super::posted::cases(),
+            super::in_place::cases(),
             super::streams::cases(),
             super::unexpected::cases(),
             super::shared_line::cases(),

@@ -22,6 +22,7 @@ mod case;
 mod check;
 mod clock;
 mod collectives;
+mod in_place;
 mod mistakes;
 mod order;
 mod posted;

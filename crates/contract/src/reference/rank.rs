@@ -47,7 +47,7 @@ impl<'a> ReferenceRank<'a> {
     fn complete(&mut self, number: u64, ended: Ended) -> Result<Completed> {
         let mut buffer = self.buffers.remove(&number).ok_or(crate::Error::UnknownRequest)?;
         buffer[..ended.data.len()].copy_from_slice(&ended.data);
-        ended.result.map(|()| Completed { buffer, status: ended.status })
+        ended.result.map(|()| Completed { buffer, status: ended.status, in_place: None })
     }
 }
 

@@ -166,7 +166,7 @@ impl MpiRank {
             Kind::Send(status) => self.library.check(call, code).map(|()| status),
             Kind::Receive { reserved } => self.received(call, code, status, reserved, buffer.len()),
         }?;
-        Ok(Completed { buffer, status })
+        Ok(Completed { buffer, status, in_place: None })
     }
 
     /// Waits for sends, and gives receives up.

@@ -37,6 +37,21 @@ impl Engine {
         memory: *mut u8,
         room: usize,
     ) -> Result<Request> {
+        // SAFETY: our caller's promise.
+        unsafe { self.start_receive_as(selector, memory, room, false) }
+    }
+
+    /// Starts to receive; if `in_place`, a message in its sender's arena stays there, and is lent (`lending`).
+    ///
+    /// # Safety
+    /// As for `start_receive`.
+    pub(crate) unsafe fn start_receive_as(
+        &mut self,
+        selector: Selector,
+        memory: *mut u8,
+        room: usize,
+        in_place: bool,
+    ) -> Result<Request> {
         self.check_alive()?;
         let request = self.operations.start(Operation {
             way: Way::Receive(selector),
@@ -46,6 +61,7 @@ impl Engine {
             envelope: Envelope::default(),
             done: false,
             offered: false,
+            in_place,
         });
         match self.unexpected.take(&selector) {
             Some(message) => self.accept(request, message),

@@ -14,6 +14,7 @@ mod arrive;
 mod blocking;
 mod calls;
 mod copy;
+mod lending;
 mod limits;
 mod matching;
 mod message;
@@ -30,6 +31,7 @@ pub(crate) use blocking::FIRST_LOOKS;
 pub(crate) use calls::{
     Collective, describe, differ_in_length_only, mismatch, signature, unequal_lengths,
 };
+pub(crate) use lending::Loan;
 pub use message::{Envelope, Selector};
 pub use operation::Request;
 
@@ -63,6 +65,8 @@ pub(crate) struct Engine {
     unexpected: UnexpectedQueue,
     attach: Attach,
     transfers: Vec<Transfer>,
+    /// Messages in place whose receives have not been asked for their end.
+    loans: Vec<(Request, Loan)>,
     calls: Calls,
     /// How many looks in a row have moved nothing.
     fruitless_looks: u32,
@@ -127,6 +131,7 @@ impl Engine {
             unexpected: UnexpectedQueue::with_room(),
             attach,
             transfers: Vec::new(),
+            loans: Vec::new(),
             calls: Calls::default(),
             fruitless_looks: 0,
             may_leave: false,

@@ -34,6 +34,8 @@ pub(super) struct Operation {
     pub(super) done: bool,
     /// Whether a message is offered however short it is, so that its end says that a receive has taken it.
     pub(super) offered: bool,
+    /// Whether a message may stay where its sender has it.
+    pub(super) in_place: bool,
 }
 
 /// The operations under way. Places are used again, so that nothing is allocated once a program has reached its stride.

@@ -75,6 +75,7 @@ impl Engine {
             envelope,
             done: false,
             offered,
+            in_place: false,
         });
         if to == self.me {
             self.send_to_self(request);

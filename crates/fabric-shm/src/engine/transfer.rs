@@ -76,6 +76,9 @@ impl Engine {
     /// Takes an offer for a receive: by copying it, if its place can be reached, else in fragments.
     pub(super) fn take_offer(&mut self, request: Request, envelope: Envelope, offer: Offer) {
         self.operations[request].begin(envelope);
+        if self.leave_in_place(request, offer) {
+            return;
+        }
         let source = envelope.source as usize;
         if !self.reaches(offer.place) {
             // No data follows an offer without bytes.

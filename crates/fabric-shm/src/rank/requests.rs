@@ -51,6 +51,6 @@ impl Held {
         let envelope = ended?;
         let place = self.place(&posted).ok_or(Error::UnknownRequest)?;
         let (_, buffer) = place.held.take().ok_or(Error::UnknownRequest)?;
-        Ok(Completed { buffer, status: envelope.into_status()? })
+        Ok(Completed { buffer, status: envelope.into_status()?, in_place: None })
     }
 }

@@ -177,6 +177,7 @@ impl Engine {
     /// The same for one that a program had posted.
     pub(crate) fn complete(&mut self, posted: &Posted) -> Result<Completed> {
         let (status, buffer) = self.end(posted)?;
-        Ok(Completed { status, buffer: buffer.ok_or(Error::UnknownRequest)? })
+        let buffer = buffer.ok_or(Error::UnknownRequest)?;
+        Ok(Completed { buffer, status, in_place: None })
     }
 }

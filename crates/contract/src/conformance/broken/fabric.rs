@@ -282,12 +282,29 @@ impl Rank for Broken<'_> {
         }
     }
 
+    fn view<'a>(&'a self, message: &'a Completed) -> &'a [u8] {
+        match self.fault {
+            Fault::ShowsMoreThanTheMessage => &message.buffer,
+            _ => self.inner.view(message),
+        }
+    }
+
+    fn release(&mut self, message: Completed) -> Result<Buffer> {
+        let bytes = message.status.bytes;
+        let mut buffer = self.inner.release(message)?;
+        if self.has(Fault::CutsWhatItGivesBack) {
+            buffer.resize(bytes);
+        }
+        Ok(buffer)
+    }
+
     fn wait(&mut self, posted: Posted) -> Result<Completed> {
         self.let_go()?;
         if self.has(Fault::ForgetsWhichHandlesEnded) {
             return Ok(self.inner.wait(posted).unwrap_or_else(|_| Completed {
                 buffer: Buffer::zeroed(0),
                 status: Status { source: 0, tag: Tag::new(0), bytes: 0 },
+                in_place: None,
             }));
         }
         let number = posted.number();

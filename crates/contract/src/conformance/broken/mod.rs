@@ -26,6 +26,8 @@ enum Fault {
     WrongSource,
     ProbeWrongLength,
     WaitAnyTakesTheFirst,
+    ShowsMoreThanTheMessage,
+    CutsWhatItGivesBack,
     PostsInTheOppositeOrder,
     ForgetsWhichHandlesEnded,
     WindowSendsOneMore,
@@ -47,7 +49,7 @@ enum Fault {
 }
 
 /// Which case must find which fault, and on how many ranks.
-const FOUND_BY: [(Fault, usize, &str); 42] = [
+const FOUND_BY: [(Fault, usize, &str); 44] = [
     (Fault::SwapsNeighbours, 2, "order/one-pair"),
     (Fault::SwapsNeighbours, 3, "random/programs-of-blocking-calls"),
     (Fault::ShortOvertakesLong, 2, "order/lengths-do-not-overtake"),
@@ -72,6 +74,8 @@ const FOUND_BY: [(Fault, usize, &str); 42] = [
     (Fault::WrongSource, 3, "wildcards/any-source-takes-each-message-once"),
     (Fault::ProbeWrongLength, 1, "probe/finds-a-message-and-leaves-it"),
     (Fault::WaitAnyTakesTheFirst, 2, "posted/wait-any-gives-the-one-that-ended"),
+    (Fault::ShowsMoreThanTheMessage, 2, "in-place/shows-the-message-and-no-more"),
+    (Fault::CutsWhatItGivesBack, 2, "in-place/shows-the-message-and-no-more"),
     (Fault::PostsInTheOppositeOrder, 2, "wildcards/the-receive-posted-first-matches-first"),
     (Fault::ForgetsWhichHandlesEnded, 1, "refused/a-handle-used-twice"),
     (Fault::WindowSendsOneMore, 2, "streams/a-window-takes-no-message-too-many"),
