@@ -14,6 +14,7 @@
     reason = "an index here is a row or a lane, and means the same in several arrays"
 )]
 
+mod ahead;
 mod corner_turn;
 mod error;
 mod instructions;
@@ -28,6 +29,7 @@ pub mod peak;
 pub mod stream;
 pub mod whetstone;
 
+pub use ahead::ask_ahead;
 pub use corner_turn::{
     corner_turn, corner_turn_in_place, corner_turn_in_place_with, corner_turn_pitched,
     corner_turn_with,

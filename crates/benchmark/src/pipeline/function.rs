@@ -4,6 +4,7 @@ use contract::{Buffer, Rank, Result, Work, WorkKind};
 use kernels::fft::BlockFft;
 use kernels::{Complex32, corner_turn_pitched};
 
+use super::apart::{Apart, ask_for_next, groups};
 use super::chain::{Function, Stage};
 use super::expected::weight;
 use super::geometry::{Level, Outlet};
@@ -45,6 +46,27 @@ impl Functions {
         self.rows_after(rank, 0, block)
     }
 
+    /// The same while pieces of the block are still apart: a few rows after the other are put together and worked on. Without the
+    /// functions, if they are not `wanted`.
+    pub(super) fn rows_apart(
+        &mut self,
+        rank: &mut dyn Rank,
+        block: &mut Buffer,
+        apart: &Apart<'_>,
+        wanted: bool,
+    ) -> Result<()> {
+        let columns = self.columns;
+        for rows in apart.groups(self.rows) {
+            let whole = block.elements_mut::<Complex32>();
+            apart.bring(rank, whole, rows.clone());
+            if wanted {
+                let group = &mut whole[rows.start * columns..rows.end * columns];
+                self.some_rows_after(rank, 0, group)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The same with the rows of `input`, which stay as they are, into `block`; without the functions, if they are not
     /// `wanted`. The first function reads the rows where they are, so that nothing is copied.
     pub(super) fn rows_from(
@@ -60,7 +82,14 @@ impl Functions {
         match self.prepared.first_mut().filter(|_| wanted) {
             Some((function, prepared)) => {
                 rank.compute(function.work(rows, columns), &mut || match prepared {
-                    Prepared::Fft(fft) => done = fft.transform_into(input, output),
+                    Prepared::Fft(fft) => {
+                        for rows in groups(rows, columns) {
+                            ask_for_next(input, &rows, columns);
+                            let of = rows.start * columns..rows.end * columns;
+                            let group = fft.transform_into(&input[of.clone()], &mut output[of]);
+                            done = std::mem::replace(&mut done, Ok(())).and(group);
+                        }
+                    }
                     Prepared::Weight(weights) => {
                         let weighted = input.iter().zip(weights.iter().cycle());
                         output.iter_mut().zip(weighted).for_each(|(to, (x, w))| *to = x * w);
@@ -78,10 +107,20 @@ impl Functions {
 
     /// Does the functions from the one with index `first` on, in place.
     fn rows_after(&mut self, rank: &mut dyn Rank, first: usize, block: &mut Buffer) -> Result<()> {
-        let block = block.elements_mut::<Complex32>();
+        self.some_rows_after(rank, first, block.elements_mut::<Complex32>())
+    }
+
+    /// The same with any number of rows.
+    fn some_rows_after(
+        &mut self,
+        rank: &mut dyn Rank,
+        first: usize,
+        block: &mut [Complex32],
+    ) -> Result<()> {
+        let rows = block.len() / self.columns;
         for (function, prepared) in self.prepared.iter_mut().skip(first) {
             let mut done = Ok(());
-            rank.compute(function.work(self.rows, self.columns), &mut || match prepared {
+            rank.compute(function.work(rows, self.columns), &mut || match prepared {
                 Prepared::Fft(fft) => done = fft.transform(block),
                 Prepared::Weight(weights) => {
                     let weights = weights.iter().cycle();

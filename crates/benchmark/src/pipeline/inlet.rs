@@ -1,8 +1,12 @@
 //! Blocks that come in: receives always posted ahead, and a data request sent for each.
+//!
+//! A piece of a block may stay in memory of the rank that sent it (see [`Rank::post_receive_in_place`]) until the block is worked
+//! on: then its rows are put into their places a few at a time ([`Apart`]), just before they are read.
 
-use contract::{Buffer, Rank, Result, Source, Tag, TagSelector};
-use kernels::Complex32;
+use contract::{Buffer, Completed, Rank, Result, Source, Tag, TagSelector};
 
+use super::apart::{Apart, join};
+use super::chain::ELEMENT_BYTES;
 use super::geometry::{Intake, Level};
 use super::handover::Handover;
 use super::waiting::{Purpose, Waiting};
@@ -28,6 +32,8 @@ struct Slot {
     whole: Option<Buffer>,
     /// Its pieces, where it comes in several; none for one of this rank.
     pieces: Vec<Option<Buffer>>,
+    /// Those that have come and lie where their senders have them.
+    in_place: Vec<Option<Completed>>,
     /// What the source of this rank lends: the block is still there, and not in `whole`.
     lent: Option<Buffer>,
 }
@@ -39,6 +45,8 @@ pub(super) struct Inlet {
     intake: Intake,
     slots: Vec<Slot>,
     block_rows: usize,
+    /// Whether pieces may stay with their senders until they are worked on.
+    leaves: bool,
     /// Blocks of the trial, and how many of them are posted.
     total: u64,
     posted: u64,
@@ -67,12 +75,15 @@ impl Inlet {
                 missing: 0,
                 whole: Some(Buffer::try_zeroed(level.block_bytes())?),
                 pieces: senders.iter().map(piece).collect::<Result<_>>()?,
+                in_place: senders.iter().map(|_| None).collect(),
                 lent: None,
             })
         };
         let slots = (0..slots).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         let (number, block_rows) = (level.number, level.block_rows);
-        Ok(Inlet { level: number, me, intake, slots, block_rows, total: 0, posted: 0 })
+        // What must wait for its turn would keep its sender waiting as well.
+        let leaves = waiting == 0;
+        Ok(Inlet { level: number, me, intake, slots, block_rows, leaves, total: 0, posted: 0 })
     }
 
     /// Operations that can be under way at once.
@@ -120,7 +131,11 @@ impl Inlet {
                     continue;
                 }
                 let data = TagSelector::Is(data(self.level));
-                let posted = rank.post_receive(Source::Rank(from), data, buffer)?;
+                let from_rank = Source::Rank(from);
+                let posted = match self.leaves && senders.len() > 1 {
+                    true => rank.post_receive_in_place(from_rank, data, buffer)?,
+                    false => rank.post_receive(from_rank, data, buffer)?,
+                };
                 waiting.add(self.level, posted, Purpose::Piece { slot: index, piece });
                 rank.send(from, request(self.level), &[])?;
             }
@@ -128,14 +143,29 @@ impl Inlet {
         Ok(())
     }
 
+    /// Takes a piece that another rank has sent.
+    pub(super) fn take_received(&mut self, slot: usize, piece: usize, received: Completed) {
+        if received.in_place.is_none() {
+            return self.take(slot, piece, received.buffer);
+        }
+        self.slots[slot].in_place[piece] = Some(received);
+        self.came(slot);
+    }
+
     /// Takes a piece that has come.
     pub(super) fn take(&mut self, slot: usize, piece: usize, buffer: Buffer) {
+        let taken = &mut self.slots[slot];
+        match taken.pieces.get_mut(piece) {
+            Some(place) if self.intake.blocks[0][piece] != self.me => *place = Some(buffer),
+            _ => taken.whole = Some(buffer),
+        }
+        self.came(slot);
+    }
+
+    /// One more piece is there. Those that are in buffers of this rank are put together when all are.
+    fn came(&mut self, slot: usize) {
         let slot = &mut self.slots[slot];
         slot.missing -= 1;
-        match slot.pieces.get_mut(piece) {
-            Some(place) if self.intake.blocks[0][piece] != self.me => *place = Some(buffer),
-            _ => slot.whole = Some(buffer),
-        }
         if slot.missing == 0
             && let Some(whole) = &mut slot.whole
         {
@@ -179,6 +209,36 @@ impl Inlet {
         whole
     }
 
+    /// The block in a slot that is complete, and what of it still lies elsewhere.
+    pub(super) fn whole_and_apart(&mut self, slot: usize) -> (&mut Buffer, Apart<'_>) {
+        let slot = &mut self.slots[slot];
+        let Some(whole) = &mut slot.whole else { unreachable!("a complete slot has its block") };
+        let columns = whole.len() / self.block_rows / ELEMENT_BYTES;
+        (whole, Apart { pieces: &slot.in_place, columns })
+    }
+
+    /// Brings here what of a complete block still lies elsewhere.
+    pub(super) fn bring(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
+        let rows = self.block_rows;
+        let (whole, apart) = self.whole_and_apart(slot);
+        if apart.is_empty() {
+            return Ok(());
+        }
+        apart.bring(rank, whole.elements_mut(), 0..rows);
+        self.release(rank, slot)
+    }
+
+    /// Lets senders have the memory back of what lay there and has been read.
+    pub(super) fn release(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
+        let slot = &mut self.slots[slot];
+        for (place, in_place) in slot.pieces.iter_mut().zip(&mut slot.in_place) {
+            if let Some(message) = in_place.take() {
+                *place = Some(rank.release(message)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the block out, to be sent; it is given back when that is done.
     pub(super) fn take_out(&mut self, slot: usize) -> Buffer {
         let Some(whole) = self.slots[slot].whole.take() else {
@@ -196,18 +256,5 @@ impl Inlet {
     /// Frees a slot whose block is no longer needed.
     pub(super) fn free(&mut self, slot: usize) {
         self.slots[slot].block = None;
-    }
-}
-
-/// Puts pieces, each a strip of columns, into their places.
-fn join(pieces: &[Option<Buffer>], whole: &mut Buffer, rows: usize) {
-    let whole = whole.elements_mut::<Complex32>();
-    let columns = whole.len() / rows;
-    for (at, piece) in pieces.iter().enumerate() {
-        let Some(piece) = piece else { continue };
-        let width = columns / pieces.len();
-        for (row, strip) in piece.elements::<Complex32>().chunks_exact(width).enumerate() {
-            whole[row * columns + at * width..][..width].copy_from_slice(strip);
-        }
     }
 }

@@ -11,7 +11,7 @@ use super::sink::SinkPart;
 use super::source::SourcePart;
 use super::stage::StagePart;
 use super::stamps::{AllStamps, Stamps};
-use super::waiting::{Purpose, Waiting};
+use super::waiting::{Ended, Purpose, Waiting};
 use crate::period::{Deadlines, Trial};
 
 enum Kind {
@@ -146,15 +146,15 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
                 }
                 flow.deadlines.works();
                 parts[gated].step(flow)?;
-            } else if let Some((level, purpose, buffer)) = flow.waiting.any_that_ended(flow.rank)? {
-                take(parts, level, purpose, buffer);
+            } else if let Some(ended) = flow.waiting.any_that_ended(flow.rank)? {
+                take_ended(parts, ended);
             }
         }
         None if flow.waiting.is_empty() && parts.iter().all(Part::is_done) => return Ok(false),
         None => {
             flow.deadlines.works();
-            let (level, purpose, buffer) = flow.waiting.next(flow.rank)?;
-            take(parts, level, purpose, buffer);
+            let ended = flow.waiting.next(flow.rank)?;
+            take_ended(parts, ended);
         }
     }
     Ok(true)
@@ -164,12 +164,25 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
 fn hear_requests(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
     while parts.iter().any(Part::has_queued) {
         let heard = flow.waiting.request_that_came(flow.rank)?;
-        let Some((level, purpose, buffer)) = heard else { break };
-        take(parts, level, purpose, buffer);
+        let Some(ended) = heard else { break };
+        let (level, ..) = ended;
+        take_ended(parts, ended);
         let asked = parts.iter_mut().find(|part| part.level == level);
         asked.map_or(Ok(()), |part| part.advance(flow))?;
     }
     Ok(())
+}
+
+fn take_ended(parts: &mut [Part], (level, purpose, completed): Ended) {
+    let Purpose::Piece { slot, piece } = purpose else {
+        return take(parts, level, purpose, completed.buffer);
+    };
+    let part = parts.iter_mut().find(|part| part.level == level);
+    match part.map(|part| &mut part.kind) {
+        Some(Kind::Stage(stage)) => stage.inlet.take_received(slot, piece, completed),
+        Some(Kind::Sink(sink)) => sink.inlet.take_received(slot, piece, completed),
+        _ => unreachable!("only parts of this rank that receive pieces post for them"),
+    }
 }
 
 fn take(parts: &mut [Part], level: usize, purpose: Purpose, buffer: Buffer) {

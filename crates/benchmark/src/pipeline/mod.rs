@@ -10,11 +10,12 @@
 //! of it is there.
 //!
 //! # Where things are
-//! [`Chain`] is what a file says ([`file`], [`placement`]), [`geometry`] who sends what to whom, [`inlet`] and [`outgoing`] the
+//! [`Chain`] is what a file says ([`file`], [`placement`]), [`geometry`] who sends what to whom, [`inlet`] (with [`apart`]) and [`outgoing`] the
 //! two sides of a part, [`stage`], [`source`] and [`sink`] the three kinds of parts, [`member`] a rank with its parts,
 //! [`function`] what stages compute, and [`expected`] the same computed directly. [`results`] makes measurements of what was noted ([`stamps`]). The
 //! benchmark itself is `programs::real_time::pipeline`.
 
+mod apart;
 mod chain;
 mod choice;
 mod describe;

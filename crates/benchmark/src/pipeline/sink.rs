@@ -20,7 +20,7 @@ pub(super) struct SinkPart {
     level: Level,
     /// The first row of this rank.
     first_row: usize,
-    inlet: Inlet,
+    pub(super) inlet: Inlet,
     expected: Option<Expected>,
     /// Blocks of the trial that have come, and how many there are.
     block: u64,
@@ -76,6 +76,7 @@ impl SinkPart {
         let Some(slot) = self.inlet.complete(self.block) else { return Ok(()) };
         let blocks = self.inlet.blocks() as u64;
         let (matrix, number) = (self.block / blocks, (self.block % blocks) as usize);
+        self.inlet.bring(flow.rank, slot)?;
         let came = flow.rank.now();
         if flow.mode != Mode::MessagesOnly
             && let Some(expected) = &self.expected

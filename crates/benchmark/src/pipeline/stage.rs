@@ -17,10 +17,12 @@ pub(super) struct StagePart {
     level: Level,
     me: usize,
     functions: Functions,
-    inlet: Inlet,
+    pub(super) inlet: Inlet,
     pub(super) outgoing: Outgoing,
     /// Turned pieces of as many matrices as may be under way; empty where the stage does not turn.
     sets: Vec<Set>,
+    /// The set that takes the matrix that is being turned.
+    filling: usize,
     overlap_sends: bool,
     /// Blocks of the trial that are done, in their order, and how many there are.
     block: u64,
@@ -50,7 +52,8 @@ impl StagePart {
         let index = level.ranks.iter().position(|&rank| rank == me).unwrap_or(0);
         let inlet = Inlet::new(intake(from, level, index), level, me, (chain.buffers, waiting))?;
         let outlet = outlet(level, to, index);
-        let sets = if stage.turns() { chain.buffers.min(2) } else { 0 };
+        // A set is free again only when the others have worked on what lay in it.
+        let sets = if stage.turns() { chain.buffers } else { 0 };
         // What stays on this rank is written into its place in the receiver's block, which changes hands as a whole.
         let piece = |piece: &Piece| {
             let bytes = if piece.to == me { to.block_bytes() } else { outlet.piece_bytes };
@@ -69,6 +72,7 @@ impl StagePart {
             inlet,
             outgoing: Outgoing::new(level.number, me, outlet, room),
             sets,
+            filling: 0,
             overlap_sends: chain.overlap_sends,
             block: 0,
             of: 0,
@@ -130,13 +134,13 @@ impl StagePart {
     fn ready_slot(&self) -> Option<usize> {
         let blocks = self.inlet.blocks() as u64;
         let begins = self.block.is_multiple_of(blocks);
-        let set = || &self.sets[self.set(self.block / blocks)];
-        let has_room = self.sets.is_empty() || !begins || set().away == 0;
+        let has_room = self.sets.is_empty() || !begins || self.free_set().is_some();
         if self.block < self.of && has_room { self.inlet.complete(self.block) } else { None }
     }
 
-    fn set(&self, matrix: u64) -> usize {
-        (matrix % self.sets.len() as u64) as usize
+    /// The first set of which nothing is queued or being sent: one that was used lately is still in cache.
+    fn free_set(&self) -> Option<usize> {
+        self.sets.iter().position(|set| set.away == 0)
     }
 
     /// Works on the next block, and queues what is then ready to leave.
@@ -149,14 +153,14 @@ impl StagePart {
         if let Some((lent, whole)) = self.inlet.lent(slot) {
             self.functions.rows_from(flow.rank, &lent, whole, computes)?;
             flow.handover.give_back(self.level.number, lent);
-        } else if computes {
-            self.functions.rows(flow.rank, self.inlet.whole(slot))?;
+        } else {
+            self.work(flow.rank, slot, computes)?;
         }
         if self.sets.is_empty() {
             let block = self.inlet.take_out(slot);
             self.outgoing.push(number as usize, Place::Slot(slot), block);
         } else {
-            self.turn(flow, (slot, matrix, number))?;
+            self.turn(flow, slot, number)?;
         }
         let end = flow.rank.now();
         let level = self.level.number;
@@ -175,12 +179,21 @@ impl StagePart {
         Ok(())
     }
 
-    fn turn(
-        &mut self,
-        flow: &mut Flow<'_>,
-        (slot, matrix, number): (usize, u64, u64),
-    ) -> Result<()> {
-        let at = self.set(matrix);
+    /// Does all but the corner turn to the block in a slot, if that is `wanted`; what of it is still elsewhere comes here.
+    fn work(&mut self, rank: &mut dyn Rank, slot: usize, wanted: bool) -> Result<()> {
+        let (whole, apart) = self.inlet.whole_and_apart(slot);
+        if !apart.is_empty() {
+            self.functions.rows_apart(rank, whole, &apart, wanted)?;
+            return self.inlet.release(rank, slot);
+        }
+        if wanted { self.functions.rows(rank, whole) } else { Ok(()) }
+    }
+
+    fn turn(&mut self, flow: &mut Flow<'_>, slot: usize, number: u64) -> Result<()> {
+        if number == 0 {
+            self.filling = self.free_set().unwrap_or_default();
+        }
+        let at = self.filling;
         let set = &mut self.sets[at];
         if flow.mode != Mode::MessagesOnly {
             let pieces = &mut set.pieces;

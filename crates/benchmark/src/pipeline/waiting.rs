@@ -1,6 +1,6 @@
 //! What a rank of a chain has posted and not yet seen end.
 
-use contract::{Buffer, Posted, Progress, Rank, Result};
+use contract::{Completed, Posted, Progress, Rank, Result};
 
 /// What a posted operation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(super) enum Place {
     Turned { set: usize, piece: usize },
 }
 
-/// An operation that has ended: the level it was posted for, its purpose there, and its buffer.
-pub(super) type Ended = (usize, Purpose, Buffer);
+/// An operation that has ended: the level it was posted for, and its purpose there.
+pub(super) type Ended = (usize, Purpose, Completed);
 
 /// Posted operations of all levels that a rank works for, each with its purpose.
 pub(super) struct Waiting {
@@ -53,7 +53,7 @@ impl Waiting {
     pub(super) fn next(&mut self, rank: &mut dyn Rank) -> Result<Ended> {
         let (index, completed) = rank.wait_any(&mut self.posted)?;
         let (level, purpose) = self.purposes.remove(index);
-        Ok((level, purpose, completed.buffer))
+        Ok((level, purpose, completed))
     }
 
     /// One that has ended, if any has.
@@ -79,7 +79,7 @@ impl Waiting {
             let posted = self.posted.swap_remove(index);
             let (level, purpose) = self.purposes.swap_remove(index);
             match rank.test(posted)? {
-                Progress::Done(completed) => return Ok(Some((level, purpose, completed.buffer))),
+                Progress::Done(completed) => return Ok(Some((level, purpose, completed))),
                 Progress::Pending(posted) => self.add(level, posted, purpose),
             }
         }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::Instructions;
+use crate::ahead::prefetch;
 use crate::lanes::{Array, Vector};
 
 /// An out-of-place corner turn. Pitches count elements.
@@ -223,18 +224,6 @@ fn prefetch_square<V: Vector>(from: *const V::Element, pitch: usize) {
     for row in 0..V::COUNT {
         prefetch(from.wrapping_add(row * pitch));
     }
-}
-
-#[inline(always)]
-fn prefetch<T>(line: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has this instruction, and it takes any address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(line.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
 }
 
 #[inline(always)]
