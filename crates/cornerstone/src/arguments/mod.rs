@@ -21,7 +21,7 @@ pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, LaunchArguments};
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
-pub(crate) use real_time::RealTimeArguments;
+pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use values::{FabricChoice, RankCounts, Seconds, Share};
@@ -254,6 +254,22 @@ mod tests {
             assert_eq!(heading_of("      --hosts <FILE>"), "Hosts (--fabric tcp):", "{name}");
             assert_eq!(heading_of("      --out <FILE>"), "Results:", "{name}");
             assert_eq!(heading_of("      --confirm <TIMES>"), "Periods (real-time benchmarks):");
+        }
+    }
+
+    #[test]
+    fn what_only_hartstone_and_clock_take_is_offered_by_run_alone() {
+        let mut command = Arguments::command();
+        command.build();
+        let takes = |name: &str, option: &str| {
+            let subcommand = command.find_subcommand(name);
+            subcommand.is_some_and(|one| {
+                one.get_arguments().any(|known| known.get_long() == Some(option))
+            })
+        };
+        for option in ["load", "threshold"] {
+            let taken = ["run", "pmp", "corner-turn", "pipeline"].map(|name| takes(name, option));
+            assert_eq!(taken, [true, false, false, false], "{option}");
         }
     }
 

@@ -65,7 +65,12 @@ pub(crate) struct RealTimeArguments {
     /// Measure again with each part of --hygiene left out in turn
     #[arg(long)]
     pub(crate) ablate: bool,
+}
 
+/// What only `hartstone` and `clock` have a use for, which only `run` runs.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Periods (real-time benchmarks)")]
+pub(crate) struct TaskArguments {
     /// Floating-point operations that each task of hartstone computes in each of its periods, at either end in turn
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) load: Option<u64>,
@@ -113,8 +118,6 @@ impl RealTimeArguments {
             searches: self.searches.or(earlier.searches),
             hygiene: self.hygiene.or(earlier.hygiene),
             ablate: self.ablate || earlier.ablate,
-            load: self.load.or(earlier.load),
-            threshold: self.threshold.or(earlier.threshold),
         }
     }
 
@@ -135,8 +138,26 @@ impl RealTimeArguments {
             searches: self.searches.unwrap_or(defaults.searches),
             hygiene: self.hygiene.map_or(defaults.hygiene, |Hygienic(hygiene)| hygiene),
             ablate: self.ablate || defaults.ablate,
-            load: self.load.or(defaults.load),
-            threshold_s: seconds(self.threshold).or(defaults.threshold_s),
+            ..defaults
+        }
+    }
+}
+
+impl TaskArguments {
+    /// These arguments, with those of `earlier` where they say nothing.
+    pub(crate) fn or(self, earlier: TaskArguments) -> TaskArguments {
+        TaskArguments {
+            load: self.load.or(earlier.load),
+            threshold: self.threshold.or(earlier.threshold),
+        }
+    }
+
+    /// `settings` with what these arguments say.
+    pub(crate) fn put_into(&self, settings: RealTime) -> RealTime {
+        RealTime {
+            load: self.load.or(settings.load),
+            threshold_s: self.threshold.map(|Seconds(s)| s).or(settings.threshold_s),
+            ..settings
         }
     }
 }

@@ -7,7 +7,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use super::{
     Arguments, Command, FabricChoice, HostsArguments, RESULTS, RankCounts, RealTimeArguments,
-    Seconds, Share, SimulationArguments, Sizes,
+    Seconds, Share, SimulationArguments, Sizes, TaskArguments,
 };
 
 const RUN_EXAMPLES: &str = "\
@@ -115,6 +115,9 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) real_time: RealTimeArguments,
 
+    #[command(flatten)]
+    pub(crate) tasks: TaskArguments,
+
     /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
     #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = RESULTS)]
     pub(crate) out: Option<PathBuf>,
@@ -155,6 +158,7 @@ impl RunArguments {
             time_limit: self.time_limit.or(earlier.time_limit),
             seed: self.seed.or(earlier.seed),
             real_time: self.real_time.or(earlier.real_time),
+            tasks: self.tasks.or(earlier.tasks),
             pattern: self.pattern.or(earlier.pattern),
             corner_turn: self.corner_turn.or(earlier.corner_turn),
             pipeline: self.pipeline.or(earlier.pipeline),

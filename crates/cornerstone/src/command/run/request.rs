@@ -126,11 +126,11 @@ fn settings(arguments: &RunArguments) -> Settings {
         confidence: arguments.confidence.map_or(defaults.confidence, |Share(share)| share),
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
         seed: arguments.seed.unwrap_or(defaults.seed),
-        real_time: arguments.real_time.settings(periods(
+        real_time: arguments.tasks.put_into(arguments.real_time.settings(periods(
             arguments,
             quick,
             defaults.real_time.clone(),
-        )),
+        ))),
         pattern: arguments.pattern.clone(),
         corner_turn: arguments.corner_turn.clone().unwrap_or(defaults.corner_turn.clone()),
         pipeline: arguments.pipeline.clone().unwrap_or_default(),
