@@ -12,6 +12,7 @@ use benchmark::{Launch, Placement};
 use fabric_shm::{Binding, LaunchError, LaunchOptions};
 
 use crate::arguments::{FabricChoice, SimulationArguments};
+use crate::descriptors;
 use crate::rank::{Message, Order};
 
 /// What the user wants of some fabrics besides.
@@ -70,6 +71,8 @@ impl FabricChoice {
         wishes: &Wishes<'_>,
         on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
     ) -> Result<(), LaunchEnd> {
+        // Ranks that this process starts have its limit.
+        descriptors::raise_limit();
         match self {
             FabricChoice::Local => launch_here(launch, None, on_message),
             FabricChoice::Tcp => tcp::run(launch, wishes.hosts, on_message),

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod command;
+mod descriptors;
 mod environment;
 mod fabric;
 mod failure;

@@ -42,6 +42,17 @@ fn check_file_size_limit(bytes: u64) -> io::Result<()> {
     ))
 }
 
+/// Sets how many descriptors this process may have open, within what the system grants at most.
+pub(crate) fn limit_descriptors(soft: u64) -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the place is live and of the right type.
+    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
+    limit.rlim_cur = soft.min(limit.rlim_max);
+    // SAFETY: as above; it is only read.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) })?;
+    Ok(())
+}
+
 /// Sleeps while `word` holds `value`, at most for `limit`; may return early.
 #[cfg(not(loom))]
 pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {

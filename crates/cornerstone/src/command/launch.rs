@@ -14,16 +14,20 @@ use std::thread::JoinHandle;
 use fabric_shm::{Binding, LaunchError, LaunchOptions, Streams};
 
 use crate::arguments::{Bind, LaunchArguments};
+use crate::descriptors;
 use crate::failure::Failure;
 
 /// Starts the ranks and returns when all have ended.
 pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
     let mut options = options(&arguments)?;
+    options.descriptor_limit = descriptors::raise_limit();
     let mut readers = Vec::new();
     if arguments.prefix {
         for rank in 0..arguments.ranks {
             let streams = prefixed(rank, &mut readers).map_err(|error| {
-                Failure::failed(format!("making the pipes for rank {rank}: {error}"))
+                Failure::failed(format!("making the pipes for rank {rank}: {error}")).hint(
+                    "it takes four descriptors a rank: raise `ulimit -Hn`, or leave --prefix out",
+                )
             })?;
             options.streams.push(streams);
         }

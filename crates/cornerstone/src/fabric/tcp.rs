@@ -13,6 +13,7 @@ use fabric_tcp::{Host, Secret, StartOptions, TcpRank};
 
 use super::{LaunchEnd, launch_here};
 use crate::arguments::HostsArguments;
+use crate::descriptors;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::progress::note;
@@ -131,6 +132,7 @@ pub(crate) fn serve() -> Option<ExitCode> {
         note(&format!("cornerstone: error: {RANK} is for this program itself"));
         return Some(ExitCode::from(2));
     };
+    descriptors::raise_limit();
     // It can measure all the same, if not as well.
     if let Err(error) = fabric_tcp::remote::bind(&processor) {
         note(&format!("note: rank {rank}: {error}"));

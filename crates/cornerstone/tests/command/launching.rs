@@ -196,6 +196,24 @@ fn what_cannot_be_started_is_refused_by_name() {
 }
 
 #[test]
+fn more_ranks_start_than_the_soft_limit_of_descriptors_has_room_for() {
+    let lab = Lab::new();
+    // Two descriptors a rank and four more with the prefix: 40 ranks need at least 240.
+    let script = format!(
+        "ulimit -S -n 100; exec {} launch -n 40 --prefix sh -c 'ulimit -n'",
+        env!("CARGO_BIN_EXE_cornerstone")
+    );
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", &script]);
+    let ended = lab.spawn(limited).wait();
+    assert_eq!(ended.status, Some(0), "{ended:#?}");
+    // Programs that are started have what the user had.
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines.len(), 40, "{ended:#?}");
+    assert!(lines.iter().all(|line| line.ends_with("] 100")), "{ended:#?}");
+}
+
+#[test]
 fn mpi_abort_ends_the_job_at_once_with_its_code() {
     let Some(library) = library("MPI_Abort ends the job at once") else { return };
     let lab = Lab::new();

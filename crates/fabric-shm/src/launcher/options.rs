@@ -33,6 +33,8 @@ pub struct LaunchOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// Where each rank's standard output and standard error go; empty means where this process's go.
     pub streams: Vec<Streams>,
+    /// How many descriptors a rank may have open (the soft limit); as many as this process if not given.
+    pub descriptor_limit: Option<u64>,
 }
 
 /// One rank's standard output and standard error.
@@ -84,6 +86,7 @@ impl LaunchOptions {
             any_program: false,
             environment: Vec::new(),
             streams: Vec::new(),
+            descriptor_limit: None,
         }
     }
 

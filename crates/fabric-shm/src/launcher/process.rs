@@ -52,6 +52,7 @@ impl Process {
         let kept = unsafe { std::os::fd::BorrowedFd::borrow_raw(kept) };
         let launcher = std::process::id();
         let any_program = options.any_program;
+        let descriptor_limit = options.descriptor_limit;
         // SAFETY: the closure makes system calls only; it allocates nothing and takes no lock.
         unsafe {
             command.pre_exec(move || {
@@ -62,6 +63,10 @@ impl Process {
                 }
                 system::close_on_exec(memory, false)?;
                 system::close_on_exec(kept, false)?;
+                if let Some(limit) = descriptor_limit {
+                    // It was granted to this process before; a rank with more is better than none.
+                    let _ = system::limit_descriptors(limit);
+                }
                 if let Some(processor) = processor {
                     // Not being allowed to bind is no reason to fail; the rank says where it runs.
                     let _ = system::bind_to_processor(processor);
@@ -146,7 +151,7 @@ fn explain(error: &io::Error) -> String {
             format!("{error}: the limit of processes is reached (see `ulimit -u`); use fewer ranks")
         }
         Some(libc::EMFILE) => {
-            format!("{error}: see `ulimit -n`; a run needs two descriptors for each rank")
+            format!("{error}: raise `ulimit -Hn`; a run needs two descriptors for each rank")
         }
         Some(libc::ENOMEM) => format!("{error}: use fewer ranks"),
         _ => error.to_string(),
