@@ -116,7 +116,7 @@ impl Producer {
         self.has(1, lines)
     }
 
-    #[inline]
+    #[inline(always)]
     fn has(&mut self, cells: u32, lines: u32) -> bool {
         self.fits(cells, lines) || {
             self.read_credit();
@@ -131,7 +131,7 @@ impl Producer {
         (self.place.line_count as usize / 4 * LINE_BYTES).min(FRAGMENT_BYTES)
     }
 
-    #[inline]
+    #[inline(always)]
     fn fits(&self, cells: u32, lines: u32) -> bool {
         self.next_cell.wrapping_sub(self.returned_cells) + cells <= self.place.cell_count
             && self.next_line.wrapping_sub(self.returned_lines) + lines <= self.place.line_count
@@ -148,7 +148,7 @@ impl Producer {
     }
 
     /// Asks for the lines that are written next but some, if they are known to be free.
-    #[inline]
+    #[inline(always)]
     fn prepare(&self, cells: u32) {
         if self.fits(AHEAD_CELLS + cells, 0) {
             for cell in 0..cells {
@@ -158,7 +158,7 @@ impl Producer {
     }
 
     /// Puts a message of at most [`SHORT_BYTES`] into the ring, with its kind, tag and context; false if it is full.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_short(&mut self, (kind, tag, context): (u8, u32, u32), data: &[u8]) -> bool {
         let bytes = data.len();
         let cells = 1 + u32::from(bytes > INLINE_BYTES);
@@ -169,13 +169,16 @@ impl Producer {
         if bytes > INLINE_BYTES {
             self.write_rest(&data[INLINE_BYTES..]);
         }
-        self.publish_as(cells, |room| {
+        let cell = self.place.cell(self.next_cell);
+        // SAFETY: `has` saw this cell's credit, so the receiver is done with it, and will not look until it is published; the
+        // payload has room for INLINE_BYTES, and no more are copied.
+        cell.body.with_mut(|room| unsafe {
+            let room = &mut *room;
             (room.kind, room.inline_bytes, room.lines) = (kind, bytes as u8, 0);
             (room.tag, room.context) = (tag, context);
-            let to = room.payload.as_mut_ptr().cast();
-            // SAFETY: the payload has room for INLINE_BYTES, and no more are copied.
-            unsafe { copy_short(data.as_ptr(), to, bytes.min(INLINE_BYTES)) };
+            copy_short(data.as_ptr(), room.payload.as_mut_ptr().cast(), bytes.min(INLINE_BYTES));
         });
+        self.publish(cell, cells);
         true
     }
 
@@ -186,7 +189,7 @@ impl Producer {
         let cell = self.place.cell(next);
         // Not the number of this position, whatever stood here before: nobody looks for a message here, now or a lap on.
         cell.sequence.store(next, Ordering::Relaxed);
-        // SAFETY: the caller saw this cell's credit, the receiver looks here only after the store in `publish_as`, and the bytes
+        // SAFETY: the caller saw this cell's credit, the receiver looks here only after the store in `publish`, and the bytes
         // fit a body.
         cell.body.with_mut(|to| unsafe { copy_short(rest.as_ptr(), to.cast(), rest.len()) });
     }
@@ -200,17 +203,17 @@ impl Producer {
             self.copy_in(data);
         }
         self.prepare(1);
-        self.publish_as(1, |room| *room = body);
+        debug_assert!(self.fits(1, 0), "the caller looks for room first");
+        let cell = self.place.cell(self.next_cell);
+        // SAFETY: the caller saw this cell's credit, so the receiver is done with it, and will not look until it is published.
+        cell.body.with_mut(|room| unsafe { *room = body });
+        self.publish(cell, 1);
     }
 
-    /// Lets `fill` write the next cell and makes it visible, and with it what lies in the rest of `cells` cells.
-    #[inline]
-    fn publish_as(&mut self, cells: u32, fill: impl FnOnce(&mut Body)) {
-        debug_assert!(self.fits(cells, 0), "the caller looks for room first");
-        let cell = self.place.cell(self.next_cell);
-        // SAFETY: `has` saw this cell's credit, so the receiver is done with it, and will not look until the store
-        // below; there is no other producer.
-        cell.body.with_mut(|body| fill(unsafe { &mut *body }));
+    /// Makes the next cell visible, and with it what lies in the rest of `cells` cells. There is no other producer.
+    #[inline(always)]
+    fn publish(&mut self, cell: &Cell, cells: u32) {
+        // Release, partner of the acquire in `Consumer::peek`.
         cell.sequence.store(self.next_cell.wrapping_add(1), Ordering::Release);
         self.next_cell = self.next_cell.wrapping_add(cells);
     }
@@ -242,7 +245,7 @@ impl Consumer {
     #[inline]
     pub(crate) fn peek(&self) -> Option<&Body> {
         let cell = self.place.cell(self.next_cell);
-        // Acquire, partner of the release in `Producer::publish_as`.
+        // Acquire, partner of the release in `Producer::publish`.
         if cell.sequence.load(Ordering::Acquire) != self.next_cell.wrapping_add(1) {
             return None;
         }
@@ -266,7 +269,7 @@ impl Consumer {
 
     /// Asks for the line of a cell that is read soon. Only while messages lie there one after the other: else the line is taken
     /// from the sender before it has written it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prepare(&self) {
         will_read(self.place.cell(self.next_cell.wrapping_add(AHEAD_READ_CELLS)));
     }

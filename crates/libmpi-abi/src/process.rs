@@ -72,7 +72,7 @@ unsafe impl Sync for Shared {}
 static PROCESS: Shared = Shared(OnceCell::new());
 
 /// The one value. The tables exist before MPI_Init, since some objects may be made then.
-#[inline]
+#[inline(always)]
 pub(crate) fn process() -> &'static Process {
     PROCESS.0.get_or_init(|| {
         let process = Process {
@@ -111,7 +111,7 @@ pub(crate) fn process() -> &'static Process {
 }
 
 /// The endpoint, for as long as nobody else uses it.
-#[inline]
+#[inline(always)]
 pub(crate) fn endpoint() -> Result<RefMut<'static, Endpoint>> {
     let held = process().endpoint.try_borrow_mut();
     let held = held.map_err(|_| {

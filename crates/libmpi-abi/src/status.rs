@@ -21,6 +21,7 @@ pub(crate) struct Status {
 
 impl Status {
     /// Of a message.
+    #[inline(always)]
     pub(crate) fn new(source: c_int, tag: c_int, bytes: i64) -> Self {
         let mut status =
             Status { source, tag, error: SUCCESS, cancelled: 0, bytes: [0; 2], unused: [0; 2] };
@@ -62,6 +63,7 @@ impl Status {
         i64::from(self.bytes[0] as u32) | i64::from(self.bytes[1]) << 32
     }
 
+    #[inline(always)]
     pub(crate) fn set_bytes(&mut self, bytes: i64) {
         self.bytes = [bytes as c_int, (bytes >> 32) as c_int];
     }

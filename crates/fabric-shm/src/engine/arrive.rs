@@ -30,7 +30,7 @@ impl Engine {
     ///
     /// # Safety
     /// `room` bytes at `memory` are writable and nobody else's until the request has ended, or a call has failed.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn start_receive(
         &mut self,
         selector: Selector,
@@ -45,6 +45,7 @@ impl Engine {
     ///
     /// # Safety
     /// As for `start_receive`.
+    #[inline(always)]
     pub(crate) unsafe fn start_receive_as(
         &mut self,
         selector: Selector,
@@ -168,13 +169,13 @@ impl Engine {
         Some(envelope)
     }
 
-    #[inline]
+    #[inline(always)]
     fn envelope(source: usize, body: &Body, bytes: usize) -> Envelope {
         Envelope { context: body.context, source: source as u32, tag: body.tag, bytes, room: bytes }
     }
 
     /// Takes in the oldest message of a source, which is short: out of its cell, without a copy of that.
-    #[inline]
+    #[inline(always)]
     fn take_short_from(&mut self, source: usize) {
         self.fruitless_looks = 0;
         let Some(ring) = &mut self.inbound[source].ring else { return };
@@ -279,7 +280,7 @@ impl Engine {
 ///
 /// # Safety
 /// `to` has room for `kept` bytes.
-#[inline]
+#[inline(always)]
 unsafe fn take_short(body: &Body, rest: &[u8], to: *mut u8, kept: usize) {
     // SAFETY: the payload has INLINE_BYTES and `rest` its own length; no more is copied, nor than our caller has room for.
     unsafe {
@@ -295,7 +296,7 @@ use super::Inbound;
 
 impl Operation {
     /// The receive has found its message.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin(&mut self, envelope: Envelope) {
         self.envelope = Envelope { room: self.room, ..envelope };
         self.moved = 0;

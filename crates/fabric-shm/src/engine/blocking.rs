@@ -37,7 +37,7 @@ impl Engine {
     }
 
     /// Sends if the whole message goes into the ring at once; false if it does not.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_at_once(
         &mut self,
         to: usize,

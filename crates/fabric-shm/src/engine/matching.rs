@@ -21,7 +21,7 @@ impl PostedQueue {
         self.queue.is_empty()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, selector: Selector, request: Request) {
         self.queue.push_back((selector, request));
     }
@@ -39,7 +39,7 @@ impl PostedQueue {
     }
 
     /// Takes out the oldest receive that accepts `envelope`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, envelope: &Envelope) -> Option<Request> {
         // Mostly it is the very oldest, for which nothing need be moved.
         if self.queue.front().is_some_and(|(selector, _)| selector.accepts(envelope)) {
@@ -48,6 +48,7 @@ impl PostedQueue {
         self.take_behind(envelope)
     }
 
+    #[cold]
     fn take_behind(&mut self, envelope: &Envelope) -> Option<Request> {
         let index = self.queue.iter().position(|(selector, _)| selector.accepts(envelope))?;
         self.queue.remove(index).map(|(_, request)| request)
@@ -109,11 +110,12 @@ impl UnexpectedQueue {
     }
 
     /// Takes out the oldest message that `selector` accepts.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, selector: &Selector) -> Option<Unexpected> {
         if self.queue.is_empty() { None } else { self.take_any(selector) }
     }
 
+    #[cold]
     fn take_any(&mut self, selector: &Selector) -> Option<Unexpected> {
         let index = self.queue.iter().position(|one| selector.accepts(&one.envelope))?;
         self.queue.remove(index)

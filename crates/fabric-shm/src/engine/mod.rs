@@ -9,6 +9,11 @@
 //!   nothing keeps a copy;
 //! * longer: the sender offers it; once the receive is known, it is copied straight from memory to memory where one side
 //!   reaches the other's (`transfer`), else it follows in fragments.
+//!
+//! The way of a short message is forced into one function (`inline(always)`). What is handed from function to function in memory is
+//! written in small parts and read at once in larger ones, which the processor does only when all stores before have left it, those
+//! to cells too, for each of which a line has to come from the other processor (two processors of a Zen 5: 17 of the 50 ns
+//! that a message of a stream took).
 
 mod arrive;
 mod blocking;

@@ -46,7 +46,7 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    #[inline]
+    #[inline(always)]
     pub(super) fn start(&mut self, operation: Operation) -> Request {
         if let Some(index) = self.free.pop() {
             self.places[index as usize] = operation;
@@ -57,7 +57,7 @@ impl Operations {
     }
 
     /// Forgets an operation that has ended, and returns its message.
-    #[inline]
+    #[inline(always)]
     pub(super) fn end(&mut self, request: Request) -> Envelope {
         self.free.push(request.0);
         self[request].envelope

@@ -86,7 +86,7 @@ impl Engine {
     }
 
     /// Tries the fastest way: a message that fits one cell and its lines, straight into the ring.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
         if data.len() > ATTACHED_FROM_BYTES && self.attaches_early(to) {
             return false;
@@ -279,7 +279,7 @@ impl Engine {
         self.after_push(to);
     }
 
-    #[inline]
+    #[inline(always)]
     fn after_push(&mut self, to: usize) {
         if !self.outbound[to].announced {
             self.outbound[to].announced = true;

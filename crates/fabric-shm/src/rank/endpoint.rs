@@ -121,7 +121,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// Only those that end the run.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn send_at_once(
         &mut self,
         to: usize,
@@ -142,7 +142,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// Only those that end the run.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn start_receive(
         &mut self,
         selector: Selector,

@@ -2,6 +2,8 @@
 //!
 //! Whatever is out of the ordinary, wrong arguments too, is left to the general way: then these return nothing, and have done
 //! nothing.
+//!
+//! All of it is forced into the functions that C calls; why, the engine of `fabric-shm` says.
 
 use std::ffi::{c_int, c_void};
 
@@ -16,7 +18,7 @@ use crate::request::Light;
 use crate::status::Status;
 
 /// The length of plain data: elements without gaps, in memory that is there.
-#[inline]
+#[inline(always)]
 fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
     let types = process().types.borrow();
     let of = types.get(datatype)?;
@@ -32,7 +34,7 @@ fn start(buffer: *const c_void) -> *mut u8 {
 }
 
 /// Where a message goes: another rank of the world, and the context.
-#[inline]
+#[inline(always)]
 fn address(to: c_int, comm: Comm) -> Option<(usize, u32)> {
     let process = process();
     let communicators = process.communicators.borrow();
@@ -42,7 +44,7 @@ fn address(to: c_int, comm: Comm) -> Option<(usize, u32)> {
 }
 
 /// What a send says of its data and its way: bytes, tag, rank of the world and context.
-#[inline]
+#[inline(always)]
 fn outward(
     buffer: *const c_void,
     count: i64,
@@ -58,7 +60,7 @@ fn outward(
 }
 
 /// The tag that a receive accepts; none inside for any, none outside for one that is no tag.
-#[inline]
+#[inline(always)]
 fn accepted(tag: c_int) -> Option<Option<u32>> {
     if tag == ANY_TAG { Some(None) } else { u32::try_from(tag).ok().map(Some) }
 }
@@ -83,7 +85,7 @@ pub(super) unsafe fn send(
 }
 
 /// Starts a standard send.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn send_later(
     buffer: *const c_void,
     count: i64,
@@ -104,7 +106,7 @@ pub(super) unsafe fn send_later(
 }
 
 /// Starts to receive in a communicator whose ranks are those of the world.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn receive_later(
     buffer: *mut c_void,
     count: i64,

@@ -109,7 +109,7 @@ impl Light {
         self.started().filter(|&started| endpoint.is_hopeless(started))
     }
 
-    /// Whether the end that has come is a good one.
+    /// Whether the message that has come fits its receive.
     #[inline]
     fn fits(self, endpoint: &Endpoint) -> bool {
         let Light::Receive(started) = self else { return true };
@@ -174,7 +174,7 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
     Some(outcome)
 }
 
-/// MPI_Waitall, if all requests are of this kind or null, and all end well.
+/// MPI_Waitall, if all requests are of this kind or null.
 pub(super) unsafe fn wait_all(
     count: c_int,
     requests: *mut Request,
@@ -189,65 +189,68 @@ pub(super) unsafe fn wait_all(
     if !requests.iter().all(is_light) {
         return None;
     }
-    let mut course = Course { requests, ended: 0, well: true };
-    if let Err(failure) = course.run() {
-        return Some(Err(failure));
-    }
-    if !course.well {
-        return None;
-    }
-    let mut endpoint = endpoint().ok()?;
-    for (index, request) in requests.iter_mut().enumerate() {
-        let status = match lights.take(*request) {
-            None | Some(Light::Sent) => Status::empty(),
-            Some(Light::Cancelled) => Status::empty().with_cancelled(),
-            Some(Light::Send(started)) => {
-                endpoint.end(started);
-                Status::empty()
-            }
-            Some(Light::Receive(started)) => {
-                let message = endpoint.end(started);
-                Status::new(message.source as c_int, message.tag as c_int, message.bytes as i64)
-            }
-        };
-        *request = REQUEST_NULL;
-        if !statuses.is_null() {
-            *statuses.add(index) = status;
-        }
-    }
-    Some(Ok(()))
+    let mut course = Course { requests, statuses, ended: 0, failed: None };
+    Some(course.run().and_then(|()| course.outcome()))
 }
 
-/// How far a list of requests has come. What has ended stays so; none is looked at twice.
+/// How far a list of requests has come. Each is ended as soon as those before it have: while the rest is still under way
+/// there is time for it (64 messages of 8 bytes: 1.1 times as many in the same time as when all are ended at last).
 struct Course<'a> {
-    requests: &'a [Request],
+    requests: &'a mut [Request],
+    /// As many, or null.
+    statuses: *mut Status,
     ended: usize,
-    /// Whether all that have ended did so well.
-    well: bool,
+    failed: Option<Failure>,
 }
 
 impl Course<'_> {
     /// Goes on to the first that has not ended, and says whether there is none.
-    fn go_on(&mut self, endpoint: &Endpoint) -> bool {
+    fn go_on(&mut self, endpoint: &mut Endpoint) -> bool {
         let lights = &process().lights;
         while let Some(&request) = self.requests.get(self.ended) {
-            if let Some(light) = lights.get(request) {
-                if !light.has_ended(endpoint) {
-                    return false;
+            let status = match lights.get(request) {
+                None | Some(Light::Sent) => Status::empty(),
+                Some(light) if !light.has_ended(endpoint) => return false,
+                Some(Light::Receive(started)) if Light::Receive(started).fits(endpoint) => {
+                    let message = endpoint.end(started);
+                    Status::new(message.source as c_int, message.tag as c_int, message.bytes as i64)
                 }
-                self.well &= light.fits(endpoint);
+                Some(light) => self.end(light, endpoint),
+            };
+            lights.take(request);
+            self.requests[self.ended] = REQUEST_NULL;
+            if !self.statuses.is_null() {
+                // SAFETY: whoever called has room for as many statuses as there are requests.
+                unsafe { *self.statuses.add(self.ended) = status };
             }
             self.ended += 1;
         }
         true
     }
 
+    /// Ends a request that need not end well, and gives its status.
+    fn end(&mut self, light: Light, endpoint: &mut Endpoint) -> Status {
+        let (status, outcome) = light.status(endpoint);
+        light.end(endpoint);
+        let Err(failure) = outcome else { return status };
+        let code = failure.code;
+        self.failed.get_or_insert(failure);
+        status.with_error(code)
+    }
+
     fn run(&mut self) -> Result {
-        let (lights, requests) = (&process().lights, self.requests);
-        let hopeless = |endpoint: &Endpoint| {
-            let all = requests.iter().filter_map(|&request| lights.get(request));
+        let lights = &process().lights;
+        let hopeless = |course: &Self, endpoint: &Endpoint| {
+            let all = course.requests.iter().filter_map(|&request| lights.get(request));
             all.filter_map(|light| light.hopeless(endpoint)).next()
         };
-        wait_for(&mut |endpoint| self.go_on(endpoint), &hopeless)
+        let course = RefCell::new(self);
+        wait_for(&mut |endpoint| course.borrow_mut().go_on(endpoint), &|endpoint| {
+            hopeless(&course.borrow(), endpoint)
+        })
+    }
+
+    fn outcome(self) -> Result {
+        self.failed.map_or(Ok(()), |first| Err(super::list::in_statuses(first)))
     }
 }

@@ -85,10 +85,7 @@ impl Objects {
                 *statuses.add(place) = status.with_error(code);
             }
         }
-        let Some(first) = failed else { return Ok(()) };
-        let message =
-            format!("a request failed; the statuses tell which; first: {}", first.message);
-        Err(Failure { code: ERR_IN_STATUS, message, ..first })
+        failed.map_or(Ok(()), |first| Err(in_statuses(first)))
     }
 
     pub(super) unsafe fn take_all(&self, requests: *mut Request, statuses: *mut Status) -> Result {
@@ -123,6 +120,12 @@ impl Objects {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
+}
+
+/// The failure of a call on several requests, of which `first` is the first that failed.
+pub(super) fn in_statuses(first: Failure) -> Failure {
+    let message = format!("a request failed; the statuses tell which; first: {}", first.message);
+    Failure { code: ERR_IN_STATUS, message, ..first }
 }
 
 /// Writes the indices of some requests.
