@@ -62,7 +62,7 @@ impl Team {
             // SAFETY: our caller's promise.
             return unsafe { self.broadcast_directly(host, mark, root, memory, bytes) };
         }
-        let pieces = Pieces { bytes, each: self.piece_bytes(1, 1) };
+        let pieces = Pieces { bytes, each: self.broadcast_piece_bytes(bytes) };
         let is_root = self.me == root;
         let outcome = self.run(
             host,
