@@ -113,7 +113,7 @@ fn long_vectors(machine: &mut dyn Rank) -> Result<()> {
     let wrapping = Reduction::new(Element::U8, Operation::Sum);
     let size = machine.size();
     let counts = match size {
-        0..=3 => vec![2048, 8191, 150_001],
+        0..=3 => vec![2048, 8191, 20_003, 150_001],
         4..=16 => vec![2048, 8191],
         _ => vec![2049],
     };

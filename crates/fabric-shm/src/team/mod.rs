@@ -161,10 +161,7 @@ impl Team {
     /// How much of the data goes in one step if every step holds `parts` parts of it, in multiples of `unit` bytes.
     fn piece_bytes(&self, parts: usize, unit: usize) -> usize {
         let limit = if self.shares_processors { SLOT_BYTES } else { PIECE_BYTES };
-        let room = limit / parts;
-        // Whole lines where that leaves something.
-        let unit = if unit <= 64 && 64 % unit == 0 && room >= 64 { 64 } else { unit };
-        (room / unit * unit).max(unit)
+        piece_within(limit / parts, unit)
     }
 
     /// The same of a broadcast of `bytes` bytes.
@@ -460,6 +457,13 @@ impl Team {
             None => Ok(()),
         }
     }
+}
+
+/// The longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
+fn piece_within(room_bytes: usize, unit: usize) -> usize {
+    // Whole lines where that leaves something.
+    let unit = if unit <= 64 && 64 % unit == 0 && room_bytes >= 64 { 64 } else { unit };
+    (room_bytes / unit * unit).max(unit)
 }
 
 /// The pieces of `bytes` bytes: each one's start and length. Nothing is one empty piece.

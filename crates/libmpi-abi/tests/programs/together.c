@@ -89,6 +89,42 @@ static void reductions(void) {
     MPI_Type_free(&two);
 }
 
+/* Such a function at each place of a vector: its multiplier, and what this rank adds. */
+static int times(int place) { return place % 3 - 1; }
+static int plus(int place, int of) { return 5 * of + place % 7; }
+
+/* Vectors that go in one piece, in several, and where two ranks share the work; into other memory and in place. */
+static void long_reductions(void) {
+    const int counts[] = {3, 2049, 20011, 65536};
+    MPI_Op op;
+    MPI_Datatype two;
+    MPI_Type_contiguous(2, MPI_INT, &two);
+    MPI_Type_commit(&two);
+    MPI_Op_create(compose, 0, &op);
+    for (int way = 0; way < 8; way++) {
+        const int count = counts[way / 2], in_place = way % 2;
+        int *mine = malloc(sizeof(int[2]) * count), *all = in_place ? mine : malloc(sizeof(int[2]) * count), wrong = 0;
+        for (int i = 0; i < count; i++) {
+            mine[2 * i] = times(i);
+            mine[2 * i + 1] = plus(i, rank);
+        }
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, all, count, two, op, MPI_COMM_WORLD);
+        for (int i = 0; i < count; i++) {
+            int a = 1, b = 0;
+            for (int of = 0; of < size; of++) {
+                a *= times(i);
+                b = b * times(i) + plus(i, of);
+            }
+            wrong += all[2 * i] != a || all[2 * i + 1] != b;
+        }
+        CHECK(wrong == 0);
+        if (!in_place) free(all);
+        free(mine);
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&two);
+}
+
 /* Rank r has r + 1 numbers; all of them end at every rank, also where they stand already. */
 static void unequal(void) {
     int counts[16], places[16], mine[16], all[200], total = 0;
@@ -120,6 +156,7 @@ int main(int argc, char **argv) {
     duplicates();
     parts();
     reductions();
+    long_reductions();
     unequal();
     MPI_Finalize();
     return 0;
