@@ -10,6 +10,7 @@ mod avx512_rows;
 mod block;
 mod butterfly;
 mod check;
+mod elsewhere;
 mod kernels;
 mod library;
 #[cfg(target_arch = "x86_64")]
@@ -143,32 +144,6 @@ impl<T: Real> BlockFft<T> {
             }
         }
         self.library.transform(rest);
-        Ok(())
-    }
-
-    /// Transforms `input`, any number of contiguous transforms one after the other, into `output`. It reads each point once,
-    /// so `input` may lie further away than a copy of it would.
-    ///
-    /// # Errors
-    /// [`Error::BrokenTransform`] if `input` is not a whole number of transforms, [`Error::WrongLength`] if `output` is not
-    /// as long as `input`.
-    pub fn transform_into(
-        &mut self,
-        input: &[Complex<T>],
-        output: &mut [Complex<T>],
-    ) -> Result<()> {
-        check_whole(self.length, input.len())?;
-        check_length("the output of a transform", input.len(), output.len())?;
-        let mut done = 0;
-        if let Some(block) = self.block.as_mut().filter(|block| block.has_rows()) {
-            let tile = block.rows_per_tile() * self.length;
-            done = input.len() / tile * tile;
-            block.rows_into(self.length, &input[..done], &mut output[..done]);
-        }
-        if done < input.len() {
-            let Library { plan, scratch } = &mut self.library;
-            plan.process_immutable_with_scratch(&input[done..], &mut output[done..], scratch);
-        }
         Ok(())
     }
 

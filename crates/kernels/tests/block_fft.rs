@@ -183,6 +183,48 @@ fn a_transform_into_other_memory_is_the_transform_and_leaves_its_input() {
 }
 
 #[test]
+fn rows_of_which_strips_lie_elsewhere_are_transformed_as_if_they_did_not() {
+    for set in available() {
+        for length in BLOCKED.into_iter().chain([1, 6, 2048, 8192]) {
+            for (count, batch) in
+                [(1, 3), (2, 0), (2, 1), (2, 17), (3, 2), (4, 5), (16, 3), (32, 2)]
+            {
+                if !length.is_multiple_of(count) {
+                    continue;
+                }
+                let mut fft = BlockFft::with_instructions(length, set).unwrap();
+                let input = Noise::new(17 + length as u64).singles(batch * length);
+                let mut whole = input.clone();
+                fft.transform(&mut whole).unwrap();
+                let width = length / count;
+                // Every strip, every second one, none; what lies elsewhere is not in the rows.
+                for (step, first) in [(1, 0), (2, 0), (2, 1), (1, count)] {
+                    let is_away = |at: usize| at >= first && (at - first).is_multiple_of(step);
+                    let mut rows = input.clone();
+                    let mut away = vec![Vec::new(); count];
+                    for row in rows.chunks_exact_mut(length) {
+                        for (at, points) in row.chunks_exact_mut(width).enumerate() {
+                            if is_away(at) {
+                                away[at].extend_from_slice(points);
+                                points.fill(Complex32::new(f32::NAN, 1.0));
+                            }
+                        }
+                    }
+                    let strip = |(at, points)| is_away(at).then_some(points);
+                    let strips = away.iter().map(Vec::as_slice).enumerate().map(strip);
+                    fft.transform_joined(&mut rows, &strips.collect::<Vec<_>>()).unwrap();
+                    let what = format!("{set}, {batch} x {length}, {count} strips from {first}");
+                    let near = |(a, b): (&Complex32, &Complex32)| {
+                        (a - b).norm() <= 1e-5 * (length as f32).sqrt()
+                    };
+                    assert!(rows.iter().zip(&whole).all(near), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn one_plan_leaves_nothing_behind_for_the_next_call() {
     for set in available() {
         for length in BLOCKED.into_iter().chain([2048, 4096, 8192]) {
@@ -310,6 +352,12 @@ fn nonsense_is_refused_by_name() {
     let (input, mut output) = (data[..16].to_vec(), vec![data[0]; 8]);
     assert!(matches!(fft.transform_turned(&input, &mut output), Err(Error::WrongLength { .. })));
     assert!(matches!(fft.transform_into(&input, &mut output), Err(Error::WrongLength { .. })));
+    let (three, short) = ([None; 3], [None, Some(&input[..12])]);
+    let uneven = fft.transform_joined(&mut output, &three).unwrap_err();
+    let text = "all strips of a joined transform holds 6 elements where 8 are needed";
+    assert_eq!(uneven.to_string(), text);
+    let cut_off = fft.transform_joined(&mut data[..16], &short).unwrap_err();
+    assert!(matches!(cut_off, Error::WrongLength { expected: 8, found: 12, .. }), "{cut_off}");
 }
 
 #[test]

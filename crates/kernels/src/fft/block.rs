@@ -3,6 +3,8 @@
 use num_complex::Complex;
 
 use super::kernels::Kernels;
+#[cfg(target_arch = "x86_64")]
+use super::long_rows::{PARTS, Parts};
 use super::tile::{self, Job};
 use super::{Real, SELF_SUFFICIENT, TURNED_BY_TILES};
 use crate::corner_turn;
@@ -68,6 +70,59 @@ impl<T: Real> Block<T> {
         assert_eq!(input.len(), output.len(), "input and output differ");
         // SAFETY: both slices hold the points, as was asserted.
         unsafe { self.rows_between(length, input.as_ptr(), output.as_mut_ptr(), input.len()) };
+    }
+
+    /// Transforms `rows`, of which those strips of columns that are given lie elsewhere. False, and nothing is done, where no
+    /// kernel does that. Lengths were checked: all strips are as wide, and hold as many rows.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn rows_joined(
+        &mut self,
+        length: usize,
+        rows: &mut [Complex<T>],
+        strips: &[Option<&[Complex<T>]>],
+    ) -> bool {
+        let Some(kernel) = self.kernels.rows_in_parts else { return false };
+        if strips.is_empty() || !PARTS.is_multiple_of(strips.len()) {
+            return false;
+        }
+        let tiles = rows.len() / length;
+        let (part, strip) = (length / PARTS, length / strips.len());
+        let output = rows.as_mut_ptr().cast::<T>();
+        let mut parts = Parts { start: [output.cast_const(); PARTS], step: [2 * length; PARTS] };
+        for at in 0..PARTS {
+            let (which, within) = (part * at / strip, part * at % strip);
+            (parts.start[at], parts.step[at]) = match strips[which] {
+                Some(elsewhere) => {
+                    assert_eq!(elsewhere.len(), tiles * strip, "a strip is cut off");
+                    (elsewhere.as_ptr().cast::<T>().wrapping_add(2 * within), 2 * strip)
+                }
+                None => (output.cast_const().wrapping_add(2 * part * at), 2 * length),
+            };
+        }
+        let job = Job {
+            input: output.cast_const(),
+            output,
+            tiles,
+            input_pitch: 2 * length,
+            output_pitch: 2 * length,
+            roots: self.rows_roots.as_ptr().cast(),
+            scratch: self.scratch.as_mut_ptr().cast(),
+        };
+        // SAFETY: each part is `part` points at the same place of every row: of a strip that holds as many rows, as was asserted, or
+        // of the output itself. The strips are borrowed beside the output, so they are apart from it.
+        unsafe { kernel(&job, &parts) };
+        true
+    }
+
+    /// The same where no processor has such kernels.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(super) fn rows_joined(
+        &mut self,
+        _: usize,
+        _: &mut [Complex<T>],
+        _: &[Option<&[Complex<T>]>],
+    ) -> bool {
+        false
     }
 
     /// # Safety

@@ -4,7 +4,7 @@ use num_complex::Complex;
 
 use super::tile::{self, Job};
 #[cfg(target_arch = "x86_64")]
-use super::{avx512_rows, long_rows};
+use super::{avx512_rows, long_rows, long_rows::Parts};
 use crate::Instructions;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::avx512::F32x16;
@@ -13,11 +13,18 @@ use crate::lanes::{Array, Vector};
 /// A compiled kernel. Each demands of its job what the function of the same name in [`tile`] does.
 pub(super) type Kernel<T> = unsafe fn(&Job<T>);
 
+/// A compiled kernel for rows that come in parts.
+#[cfg(target_arch = "x86_64")]
+pub(super) type KernelInParts<T> = unsafe fn(&Job<T>, &Parts<T>);
+
 /// The kernels of one length for one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels<T> {
     /// Absent where RustFFT is faster: from 256 points on, but for single precision with AVX-512.
     pub(super) rows: Option<Kernel<T>>,
+    /// As `rows`. Absent where there are no kernels for rows of 256 points and more.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) rows_in_parts: Option<KernelInParts<T>>,
     /// The roots that `rows` takes; the others take those of [`tile::roots`].
     pub(super) rows_roots: fn(usize) -> Vec<Complex<T>>,
     /// Through the caches, and past them. Absent where a transform is shorter than half a vector, and from 2048 points on.
@@ -74,6 +81,8 @@ macro_rules! compile {
             fn of<const N: usize>(rows: Option<Kernel<Real>>) -> Kernels<Real> {
                 Kernels {
                     rows,
+                    #[cfg(target_arch = "x86_64")]
+                    rows_in_parts: None,
                     rows_roots: tile::roots,
                     turned: (2 * N >= <$lanes>::COUNT)
                         .then_some([turned::<N, false>, turned::<N, $streams>]),
@@ -122,26 +131,36 @@ unsafe fn long_rows<const B: usize>(job: &Job<f32>) {
     unsafe { long_rows::rows::<F32x16, 16, B>(job) }
 }
 
+/// The same, of rows that come in parts.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+unsafe fn long_rows_in_parts<const B: usize>(job: &Job<f32>, parts: &Parts<f32>) {
+    // SAFETY: the caller vouches for the job, the parts and the instructions.
+    unsafe { long_rows::rows_in_parts::<F32x16, 16, B>(job, parts) }
+}
+
 /// The kernels of one length for AVX-512, where rows have kernels of their own.
 #[cfg(target_arch = "x86_64")]
 fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
-    let rows: Kernel<f32> = match length {
-        8 => avx512_rows::rows::<8>,
-        16 => avx512_rows::rows::<16>,
-        32 => avx512_rows::rows::<32>,
-        64 => avx512_rows::rows::<64>,
-        128 => avx512_rows::rows::<128>,
-        256 => long_rows::<16>,
-        512 => long_rows::<32>,
-        1024 => long_rows::<64>,
-        2048 => long_rows::<128>,
-        4096 => long_rows::<256>,
-        8192 => long_rows::<512>,
+    type Rows = (Kernel<f32>, Option<KernelInParts<f32>>);
+    let (rows, rows_in_parts): Rows = match length {
+        8 => (avx512_rows::rows::<8>, None),
+        16 => (avx512_rows::rows::<16>, None),
+        32 => (avx512_rows::rows::<32>, None),
+        64 => (avx512_rows::rows::<64>, None),
+        128 => (avx512_rows::rows::<128>, None),
+        256 => (long_rows::<16>, Some(long_rows_in_parts::<16>)),
+        512 => (long_rows::<32>, Some(long_rows_in_parts::<32>)),
+        1024 => (long_rows::<64>, Some(long_rows_in_parts::<64>)),
+        2048 => (long_rows::<128>, Some(long_rows_in_parts::<128>)),
+        4096 => (long_rows::<256>, Some(long_rows_in_parts::<256>)),
+        8192 => (long_rows::<512>, Some(long_rows_in_parts::<512>)),
         _ => return avx512_f32::kernels(length),
     };
     let tiles = avx512_f32::kernels(length);
     Some(Kernels {
         rows: Some(rows),
+        rows_in_parts,
         rows_roots: if length < 256 { avx512_rows::roots } else { long_rows::roots::<F32x16> },
         turned: tiles.and_then(|tiles| tiles.turned),
         columns: tiles.and_then(|tiles| tiles.columns),

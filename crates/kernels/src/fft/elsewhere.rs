@@ -1,0 +1,116 @@
+//! Rows of which all points, or strips of columns, lie elsewhere: in memory that is further away than what is worked on.
+
+use num_complex::Complex;
+
+use super::library::Library;
+use super::{BlockFft, Real};
+use crate::Result;
+use crate::ahead::ask_ahead;
+use crate::error::{check_length, check_whole};
+
+/// About how much is brought here at once where no kernel does it: no more than a core can have under way, and still in the
+/// first-level cache when it is worked on (on a Zen 3 bursts of four rows of 512 points stalled it for longer than rows did).
+const GROUP_BYTES: usize = 4 << 10;
+/// Short rows are transformed so many at a time.
+const SHORT_ROWS: usize = 16;
+
+impl<T: Real> BlockFft<T> {
+    /// Transforms `input`, any number of contiguous transforms one after the other, into `output`. It reads each point once and
+    /// asks for what comes next, so `input` may lie further away than a copy of it would.
+    ///
+    /// # Errors
+    /// [`crate::Error::BrokenTransform`] if `input` is not a whole number of transforms, [`crate::Error::WrongLength`] if
+    /// `output` is not as long as `input`.
+    pub fn transform_into(
+        &mut self,
+        input: &[Complex<T>],
+        output: &mut [Complex<T>],
+    ) -> Result<()> {
+        check_whole(self.length, input.len())?;
+        check_length("the output of a transform", input.len(), output.len())?;
+        if let Some(block) = &mut self.block
+            && block.rows_joined(self.length, output, &[Some(input)])
+        {
+            return Ok(());
+        }
+        let group = self.group();
+        let groups = input.chunks(group).zip(output.chunks_mut(group));
+        for (at, (input_group, output)) in groups.enumerate() {
+            ask_ahead(next(input, at, group));
+            self.group_into(input_group, output);
+        }
+        Ok(())
+    }
+
+    /// Transforms `rows`, any number of contiguous transforms, of which some points lie elsewhere: `strips` divides their columns
+    /// into as many strips of the same width, and those that are given lie there, row after row, and not in `rows`. Nothing
+    /// is copied where rows have kernels of 256 points or more.
+    ///
+    /// # Errors
+    /// [`crate::Error::BrokenTransform`] if `rows` is not a whole number of transforms, [`crate::Error::WrongLength`] if the
+    /// strips do not make up a row, or one has not as many rows.
+    pub fn transform_joined(
+        &mut self,
+        rows: &mut [Complex<T>],
+        strips: &[Option<&[Complex<T>]>],
+    ) -> Result<()> {
+        let length = self.length;
+        check_whole(length, rows.len())?;
+        let count = strips.len().max(1);
+        let width = length / count;
+        check_length("all strips of a joined transform", length, width * count)?;
+        for strip in strips.iter().flatten() {
+            let needed = rows.len() / length * width;
+            check_length("a strip of a joined transform", needed, strip.len())?;
+        }
+        if let Some(block) = &mut self.block
+            && block.rows_joined(length, rows, strips)
+        {
+            return Ok(());
+        }
+        let group = self.group();
+        for at in 0..rows.len().div_ceil(group) {
+            ask_ahead(next(rows, at, group));
+            let end = rows.len().min((at + 1) * group);
+            let rows = &mut rows[at * group..end];
+            let strips = strips.iter().enumerate();
+            for (which, strip) in strips.filter_map(|(which, strip)| Some((which, (*strip)?))) {
+                let group = group / count;
+                ask_ahead(next(strip, at, group));
+                let places = rows.chunks_exact_mut(length).map(|row| &mut row[which * width..]);
+                let points = strip[at * group..].chunks_exact(width);
+                places.zip(points).for_each(|(to, from)| to[..width].copy_from_slice(from));
+            }
+            self.transform(rows)?;
+        }
+        Ok(())
+    }
+
+    /// How many points are worked on at once: whole rows.
+    fn group(&self) -> usize {
+        let rows = match GROUP_BYTES / (self.length * size_of::<Complex<T>>()) {
+            0 | 1 => 1,
+            several => several.next_multiple_of(SHORT_ROWS),
+        };
+        rows * self.length
+    }
+
+    fn group_into(&mut self, input: &[Complex<T>], output: &mut [Complex<T>]) {
+        let mut done = 0;
+        if let Some(block) = self.block.as_mut().filter(|block| block.has_rows()) {
+            let tile = block.rows_per_tile() * self.length;
+            done = input.len() / tile * tile;
+            block.rows_into(self.length, &input[..done], &mut output[..done]);
+        }
+        if done < input.len() {
+            let Library { plan, scratch } = &mut self.library;
+            plan.process_immutable_with_scratch(&input[done..], &mut output[done..], scratch);
+        }
+    }
+}
+
+/// Of `points` what follows group `at`, as long as that or what there is.
+fn next<T>(points: &[T], at: usize, group: usize) -> &[T] {
+    let from = points.len().min((at + 1) * group);
+    &points[from..points.len().min(from + group)]
+}
