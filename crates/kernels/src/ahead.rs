@@ -5,7 +5,7 @@ const LINE_BYTES: usize = 64;
 
 /// Asks for all of `data`. For what lies in another core's cache or in the last one, and is read in pieces of a few KiB with
 /// computing between them: there the processor does not look ahead by itself. A wish: nothing is read, and nothing changes.
-pub fn ask_ahead<T>(data: &[T]) {
+pub(crate) fn ask_ahead<T>(data: &[T]) {
     let first = data.as_ptr().cast::<u8>();
     for at in (0..size_of_val(data)).step_by(LINE_BYTES) {
         prefetch(first.wrapping_add(at));

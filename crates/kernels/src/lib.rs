@@ -29,7 +29,6 @@ pub mod peak;
 pub mod stream;
 pub mod whetstone;
 
-pub use ahead::ask_ahead;
 pub use corner_turn::{
     corner_turn, corner_turn_in_place, corner_turn_in_place_with, corner_turn_pitched,
     corner_turn_with,

@@ -4,7 +4,7 @@ use contract::{Buffer, Rank, Result, Work, WorkKind};
 use kernels::fft::BlockFft;
 use kernels::{Complex32, corner_turn_pitched};
 
-use super::apart::{Apart, ask_for_next, groups};
+use super::apart::Apart;
 use super::chain::{Function, Stage};
 use super::expected::weight;
 use super::geometry::{Level, Outlet};
@@ -46,8 +46,8 @@ impl Functions {
         self.rows_after(rank, 0, block)
     }
 
-    /// The same while pieces of the block are still apart: a few rows after the other are put together and worked on. Without the
-    /// functions, if they are not `wanted`.
+    /// The same while pieces of the block are still apart; without the functions, if they are not `wanted`. A transform that comes
+    /// first reads them where they are, so that nothing is copied.
     pub(super) fn rows_apart(
         &mut self,
         rank: &mut dyn Rank,
@@ -55,16 +55,25 @@ impl Functions {
         apart: &Apart<'_>,
         wanted: bool,
     ) -> Result<()> {
-        let columns = self.columns;
-        for rows in apart.groups(self.rows) {
-            let whole = block.elements_mut::<Complex32>();
-            apart.bring(rank, whole, rows.clone());
-            if wanted {
-                let group = &mut whole[rows.start * columns..rows.end * columns];
-                self.some_rows_after(rank, 0, group)?;
+        let work = Function::Fft.work(self.rows, self.columns);
+        let whole = block.elements_mut::<Complex32>();
+        let first = self.prepared.first_mut().filter(|_| wanted);
+        let Some((Function::Fft, Prepared::Fft(fft))) = first else {
+            apart.bring(rank, whole);
+            return if wanted { self.rows(rank, block) } else { Ok(()) };
+        };
+        // What the rank shows cannot be read while it counts work: that comes before, and says whether to do it.
+        let mut computes = false;
+        rank.compute(work, &mut || computes = true);
+        match apart.strips(rank).as_ref().filter(|_| computes) {
+            Some((strips, count)) => fft.transform_joined(whole, &strips[..*count]),
+            None => {
+                apart.bring(rank, whole);
+                if computes { fft.transform(whole) } else { Ok(()) }
             }
         }
-        Ok(())
+        .map_err(failed)?;
+        self.rows_after(rank, 1, block)
     }
 
     /// The same with the rows of `input`, which stay as they are, into `block`; without the functions, if they are not
@@ -82,14 +91,7 @@ impl Functions {
         match self.prepared.first_mut().filter(|_| wanted) {
             Some((function, prepared)) => {
                 rank.compute(function.work(rows, columns), &mut || match prepared {
-                    Prepared::Fft(fft) => {
-                        for rows in groups(rows, columns) {
-                            ask_for_next(input, &rows, columns);
-                            let of = rows.start * columns..rows.end * columns;
-                            let group = fft.transform_into(&input[of.clone()], &mut output[of]);
-                            done = std::mem::replace(&mut done, Ok(())).and(group);
-                        }
-                    }
+                    Prepared::Fft(fft) => done = fft.transform_into(input, output),
                     Prepared::Weight(weights) => {
                         let weighted = input.iter().zip(weights.iter().cycle());
                         output.iter_mut().zip(weighted).for_each(|(to, (x, w))| *to = x * w);
@@ -107,20 +109,10 @@ impl Functions {
 
     /// Does the functions from the one with index `first` on, in place.
     fn rows_after(&mut self, rank: &mut dyn Rank, first: usize, block: &mut Buffer) -> Result<()> {
-        self.some_rows_after(rank, first, block.elements_mut::<Complex32>())
-    }
-
-    /// The same with any number of rows.
-    fn some_rows_after(
-        &mut self,
-        rank: &mut dyn Rank,
-        first: usize,
-        block: &mut [Complex32],
-    ) -> Result<()> {
-        let rows = block.len() / self.columns;
+        let block = block.elements_mut::<Complex32>();
         for (function, prepared) in self.prepared.iter_mut().skip(first) {
             let mut done = Ok(());
-            rank.compute(function.work(rows, self.columns), &mut || match prepared {
+            rank.compute(function.work(self.rows, self.columns), &mut || match prepared {
                 Prepared::Fft(fft) => done = fft.transform(block),
                 Prepared::Weight(weights) => {
                     let weights = weights.iter().cycle();

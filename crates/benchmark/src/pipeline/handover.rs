@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use contract::Buffer;
 
-use super::waiting::{Place, Purpose};
+use super::waiting::{Arrival, Came, Place, Purpose};
 
 /// A buffer that waits to be exchanged for a full one: a slot of a receiver, and which piece of it.
 struct Open {
@@ -74,14 +74,20 @@ impl Handover {
     }
 
     /// What has changed hands: for which level, and what it means there.
-    pub(super) fn next(&mut self) -> Option<(usize, Purpose, Buffer)> {
-        self.done.pop_front()
+    pub(super) fn next(&mut self) -> Option<Arrival> {
+        let (level, purpose, buffer) = self.done.pop_front()?;
+        Some((level, purpose, Came::HandedOver(buffer)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn next(handover: &mut Handover) -> (usize, Purpose, Buffer) {
+        let (level, purpose, came) = handover.next().unwrap();
+        (level, purpose, came.buffer())
+    }
 
     #[test]
     fn a_full_buffer_is_exchanged_for_the_one_that_has_waited_longest() {
@@ -92,10 +98,10 @@ mod tests {
         handover.open(2, 1, 0, Buffer::zeroed(8));
         let memory = refused.as_ptr();
         handover.exchange(1, Place::Slot(4), refused).unwrap();
-        let (level, purpose, buffer) = handover.next().unwrap();
+        let (level, purpose, buffer) = next(&mut handover);
         assert_eq!((level, purpose), (2, Purpose::Piece { slot: 0, piece: 0 }));
         assert_eq!((buffer.as_ptr(), &buffer[..]), (memory, &[1; 8][..]));
-        let (level, purpose, buffer) = handover.next().unwrap();
+        let (level, purpose, buffer) = next(&mut handover);
         assert_eq!((level, purpose), (1, Purpose::Sent(Place::Slot(4))));
         assert_eq!(buffer[..], [0; 8]);
         assert!(handover.next().is_none() && handover.asked(2) && !handover.asked(1));
@@ -106,12 +112,12 @@ mod tests {
         let mut handover = Handover::new(2, 1);
         handover.open(1, 7, 0, Buffer::zeroed(8));
         handover.lend(0, Buffer::from_bytes(&[5; 8])).unwrap();
-        let (level, purpose, lent) = handover.next().unwrap();
+        let (level, purpose, lent) = next(&mut handover);
         assert_eq!((level, purpose, lent[0]), (1, Purpose::Lent { slot: 7 }, 5));
-        let (level, purpose, own) = handover.next().unwrap();
+        let (level, purpose, own) = next(&mut handover);
         assert_eq!((level, purpose, own[0]), (1, Purpose::Piece { slot: 7, piece: 0 }, 0));
         handover.give_back(1, lent);
-        let (level, purpose, back) = handover.next().unwrap();
+        let (level, purpose, back) = next(&mut handover);
         assert_eq!((level, purpose, back[0]), (0, Purpose::Sent(Place::Slot(0)), 5));
     }
 }

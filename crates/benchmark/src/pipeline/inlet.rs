@@ -1,15 +1,15 @@
 //! Blocks that come in: receives always posted ahead, and a data request sent for each.
 //!
 //! A piece of a block may stay in memory of the rank that sent it (see [`Rank::post_receive_in_place`]) until the block is worked
-//! on: then its rows are put into their places a few at a time ([`Apart`]), just before they are read.
+//! on: then its rows are read where they are ([`Apart`]).
 
 use contract::{Buffer, Completed, Rank, Result, Source, Tag, TagSelector};
 
-use super::apart::{Apart, join};
+use super::apart::Apart;
 use super::chain::ELEMENT_BYTES;
 use super::geometry::{Intake, Level};
 use super::handover::Handover;
-use super::waiting::{Purpose, Waiting};
+use super::waiting::{Came, Purpose, Waiting};
 
 /// Blocks and their pieces for a level.
 pub(super) const fn data(level: usize) -> Tag {
@@ -30,10 +30,10 @@ struct Slot {
     /// The whole block. Away while it is received into (where it comes in one piece, or one piece comes from this
     /// rank, which writes it into its place in the block) or sent from.
     whole: Option<Buffer>,
-    /// Its pieces, where it comes in several; none for one of this rank.
+    /// Room for its pieces, where it comes in several; none for one of this rank.
     pieces: Vec<Option<Buffer>>,
-    /// Those that have come and lie where their senders have them.
-    in_place: Vec<Option<Completed>>,
+    /// Those that have come from other ranks.
+    apart: Vec<Option<Completed>>,
     /// What the source of this rank lends: the block is still there, and not in `whole`.
     lent: Option<Buffer>,
 }
@@ -75,7 +75,7 @@ impl Inlet {
                 missing: 0,
                 whole: Some(Buffer::try_zeroed(level.block_bytes())?),
                 pieces: senders.iter().map(piece).collect::<Result<_>>()?,
-                in_place: senders.iter().map(|_| None).collect(),
+                apart: senders.iter().map(|_| None).collect(),
                 lent: None,
             })
         };
@@ -143,34 +143,14 @@ impl Inlet {
         Ok(())
     }
 
-    /// Takes a piece that another rank has sent.
-    pub(super) fn take_received(&mut self, slot: usize, piece: usize, received: Completed) {
-        if received.in_place.is_none() {
-            return self.take(slot, piece, received.buffer);
-        }
-        self.slots[slot].in_place[piece] = Some(received);
-        self.came(slot);
-    }
-
     /// Takes a piece that has come.
-    pub(super) fn take(&mut self, slot: usize, piece: usize, buffer: Buffer) {
-        let taken = &mut self.slots[slot];
-        match taken.pieces.get_mut(piece) {
-            Some(place) if self.intake.blocks[0][piece] != self.me => *place = Some(buffer),
-            _ => taken.whole = Some(buffer),
-        }
-        self.came(slot);
-    }
-
-    /// One more piece is there. Those that are in buffers of this rank are put together when all are.
-    fn came(&mut self, slot: usize) {
+    pub(super) fn take(&mut self, slot: usize, piece: usize, came: Came) {
         let slot = &mut self.slots[slot];
-        slot.missing -= 1;
-        if slot.missing == 0
-            && let Some(whole) = &mut slot.whole
-        {
-            join(&slot.pieces, whole, self.block_rows);
+        match (came, slot.apart.get_mut(piece)) {
+            (Came::Ended(message), Some(place)) => *place = Some(message),
+            (came, _) => slot.whole = Some(came.buffer()),
         }
+        slot.missing -= 1;
     }
 
     /// Takes what is lent for the block in a slot.
@@ -214,25 +194,24 @@ impl Inlet {
         let slot = &mut self.slots[slot];
         let Some(whole) = &mut slot.whole else { unreachable!("a complete slot has its block") };
         let columns = whole.len() / self.block_rows / ELEMENT_BYTES;
-        (whole, Apart { pieces: &slot.in_place, columns })
+        (whole, Apart { pieces: &slot.apart, columns })
     }
 
     /// Brings here what of a complete block still lies elsewhere.
     pub(super) fn bring(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
-        let rows = self.block_rows;
         let (whole, apart) = self.whole_and_apart(slot);
         if apart.is_empty() {
             return Ok(());
         }
-        apart.bring(rank, whole.elements_mut(), 0..rows);
+        apart.bring(rank, whole.elements_mut());
         self.release(rank, slot)
     }
 
-    /// Lets senders have the memory back of what lay there and has been read.
+    /// Is done with what lay elsewhere: senders get their memory back.
     pub(super) fn release(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
         let slot = &mut self.slots[slot];
-        for (place, in_place) in slot.pieces.iter_mut().zip(&mut slot.in_place) {
-            if let Some(message) = in_place.take() {
+        for (place, apart) in slot.pieces.iter_mut().zip(&mut slot.apart) {
+            if let Some(message) = apart.take() {
                 *place = Some(rank.release(message)?);
             }
         }

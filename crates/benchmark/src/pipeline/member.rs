@@ -1,6 +1,6 @@
 //! A rank of a chain: its parts of the source, of stages and of the sink, and which of them works when.
 
-use contract::{Buffer, Rank, Result, Work, WorkKind};
+use contract::{Rank, Result, Work, WorkKind};
 
 use super::Mode;
 use super::chain::Chain;
@@ -11,7 +11,7 @@ use super::sink::SinkPart;
 use super::source::SourcePart;
 use super::stage::StagePart;
 use super::stamps::{AllStamps, Stamps};
-use super::waiting::{Ended, Purpose, Waiting};
+use super::waiting::{Arrival, Waiting};
 use crate::period::{Deadlines, Trial};
 
 enum Kind {
@@ -114,8 +114,8 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
     loop {
         parts.iter_mut().try_for_each(|part| part.prepare(flow))?;
         let mut changed = false;
-        while let Some((level, purpose, buffer)) = flow.handover.next() {
-            take(parts, level, purpose, buffer);
+        while let Some(arrival) = flow.handover.next() {
+            take(parts, arrival);
             changed = true;
         }
         if !changed {
@@ -147,14 +147,14 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
                 flow.deadlines.works();
                 parts[gated].step(flow)?;
             } else if let Some(ended) = flow.waiting.any_that_ended(flow.rank)? {
-                take_ended(parts, ended);
+                take(parts, ended);
             }
         }
         None if flow.waiting.is_empty() && parts.iter().all(Part::is_done) => return Ok(false),
         None => {
             flow.deadlines.works();
             let ended = flow.waiting.next(flow.rank)?;
-            take_ended(parts, ended);
+            take(parts, ended);
         }
     }
     Ok(true)
@@ -166,31 +166,19 @@ fn hear_requests(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
         let heard = flow.waiting.request_that_came(flow.rank)?;
         let Some(ended) = heard else { break };
         let (level, ..) = ended;
-        take_ended(parts, ended);
+        take(parts, ended);
         let asked = parts.iter_mut().find(|part| part.level == level);
         asked.map_or(Ok(()), |part| part.advance(flow))?;
     }
     Ok(())
 }
 
-fn take_ended(parts: &mut [Part], (level, purpose, completed): Ended) {
-    let Purpose::Piece { slot, piece } = purpose else {
-        return take(parts, level, purpose, completed.buffer);
-    };
+fn take(parts: &mut [Part], (level, purpose, came): Arrival) {
     let part = parts.iter_mut().find(|part| part.level == level);
     match part.map(|part| &mut part.kind) {
-        Some(Kind::Stage(stage)) => stage.inlet.take_received(slot, piece, completed),
-        Some(Kind::Sink(sink)) => sink.inlet.take_received(slot, piece, completed),
-        _ => unreachable!("only parts of this rank that receive pieces post for them"),
-    }
-}
-
-fn take(parts: &mut [Part], level: usize, purpose: Purpose, buffer: Buffer) {
-    let part = parts.iter_mut().find(|part| part.level == level);
-    match part.map(|part| &mut part.kind) {
-        Some(Kind::Source(source)) => source.take(purpose, buffer),
-        Some(Kind::Stage(stage)) => stage.take(purpose, buffer),
-        Some(Kind::Sink(sink)) => sink.take(purpose, buffer),
+        Some(Kind::Source(source)) => source.take(purpose, came),
+        Some(Kind::Stage(stage)) => stage.take(purpose, came),
+        Some(Kind::Sink(sink)) => sink.take(purpose, came),
         None => unreachable!("only parts of this rank post anything"),
     }
 }

@@ -1,6 +1,6 @@
 //! The sink: takes the results, checks them, and notes when they came.
 
-use contract::{Buffer, Result, TimeSpan};
+use contract::{Result, TimeSpan};
 use kernels::Complex32;
 
 use super::Mode;
@@ -10,7 +10,7 @@ use super::flow::{Flow, Readiness};
 use super::geometry::{Level, intake};
 use super::inlet::Inlet;
 use super::trend::Trend;
-use super::waiting::Purpose;
+use super::waiting::{Came, Purpose};
 
 /// The first results of a trial show how long a matrix is under way while the chain is full.
 const SETTLING: u64 = 8;
@@ -20,7 +20,7 @@ pub(super) struct SinkPart {
     level: Level,
     /// The first row of this rank.
     first_row: usize,
-    pub(super) inlet: Inlet,
+    inlet: Inlet,
     expected: Option<Expected>,
     /// Blocks of the trial that have come, and how many there are.
     block: u64,
@@ -122,9 +122,9 @@ impl SinkPart {
         }
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, buffer: Buffer) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
         match purpose {
-            Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, buffer),
+            Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, came),
             _ => unreachable!("a sink sends nothing"),
         }
     }

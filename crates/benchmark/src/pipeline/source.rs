@@ -8,7 +8,7 @@ use super::expected::{MATRICES, input};
 use super::flow::{Flow, Readiness};
 use super::geometry::{Level, Piece, outlet};
 use super::outgoing::Outgoing;
-use super::waiting::{Place, Purpose};
+use super::waiting::{Came, Place, Purpose};
 use crate::period::Trial;
 
 /// A rank's share of the source.
@@ -88,12 +88,12 @@ impl SourcePart {
         self.under_way = true;
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, buffer: Buffer) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
         match purpose {
-            Purpose::Request { from } => self.outgoing.asked(from, buffer),
+            Purpose::Request { from } => self.outgoing.asked(from, came.buffer()),
             Purpose::Sent(_) => {
                 self.outgoing.sent();
-                self.matrices[self.matrix as usize % MATRICES][self.taken] = buffer;
+                self.matrices[self.matrix as usize % MATRICES][self.taken] = came.buffer();
                 (self.taken, self.under_way) = (self.taken + 1, false);
             }
             _ => unreachable!("a source receives no pieces"),

@@ -9,7 +9,7 @@ use super::function::{Functions, Turned};
 use super::geometry::{Level, Piece, intake, outlet};
 use super::inlet::Inlet;
 use super::outgoing::Outgoing;
-use super::waiting::{Place, Purpose};
+use super::waiting::{Came, Place, Purpose};
 use crate::period::{Trial, Usual};
 
 /// A rank's share of one stage.
@@ -17,7 +17,7 @@ pub(super) struct StagePart {
     level: Level,
     me: usize,
     functions: Functions,
-    pub(super) inlet: Inlet,
+    inlet: Inlet,
     pub(super) outgoing: Outgoing,
     /// Turned pieces of as many matrices as may be under way; empty where the stage does not turn.
     sets: Vec<Set>,
@@ -212,17 +212,17 @@ impl StagePart {
         Ok(())
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, buffer: Buffer) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
         match purpose {
-            Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, buffer),
-            Purpose::Lent { slot } => self.inlet.take_lent(slot, buffer),
-            Purpose::Request { from } => self.outgoing.asked(from, buffer),
+            Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, came),
+            Purpose::Lent { slot } => self.inlet.take_lent(slot, came.buffer()),
+            Purpose::Request { from } => self.outgoing.asked(from, came.buffer()),
             Purpose::Sent(place) => {
                 self.outgoing.sent();
                 match place {
-                    Place::Slot(slot) => self.inlet.give_back(slot, buffer),
+                    Place::Slot(slot) => self.inlet.give_back(slot, came.buffer()),
                     Place::Turned { set, piece } => {
-                        self.sets[set].pieces[piece] = buffer;
+                        self.sets[set].pieces[piece] = came.buffer();
                         self.sets[set].away -= 1;
                     }
                 }

@@ -1,6 +1,6 @@
 //! What a rank of a chain has posted and not yet seen end.
 
-use contract::{Completed, Posted, Progress, Rank, Result};
+use contract::{Buffer, Completed, Posted, Progress, Rank, Result};
 
 /// What a posted operation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,26 @@ pub(super) enum Place {
     Turned { set: usize, piece: usize },
 }
 
-/// An operation that has ended: the level it was posted for, and its purpose there.
-pub(super) type Ended = (usize, Purpose, Completed);
+/// What has come to a part.
+pub(super) enum Came {
+    /// Out of an operation that has ended.
+    Ended(Completed),
+    /// From a part of the same rank.
+    HandedOver(Buffer),
+}
+
+impl Came {
+    /// The buffer that came, of what is there and not still with its sender.
+    pub(super) fn buffer(self) -> Buffer {
+        match self {
+            Came::Ended(completed) => completed.buffer,
+            Came::HandedOver(buffer) => buffer,
+        }
+    }
+}
+
+/// Something that has come: to which level, for which purpose there.
+pub(super) type Arrival = (usize, Purpose, Came);
 
 /// Posted operations of all levels that a rank works for, each with its purpose.
 pub(super) struct Waiting {
@@ -50,19 +68,19 @@ impl Waiting {
     }
 
     /// Waits for whichever ends first.
-    pub(super) fn next(&mut self, rank: &mut dyn Rank) -> Result<Ended> {
+    pub(super) fn next(&mut self, rank: &mut dyn Rank) -> Result<Arrival> {
         let (index, completed) = rank.wait_any(&mut self.posted)?;
         let (level, purpose) = self.purposes.remove(index);
-        Ok((level, purpose, completed))
+        Ok((level, purpose, Came::Ended(completed)))
     }
 
     /// One that has ended, if any has.
-    pub(super) fn any_that_ended(&mut self, rank: &mut dyn Rank) -> Result<Option<Ended>> {
+    pub(super) fn any_that_ended(&mut self, rank: &mut dyn Rank) -> Result<Option<Arrival>> {
         self.that_ended(rank, |_| true)
     }
 
     /// A data request that has come, if one has.
-    pub(super) fn request_that_came(&mut self, rank: &mut dyn Rank) -> Result<Option<Ended>> {
+    pub(super) fn request_that_came(&mut self, rank: &mut dyn Rank) -> Result<Option<Arrival>> {
         self.that_ended(rank, |purpose| matches!(purpose, Purpose::Request { .. }))
     }
 
@@ -70,7 +88,7 @@ impl Waiting {
         &mut self,
         rank: &mut dyn Rank,
         wanted: impl Fn(Purpose) -> bool,
-    ) -> Result<Option<Ended>> {
+    ) -> Result<Option<Arrival>> {
         for index in 0..self.posted.len() {
             if !wanted(self.purposes[index].1) {
                 continue;
@@ -79,7 +97,9 @@ impl Waiting {
             let posted = self.posted.swap_remove(index);
             let (level, purpose) = self.purposes.swap_remove(index);
             match rank.test(posted)? {
-                Progress::Done(completed) => return Ok(Some((level, purpose, completed))),
+                Progress::Done(completed) => {
+                    return Ok(Some((level, purpose, Came::Ended(completed))));
+                }
                 Progress::Pending(posted) => self.add(level, posted, purpose),
             }
         }
