@@ -8,13 +8,41 @@ const NO_CHANNEL: u32 = u32::MAX;
 /// A graph's table of routes grows with the square of the nodes.
 const GRAPH_NODES_MAX: usize = 4096;
 
-/// Shortest paths; of several the one over the neighbour named first. Places that links name beyond the first `nodes` pass
-/// packets on, as switches do.
-pub(super) fn graph(edges: &[(usize, usize)], nodes: usize) -> Result<Kind, String> {
+/// The number of places that links name, all of which they join: all hang together if one search from place 0 finds all, for
+/// links lead both ways.
+///
+/// # Errors
+/// In words, if links leave a place apart, or name too many.
+pub(crate) fn joined(edges: &[(usize, usize)]) -> Result<usize, String> {
     let places = 1 + edges.iter().map(|&(a, b)| a.max(b)).max().unwrap_or(0);
     if places > GRAPH_NODES_MAX {
         return Err(format!("a graph has at most {GRAPH_NODES_MAX} nodes, not {places}"));
     }
+    let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); places];
+    for &(a, b) in edges {
+        neighbours[a].push(b);
+        neighbours[b].push(a);
+    }
+    let mut found = vec![false; places];
+    found[0] = true;
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        for &next in &neighbours[at] {
+            if !std::mem::replace(&mut found[next], true) {
+                open.push(next);
+            }
+        }
+    }
+    match found.iter().position(|found| !found) {
+        None => Ok(places),
+        Some(apart) => Err(format!("no links lead from node {apart} to node 0")),
+    }
+}
+
+/// Shortest paths; of several the one over the neighbour named first. Places that links name beyond the first `nodes` pass
+/// packets on, as switches do.
+pub(super) fn graph(edges: &[(usize, usize)], nodes: usize) -> Result<Kind, String> {
+    let places = joined(edges)?;
     if nodes > places {
         return Err(format!("the links join nodes 0 to {}, and {nodes} are needed", places - 1));
     }
@@ -35,9 +63,6 @@ pub(super) fn graph(edges: &[(usize, usize)], nodes: usize) -> Result<Kind, Stri
                     open.push_back(before);
                 }
             }
-        }
-        if let Some(apart) = (0..places).find(|&n| n != to && next[n * places + to] == NO_CHANNEL) {
-            return Err(format!("no links lead from node {apart} to node {to}"));
         }
     }
     Ok(Kind::Graph { next, ends, places })

@@ -4,6 +4,7 @@ mod graph;
 mod routes;
 
 use graph::graph;
+pub(crate) use graph::joined;
 use routes::{diagonal, fat_tree, grid};
 
 /// The shape of a network, before the number of nodes is known.

@@ -84,3 +84,15 @@ fn shapes_that_cannot_be_are_refused() {
     let small = Topology::new(&Shape::Graph(vec![(0, 1), (1, 2)]), 4, false).unwrap_err();
     assert_eq!(small, "the links join nodes 0 to 2, and 4 are needed");
 }
+
+/// A table of routes between them would have 16 million entries; one search sees all nodes, and the one that hangs apart.
+#[test]
+fn whether_a_graph_hangs_together_takes_no_table_of_routes() {
+    let mut links: Vec<(usize, usize)> = (1..4096).map(|node| (node - 1, node)).collect();
+    assert_eq!(joined(&links), Ok(4096));
+    // Neither node is named first: links lead both ways.
+    assert_eq!(joined(&[(2, 1), (1, 0)]), Ok(3));
+    links.remove(2000);
+    assert_eq!(joined(&links), Err("no links lead from node 2001 to node 0".into()));
+    assert_eq!(joined(&[(0, 4096)]), Err("a graph has at most 4096 nodes, not 4097".into()));
+}

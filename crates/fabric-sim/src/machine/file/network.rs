@@ -5,7 +5,7 @@ use contract::FileError;
 use super::place::Place;
 use super::schema::{FileMerge, FileNetwork, FileShape, FileSwitching};
 use crate::machine::{MergePolicy, Network, Switching};
-use crate::topology::{Shape, Topology};
+use crate::topology::{Shape, joined};
 
 /// The packet of a network that does not say how long its packets are: whole messages, short of the field's limit.
 pub(crate) const WHOLE_MESSAGE_BYTES: u32 = 1 << 30;
@@ -102,10 +102,8 @@ fn shape(place: &Place<'_>, file: &FileNetwork) -> Result<Shape, FileError> {
 
 /// A graph whose links join all the nodes that they name; how many of them are used is known when a run begins.
 fn graph(place: &Place<'_>, links: &[(usize, usize)]) -> Result<Shape, FileError> {
-    let shape = Shape::Graph(links.to_vec());
-    let nodes = 1 + links.iter().map(|&(a, b)| a.max(b)).max().unwrap_or(0);
-    match Topology::new(&shape, nodes, false) {
-        Ok(_) => Ok(shape),
+    match joined(links) {
+        Ok(_) => Ok(Shape::Graph(links.to_vec())),
         Err(why) => Err(place.refuse("network.links", &format!("make no network: {why}"))),
     }
 }
