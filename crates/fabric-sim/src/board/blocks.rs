@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use contract::{Rank, Result};
+use contract::{Rank, Result, TimeSpan, Work, WorkKind};
 
 use super::{Call, Pieces, call_of_all, rooted};
 use crate::machine::Board;
@@ -18,7 +18,8 @@ pub(crate) fn scatter(
 ) -> Result<()> {
     let (mut call, is_root) = rooted(rank, board, "scatter", root)?;
     let (me, size, each) = (call.rank.rank(), call.rank.size(), receive.len());
-    let pieces = Pieces::new(board, size, each);
+    // A part lies on its receiver's board, so each may be as long as a piece.
+    let pieces = Pieces::new(board, 1, each);
     if is_root {
         if send.len() != size * each {
             return call.refuse("`send` at the root", size * each, send.len());
@@ -64,13 +65,34 @@ pub(crate) fn gather(
     if receive.len() != size * each {
         return call.refuse("`receive` at the root", size * each, receive.len());
     }
-    call.copy(each);
     receive[me * each..][..each].copy_from_slice(send);
+    let mut own = each;
     call.run(
         pieces.count(),
         |_, _, _| {},
-        |call, step, piece| take_blocks(call, step, pieces.range(piece), each, receive),
-    )
+        |call, step, piece| {
+            // The root copies its own block while it would wait.
+            while own > 0 && !call.others().all(|of| call.rank.sees_part(of, step)) {
+                copy_some(call, &mut own, each);
+            }
+            take_blocks(call, step, pieces.range(piece), each, receive)
+        },
+    )?;
+    while own > 0 {
+        copy_some(&mut call, &mut own, each);
+    }
+    Ok(())
+}
+
+/// Copies a stretch of what is `left` of a block of `block_bytes`, at the pace of the whole block: what it takes is decided by the
+/// caches that the block fits.
+fn copy_some(call: &mut Call<'_, '_>, left: &mut usize, block_bytes: usize) {
+    const STRETCH_BYTES: usize = 16 << 10;
+    let bytes = STRETCH_BYTES.min(*left);
+    let whole = call.rank.time_of(Work::new(WorkKind::CopyBytes, block_bytes as u64));
+    let ps = u128::from(whole.as_ps()) * bytes as u128 / block_bytes as u128;
+    call.work(TimeSpan::from_ps(ps as u64));
+    *left -= bytes;
 }
 
 /// Puts `send` of rank r into block r of every rank's `receive`.
@@ -150,20 +172,25 @@ pub(crate) fn all_to_all(
     }
     call.copy(each);
     receive[me * each..][..each].copy_from_slice(&send[me * each..][..each]);
-    let pieces = Pieces::new(board, size, each);
+    // Nobody reads its own block, so none has room on a board.
+    let parts = size - 1;
+    let place = |of: usize, on: usize| if of > on { of - 1 } else { of };
+    let pieces = Pieces::new(board, parts, each);
     call.run(
         pieces.count(),
         |call, step, piece| {
-            let part = across(send, each, pieces.range(piece));
-            call.put(step, part.len() / size * (size - 1), &part);
+            let range = pieces.range(piece);
+            let mut part = across(send, each, range.clone());
+            part.drain(me * range.len()..(me + 1) * range.len());
+            call.put(step, part.len(), &part);
         },
         |call, step, piece| {
             let range = pieces.range(piece);
             let bytes = range.len();
             call.others().try_for_each(|of| {
-                call.take(of, step, (size * bytes, bytes), |part| {
+                call.take(of, step, (parts * bytes, bytes), |part| {
                     receive[of * each + range.start..][..bytes]
-                        .copy_from_slice(&part[me * bytes..][..bytes]);
+                        .copy_from_slice(&part[place(me, of) * bytes..][..bytes]);
                 })
             })
         },

@@ -30,8 +30,10 @@ pub(crate) fn reduce(
         |call, step, piece| {
             let range = pieces.range(piece);
             if is_root {
-                // Nobody else reads the root's part.
-                call.copy(range.len());
+                // A root that combines all by itself reads its own part where it is.
+                if shares_combining(call, range.len()) {
+                    call.copy(range.len());
+                }
                 call.rank.put_part(step, &send[range]);
             } else {
                 call.put_piece(step, range, send);
@@ -70,7 +72,7 @@ pub(crate) fn allreduce(
         |call, step, piece| {
             let range = pieces.range(piece);
             let bytes = range.len();
-            let shared = size > 2 && bytes >= SHARED_FROM_BYTES;
+            let shared = shares_combining(call, bytes);
             let own = if shared { bytes / size } else { bytes };
             let others = call.board.take.of((bytes - own) as u64);
             let combined = call.combining(own);
@@ -78,6 +80,11 @@ pub(crate) fn allreduce(
             combine(call, step, reduction, &send[range.clone()], &mut receive[range], time)
         },
     )
+}
+
+/// Whether the ranks share the combining of a piece of that length.
+fn shares_combining(call: &Call<'_, '_>, bytes: usize) -> bool {
+    call.rank.size() > 2 && bytes >= SHARED_FROM_BYTES
 }
 
 fn check_elements(call: &Call<'_, '_>, reduction: Reduction, send: &[u8]) -> Result<()> {

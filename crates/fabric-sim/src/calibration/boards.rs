@@ -7,8 +7,7 @@
 //! * In a long broadcast both work at once, on different pieces. What each further piece takes longer than either half is how
 //!   much they are in each other's way.
 //! * Parts that do not fit the line in which it says that they are there lie in others; which are longer, the fabric says.
-//! * What a reduction takes beyond seeing and writing is the root's combining. In a long one the root also writes its own
-//!   part of each piece, which nobody else reads, as fast as it copies.
+//! * What a reduction takes beyond seeing and writing is the root's combining, in a long one of each piece.
 
 use contract::record::FabricDescription;
 
@@ -93,7 +92,6 @@ impl Evidence {
         crowding: f64,
         there_us: impl Fn(u64) -> f64,
     ) -> Curve {
-        let copy = Curve::through(&self.copy, &[]);
         let mut points: BySize = self
             .reduce
             .range(..piece_bytes)
@@ -103,7 +101,6 @@ impl Evidence {
             let pieces = size as f64 / piece_bytes as f64;
             let crowding = if pieces > 1.0 { crowding } else { 1.0 };
             (us - there_us(piece_bytes)) / crowding / pieces
-                - (pieces - 1.0) / pieces * copy.of(piece_bytes)
         };
         let whole = self.reduce.range(piece_bytes..=bytes_max).map(each).collect();
         if let Some(us) = median(whole) {
@@ -117,8 +114,8 @@ impl Evidence {
 mod tests {
     use super::*;
 
-    /// Seen after 1 µs; a piece of 100 bytes is written and read in 2 µs each, and combined in 4; copied in 0.5. While both
-    /// are at it each takes half as long again.
+    /// Seen after 1 µs; a piece of 100 bytes is written and read in 2 µs each, and combined in 4. While both are at it each
+    /// takes half as long again.
     fn evidence() -> Evidence {
         let by_size = |values: &[(u64, f64)]| values.iter().copied().collect::<BySize>();
         let details = [
@@ -132,10 +129,8 @@ mod tests {
             // Pieces follow each other at 1.5 x 2 µs.
             stream: by_size(&[(8, 0.25), (64, 0.5)]),
             broadcast: by_size(&[(0, 1.0), (100, 5.0), (200, 9.0), (1000, 33.0), (2000, 7.0)]),
-            // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times 4 + 0.5 + 4; of ten, 1.5 times ten times 4
-            // and nine times 0.5.
-            reduce: by_size(&[(50, 4.0), (100, 7.0), (200, 15.75), (1000, 69.75), (2000, 9.0)]),
-            copy: by_size(&[(100, 0.5)]),
+            // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times two times 4; of ten, 1.5 times ten times 4.
+            reduce: by_size(&[(50, 4.0), (100, 7.0), (200, 15.0), (1000, 63.0), (2000, 9.0)]),
             fabric: FabricDescription { details: details.into(), ..Default::default() },
             ..Evidence::default()
         }

@@ -44,6 +44,11 @@ impl SimulatedRank<'_> {
         world.seen_part(of, step).map(<[u8]>::len).ok_or(Error::UnknownRequest)
     }
 
+    /// Whether this rank sees another's part of a step by now.
+    pub(crate) fn sees_part(&self, of: usize, step: u64) -> bool {
+        self.world.borrow().sees_part(of, step)
+    }
+
     /// Hands a part that this rank has seen to `use_it`.
     pub(crate) fn with_part(&self, of: usize, step: u64, use_it: impl FnOnce(&[u8])) {
         if let Some(data) = self.world.borrow().seen_part(of, step) {

@@ -109,6 +109,11 @@ impl World {
         }
     }
 
+    /// Whether a rank's part of a step is seen by now.
+    pub(crate) fn sees_part(&self, of: usize, step: u64) -> bool {
+        self.part(of, step).is_some_and(|part| part.seen_from <= self.now())
+    }
+
     /// A rank's part of a step that was seen.
     pub(crate) fn seen_part(&self, of: usize, step: u64) -> Option<&[u8]> {
         self.part(of, step).map(|part| &part.data[..])
