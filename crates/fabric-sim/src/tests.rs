@@ -10,6 +10,7 @@ mod many_ranks;
 mod mistakes;
 mod sharing;
 mod time;
+mod traces;
 
 use contract::{Rank, Result, Tag};
 

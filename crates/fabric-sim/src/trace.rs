@@ -1,9 +1,10 @@
 //! What happened when, as a trace that Chrome's `about:tracing` and Perfetto show.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use contract::Time;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What a rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,55 +97,80 @@ impl Trace {
         let is_in = |begin: Time| cut.is_none_or(|cut| begin < cut);
         let mut comma = "";
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-        let mut event = |value: serde_json::Value| {
+        let mut event = |value: Value| {
             let written = write!(out, "{comma}\n{value}");
             comma = ",";
             written
         };
-        event(json!({"ph": "M", "pid": RANKS, "name": "process_name", "args": {"name": "ranks"}}))?;
-        event(json!({"ph": "M", "pid": LINKS, "name": "process_name", "args": {"name": "links"}}))?;
+        let messages: Vec<_> = self.messages.iter().filter(|message| is_in(message.3)).collect();
+        let mut activities: Vec<_> =
+            self.activities.iter().filter(|activity| is_in(activity.2)).collect();
+        // Noted as they end; viewers want each track in order, and of spans that begin together the longest first.
+        activities.sort_by_key(|&&(rank, _, begin, end)| (rank, begin, Reverse(end)));
+        let ranks = messages
+            .iter()
+            .map(|message| message.0.max(message.1))
+            .chain(activities.iter().map(|activity| activity.0))
+            .max();
+        let mut links: Vec<&str> = self.channels.iter().map(|channel| channel.0.as_str()).collect();
+        links.sort_unstable();
+        links.dedup();
+        for (pid, name) in [(RANKS, "ranks"), (LINKS, "links")] {
+            event(about(pid, None, "process_name", json!({"name": name})))?;
+            event(about(pid, None, "process_sort_index", json!({"sort_index": pid})))?;
+        }
+        let names = ranks.map_or(0..0, |last| 0..last + 1).map(|rank| format!("rank {rank}"));
+        let tracks = names.enumerate().map(|(number, name)| (RANKS, number, name));
+        let of_links = links.iter().enumerate().map(|(n, name)| (LINKS, n, name.to_string()));
+        for (pid, number, name) in tracks.chain(of_links) {
+            event(about(pid, Some(number), "thread_name", json!({"name": name})))?;
+            event(about(pid, Some(number), "thread_sort_index", json!({"sort_index": number})))?;
+        }
         if let Some(cut) = cut {
             let name = "the trace ends here; the run went on";
             event(
                 json!({"ph": "i", "s": "g", "pid": RANKS, "tid": 0, "name": name, "ts": us(cut)}),
             )?;
         }
-        let activities = self.activities.iter().filter(|activity| is_in(activity.2));
-        for &(rank, activity, begin, end) in activities {
-            event(json!({
-                "ph": "X", "pid": RANKS, "tid": rank, "name": activity.name(),
-                "ts": us(begin), "dur": us(end) - us(begin),
-            }))?;
+        for &&(rank, activity, begin, end) in &activities {
+            event(span(RANKS, rank, activity.name(), begin, end))?;
         }
-        let messages = self.messages.iter().filter(|message| is_in(message.3));
-        for (id, &(from, to, bytes, sent, there)) in messages.enumerate() {
-            let name = format!("{bytes} bytes");
+        for (id, &&(from, to, bytes, sent, there)) in messages.iter().enumerate() {
+            let name = format!("{bytes} bytes, {from} to {to}");
             let arrow = |phase: &str, rank: usize, time: Time| {
                 json!({
-                    "ph": phase, "bp": "e", "cat": "message", "id": id, "pid": RANKS, "tid": rank,
+                    "ph": phase, "cat": "message", "id": id, "pid": RANKS, "tid": rank,
                     "name": name, "ts": us(time),
                 })
             };
             event(arrow("s", from, sent))?;
-            event(arrow("f", to, there))?;
-        }
-        let mut names: Vec<&str> = self.channels.iter().map(|channel| channel.0.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        for (number, name) in names.iter().enumerate() {
-            event(
-                json!({"ph": "M", "pid": LINKS, "tid": number, "name": "thread_name", "args": {"name": name}}),
-            )?;
+            let mut end = arrow("f", to, there);
+            // It ends in the span around it, not at the beginning of the next.
+            end["bp"] = "e".into();
+            event(end)?;
         }
         for (name, begin, end) in self.channels.iter().filter(|channel| is_in(channel.1)) {
-            let number = names.binary_search(&name.as_str()).unwrap_or_default();
-            event(json!({
-                "ph": "X", "pid": LINKS, "tid": number, "name": "packet",
-                "ts": us(*begin), "dur": us(*end) - us(*begin),
-            }))?;
+            let number = links.binary_search(&name.as_str()).unwrap_or_default();
+            event(span(LINKS, number, "packet", *begin, *end))?;
         }
         writeln!(out, "\n]}}")
     }
+}
+
+/// A word about a process, or about one of its tracks.
+fn about(pid: u32, tid: Option<usize>, name: &str, args: Value) -> Value {
+    let mut event = json!({"ph": "M", "pid": pid, "name": name, "args": args});
+    if let Some(tid) = tid {
+        event["tid"] = tid.into();
+    }
+    event
+}
+
+/// A span on a track. Its length is that of whole picoseconds: the difference of two rounded numbers would let it reach
+/// into the next span.
+fn span(pid: u32, tid: usize, name: &str, begin: Time, end: Time) -> Value {
+    let length_us = us(Time::ZERO + end.since(begin));
+    json!({"ph": "X", "pid": pid, "tid": tid, "name": name, "ts": us(begin), "dur": length_us})
 }
 
 #[cfg(test)]
@@ -174,7 +200,8 @@ mod tests {
     #[test]
     fn a_trace_that_fits_is_written_whole() {
         assert_eq!(trace().cut(6), None);
-        let all = ["send", "send", "send", "8 bytes", "8 bytes", "packet"];
+        let message = "8 bytes, 0 to 1";
+        let all = ["send", "send", "send", message, message, "packet"];
         assert_eq!(names(&trace(), None), all);
     }
 
