@@ -5,7 +5,7 @@ mod routes;
 
 use graph::graph;
 pub(crate) use graph::joined;
-use routes::{diagonal, fat_tree, grid};
+use routes::{diagonal, fat_tree, grid, neighbour};
 
 /// The shape of a network, before the number of nodes is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -224,6 +224,11 @@ impl Topology {
         }
         let place = |ports: usize| (channel / ports, channel % ports);
         match &self.shape {
+            // Of two nodes in a circle both links lead to the other one.
+            Kind::Grid { extents, .. } if extents.len() == 1 && extents[0] > 2 => {
+                let (node, port) = place(2);
+                format!("node {node} to {}", neighbour(node, 1, extents[0], port == 0))
+            }
             Kind::Grid { extents, .. } => {
                 let (node, port) = place(2 * extents.len());
                 let sign = if port % 2 == 0 { '+' } else { '-' };

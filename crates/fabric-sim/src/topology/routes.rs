@@ -28,7 +28,7 @@ fn steps(here: usize, there: usize, extent: usize, closed: bool) -> impl Iterato
     std::iter::repeat_n(go_up, count)
 }
 
-fn neighbour(at: usize, stride: usize, extent: usize, up: bool) -> usize {
+pub(super) fn neighbour(at: usize, stride: usize, extent: usize, up: bool) -> usize {
     let here = at / stride % extent;
     let there = if up { (here + 1) % extent } else { (here + extent - 1) % extent };
     at - here * stride + there * stride

@@ -96,3 +96,19 @@ fn whether_a_graph_hangs_together_takes_no_table_of_routes() {
     assert_eq!(joined(&links), Err("no links lead from node 2001 to node 0".into()));
     assert_eq!(joined(&[(0, 4096)]), Err("a graph has at most 4096 nodes, not 4097".into()));
 }
+
+#[test]
+fn links_are_named_by_where_they_lead_where_that_tells_them_apart() {
+    let names = |shape, nodes| {
+        let topology = Topology::new(&shape, nodes, false).unwrap();
+        let mut channels = Vec::new();
+        topology.route(0, 1, &mut channels);
+        topology.route(1, 0, &mut channels);
+        channels.into_iter().map(|channel| topology.channel_name(channel)).collect::<Vec<_>>()
+    };
+    assert_eq!(names(Shape::Line, 3), ["node 0 to 1", "node 1 to 0"]);
+    assert_eq!(names(Shape::Ring { one_way: false }, 3), ["node 0 to 1", "node 1 to 0"]);
+    // Two links each way.
+    assert_eq!(names(Shape::Ring { one_way: false }, 2), ["node 0 +x", "node 1 +x"]);
+    assert_eq!(names(Shape::Mesh(vec![3, 3]), 9), ["node 0 +x", "node 1 -x"]);
+}
