@@ -32,6 +32,7 @@ pub(crate) fn measurement(benchmark: &str, size_bytes: u64, samples: &[f64]) -> 
         warm_up_samples: Vec::new(),
         search: None,
         link_use: Vec::new(),
+        turns: Vec::new(),
         pauses: None,
     }
 }

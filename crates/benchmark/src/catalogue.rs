@@ -31,6 +31,8 @@ pub struct Benchmark {
     pub(crate) program: Program,
     /// How each of them is made: [`Bench::timed`] for most.
     pub(crate) measure: fn(&mut Bench<'_>) -> contract::Result<()>,
+    /// Whether a measurement can be put together from turns.
+    pub(crate) in_turns: bool,
     /// How long one takes, in seconds, where that does not follow from its messages.
     pub(crate) lasts_s: Option<fn(&Settings, &Parameters) -> f64>,
 }

@@ -3,11 +3,13 @@
 use contract::record::{Key, Measurement, ParameterValue, Parameters, Trial, TrialLine};
 use contract::{Error, Rank, Result, SharedLine, TimeSpan};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use crate::catalogue::{Program, Timing, find};
 use crate::data::{Data, Shape};
 use crate::record::Subject;
 use crate::timed_loop::{self, Outcome, Overheads, Plan, Progress};
+use crate::turns::{Kept, turn};
 use crate::{Benchmark, Job, Placement, Settings, Step};
 
 /// What rank 0 tells while it executes a job.
@@ -61,6 +63,8 @@ pub fn execute(rank: &mut dyn Rank, job: &Job, sink: Sink<'_>) -> Result<()> {
     let overheads = Overheads::measure(rank)?;
     let fabric = rank.describe().name;
     let begin = rank.now();
+    let of_a_turn = job.settings.of_a_turn();
+    let mut kept = BTreeMap::new();
     for (index, step) in job.steps.iter().enumerate() {
         let benchmark = find(&step.benchmark).ok_or_else(|| {
             Error::Program(format!("there is no benchmark `{}` in this build", step.benchmark))
@@ -71,10 +75,27 @@ pub fn execute(rank: &mut dyn Rank, job: &Job, sink: Sink<'_>) -> Result<()> {
         let shape =
             Shape::new(rank.size(), rank.rank(), step.size_bytes as usize, &step.parameters);
         let of = job.steps.len();
-        let settings = &job.settings;
+        let settings = if benchmark.in_turns { &of_a_turn } else { &job.settings };
+        let limit = limit.min(TimeSpan::from_s(settings.time_limit_s));
         let fabric = fabric.clone();
-        Bench { rank, benchmark, step, shape, settings, overheads, limit, fabric, index, of, sink }
-            .run()?;
+        let key = (step.benchmark.clone(), step.parameters.clone(), step.size_bytes);
+        let earlier = kept.remove(&key);
+        let now = Bench {
+            rank,
+            benchmark,
+            step,
+            shape,
+            settings,
+            overheads,
+            limit,
+            fabric,
+            index,
+            of,
+            kept: earlier,
+            sink,
+        }
+        .run()?;
+        kept.extend(now.map(|now| (key, now)));
     }
     Ok(())
 }
@@ -119,6 +140,8 @@ pub(crate) struct Bench<'a> {
     fabric: String,
     index: usize,
     of: usize,
+    /// What earlier turns have brought.
+    kept: Option<Kept>,
     sink: &'a mut dyn FnMut(Event) -> Result<()>,
 }
 
@@ -149,20 +172,32 @@ impl Bench<'_> {
             fabric,
             index,
             of,
+            kept: None,
             sink,
         })
     }
 
-    fn run(mut self) -> Result<()> {
-        let (index, of, label) = (self.index, self.of, self.step.label());
+    /// Makes the measurement, or one turn of it; what is kept for the turns to come.
+    fn run(mut self) -> Result<Option<Kept>> {
+        let (index, of, mut label) = (self.index, self.of, self.step.label());
+        if self.in_turns() {
+            label += &format!(", turn {} of {}", self.step.turn, self.settings.turns);
+        }
         self.tell(Event::Started { index, of, label })?;
         if let Some(reason) = self.misplaced()? {
-            return self.skip(reason);
+            self.skip(reason)?;
+            return Ok(None);
         }
         (self.benchmark.measure)(&mut self).map_err(|error| match error {
             Error::Program(what) => Error::Program(format!("{}: {what}", self.step.label())),
             other => other,
-        })
+        })?;
+        Ok(self.kept)
+    }
+
+    /// Whether this is one of several turns.
+    pub(crate) fn in_turns(&self) -> bool {
+        self.benchmark.in_turns && self.settings.turns > 1
     }
 
     /// Why this cannot run on this fabric or where the ranks are, if it cannot. The same on every rank.
@@ -216,9 +251,14 @@ impl Bench<'_> {
         let blocks = (program.blocks)(&self.shape);
         let seed = self.settings.seed;
         let mut data = Data::new(self.shape.clone(), blocks, program.received, seed)?;
+        let before_us = self.line_us()?;
         self.clear_shared_line()?;
         let event = |rank: &mut dyn Rank| (program.event)(rank, &mut data);
-        let outcome = self.measure(program.timing, program.in_a_row, event)?;
+        let mut outcome = self.measure(program.timing, program.in_a_row, event)?;
+        let after_us = self.line_us()?;
+        if let Some(outcome) = outcome.as_mut().filter(|_| self.in_turns()) {
+            outcome.turns = vec![turn(outcome, before_us, after_us)];
+        }
         data.check(program.received, seed)?;
         Ok(outcome)
     }
@@ -263,8 +303,28 @@ impl Bench<'_> {
         outcome: Option<Outcome>,
         more: Parameters,
     ) -> Result<()> {
-        let Some(outcome) = outcome else { return Ok(()) };
-        let measurements = self.subject(more).measurements(program, &outcome)?;
+        let Some(mut outcome) = outcome else { return Ok(()) };
+        if let Some(earlier) = self.kept.take() {
+            if earlier.more == more {
+                outcome = earlier.and(outcome, self.settings);
+            } else {
+                self.tell_metrics(program, &earlier.outcome, earlier.more)?;
+            }
+        }
+        if self.in_turns() && self.step.turn < self.settings.turns {
+            self.kept = Some(Kept { more, outcome });
+            return Ok(());
+        }
+        self.tell_metrics(program, &outcome, more)
+    }
+
+    fn tell_metrics(
+        &mut self,
+        program: &Program,
+        outcome: &Outcome,
+        more: Parameters,
+    ) -> Result<()> {
+        let measurements = self.subject(more).measurements(program, outcome)?;
         self.tell(Event::Measured(measurements))
     }
 
@@ -288,6 +348,9 @@ impl Bench<'_> {
     }
 
     pub(crate) fn skip(&mut self, reason: String) -> Result<()> {
+        if self.step.turn > 1 {
+            return Ok(());
+        }
         let (index, label) = (self.index, self.step.label());
         self.tell(Event::Skipped { index, label, reason })
     }
@@ -297,7 +360,7 @@ impl Bench<'_> {
     }
 }
 
-fn clear(line: &dyn SharedLine) {
+pub(crate) fn clear(line: &dyn SharedLine) {
     for index in 0..8 {
         // Relaxed: the barriers before and after order it against every use by another rank.
         line.word(index).store(0, std::sync::atomic::Ordering::Relaxed);

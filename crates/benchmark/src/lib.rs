@@ -22,6 +22,7 @@ mod sizes;
 #[cfg(test)]
 mod testing;
 mod timed_loop;
+mod turns;
 
 pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};
 pub use execute::{Event, execute};

@@ -25,6 +25,8 @@ pub struct Step {
     pub size_bytes: u64,
     /// How long it will take, as far as one can tell before measuring, in seconds.
     pub estimate_s: f64,
+    /// Which of its turns this is, from 1.
+    pub turn: u32,
 }
 
 /// What the ranks of one launch execute.
@@ -129,6 +131,7 @@ pub fn plan(
     for launch in &mut launches {
         let ranks = launch.ranks;
         launch.job.steps.retain(|step| !done.iter().any(|key| has_done(key, ranks, step)));
+        launch.job.steps = in_turns(std::mem::take(&mut launch.job.steps), settings.turns);
     }
     launches.retain(|launch| !launch.job.steps.is_empty());
     share_limit(&mut launches, settings.suite_limit_s);
@@ -207,7 +210,22 @@ fn step(benchmark: &Benchmark, ranks: usize, case: Case, settings: &Settings) ->
         benchmark: benchmark.name.into(),
         parameters,
         size_bytes,
+        turn: 1,
     }
+}
+
+/// These steps in turns: first all of them, then again and again those that can be made so.
+fn in_turns(steps: Vec<Step>, turns: u32) -> Vec<Step> {
+    let (mut first, mut all) = (steps, Vec::new());
+    let can = |step: &Step| find(&step.benchmark).is_some_and(|benchmark| benchmark.in_turns);
+    for step in first.iter_mut().filter(|step| can(step)) {
+        step.estimate_s /= f64::from(turns);
+    }
+    for turn in 2..=turns {
+        all.extend(first.iter().filter(|step| can(step)).map(|step| Step { turn, ..step.clone() }));
+    }
+    first.extend(all);
+    first
 }
 
 /// The parameter by which a measurement says how it had to be made, where that is not as planned.

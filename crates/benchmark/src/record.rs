@@ -56,6 +56,7 @@ impl Subject<'_> {
             warm_up_samples: outcome.warm_up_ps.iter().map(to_us).collect(),
             search: None,
             link_use: Vec::new(),
+            turns: outcome.turns.clone(),
             pauses: None,
         })
     }

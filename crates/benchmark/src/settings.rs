@@ -25,6 +25,9 @@ pub struct Settings {
     pub samples_min: u64,
     /// The most samples.
     pub samples_max: u64,
+    /// In how many turns each measurement is made, where it can be: all measurements take their first turn, then all
+    /// their second. A turn has its share of `time_limit_s`, `time_min_s` and `samples_max`.
+    pub turns: u32,
     /// How long all measurements together should take, in seconds; their own limits shrink as it runs out.
     pub suite_limit_s: Option<f64>,
     /// The seed of everything random: the data that are sent.
@@ -130,6 +133,7 @@ impl Default for Settings {
             time_min_s: 0.1,
             samples_min: 30,
             samples_max: 10_000,
+            turns: 1,
             suite_limit_s: None,
             seed: 1,
             real_time: RealTime::default(),
@@ -141,6 +145,17 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// For one turn of a measurement.
+    pub(crate) fn of_a_turn(&self) -> Settings {
+        let turns = self.turns.max(1);
+        Settings {
+            time_limit_s: self.time_limit_s / f64::from(turns),
+            time_min_s: self.time_min_s / f64::from(turns),
+            samples_max: (self.samples_max / u64::from(turns)).max(1),
+            ..self.clone()
+        }
+    }
+
     /// For the whole catalogue in about a minute.
     pub fn quick() -> Self {
         Settings {

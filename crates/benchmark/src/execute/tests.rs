@@ -262,3 +262,40 @@ fn jobs_and_events_survive_the_way_between_processes() {
         assert_eq!(serde_json::from_slice::<Event>(&bytes).unwrap(), event);
     }
 }
+
+#[test]
+fn a_measurement_in_turns_is_told_once_and_knows_its_turns() {
+    let turns = 3;
+    let settings = Settings { turns, samples_max: 9, ..brief("8,64") };
+    let events = events(&["ping-pong", "barrier"], 2, &settings);
+    let begun: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Started { label, .. } => Some(label.as_str()),
+            _ => None,
+        })
+        .collect();
+    // All take their first turn before any takes its second.
+    let round = |turn: u32| {
+        ["ping-pong 8 B", "ping-pong 64 B", "barrier"]
+            .map(|label| format!("{label}, turn {turn} of 3"))
+    };
+    assert_eq!(begun, (1..=turns).flat_map(round).collect::<Vec<_>>());
+    let measured = measured(&events);
+    assert_eq!(measured.len(), 3);
+    for metrics in measured {
+        let time = &metrics[0];
+        // A third of nine samples each.
+        assert_eq!(time.turns.iter().map(|turn| turn.samples).collect::<Vec<_>>(), [3, 3, 3]);
+        assert_eq!(time.samples.len(), 9);
+    }
+}
+
+#[test]
+fn what_cannot_be_put_together_is_measured_once() {
+    let settings = Settings { turns: 2, time_min_s: 0.0, ..Settings::default() };
+    let found = events(&["clock-cost"], 1, &settings);
+    let begun = found.iter().filter(|event| matches!(event, Event::Started { .. })).count();
+    assert_eq!((begun, measured(&found).len()), (1, 1));
+    assert_eq!(measured(&found)[0][0].turns, []);
+}

@@ -53,6 +53,7 @@ fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec
         warm_up_samples: Vec::new(),
         search: None,
         link_use: Vec::new(),
+        turns: Vec::new(),
         pauses: None,
     };
     let number = |metric: &str, unit: &str, summary: Summary| Measurement {

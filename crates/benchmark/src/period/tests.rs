@@ -37,6 +37,7 @@ fn search_on<M: FnMut(u64, u64) -> u64>(
             parameters: Parameters::new(),
             size_bytes: 0,
             estimate_s: 0.0,
+            turn: 1,
         };
         let mut events = Vec::new();
         let mut sink = |event| {
@@ -149,6 +150,7 @@ fn the_rank_and_the_stage_that_were_late_are_named() {
             parameters: Parameters::new(),
             size_bytes: 0,
             estimate_s: 0.0,
+            turn: 1,
         };
         let mut sink = |_| Ok(());
         let me = rank.rank();

@@ -18,7 +18,7 @@ use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
 use crate::data::{Blocks, Data, Received, Role, Shape};
 use crate::plan::each_size;
 
-pub(crate) use limits::hand_over::HAND_OVER;
+pub(crate) use limits::hand_over::{HAND_OVER, put, wait_for};
 pub use real_time::pmp::Interpreter;
 
 /// All benchmarks, in the catalogue's order.
@@ -82,6 +82,7 @@ const BENCHMARK: Benchmark = Benchmark {
     cases: each_size,
     program: BETWEEN_TWO,
     measure: |bench| bench.timed(),
+    in_turns: true,
     lasts_s: None,
 };
 

@@ -300,6 +300,7 @@ impl<'a> Controller<'a> {
             warm_up_ps: self.warm_up,
             stop_reason: self.stop_reason,
             timing,
+            turns: Vec::new(),
         }
     }
 }

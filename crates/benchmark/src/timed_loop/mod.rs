@@ -15,7 +15,7 @@ mod start;
 mod tests;
 
 use analysis::statistics::Sample;
-use contract::record::{StopReason, Timing as TimingRecord};
+use contract::record::{StopReason, Timing as TimingRecord, Turn};
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
 
 pub(crate) use overheads::Overheads;
@@ -51,6 +51,8 @@ pub(crate) struct Outcome {
     pub(crate) warm_up_ps: Vec<f64>,
     pub(crate) stop_reason: StopReason,
     pub(crate) timing: TimingRecord,
+    /// What it is put together from, if anything.
+    pub(crate) turns: Vec<Turn>,
 }
 
 impl Outcome {

@@ -101,7 +101,7 @@ pub struct Summary {
 /// How much a link of a simulated network was used while a measurement was made, its warm-up included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkUse {
-    /// The link's name, such as `node 3 +x`.
+    /// The link's name, such as `node 3 to 4`.
     pub link: String,
     /// The share of the time in which it carried packets, 0 to 1.
     pub share: f64,
@@ -149,9 +149,25 @@ pub struct Measurement {
     /// None on other fabrics, and none in files from before this was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link_use: Vec<LinkUse>,
+    /// Where it was made in several turns: those turns, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
     /// When a processor paused, where that is what was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
+}
+
+/// A part of a measurement, made by itself some time after the part before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// How many of the samples are its own; those of the turns follow each other.
+    pub samples: u64,
+    /// The clock's cost as a share of one of its samples' length.
+    pub clock_share: f64,
+    /// What handing a cache line from the first rank to the second took just before and just after it, in microseconds,
+    /// where they have processors of their own and see the same memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_us: Option<[f64; 2]>,
 }
 
 /// What identifies a measurement: two runs are compared, and a run is resumed, key by key.

@@ -14,7 +14,7 @@ mod run;
 pub use environment::{Environment, FabricDescription, RunEnd, RunHeader};
 pub use measurement::{
     Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary,
-    Timing,
+    Timing, Turn,
 };
 pub use pauses::{Pause, PauseKind, Pauses};
 pub use period::{During, LateInstance, PeriodSearch, SearchEnd, SeenPause, Trial, TrialLine};

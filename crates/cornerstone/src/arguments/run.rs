@@ -95,6 +95,11 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<Seconds>,
 
+    /// Make each measurement in so many turns, spread over the run: all take their first, then all their second; each has
+    /// its share of the time limit. For `calibrate`, on machines whose speed changes by itself [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) turns: Option<u32>,
+
     /// Seed of everything random, such as the data that are sent [default: 1]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
@@ -156,6 +161,7 @@ impl RunArguments {
             precision: self.precision.or(earlier.precision),
             confidence: self.confidence.or(earlier.confidence),
             time_limit: self.time_limit.or(earlier.time_limit),
+            turns: self.turns.or(earlier.turns),
             seed: self.seed.or(earlier.seed),
             real_time: self.real_time.or(earlier.real_time),
             tasks: self.tasks.or(earlier.tasks),

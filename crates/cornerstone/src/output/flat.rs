@@ -145,6 +145,7 @@ mod tests {
             warm_up_samples: vec![9.0],
             search: None,
             link_use: Vec::new(),
+            turns: Vec::new(),
             pauses: None,
         }
     }

@@ -146,6 +146,7 @@ mod tests {
             warm_up_samples: Vec::new(),
             search: None,
             link_use: Vec::new(),
+            turns: Vec::new(),
             pauses: None,
         }
     }

@@ -325,6 +325,7 @@ impl Maker<'_> {
             warm_up_samples: warm_up,
             search: None,
             link_use: Vec::new(),
+            turns: Vec::new(),
             pauses: None,
         }
     }

@@ -32,6 +32,7 @@ pub(in crate::programs) const CLOCK_COST: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
+    in_turns: false,
     ..BENCHMARK
 };
 
@@ -54,7 +55,8 @@ fn resolution(bench: &Bench<'_>, outcome: &Outcome) -> Result<Measurement> {
         .is_ok_and(|sample| precision_reached(&sample, confidence, precision));
     let stop_reason = if narrow { StopReason::Precision } else { StopReason::SampleLimit };
     let timing = TimingRecord { events_per_sample: 1, ..outcome.timing.clone() };
-    let outcome = Outcome { samples_ps, warm_up_ps: Vec::new(), stop_reason, timing };
+    let outcome =
+        Outcome { samples_ps, warm_up_ps: Vec::new(), stop_reason, timing, turns: Vec::new() };
     let time = bench.subject(Parameters::new()).time(1, &outcome)?;
     Ok(Measurement { metric: "resolution".into(), ..time })
 }

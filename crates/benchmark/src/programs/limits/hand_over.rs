@@ -81,7 +81,7 @@ fn hand_over(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
 /// Between looks whether the run goes on; many hand-overs long, and soon over.
 const LOADS: usize = 1 << 16;
 
-fn put(rank: &dyn Rank, value: u64) {
+pub(crate) fn put(rank: &dyn Rank, value: u64) {
     if let Some(line) = rank.shared_line() {
         // Release, with the Acquire of the other's wait.
         line.word(0).store(value, Ordering::Release);
@@ -91,7 +91,7 @@ fn put(rank: &dyn Rank, value: u64) {
 /// Pauses between looks. Without it the processor has many loads of the line under way when the other takes it, and has
 /// to undo them all: two cores of a Zen 5 then took 54 ns instead of 30 to 45, and a floor that high would
 /// flatter every message.
-fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
+pub(crate) fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
     while let Some(line) = rank.shared_line() {
         let word = line.word(0);
         // Acquire, with the Release of the other's put.

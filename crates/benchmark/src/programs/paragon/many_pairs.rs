@@ -41,6 +41,7 @@ pub(in crate::programs) const MANY_PAIRS: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
+    in_turns: false,
     ..BENCHMARK
 };
 
@@ -303,7 +304,7 @@ fn report(
     };
     let samples_ps = found.time_ps;
     let warm_up_ps = vec![found.warm_up_ps];
-    let outcome = Outcome { samples_ps, warm_up_ps, stop_reason, timing };
+    let outcome = Outcome { samples_ps, warm_up_ps, stop_reason, timing, turns: Vec::new() };
     let time = bench.subject(Parameters::new()).time(1, &outcome)?;
     let metric = |name: &str, unit: &str, better, values: Vec<f64>, more: Parameters| {
         let subject = bench.subject(more);

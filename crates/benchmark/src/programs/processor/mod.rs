@@ -32,6 +32,7 @@ const PROCESSOR: Benchmark = Benchmark {
         moved: |_| 0,
         ..BETWEEN_TWO
     },
+    in_turns: false,
     ..BENCHMARK
 };
 

@@ -37,6 +37,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| settings.real_time.trial_s()),
+    in_turns: false,
     ..BENCHMARK
 };
 
@@ -180,6 +181,7 @@ fn describe(
         warm_up_samples: Vec::new(),
         search: None,
         link_use: Vec::new(),
+        turns: Vec::new(),
         pauses: Some(Pauses {
             processor: usize::try_from(seen.processor).ok().filter(|&p| p != usize::MAX),
             threshold_us: threshold.as_us(),
@@ -198,6 +200,7 @@ fn describe(
         unit: "us".into(),
         summary: subject.summary(&lengths)?,
         samples: lengths,
+        turns: Vec::new(),
         pauses: None,
         ..lost.clone()
     };

@@ -39,6 +39,7 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
+    in_turns: false,
     ..BENCHMARK
 };
 

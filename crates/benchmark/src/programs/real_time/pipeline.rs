@@ -36,6 +36,7 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(lasts_s),
+    in_turns: false,
     ..BENCHMARK
 };
 

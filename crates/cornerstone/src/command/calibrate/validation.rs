@@ -78,6 +78,7 @@ fn predict<'a>(twin: &Machine, measurement: &'a Measurement) -> Result<HeldBack<
         parameters,
         size_bytes: m.size_bytes,
         estimate_s: 0.0,
+        turn: 1,
     };
     let failed = |why: String| Failure::failed(format!("{} on the twin: {why}", m.benchmark));
     let made = reproduction::predict(twin, m.ranks, step).map_err(failed)?;

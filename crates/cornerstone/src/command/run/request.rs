@@ -59,6 +59,12 @@ impl Request {
             return Err(Failure::usage(format!("{option} is for simulated machines: {why}"))
                 .hint(format!("add --fabric sim:MACHINE, or leave {option} out")));
         }
+        if arguments.turns.is_some() && matches!(fabric, FabricChoice::Simulated(_)) {
+            return Err(Failure::usage(
+                "--turns is for real machines: a simulated one is as fast at any time",
+            )
+            .hint("leave --turns out"));
+        }
         let hosts = Hosts::new(&arguments.hosts)?;
         if hosts.is_some() && fabric != FabricChoice::Tcp {
             return Err(Failure::usage("--hosts is for runs over TCP").hint("add --fabric tcp"));
@@ -125,6 +131,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         precision: arguments.precision.map_or(defaults.precision, |Share(share)| share),
         confidence: arguments.confidence.map_or(defaults.confidence, |Share(share)| share),
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
+        turns: arguments.turns.unwrap_or(defaults.turns),
         seed: arguments.seed.unwrap_or(defaults.seed),
         real_time: arguments.tasks.put_into(arguments.real_time.settings(periods(
             arguments,

@@ -46,6 +46,7 @@ pub(in crate::report) fn measurement(
         warm_up_samples: Vec::new(),
         search: None,
         link_use: Vec::new(),
+        turns: Vec::new(),
         pauses: None,
     }
 }

@@ -42,6 +42,7 @@ pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
+    in_turns: false,
     ..BENCHMARK
 };
 

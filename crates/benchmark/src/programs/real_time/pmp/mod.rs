@@ -39,6 +39,7 @@ pub(in crate::programs) const PMP: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
+    in_turns: false,
     ..BENCHMARK
 };
 
