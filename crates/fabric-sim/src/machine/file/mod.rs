@@ -161,6 +161,23 @@ mod tests {
     }
 
     #[test]
+    fn a_source_of_nothing_is_refused_where_it_stands() {
+        let text = GOOD.replace("\"endpoint\", ", "\"endpoint\", \"endpiont.send_us\", ");
+        let line = text.lines().position(|line| line.starts_with("of =")).unwrap() + 1;
+        let told =
+            format!("m.toml, line {line}: `source.of` names `endpiont.send_us`, which is not");
+        assert!(problem(&text).starts_with(&told), "{}", problem(&text));
+    }
+
+    #[test]
+    fn a_pause_without_a_source_is_refused_where_it_stands() {
+        let text =
+            GOOD.replace("[[source]]", "[[pause]]\nperiod_us = 9\nlength_us = 1\n[[source]]");
+        let line = text.lines().position(|line| line == "[[pause]]").unwrap() + 1;
+        assert!(problem(&text).starts_with(&format!("m.toml, line {line}: `pause` has no source")));
+    }
+
+    #[test]
     fn a_number_without_a_source_is_refused() {
         let text = GOOD.replace("\"endpoint\", ", "");
         assert!(

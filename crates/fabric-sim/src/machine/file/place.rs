@@ -32,6 +32,9 @@ impl Place<'_> {
         for (index, line) in self.text.lines().enumerate() {
             let line = line.trim();
             if line.starts_with('[') {
+                if section.is_empty() && line.trim_matches(['[', ']']) == key {
+                    return index + 1;
+                }
                 let named = line.trim_matches(['[', ']']) == section;
                 inside = named && passed == number;
                 passed += usize::from(named);
@@ -141,8 +144,11 @@ fn with_hint(message: String) -> String {
 
 /// The message with what a type means instead of its name in the program.
 fn in_words(message: &str) -> String {
-    let words =
-        [("expected f64", "expected a number"), ("expected a boolean", "expected true or false")];
+    let words = [
+        ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        ("a tuple of size 2", "two numbers"),
+    ];
     let whole =
         ["u32", "u64", "usize"].map(|name| (format!("expected {name}"), "expected a whole number"));
     let message = words.iter().fold(message.to_string(), |text, (from, to)| text.replace(from, to));

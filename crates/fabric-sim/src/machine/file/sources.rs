@@ -12,6 +12,15 @@ const SECTIONS: [&str; 7] =
 /// Each number in the tables of costs must say where it comes from.
 pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), FileError> {
     let table: toml::Table = toml::from_str(place.text).map_err(|error| place.syntax(&error))?;
+    for (number, source) in sources.iter().enumerate() {
+        if let Some(nothing) = source.of.iter().find(|of| !is_there(&table, of)) {
+            let words = format!(
+                "names `{nothing}`, which is not in the file; it may name a section or one of its fields, such as `network` or \
+                 `network.latency_us`"
+            );
+            return Err(place.refuse_in(number, "source.of", &words));
+        }
+    }
     for section in SECTIONS {
         let fields = match table.get(section) {
             Some(toml::Value::Table(fields)) => {
@@ -40,4 +49,14 @@ pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), FileErr
             .invalid(1, "the file has no [[source]]; every number must say where it comes from"));
     }
     Ok(())
+}
+
+/// Whether a source may name this: a section, there or not, or a field that is there.
+fn is_there(table: &toml::Table, of: &str) -> bool {
+    match of.split_once('.') {
+        None => SECTIONS.contains(&of) || table.contains_key(of),
+        Some((section, field)) => {
+            table.get(section).and_then(|section| section.get(field)).is_some()
+        }
+    }
 }
