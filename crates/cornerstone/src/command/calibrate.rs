@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use contract::record::Run;
-use fabric_sim::calibration::{Residual, TwinPauses, calibrate};
+use fabric_sim::calibration::{LineStates, Residual, TwinPauses, calibrate};
 
 use crate::arguments::CalibrateArguments;
 use crate::failure::Failure;
@@ -32,10 +32,12 @@ fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
             .hint("`--fabric sim:FILE` knows machine files by that ending"));
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let made = calibrate(&name, run).map_err(|error| Failure::usage(error.to_string()))?;
+    let states = LineStates::of(run);
+    let made = calibrate(&name, run, &states).map_err(|error| Failure::usage(error.to_string()))?;
     std::fs::write(path, &made.text)
         .map_err(|error| Failure::failed(format!("cannot write '{}': {error}", path.display())))?;
     print(&residuals(&made.residuals))?;
+    print(&format!("\n{states}\n"))?;
     print(&pauses(&made.pauses))?;
     print(&format!("\n{0}; run on it with --fabric sim:{0}\n", path.display()))
 }

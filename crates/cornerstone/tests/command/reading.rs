@@ -153,3 +153,38 @@ fn a_twin_is_made_of_a_run_and_validated_with_what_was_held_back() {
     lab.succeed(&["run", "barrier", "--fabric", "sim:twin.toml", "--ranks", "5"]);
     lab.run(&["calibrate", "a.jsonl"]).refuses(2, &["--output"]);
 }
+
+/// The lines beside the turns are written over: one of the three turns of each ping-pong, and all of one exchange, were made while
+/// a line took ten times as long.
+#[test]
+fn turns_of_another_state_of_the_machine_are_set_aside_and_told() {
+    let lab = Lab::new();
+    let run = "run ping-pong bandwidth exchange --ranks 2 --sizes 8..128 --time-limit 30ms --turns 3 --out a.jsonl";
+    lab.succeed(&run.split_whitespace().collect::<Vec<_>>());
+    let mut text = String::new();
+    for mut record in lab.records("a.jsonl") {
+        let lost = record["benchmark"] == "exchange" && record["size_bytes"] == 64;
+        let mixed = record["benchmark"] == "ping-pong";
+        let turns = record.get_mut("turns").and_then(serde_json::Value::as_array_mut);
+        for (index, turn) in turns.into_iter().flatten().enumerate() {
+            let line_us = if lost || mixed && index == 1 { 0.5 } else { 0.05 };
+            turn["line_us"] = serde_json::json!([line_us, line_us]);
+        }
+        text += &format!("{record}\n");
+    }
+    lab.write("b.jsonl", &text);
+    let told = lab.succeed(&["calibrate", "b.jsonl", "-o", "twin.toml", "--validate"]).stdout;
+    // Three benchmarks of five sizes in three turns; a turn of five ping-pongs, and three of an exchange.
+    for words in [
+        "45 turns, of which 37 are used, while a cache line took 50 ns",
+        "set aside: 8 while it took 500 ns, 0 in which that changed",
+        "with nothing set aside: 9 values",
+        "not compared, for no turn of them was made in the twin's state: 1 (exchange 64)",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let twin = std::fs::read_to_string(lab.path("twin.toml")).unwrap();
+    assert!(twin.contains("# Measured: 45 turns, of which 37 are used"), "{twin}");
+    lab.run(&["run", "ping-pong", "--fabric", "sim:cluster", "--turns", "2"])
+        .refuses(2, &["--turns", "real machines"]);
+}

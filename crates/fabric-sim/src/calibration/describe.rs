@@ -6,15 +6,21 @@ use contract::record::{Measurement, Run};
 
 use super::boards::FoundBoard;
 use super::curve::Curve;
-use super::{Ends, Found, NO_LIMIT_MB_PER_S, TwinPauses};
+use super::{Ends, Found, LineStates, NO_LIMIT_MB_PER_S, TwinPauses};
 
 /// The machine file of what was found.
-pub(super) fn describe(name: &str, run: &Run, found: &Found, pauses: &TwinPauses) -> String {
+pub(super) fn describe(
+    name: &str,
+    run: &Run,
+    states: &LineStates,
+    found: &Found,
+    pauses: &TwinPauses,
+) -> String {
     let environment = &run.header().environment;
     let (processor, host) = (&environment.processor, &environment.host);
     let title = format!("Twin of {host} ({processor}) on the fabric {}", run.header().fabric.name);
     let mut text = format!(
-        "# The twin of a measured machine, made by `cornerstone calibrate`.\nname = {name:?}\ntitle = {title:?}\n"
+        "# The twin of a measured machine, made by `cornerstone calibrate`.\n# Measured: {states}.\nname = {name:?}\ntitle = {title:?}\n"
     );
     let from = format!("the run {}", run.label);
     for section in [

@@ -14,6 +14,8 @@
 //! Set-up and the receiver's cost are exact at each measured length and straight lines between, so that one length that
 //! was disturbed spoils no other.
 //!
+//! Of a run in turns only those go in that were made in one state of the machine ([`states`]).
+//!
 //! Of a fabric that says that its messages are copies in shared memory, the twin's are, too ([`copies`]), and its collectives
 //! go over boards ([`boards`]).
 
@@ -23,11 +25,12 @@ mod curve;
 mod describe;
 mod knee;
 mod pauses;
+mod states;
 
 use std::collections::BTreeMap;
 
 use contract::FileError;
-use contract::record::{FabricDescription, Measurement, Run};
+use contract::record::{FabricDescription, Run};
 
 use crate::machine;
 use crate::{Kind, Machine, unloaded};
@@ -36,6 +39,7 @@ use copies::Copies;
 use curve::Curve;
 use knee::Knee;
 pub use pauses::{TwinPause, TwinPauses};
+pub use states::{LineStates, TurnCount};
 
 /// The benchmarks whose times between two ranks a twin is made from.
 pub const CALIBRATING: [&str; 5] = [PING_PONG, STREAM, TWO_WAY, REDUCE, BROADCAST];
@@ -73,7 +77,7 @@ pub struct Residual {
 pub enum CalibrationError {
     /// It does not hold what is needed.
     #[error(
-        "the run holds {found} sizes of `ping-pong` between 2 ranks; at least 2 are needed (measure with `cornerstone run ping-pong bandwidth two-way-bandwidth copy clock-cost --ranks 2`)"
+        "the run holds {found} sizes of `ping-pong` between 2 ranks; at least 2 are needed (measure with `cornerstone run clock-cost copy ping-pong bandwidth two-way-bandwidth reduce broadcast --ranks 2 --turns 5`)"
     )]
     TooLittle {
         /// How many sizes there are.
@@ -142,25 +146,30 @@ struct Rendezvous {
     handshake_us: f64,
 }
 
-/// A twin named `name` of the machine that `run` measured.
+/// A twin named `name` of the machine that `run` measured, in the state that `states` says.
 ///
 /// # Errors
 /// A run without a ping-pong of at least two sizes.
-pub fn calibrate(name: &str, run: &Run) -> Result<Calibration, CalibrationError> {
+pub fn calibrate(
+    name: &str,
+    run: &Run,
+    states: &LineStates,
+) -> Result<Calibration, CalibrationError> {
+    let medians_us = |benchmark| medians_us(run, benchmark, states);
     let evidence = Evidence {
-        whole: medians_us(run, PING_PONG),
-        stream: medians_us(run, STREAM),
-        two_way: medians_us(run, TWO_WAY),
-        reduce: medians_us(run, REDUCE),
-        broadcast: medians_us(run, BROADCAST),
-        copy: medians_us(run, COPY),
+        whole: medians_us(PING_PONG),
+        stream: medians_us(STREAM),
+        two_way: medians_us(TWO_WAY),
+        reduce: medians_us(REDUCE),
+        broadcast: medians_us(BROADCAST),
+        copy: medians_us(COPY),
         fabric: run.header().fabric.clone(),
     };
     if evidence.whole.len() < 2 {
         return Err(CalibrationError::TooLittle { found: evidence.whole.len() });
     }
     let pauses = pauses::find(run);
-    let text = describe::describe(name, run, &evidence.find(), &pauses);
+    let text = describe::describe(name, run, states, &evidence.find(), &pauses);
     let machine = machine::parse(name, &text)?;
     let residual = |(&size_bytes, &measured_us): (&u64, &f64)| Residual {
         size_bytes,
@@ -181,17 +190,15 @@ fn end_to_end_us(machine: &Machine, bytes: u64) -> f64 {
     (data + control + machine.protocol.answer + control).as_us()
 }
 
-/// The median time of a benchmark between two ranks, or of one alone, by size.
-fn medians_us(run: &Run, benchmark: &str) -> BySize {
+/// The median time of a benchmark between two ranks, or of one alone, by size. What was measured in another state only is not
+/// there.
+fn medians_us(run: &Run, benchmark: &str, states: &LineStates) -> BySize {
     let ranks = if benchmark == COPY { 1 } else { 2 };
-    let wanted =
-        |m: &&Measurement| m.benchmark == benchmark && m.metric == "time" && m.ranks == ranks;
-    run.measurements.iter().filter(wanted).map(|m| (m.size_bytes, without_clock_us(m))).collect()
-}
-
-/// The median of a time without the clock's own share: on a simulated machine reading the clock takes nothing.
-pub fn without_clock_us(measurement: &Measurement) -> f64 {
-    measurement.summary.median * (1.0 - measurement.timing.clock_share.clamp(0.0, 1.0))
+    let wanted = run
+        .measurements
+        .iter()
+        .filter(|m| m.benchmark == benchmark && m.metric == "time" && m.ranks == ranks);
+    wanted.filter_map(|m| Some((m.size_bytes, states.time_us(m)?))).collect()
 }
 
 /// Messages up to this length show the latency; longer ones show the copying.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use benchmark::Step;
 use contract::record::{Measurement, Run};
 use fabric_sim::Machine;
-use fabric_sim::calibration::{CALIBRATING, calibrate, without_clock_us};
+use fabric_sim::calibration::{CALIBRATING, LineStates, calibrate};
 
 use super::compared;
 use crate::failure::Failure;
@@ -20,7 +20,21 @@ const NOT_OF_MESSAGES: [&str; 2] = ["limits", "processor"];
 /// A measurement that was held back, and the twin's.
 struct HeldBack<'a> {
     measurement: &'a Measurement,
+    measured_us: f64,
     twin_us: f64,
+}
+
+impl HeldBack<'_> {
+    fn error(&self) -> f64 {
+        (self.twin_us / self.measured_us - 1.0).abs()
+    }
+}
+
+/// A validation with the turns of one state only, or with all of them.
+struct Validation<'a> {
+    held_back: Vec<HeldBack<'a>>,
+    /// What would have been held against the twin, but was measured in another state only.
+    not_compared: Vec<&'a Measurement>,
 }
 
 /// The tables of a validation: each value that was held back, then the median error of each benchmark and of all.
@@ -28,25 +42,65 @@ struct HeldBack<'a> {
 /// # Errors
 /// A run from which no twin can be made, or that holds nothing else.
 pub(super) fn report(run: &Run) -> Result<String, Failure> {
+    let states = LineStates::of(run);
+    let found = validate(run, &states)?;
+    if found.held_back.is_empty() {
+        return Err(Failure::usage("the run holds nothing to validate a twin with").hint(
+            "measure more sizes, and other benchmarks, such as `exchange broadcast allgather`",
+        ));
+    }
+    let mut text = format!("{}\n{}", values(&found.held_back), errors(&found.held_back));
+    text += &format!("\n{states}\n");
+    if states.other_line_us.is_some() {
+        // Nothing set aside, whatever the line took: what the states cost.
+        let all = validate(run, &LineStates::default())?;
+        let errors = all.held_back.iter().map(HeldBack::error).collect();
+        let [_, values, median, _] = summary(errors);
+        text += &format!("with nothing set aside: {values} values, median error {median}\n");
+    }
+    text += &not_compared(&found.not_compared);
+    Ok(text)
+}
+
+fn validate<'a>(run: &'a Run, states: &LineStates) -> Result<Validation<'a>, Failure> {
     let kept = kept_sizes(run);
     let is_kept = |m: &Measurement| !of_messages(m) || calibrates(m, &kept);
     let part = Run {
         measurements: run.measurements.iter().filter(|m| is_kept(m)).cloned().collect(),
         ..run.clone()
     };
-    let made = calibrate("twin", &part).map_err(|error| Failure::usage(error.to_string()))?;
+    let made =
+        calibrate("twin", &part, states).map_err(|error| Failure::usage(error.to_string()))?;
     let twin = fabric_sim::machine::parse("twin", &made.text)
         .map_err(|error| Failure::failed(error.to_string()))?;
     let asked = run.measurements.iter().filter(|m| {
         of_messages(m) && m.metric == "time" && m.ranks == RANKS && !calibrates(m, &kept)
     });
-    let held_back = asked.map(|m| predict(&twin, m)).collect::<Result<Vec<_>, _>>()?;
-    if held_back.is_empty() {
-        return Err(Failure::usage("the run holds nothing to validate a twin with").hint(
-            "measure more sizes, and other benchmarks, such as `exchange broadcast allgather`",
-        ));
+    let mut found = Validation { held_back: Vec::new(), not_compared: Vec::new() };
+    for measurement in asked {
+        match states.time_us(measurement) {
+            Some(measured_us) => {
+                let twin_us = predict(&twin, measurement)?;
+                found.held_back.push(HeldBack { measurement, measured_us, twin_us });
+            }
+            None => found.not_compared.push(measurement),
+        }
     }
-    Ok(format!("{}\n{}", values(&held_back), errors(&held_back)))
+    Ok(found)
+}
+
+/// What could not be compared, by name.
+fn not_compared(measurements: &[&Measurement]) -> String {
+    if measurements.is_empty() {
+        return String::new();
+    }
+    let each = |m: &&Measurement| format!("{} {}", m.benchmark, m.size_bytes);
+    let names: Vec<String> = measurements.iter().map(each).collect();
+    format!(
+        "not compared, for no turn of them was made in the twin's state: {} ({})\n",
+        names.len(),
+        names.join(", ")
+    )
 }
 
 fn of_messages(m: &Measurement) -> bool {
@@ -68,7 +122,7 @@ fn calibrates(m: &Measurement, kept: &[u64]) -> bool {
     CALIBRATING.contains(&m.benchmark.as_str()) && kept.contains(&m.size_bytes)
 }
 
-fn predict<'a>(twin: &Machine, measurement: &'a Measurement) -> Result<HeldBack<'a>, Failure> {
+fn predict(twin: &Machine, measurement: &Measurement) -> Result<f64, Failure> {
     let m = measurement;
     let mut parameters = m.parameters.clone();
     // How it was measured, where there was a choice, is no part of what was asked for.
@@ -83,8 +137,7 @@ fn predict<'a>(twin: &Machine, measurement: &'a Measurement) -> Result<HeldBack<
     let failed = |why: String| Failure::failed(format!("{} on the twin: {why}", m.benchmark));
     let made = reproduction::predict(twin, m.ranks, step).map_err(failed)?;
     let time = made.iter().find(|made| made.metric == m.metric);
-    let twin_us = time.ok_or_else(|| failed("it gave no time".into()))?.summary.median;
-    Ok(HeldBack { measurement, twin_us })
+    Ok(time.ok_or_else(|| failed("it gave no time".into()))?.summary.median)
 }
 
 fn values(held_back: &[HeldBack]) -> String {
@@ -93,7 +146,7 @@ fn values(held_back: &[HeldBack]) -> String {
         let m = held.measurement;
         let mut name = m.benchmark.clone();
         m.parameters.iter().for_each(|(key, value)| name.push_str(&format!(" {key}={value}")));
-        compared(vec![name, m.size_bytes.to_string()], without_clock_us(m), held.twin_us)
+        compared(vec![name, m.size_bytes.to_string()], held.measured_us, held.twin_us)
     };
     table(&header, 1, held_back.iter().map(row).collect())
 }
@@ -101,23 +154,27 @@ fn values(held_back: &[HeldBack]) -> String {
 fn errors(held_back: &[HeldBack]) -> String {
     let mut by_benchmark: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for held in held_back {
-        let error = (held.twin_us / without_clock_us(held.measurement) - 1.0).abs();
-        by_benchmark.entry(&held.measurement.benchmark).or_default().push(error);
+        by_benchmark.entry(&held.measurement.benchmark).or_default().push(held.error());
     }
     let all = by_benchmark.values().flatten().copied().collect();
     let header = ["benchmark", "values", "median error", "largest"].map(String::from);
-    let mut rows: Vec<Vec<String>> =
-        by_benchmark.into_iter().map(|(name, errors)| summary(name, errors)).collect();
-    rows.push(summary("all", all));
+    let row = |(name, errors): (&str, Vec<f64>)| {
+        let mut row = summary(errors).to_vec();
+        row[0] = name.into();
+        row
+    };
+    let mut rows: Vec<Vec<String>> = by_benchmark.into_iter().map(row).collect();
+    rows.push(row(("all", all)));
     table(&header, 1, rows)
 }
 
-fn summary(name: &str, mut errors: Vec<f64>) -> Vec<String> {
+/// A row: a place for a name, how many errors, their median, the largest.
+fn summary(mut errors: Vec<f64>) -> [String; 4] {
     errors.sort_by(f64::total_cmp);
     let percent = |error: f64| format!("{:.1} %", 100.0 * error);
     let middle = (errors[(errors.len() - 1) / 2] + errors[errors.len() / 2]) / 2.0;
     let largest = errors[errors.len() - 1];
-    vec![name.into(), errors.len().to_string(), percent(middle), percent(largest)]
+    [String::new(), errors.len().to_string(), percent(middle), percent(largest)]
 }
 
 #[cfg(test)]
@@ -126,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_median_of_an_even_count_lies_between_the_middle_two() {
-        assert_eq!(summary("x", vec![0.3, 0.1]), ["x", "2", "20.0 %", "30.0 %"]);
-        assert_eq!(summary("x", vec![0.3, 0.1, 0.2]), ["x", "3", "20.0 %", "30.0 %"]);
+        assert_eq!(summary(vec![0.3, 0.1]), ["", "2", "20.0 %", "30.0 %"]);
+        assert_eq!(summary(vec![0.3, 0.1, 0.2]), ["", "3", "20.0 %", "30.0 %"]);
     }
 }
