@@ -64,17 +64,20 @@ impl Call<'_, '_> {
         mut put: impl FnMut(&mut Self, u64, usize),
         mut take: impl FnMut(&mut Self, u64, usize) -> Result<()>,
     ) -> Result<()> {
-        // One writes the next pieces while another reads those before.
-        self.crowded |= pieces > 1;
+        // One writes the next pieces while another reads those before: all but the first are written, and all but the last
+        // read, while another works there.
+        let all = self.crowded;
         let window = (self.board.places / 2) as usize;
         for first in (0..pieces).step_by(window) {
             let mut steps = Vec::with_capacity(window);
             for piece in first..pieces.min(first + window) {
                 let step = self.rank.begin_step(self.mark)?;
+                self.crowded = all || piece > 0;
                 put(self, step, piece);
                 steps.push((step, piece));
             }
             for (step, piece) in steps {
+                self.crowded = all || piece + 1 < pieces;
                 take(self, step, piece)?;
                 self.rank.end_step(step);
             }

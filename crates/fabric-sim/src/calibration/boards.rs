@@ -99,8 +99,8 @@ impl Evidence {
             .collect();
         let each = |(&size, &us): (&u64, &f64)| {
             let pieces = size as f64 / piece_bytes as f64;
-            let crowding = if pieces > 1.0 { crowding } else { 1.0 };
-            (us - there_us(piece_bytes)) / crowding / pieces
+            // The last is combined alone.
+            (us - there_us(piece_bytes)) / (crowding * (pieces - 1.0) + 1.0)
         };
         let whole = self.reduce.range(piece_bytes..=bytes_max).map(each).collect();
         if let Some(us) = median(whole) {
@@ -129,8 +129,8 @@ mod tests {
             // Pieces follow each other at 1.5 x 2 µs.
             stream: by_size(&[(8, 0.25), (64, 0.5)]),
             broadcast: by_size(&[(0, 1.0), (100, 5.0), (200, 9.0), (1000, 33.0), (2000, 7.0)]),
-            // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times two times 4; of ten, 1.5 times ten times 4.
-            reduce: by_size(&[(50, 4.0), (100, 7.0), (200, 15.0), (1000, 63.0), (2000, 9.0)]),
+            // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times 4 and 4; of ten, 1.5 times nine times 4 and 4.
+            reduce: by_size(&[(50, 4.0), (100, 7.0), (200, 13.0), (1000, 61.0), (2000, 9.0)]),
             fabric: FabricDescription { details: details.into(), ..Default::default() },
             ..Evidence::default()
         }

@@ -194,3 +194,12 @@ fn own_blocks_take_no_room_on_boards() {
     };
     assert_eq!(ends(2, scatter), [128 + 3280, 128 + 3280 + 1000 + 5560]);
 }
+
+/// A piece of 128 bytes is written in 3.28 µs and read in 5.56, half as long again while the other works there: the first is
+/// written, and the last read, alone. Of two the root writes for 3.28 and 4.92; the other reads from 4.28 on, for 8.34 and 5.56.
+#[test]
+fn the_first_piece_is_written_and_the_last_one_read_alone() {
+    let crowded = BOARDS.replace("see_us = 1", "see_us = 1\ncrowding_permille = 500");
+    let broadcast = |rank: &mut dyn Rank| rank.broadcast(0, &mut [0; 256]);
+    assert_eq!(ends_on(&crowded, 2, broadcast), [3280 + 4920, 4280 + 8340 + 5560]);
+}
