@@ -294,7 +294,10 @@ fn matrices_that_do_not_fit_the_memory_are_refused_before_anything_runs() {
         CHAIN.replace("rows = 32", "rows = 65536").replace("columns = 16", "columns = 65536");
     lab.write("huge.toml", &huge);
     let refused = lab.run(&["pipeline", "huge.toml", "--period", "1s"]);
-    refused.refuses(2, &["of memory, but", "are available on this machine"]);
+    refused.refuses(
+        2,
+        &["of memory, but", "are available on this machine", "give the chain a smaller matrix"],
+    );
 }
 
 /// Starts a chain on a long trial, after a short measurement that must not be lost.

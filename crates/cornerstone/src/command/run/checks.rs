@@ -77,5 +77,13 @@ fn memory_within(launches: &[Launch], bound: &MemoryBound) -> Result<(), Failure
         shown(bound.bytes),
         bound.set_by
     ))
-    .hint("choose smaller --sizes or fewer --ranks"))
+    .hint(smaller(name)))
+}
+
+/// How to need less memory. Chains have their sizes in a file, and no option for them.
+fn smaller(benchmark: &str) -> &'static str {
+    match benchmark {
+        "pipeline" => "give the chain a smaller matrix, fewer ranks or fewer buffers",
+        _ => "choose smaller --sizes or fewer --ranks",
+    }
 }
