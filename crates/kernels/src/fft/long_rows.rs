@@ -65,7 +65,7 @@ pub(super) unsafe fn rows<V: Lanes<Element: Real>, const A: usize, const B: usiz
 }
 
 /// The same with rows that come in `parts`, of which the next row's are asked for while one is transformed, a line for each that is
-/// read. 512 x 512 points on two cores of a Zen 5, a transform of the rows, a corner turn, a transform of the columns, half of
+/// read. 512 x 512 points, two threads on two cores of a Zen 5, a transform of the rows, a corner turn, a transform of the columns, half of
 /// which come from the other core: 160 us a matrix, and 189 with a wish for the whole next row before each and the halves
 /// copied together; two or three rows ahead 160 and 161.
 ///
