@@ -24,12 +24,14 @@ impl Kept {
     /// These turns and a later one, made the same way.
     pub(crate) fn and(self, later: Outcome, settings: &Settings) -> Outcome {
         let Outcome { mut samples_ps, mut warm_up_ps, timing: first, mut turns, .. } = self.outcome;
+        let (earlier, now) = (samples_ps.len() as f64, later.samples_ps.len() as f64);
         samples_ps.extend(later.samples_ps);
         warm_up_ps.extend(later.warm_up_ps);
         turns.extend(later.turns);
         let mut timing = later.timing;
         timing.events_per_sample = timing.events_per_sample.max(first.events_per_sample);
-        timing.clock_share = timing.clock_share.max(first.clock_share);
+        timing.clock_share =
+            (earlier * first.clock_share + now * timing.clock_share) / (earlier + now);
         timing.late_starts += first.late_starts;
         timing.spent_s += first.spent_s;
         let precise = Sample::new(samples_ps.clone())
@@ -125,10 +127,14 @@ mod tests {
             outcome: outcome(samples, StopReason::Precision),
         };
         let settings = Settings::default();
-        let both = kept(&[5.0; 30]).and(outcome(&[5.0; 40], StopReason::TimeLimit), &settings);
+        let mut second = outcome(&[5.0; 40], StopReason::TimeLimit);
+        second.timing.clock_share = 0.08;
+        let both = kept(&[5.0; 30]).and(second, &settings);
         // 70 equal samples are precise, whatever the last turn says by itself.
         assert_eq!((both.samples_ps.len(), both.stop_reason), (70, StopReason::Precision));
         assert_eq!(both.turns.iter().map(|turn| turn.samples).collect::<Vec<_>>(), [30, 40]);
+        // A sample's share of the clock is 30 times 0.01 and 40 times 0.08: 3.5 of 70.
+        assert!((both.timing.clock_share - 0.05).abs() < 1e-12, "{:?}", both.timing);
         assert_eq!((both.timing.spent_s, both.timing.late_starts), (1.0, 6));
         // Two states: each turn agrees with itself, both together do not.
         let apart = kept(&[5.0; 30]).and(outcome(&[9.0; 30], StopReason::Precision), &settings);
