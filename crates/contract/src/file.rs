@@ -44,6 +44,29 @@ pub fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
+/// What a reader of TOML found wrong at byte `at` of `text`: with the line and its key, and with words for what a type
+/// means instead of its name in the program.
+pub fn toml_mistake(file: &str, text: &str, at: usize, message: &str) -> FileError {
+    let line = line_of(text, at);
+    let key = text.lines().nth(line - 1).and_then(|line| line.split_once('='));
+    // A message about a field names it already.
+    let key = key.filter(|_| !message.contains("field `"));
+    let key = key.map(|(key, _)| format!("`{}`: ", key.trim())).unwrap_or_default();
+    FileError::Invalid { file: file.into(), line, problem: format!("{key}{}", in_words(message)) }
+}
+
+fn in_words(message: &str) -> String {
+    const WORDS: [(&str, &str); 6] = [
+        ("expected f64", "expected a number"),
+        ("expected u32", "expected a whole number from 0 on"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected usize", "expected a whole number from 0 on"),
+        ("expected a boolean", "expected true or false"),
+        ("a tuple of size 2", "two numbers"),
+    ];
+    WORDS.iter().fold(message.to_string(), |text, (from, to)| text.replace(from, to))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +77,17 @@ mod tests {
         for (at, line) in [(0, 1), (5, 1), (6, 2), (12, 2), (15, 3), (16, 4), (999, 4)] {
             assert_eq!(line_of(text, at), line, "byte {at}");
         }
+    }
+
+    #[test]
+    fn a_mistake_in_toml_is_told_with_its_line_and_key_in_words() {
+        let told =
+            |at, message| toml_mistake("a.toml", "[m]\nrows = -9\n", at, message).to_string();
+        let negative = told(11, "invalid value: integer `-9`, expected usize");
+        let words = "`rows`: invalid value: integer `-9`, expected a whole number from 0 on";
+        assert_eq!(negative, format!("a.toml, line 2: {words}"));
+        assert_eq!(told(4, "unknown field `rows`"), "a.toml, line 2: unknown field `rows`");
+        assert_eq!(told(0, "wrong"), "a.toml, line 1: wrong");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub mod reference;
 
 pub use buffer::Buffer;
 pub use error::{Error, Result};
-pub use file::{FileError, line_of, read_file};
+pub use file::{FileError, line_of, read_file, toml_mistake};
 pub use held::Held;
 pub use isolation::Isolation;
 pub use message::{Source, Status, Tag, TagSelector};

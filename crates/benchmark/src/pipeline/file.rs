@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use contract::{FileError, line_of, read_file};
+use contract::{FileError, line_of, read_file, toml_mistake};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -96,7 +96,8 @@ impl Chain {
         let name = name.to_string_lossy().to_lowercase();
         let reader = Reader { file, text };
         let parsed: File = toml::from_str(text).map_err(|error| {
-            reader.invalid(error.span().map_or(0, |span| span.start), error.message())
+            let at = error.span().map_or(0, |span| span.start);
+            toml_mistake(file, text, at, error.message())
         })?;
         reader.chain(&name, parsed)
     }

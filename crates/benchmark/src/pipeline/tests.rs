@@ -147,6 +147,11 @@ fn mistakes_are_told_with_their_line() {
             "test.toml, line 3: `matrix.rows` is 0; it must be a number from 1 to 65536",
         ),
         (
+            "rows = 8",
+            "rows = -8",
+            "line 3: `rows`: invalid value: integer `-8`, expected a whole number from 0 on",
+        ),
+        (
             "'fft', 'corner-turn'",
             "'fft', 'turn'",
             "test.toml, line 8: there is no function `turn`; there are `fft`, `weight`, `corner-turn`",

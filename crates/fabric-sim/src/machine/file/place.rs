@@ -1,6 +1,6 @@
 //! Numbers read from a file, and where in it something is wrong.
 
-use contract::{FileError, TimeSpan, line_of};
+use contract::{FileError, TimeSpan, toml_mistake};
 
 use super::schema::FilePiece;
 use crate::quantity::{Cost, PerUnit, Piecewise};
@@ -17,12 +17,8 @@ impl Place<'_> {
     }
 
     pub(super) fn syntax(&self, error: &toml::de::Error) -> FileError {
-        let line = line_of(self.text, error.span().map_or(0, |span| span.start));
-        let key = self.text.lines().nth(line - 1).and_then(|line| line.split_once('='));
-        let field = key.map(|(key, _)| format!("`{}`: ", key.trim())).unwrap_or_default();
-        let message = with_hint(near(&in_words(error.message())));
-        let named = message.contains("field `");
-        self.invalid(line, format!("{}{message}", if named { "" } else { &field }))
+        let at = error.span().map_or(0, |span| span.start);
+        toml_mistake(self.file, self.text, at, &with_hint(near(error.message())))
     }
 
     /// The line of `section.field`, or of the section, or the first; of several sections of a name that of this number.
@@ -140,19 +136,6 @@ fn with_hint(message: String) -> String {
             + "; a machine file needs a section `[network]` with `shape` (`line`, `ring`, `switch` ...) and `link_mb_per_s`";
     }
     message
-}
-
-/// The message with what a type means instead of its name in the program.
-fn in_words(message: &str) -> String {
-    let words = [
-        ("expected f64", "expected a number"),
-        ("expected a boolean", "expected true or false"),
-        ("a tuple of size 2", "two numbers"),
-    ];
-    let whole =
-        ["u32", "u64", "usize"].map(|name| (format!("expected {name}"), "expected a whole number"));
-    let message = words.iter().fold(message.to_string(), |text, (from, to)| text.replace(from, to));
-    whole.iter().fold(message, |text, (from, to)| text.replace(from, to))
 }
 
 fn span(us: f64) -> TimeSpan {
