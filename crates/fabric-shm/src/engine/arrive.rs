@@ -3,6 +3,7 @@
 use contract::Result;
 
 use super::Engine;
+use super::limits::looks_before_copy;
 use super::matching::{Contents, Unexpected};
 use super::message::{Envelope, Selector, kind};
 use super::operation::{Operation, Request, Way};
@@ -126,7 +127,9 @@ impl Engine {
     /// message.
     #[inline]
     fn leaves_for_now(&self, source: usize, body: &Body) -> bool {
-        self.may_leave && !self.posted.accepts(&Engine::envelope(source, body, 0))
+        self.may_leave
+            && self.fruitless_looks <= looks_before_copy(body.payload[0])
+            && !self.posted.accepts(&Engine::envelope(source, body, 0))
     }
 
     /// Tries the fastest way: the oldest message of a known source, straight from its ring into `buffer`. Right only

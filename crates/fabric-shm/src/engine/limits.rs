@@ -33,6 +33,9 @@ pub(super) fn chunk_bytes(message_bytes: usize) -> usize {
     (message_bytes / 4).next_multiple_of(PAGE_BYTES).clamp(32 << 10, 128 << 10)
 }
 
-/// How often a look finds a longer message at the head of a ring that no receive accepts, and nothing else to do, before a copy
-/// of it is made: its receive is mostly about to come. Some microseconds.
-pub(super) const LOOKS_BEFORE_COPY: u32 = 200;
+/// How often a look finds a message of so many bytes at the head of a ring that no receive accepts, and nothing else to do, before
+/// a copy of it is made: its receive is mostly about to come. Some microseconds, and more for a longer one, as its copy takes longer:
+/// whoever is late and copies gets later, and copies the next one too.
+pub(super) const fn looks_before_copy(message_bytes: u32) -> u32 {
+    200 + message_bytes / 64
+}

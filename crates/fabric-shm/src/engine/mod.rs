@@ -47,7 +47,7 @@ use crate::{system, wait};
 use arrive::Stream;
 use calls::Calls;
 use copy::{Attach, Probe};
-use limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES, LOOKS_BEFORE_COPY, SHARED_FROM_BYTES};
+use limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES, SHARED_FROM_BYTES};
 use matching::{PostedQueue, UnexpectedQueue};
 use operation::Operations;
 use send::Outgoing;
@@ -255,7 +255,7 @@ impl Engine {
     /// The same for a look of which many follow: it may leave a message in its ring for a while that no receive accepts. Where
     /// something depends on one look having seen everything, it is not enough.
     fn progress_in_a_wait(&mut self, wanted: Option<Request>) {
-        self.may_leave = self.fruitless_looks < LOOKS_BEFORE_COPY;
+        self.may_leave = true;
         self.fruitless_looks = self.fruitless_looks.saturating_add(1);
         self.move_messages(wanted);
     }

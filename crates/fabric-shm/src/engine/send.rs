@@ -258,6 +258,10 @@ impl Engine {
             self.push_cell(to, body, data);
             moved += bytes;
         }
+        if moved > before {
+            // Whoever waits for this to go out need not copy yet what waits to come in.
+            self.fruitless_looks = 0;
+        }
         let operation = &mut self.operations[request];
         operation.moved = moved;
         operation.done = moved == room;
