@@ -266,7 +266,7 @@ impl Bench<'_> {
     /// Sets the line that all ranks see to zero, between two barriers: nobody still looks at what the measurement before
     /// left there, and nobody looks yet for what the next one puts there. Nor does anybody send before everybody has
     /// its buffers, or the first samples would wait for page faults.
-    fn clear_shared_line(&mut self) -> Result<()> {
+    pub(crate) fn clear_shared_line(&mut self) -> Result<()> {
         self.rank.barrier()?;
         if self.shape.me == 0
             && let Some(line) = self.rank.shared_line()
@@ -360,7 +360,7 @@ impl Bench<'_> {
     }
 }
 
-pub(crate) fn clear(line: &dyn SharedLine) {
+fn clear(line: &dyn SharedLine) {
     for index in 0..8 {
         // Relaxed: the barriers before and after order it against every use by another rank.
         line.word(index).store(0, std::sync::atomic::Ordering::Relaxed);

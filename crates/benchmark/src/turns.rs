@@ -8,7 +8,7 @@ use contract::Result;
 use contract::record::{Parameters, StopReason, Turn};
 
 use crate::Settings;
-use crate::execute::{Bench, clear};
+use crate::execute::Bench;
 use crate::programs::{put, wait_for};
 use crate::timed_loop::Outcome;
 
@@ -54,19 +54,13 @@ impl Bench<'_> {
     /// What handing a cache line from the first rank to the second takes, in microseconds, where this is one of several
     /// turns and the ranks can tell. All ranks call it alike; rank 0 gets the answer.
     pub(crate) fn line_us(&mut self) -> Result<Option<f64>> {
-        let in_turns = self.in_turns();
-        let rank = &mut *self.rank;
+        let rank = &*self.rank;
         let apart = rank.every_rank_has_a_processor() && rank.shared_line().is_some();
-        if !in_turns || rank.size() < 2 || !apart {
+        if !self.in_turns() || rank.size() < 2 || !apart {
             return Ok(None);
         }
-        rank.barrier()?;
-        if rank.rank() == 0
-            && let Some(line) = rank.shared_line()
-        {
-            clear(line);
-        }
-        rank.barrier()?;
+        self.clear_shared_line()?;
+        let rank = &mut *self.rank;
         let mut batches_us = Vec::with_capacity(BATCHES);
         for batch in 0..BATCHES {
             let begin = rank.now();
