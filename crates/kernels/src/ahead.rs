@@ -24,16 +24,3 @@ pub(crate) fn prefetch<T>(line: *const T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = line;
 }
-
-/// Asks for the line of one element, which need not exist, in order to write it: no other core has it any more then.
-#[inline(always)]
-pub(crate) fn claim<T>(line: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction takes any address; a processor without it does nothing.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_ET0>(line.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
-}

@@ -50,7 +50,6 @@ pub fn corner_turn_with<T: Copy>(
         input_pitch: columns,
         output_pitch: rows,
         streaming: size_of_val(input) >= STREAMING_BYTES,
-        claims: false,
     };
     // SAFETY: both slices hold rows * columns elements, as was checked, and cannot overlap; the instructions were checked.
     unsafe { blocks::turn(kernels::<T>(instructions), &turn) };
@@ -61,7 +60,7 @@ pub fn corner_turn_with<T: Copy>(
 ///
 /// `input` begins with the part's first element: `rows` rows of `columns` elements, a row `input_pitch` elements after
 /// the one before. `output` begins with the place of that element: `columns` rows of `rows` elements, `output_pitch`
-/// elements apart. Lines of the output are asked for before they are written: another core may have read them last.
+/// elements apart.
 ///
 /// # Errors
 /// [`crate::Error::WrongLength`] if either slice ends before its part does, or rows that are closer than they are long.
@@ -90,7 +89,6 @@ pub fn corner_turn_pitched<T: Copy>(
         input_pitch,
         output_pitch,
         streaming: rows * columns * size_of::<T>() >= STREAMING_BYTES,
-        claims: true,
     };
     // SAFETY: both slices hold their parts, as was checked, and cannot overlap; `best` are instructions that this processor
     // has.
@@ -151,7 +149,6 @@ pub(crate) fn turn_into_columns<T: Copy>(
         input_pitch: columns,
         output_pitch: pitch,
         streaming: size_of_val(output) >= STREAMING_BYTES,
-        claims: false,
     };
     let squares = kernels::<T>(instructions.checked().unwrap_or(Instructions::Portable));
     // SAFETY: `columns` rows of the output hold the columns asked for, as was asserted, and cannot overlap the input; the

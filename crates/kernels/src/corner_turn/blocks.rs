@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::Instructions;
-use crate::ahead::{claim, prefetch};
+use crate::ahead::prefetch;
 use crate::lanes::{Array, Vector};
 
 /// An out-of-place corner turn. Pitches count elements.
@@ -16,8 +16,6 @@ pub(super) struct Turn<T> {
     pub(super) output_pitch: usize,
     /// Whether to write past the caches where the alignment allows it.
     pub(super) streaming: bool,
-    /// Whether to ask for lines of the output before they are written, unless it is streamed.
-    pub(super) claims: bool,
 }
 
 /// Squares on the sides of a tile, down the rows and across the columns of the input: stored through the caches; streamed
@@ -26,9 +24,6 @@ pub(super) struct Turn<T> {
 /// matrices of 8-byte elements: within a few per cent of the best. Of 4096 x 4096 the walk along the rows with asking
 /// ahead reaches 0.91 of a copy, down the columns 0.78.
 const STORED_TILE: (usize, usize) = (8, 8);
-/// What is claimed ahead lies in the same tile, so it is a wide one. FFT -> corner turn -> FFT of 512 x 512 points, two threads on two
-/// cores of a Zen 5 that share memory, took 151 us a matrix with claiming and 160 without; in a chain of ranks no difference showed.
-const CLAIMING_TILE: (usize, usize) = (8, 128);
 const STREAMED_TILE: (usize, usize) = (4, 2);
 const LARGE_STREAMED_TILE: (usize, usize) = (8, 4);
 /// About where a matrix is more in memory than in the last cache.
@@ -42,8 +37,6 @@ pub(super) struct Squares<T> {
     side: usize,
     /// Transposes one tile of whole squares: input, its pitch, output, its pitch, rows, columns.
     tile: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
-    /// The same, and asks for the lines that are written next.
-    claiming: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
     /// The same past the caches; each row of a square must be aligned to its size.
     streamed: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
     /// The same, and asks for the lines of the tile to the right meanwhile.
@@ -70,7 +63,6 @@ pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &Turn<T>) {
     let streaming = turn.streaming && aligned;
     let large = turn.rows * turn.columns * size_of::<T>() >= LARGE_BYTES;
     let (kernel, (tall, wide)) = match (streaming, large) {
-        (false, _) if turn.claims => (squares.claiming, CLAIMING_TILE),
         (false, _) => (squares.tile, STORED_TILE),
         (true, false) => (squares.streamed, STREAMED_TILE),
         (true, true) => (squares.streamed_ahead, LARGE_STREAMED_TILE),
@@ -219,9 +211,6 @@ unsafe fn tile<V: Vector, const STREAMED: bool, const AHEAD: bool>(
                 for row in (0..rows).step_by(V::COUNT) {
                     let square = V::load_square(input.add(row * input_pitch + column), input_pitch);
                     let to = output.add(column * output_pitch + row);
-                    if AHEAD && column + V::COUNT < columns {
-                        claim_square::<V>(to.add(V::COUNT * output_pitch), output_pitch);
-                    }
                     V::store_square(V::transpose(square), to, output_pitch);
                 }
             }
@@ -234,14 +223,6 @@ unsafe fn tile<V: Vector, const STREAMED: bool, const AHEAD: bool>(
 fn prefetch_square<V: Vector>(from: *const V::Element, pitch: usize) {
     for row in 0..V::COUNT {
         prefetch(from.wrapping_add(row * pitch));
-    }
-}
-
-/// Asks for the lines of a square in order to write them.
-#[inline(always)]
-fn claim_square<V: Vector>(to: *const V::Element, pitch: usize) {
-    for row in 0..V::COUNT {
-        claim(to.wrapping_add(row * pitch));
     }
 }
 
@@ -293,7 +274,6 @@ macro_rules! compile {
     ($(#[$feature:meta])* $name:ident<$vector:ty>) => {
         fn $name<T: Copy>() -> Squares<T> {
             tile!($(#[$feature])* stored<$vector, false, false>);
-            tile!($(#[$feature])* claiming<$vector, false, true>);
             tile!($(#[$feature])* streamed<$vector, true, false>);
             tile!($(#[$feature])* streamed_ahead<$vector, true, true>);
 
@@ -307,7 +287,6 @@ macro_rules! compile {
             Squares {
                 side: <$vector>::COUNT,
                 tile: stored::<T>,
-                claiming: claiming::<T>,
                 streamed: streamed::<T>,
                 streamed_ahead: streamed_ahead::<T>,
                 exchange: exchanged::<T>,
