@@ -107,6 +107,8 @@ def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None):
     """Runs a program as so many ranks under our launcher."""
     begin = time.monotonic()
     words = [str(LAUNCHER), "launch", "--ranks", str(ranks), "--"] + [str(word) for word in command]
+    # The path that a program was linked with is that of the folder it was built in, perhaps another checkout's.
+    libraries = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("LD_LIBRARY_PATH"))))
     process = subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,
@@ -114,7 +116,7 @@ def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None):
         stderr=subprocess.STDOUT,
         start_new_session=True,
         cwd=folder,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, "LD_LIBRARY_PATH": libraries, **(environment or {})},
     )
     try:
         output, _ = process.communicate(timeout=limit_s)
