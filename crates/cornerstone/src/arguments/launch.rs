@@ -13,8 +13,8 @@ Examples:
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
 program's own run path. Options of the program follow its name.
 
-Standard input goes to rank 0. SIGINT, SIGTERM and SIGHUP are passed on and end the ranks; SIGUSR1 and
-SIGUSR2 are passed on. No rank outlives this command.
+Standard input goes to rank 0. SIGINT, SIGTERM and SIGHUP are passed on
+and end the ranks; SIGUSR1 and SIGUSR2 are passed on. No rank outlives this command.
 
 Exit status: that of the first rank that failed, or 128 and the number of the signal; else 0.";
 

@@ -145,7 +145,8 @@ pub(crate) struct CompareArguments {
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
     /// The results file: ping-pong between 2 ranks over sizes; better with bandwidth, two-way-bandwidth, copy and
-    /// clock-cost, and with clock for a twin that pauses as the machine does
+    /// clock-cost, with clock for a twin that pauses as the machine does, and with `run --turns 5` where the machine's speed
+    /// changes by itself
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
 
