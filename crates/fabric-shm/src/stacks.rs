@@ -15,6 +15,8 @@ use std::rc::Rc;
 
 use corosensei::stack::{DefaultStack, MIN_STACK_SIZE, Stack, StackPointer};
 
+use crate::system::page_bytes;
+
 /// `MADV_GUARD_INSTALL` of linux/mman.h, which the `libc` crate does not have yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
@@ -244,11 +246,6 @@ unsafe impl Stack for PooledStack {
     fn limit(&self) -> StackPointer {
         pointer(self.bounds().0)
     }
-}
-
-fn page_bytes() -> usize {
-    // SAFETY: no memory is involved.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }
 
 #[cfg(test)]

@@ -79,6 +79,24 @@ pub(crate) fn allow_attach_from_family() {
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::getppid() as libc::c_ulong, 0, 0, 0) };
 }
 
+/// The length of a page.
+pub(crate) fn page_bytes() -> usize {
+    // SAFETY: no memory is involved.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
+
+/// Brings in the pages of some shared memory, as a write to each would; where the system cannot, they come when they are used.
+///
+/// # Safety
+/// The memory is mapped, to read and write.
+pub(crate) unsafe fn touch_ahead(start: *mut u8, bytes: usize) {
+    let offset = start.addr() % page_bytes();
+    // SAFETY: our caller's promise; the pages' contents stay what they are.
+    unsafe {
+        libc::madvise(start.wrapping_sub(offset).cast(), offset + bytes, libc::MADV_POPULATE_WRITE);
+    }
+}
+
 /// Lets another process have the processor.
 pub(crate) fn yield_processor() {
     // SAFETY: no arguments, and it cannot fail on Linux.

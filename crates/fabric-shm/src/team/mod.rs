@@ -8,6 +8,7 @@
 mod agree;
 mod direct;
 mod exchange;
+mod pages;
 mod reduce;
 mod sharing;
 mod spread;
@@ -15,6 +16,7 @@ mod spread;
 use agree::{Agreement, Call, Made, Whom, out_of_step};
 use contract::{Error, Result};
 
+use pages::Pages;
 pub use reduce::{Apply, Combine};
 pub(crate) use sharing::Sharing;
 
@@ -69,6 +71,8 @@ pub struct Team {
     /// This rank's place.
     me: usize,
     boards: Vec<*const Board>,
+    /// What of each board this rank has used.
+    pages: Vec<Pages>,
     /// Whether the run's ranks share processors: then the last to come wakes the others.
     shares_processors: bool,
     /// The members on this rank's processor, where every rank is bound to one.
@@ -106,6 +110,7 @@ impl Team {
     ) -> Self {
         assert!(me < members.len() && members.len() == boards.len());
         Team {
+            pages: members.iter().map(|_| Pages::default()).collect(),
             members,
             me,
             boards,
@@ -155,6 +160,8 @@ impl Team {
             return self.board(member).heads[slot].short();
         }
         let bodies = self.boards[member].wrapping_add(1).cast_mut().cast::<u8>();
+        // SAFETY: `new` was promised mapped slots behind the board, and shared memory may be touched anywhere.
+        unsafe { self.pages[member].use_slot(bodies, bytes) };
         bodies.wrapping_add(slot * SLOT_BYTES)
     }
 
