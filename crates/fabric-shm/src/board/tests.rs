@@ -190,6 +190,51 @@ fn a_root_writes_to_a_members_board_only_between_its_steps() {
     });
 }
 
+/// A member fills the slots of two steps at once, once it may use both, and says so of each; the other waits for the second alone,
+/// reads both, and ends both, after which they are filled again.
+#[cfg(loom)]
+#[test]
+fn slots_that_are_filled_together_are_read_behind_the_last() {
+    struct Boards {
+        heads: [Head; 2],
+        ended: Progress,
+    }
+    // SAFETY: as for `Pair`.
+    unsafe impl Sync for Boards {}
+    loom::model(|| {
+        let boards = loom::sync::Arc::new(Boards {
+            heads: [Head::empty(), Head::empty()],
+            ended: Progress(AtomicU32::new(0)),
+        });
+        let reader = {
+            let boards = boards.clone();
+            loom::thread::spawn(move || {
+                for first in [1, 3] {
+                    while !boards.heads[1].holds(first + 1) {
+                        yield_processor();
+                    }
+                    let read = [boards.heads[0].read(), boards.heads[1].read()];
+                    assert_eq!(read, [u64::from(first), u64::from(first) + 1]);
+                    boards.ended.end(first);
+                    boards.ended.end(first + 1);
+                }
+            })
+        };
+        for first in [1_u32, 3] {
+            for number in [first, first + 1] {
+                while !has_come(boards.ended.ended(), number.saturating_sub(2)) {
+                    yield_processor();
+                }
+            }
+            boards.heads[0].write(u64::from(first));
+            boards.heads[1].write(u64::from(first) + 1);
+            boards.heads[0].publish(first, 7, 8);
+            boards.heads[1].publish(first + 1, 7, 8);
+        }
+        reader.join().unwrap();
+    });
+}
+
 /// A member reads the board for the last time and leaves; whoever sees that everybody has left clears it.
 #[cfg(loom)]
 #[test]

@@ -3,7 +3,8 @@
 use contract::Result;
 
 use super::direct::Blocks;
-use super::{Host, Pieces, Team, copy};
+use super::{Host, Pieces, Team, WINDOW, copy};
+use crate::ring::LINE_BYTES;
 
 impl Team {
     /// Puts `send` of member r into block r of every member's `receive`; `each` bytes.
@@ -70,35 +71,66 @@ impl Team {
         let (me, size) = (self.me, self.size());
         // Nobody reads its own block from a board, so none has room there.
         let parts = (size - 1).max(1);
-        let place = |of: usize, on: usize| if of > on { of - 1 } else { of };
-        let pieces = Pieces { bytes: each, each: self.piece_bytes(parts, 1) };
+        let index = |of: usize, on: usize| if of > on { of - 1 } else { of };
+        let pieces = Pieces { bytes: each, each: self.exchanged_piece_bytes(parts, each) };
         // SAFETY: our caller's promise.
         unsafe { std::ptr::copy(send.add(me * each), receive.add(me * each), each) };
         self.run(
             host,
             pieces.call(mark),
             |team, host, number, piece| {
-                let (start, bytes) = pieces.get(piece);
-                // SAFETY: the pieces are within the blocks.
-                team.put(number, parts * bytes, |to| unsafe {
-                    for member in (0..size).filter(|&member| member != me) {
-                        let to = to.add(place(member, me) * bytes);
-                        copy(send.add(member * each + start), to, bytes);
+                let window = pieces.window(piece);
+                if piece + 1 < window.end {
+                    return;
+                }
+                // All slots of the window are this rank's now.
+                let first = number.wrapping_sub((piece - window.start) as u32);
+                let (start, bytes) = pieces.get_all(&window);
+                let span = team.span(me, first, parts * bytes);
+                for member in (0..size).filter(|&member| member != me) {
+                    // SAFETY: the bytes are within the blocks, and the span has room for so many of each other member.
+                    unsafe {
+                        let from = send.add(member * each + start);
+                        span.put(index(member, me) * bytes, from, bytes);
                     }
-                });
+                }
+                for step in 0..window.len() as u32 {
+                    team.publish(first.wrapping_add(step));
+                }
                 team.arrive(host, number);
             },
             |team, host, number, piece| {
-                let (start, bytes) = pieces.get(piece);
-                team.each_part(host, number, parts * bytes, |member, from| {
-                    // SAFETY: as above; the part stays until this step has ended.
+                let window = pieces.window(piece);
+                if piece > window.start {
+                    return Ok(());
+                }
+                let last = number.wrapping_add(window.len() as u32 - 1);
+                let (start, bytes) = pieces.get_all(&window);
+                team.wait_for_arrivals(host, last)?;
+                for member in team.others() {
+                    team.wait_for_part(host, member, last)?;
+                    let span = team.span(member, number, parts * bytes);
+                    // SAFETY: as above; the parts stay until this step has ended.
                     unsafe {
-                        let from = from.add(place(me, member) * bytes);
-                        copy(from, receive.add(member * each + start), bytes);
+                        let to = receive.add(member * each + start);
+                        span.take(index(me, member) * bytes, to, bytes);
                     }
-                })
+                }
+                team.ended_by_all = team.before_window;
+                Ok(())
             },
         )
+    }
+
+    /// How much of each block goes in one step of an all-to-all. The blocks of a window lie one after the other in all its slots, so
+    /// its steps only say how many those are; windows are as long as one another.
+    fn exchanged_piece_bytes(&self, parts: usize, each: usize) -> usize {
+        let most = self.piece_bytes(parts, 1);
+        if each <= WINDOW * most {
+            return most;
+        }
+        let windows = each.div_ceil(WINDOW * most);
+        each.div_ceil(windows * WINDOW).next_multiple_of(LINE_BYTES).min(most)
     }
 
     /// Calls `take` with every other member's part, as they come.

@@ -9,6 +9,7 @@ mod agree;
 mod direct;
 mod exchange;
 mod pages;
+mod pieces;
 mod reduce;
 mod sharing;
 mod spread;
@@ -17,13 +18,13 @@ use agree::{Agreement, Call, Made, Whom, out_of_step};
 use contract::{Error, Result};
 
 use pages::Pages;
+use pieces::{Pieces, Span, copy, piece_within};
 pub use reduce::{Apply, Combine};
 pub(crate) use sharing::Sharing;
 
 use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
 use crate::engine::{Engine, FIRST_LOOKS};
 use crate::primitive::{Ordering, fence, spin_loop};
-use crate::ring::copy_short;
 use crate::wait;
 
 /// Pieces that are put before the first is taken. A slot is not used again before the window after the next, so that nobody
@@ -165,6 +166,17 @@ impl Team {
         bodies.wrapping_add(slot * SLOT_BYTES)
     }
 
+    /// The slots of a member's board from step `number` on as one place, for `bytes` bytes that all of them hold together.
+    #[inline]
+    fn span(&self, member: usize, number: u32, bytes: usize) -> Span {
+        let head = self.place(member, number, bytes.min(SLOT_BYTES));
+        if bytes <= SHORT_BYTES {
+            return Span { start: head, first: head, bytes: SHORT_BYTES };
+        }
+        let start = self.boards[member].wrapping_add(1).cast_mut().cast();
+        Span { start, first: head, bytes: SLOTS * SLOT_BYTES }
+    }
+
     /// How much of the data goes in one step if every step holds `parts` parts of it, in multiples of `unit` bytes.
     fn piece_bytes(&self, parts: usize, unit: usize) -> usize {
         let limit = if self.shares_processors { SLOT_BYTES } else { PIECE_BYTES };
@@ -297,6 +309,12 @@ impl Team {
     #[inline]
     fn put(&self, number: u32, bytes: usize, fill: impl FnOnce(*mut u8)) {
         fill(self.place(self.me, number, bytes));
+        self.publish(number);
+    }
+
+    /// Says that this rank's part of the step is there.
+    #[inline]
+    fn publish(&self, number: u32) {
         let head = &self.board(self.me).heads[number as usize % SLOTS];
         head.publish(number, self.call.mark, self.call.bytes);
     }
@@ -462,49 +480,6 @@ impl Team {
                 Err(host.engine().fail(error))
             }
             None => Ok(()),
-        }
-    }
-}
-
-/// The longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
-fn piece_within(room_bytes: usize, unit: usize) -> usize {
-    // Whole lines where that leaves something.
-    let unit = if unit <= 64 && 64 % unit == 0 && room_bytes >= 64 { 64 } else { unit };
-    (room_bytes / unit * unit).max(unit)
-}
-
-/// The pieces of `bytes` bytes: each one's start and length. Nothing is one empty piece.
-#[derive(Clone, Copy)]
-struct Pieces {
-    bytes: usize,
-    each: usize,
-}
-
-impl Pieces {
-    /// The call of these pieces.
-    fn call(self, mark: u32) -> Call {
-        let pieces = self.bytes.div_ceil(self.each).max(1);
-        Call { mark, bytes: self.bytes, pieces, direct: false }
-    }
-
-    fn get(self, index: usize) -> (usize, usize) {
-        let start = index * self.each;
-        (start, self.each.min(self.bytes - start))
-    }
-}
-
-/// Copies `bytes` bytes that do not overlap, short ones without calling out.
-///
-/// # Safety
-/// Both places hold them.
-#[inline]
-unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: our caller's promise.
-    unsafe {
-        if bytes <= SHORT_BYTES {
-            copy_short(from, to, bytes);
-        } else {
-            std::ptr::copy_nonoverlapping(from, to, bytes);
         }
     }
 }

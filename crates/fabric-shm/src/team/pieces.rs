@@ -1,0 +1,158 @@
+//! How long data are divided, and copied to and from slots.
+
+use std::ops::Range;
+
+use super::{Call, WINDOW};
+use crate::board::SHORT_BYTES;
+use crate::ring::copy_short;
+
+/// The longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
+pub(super) fn piece_within(room_bytes: usize, unit: usize) -> usize {
+    // Whole lines where that leaves something.
+    let unit = if unit <= 64 && 64 % unit == 0 && room_bytes >= 64 { 64 } else { unit };
+    (room_bytes / unit * unit).max(unit)
+}
+
+/// The pieces of `bytes` bytes: each one's start and length. Nothing is one empty piece.
+#[derive(Clone, Copy)]
+pub(super) struct Pieces {
+    pub(super) bytes: usize,
+    pub(super) each: usize,
+}
+
+impl Pieces {
+    /// The call of these pieces.
+    pub(super) fn call(self, mark: u32) -> Call {
+        Call { mark, bytes: self.bytes, pieces: self.count(), direct: false }
+    }
+
+    #[inline]
+    fn count(self) -> usize {
+        // Most are one piece, and a division takes as long as much of a short call.
+        if self.bytes <= self.each { 1 } else { self.bytes.div_ceil(self.each) }
+    }
+
+    pub(super) fn get(self, index: usize) -> (usize, usize) {
+        let start = index * self.each;
+        (start, self.each.min(self.bytes - start))
+    }
+
+    /// The pieces of the window that a piece is in.
+    #[inline]
+    pub(super) fn window(self, index: usize) -> Range<usize> {
+        let first = index / WINDOW * WINDOW;
+        first..(first + WINDOW).min(self.count())
+    }
+
+    /// Several pieces' start and length.
+    #[inline]
+    pub(super) fn get_all(self, pieces: &Range<usize>) -> (usize, usize) {
+        let start = pieces.start * self.each;
+        (start, (pieces.len() * self.each).min(self.bytes - start))
+    }
+}
+
+/// Slots that follow one another, the first behind the last: memory that begins anew at its end.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    /// Where the memory begins, and how long it is.
+    pub(super) start: *mut u8,
+    pub(super) bytes: usize,
+    /// Where in it the span begins.
+    pub(super) first: *mut u8,
+}
+
+impl Span {
+    /// Where byte `offset` of the span lies, and how many follow there at once.
+    #[inline]
+    fn at(self, offset: usize) -> (*mut u8, usize) {
+        let offset = self.first.addr() - self.start.addr() + offset;
+        let offset = if offset < self.bytes { offset } else { offset - self.bytes };
+        (self.start.wrapping_add(offset), self.bytes - offset)
+    }
+
+    /// Copies `bytes` bytes to the span's from `offset` on.
+    ///
+    /// # Safety
+    /// `from` holds them, and the span has room, which is this rank's.
+    #[inline]
+    pub(super) unsafe fn put(self, offset: usize, from: *const u8, bytes: usize) {
+        let (to, room) = self.at(offset);
+        // SAFETY: our caller's promise.
+        unsafe {
+            copy(from, to, bytes.min(room));
+            if bytes > room {
+                std::ptr::copy_nonoverlapping(from.add(room), self.start, bytes - room);
+            }
+        }
+    }
+
+    /// Copies `bytes` bytes from the span's from `offset` on.
+    ///
+    /// # Safety
+    /// `to` has room for them, and nobody writes to them.
+    #[inline]
+    pub(super) unsafe fn take(self, offset: usize, to: *mut u8, bytes: usize) {
+        let (from, there) = self.at(offset);
+        // SAFETY: our caller's promise.
+        unsafe {
+            copy(from, to, bytes.min(there));
+            if bytes > there {
+                std::ptr::copy_nonoverlapping(self.start, to.add(there), bytes - there);
+            }
+        }
+    }
+}
+
+/// Copies `bytes` bytes that do not overlap, short ones without calling out.
+///
+/// # Safety
+/// Both places hold them.
+#[inline]
+pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: our caller's promise.
+    unsafe {
+        if bytes <= SHORT_BYTES {
+            copy_short(from, to, bytes);
+        } else {
+            std::ptr::copy_nonoverlapping(from, to, bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_goes_on_at_the_beginning_of_its_memory() {
+        let mut memory = vec![0_u8; 100];
+        let start = memory.as_mut_ptr();
+        let span = Span { start, bytes: 100, first: start.wrapping_add(90) };
+        let data: Vec<u8> = (1..=20).collect();
+        let mut back = [0_u8; 20];
+        // SAFETY: the span has room for 25 bytes of the hundred, and `back` for 20.
+        unsafe {
+            span.put(5, data.as_ptr(), 20);
+            span.take(5, back.as_mut_ptr(), 20);
+        }
+        assert_eq!(back[..], data[..]);
+        assert_eq!((&memory[95..], &memory[..15]), (&data[..5], &data[5..]));
+        assert!(memory[15..95].iter().all(|&byte| byte == 0));
+        // SAFETY: as above.
+        unsafe { span.put(10, data.as_ptr(), 3) };
+        assert_eq!(memory[..3], [1, 2, 3], "a part that begins behind the end");
+    }
+
+    #[test]
+    fn windows_of_pieces_cover_all_once() {
+        // 20 pieces of 10 bytes and one of 3, in windows of eight.
+        let pieces = Pieces { bytes: 203, each: 10 };
+        assert_eq!(pieces.call(0).pieces, 21);
+        assert_eq!((pieces.window(0), pieces.window(7), pieces.window(8)), (0..8, 0..8, 8..16));
+        assert_eq!(pieces.window(20), 16..21);
+        assert_eq!([pieces.get_all(&(0..8)), pieces.get_all(&(16..21))], [(0, 80), (160, 43)]);
+        let nothing = Pieces { bytes: 0, each: 10 };
+        assert_eq!((nothing.window(0), nothing.get_all(&(0..1))), (0..1, (0, 0)));
+    }
+}
