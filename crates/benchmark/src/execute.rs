@@ -61,40 +61,21 @@ type Sink<'a> = &'a mut dyn FnMut(Event) -> Result<()>;
 /// Any error of the contract or of the sink ends the job at once, on every rank; so do data that arrive wrong.
 pub fn execute(rank: &mut dyn Rank, job: &Job, sink: Sink<'_>) -> Result<()> {
     let overheads = Overheads::measure(rank)?;
-    let fabric = rank.describe().name;
     let begin = rank.now();
     let of_a_turn = job.settings.of_a_turn();
     let mut kept = BTreeMap::new();
     for (index, step) in job.steps.iter().enumerate() {
-        let benchmark = find(&step.benchmark).ok_or_else(|| {
-            Error::Program(format!("there is no benchmark `{}` in this build", step.benchmark))
-        })?;
-        check_ranks(benchmark, rank.size())?;
-        let left = job.steps.len() - index;
-        let limit = limit(job, rank.now().since(begin), left);
-        let shape =
-            Shape::new(rank.size(), rank.rank(), step.size_bytes as usize, &step.parameters);
-        let of = job.steps.len();
-        let settings = if benchmark.in_turns { &of_a_turn } else { &job.settings };
-        let limit = limit.min(TimeSpan::from_s(settings.time_limit_s));
-        let fabric = fabric.clone();
         let key = (step.benchmark.clone(), step.parameters.clone(), step.size_bytes);
-        let earlier = kept.remove(&key);
-        let now = Bench {
-            rank,
-            benchmark,
-            step,
-            shape,
-            settings,
-            overheads,
-            limit,
-            fabric,
-            index,
-            of,
-            kept: earlier,
-            sink,
+        let mut bench = Bench::new(rank, step, &job.settings, overheads, sink)?;
+        check_ranks(bench.benchmark, bench.shape.ranks)?;
+        if bench.benchmark.in_turns {
+            bench.settings = &of_a_turn;
         }
-        .run()?;
+        let limit = limit(job, bench.rank.now().since(begin), job.steps.len() - index);
+        bench.limit = limit.min(TimeSpan::from_s(bench.settings.time_limit_s));
+        (bench.index, bench.of) = (index, job.steps.len());
+        bench.kept = kept.remove(&key);
+        let now = bench.run()?;
         kept.extend(now.map(|now| (key, now)));
     }
     Ok(())
@@ -146,8 +127,7 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// One for tests, of a step by itself.
-    #[cfg(test)]
+    /// Of a step by itself: the only one of its job, with all its time.
     pub(crate) fn new<'a>(
         rank: &'a mut dyn Rank,
         step: &'a Step,
@@ -155,12 +135,12 @@ impl Bench<'_> {
         overheads: Overheads,
         sink: Sink<'a>,
     ) -> Result<Bench<'a>> {
-        let benchmark = find(&step.benchmark)
-            .ok_or_else(|| Error::Program(format!("no benchmark {}", step.benchmark)))?;
+        let benchmark = find(&step.benchmark).ok_or_else(|| {
+            Error::Program(format!("there is no benchmark `{}` in this build", step.benchmark))
+        })?;
         let shape =
             Shape::new(rank.size(), rank.rank(), step.size_bytes as usize, &step.parameters);
-        let (fabric, limit) = (rank.describe().name, TimeSpan::from_us(1_000_000));
-        let (index, of) = (0, 1);
+        let fabric = rank.describe().name;
         Ok(Bench {
             rank,
             benchmark,
@@ -168,10 +148,10 @@ impl Bench<'_> {
             shape,
             settings,
             overheads,
-            limit,
+            limit: TimeSpan::from_s(settings.time_limit_s),
             fabric,
-            index,
-            of,
+            index: 0,
+            of: 1,
             kept: None,
             sink,
         })

@@ -354,7 +354,7 @@ fn nonsense_is_refused_by_name() {
     assert!(matches!(fft.transform_into(&input, &mut output), Err(Error::WrongLength { .. })));
     let (three, short) = ([None; 3], [None, Some(&input[..12])]);
     let uneven = fft.transform_joined(&mut output, &three).unwrap_err();
-    let text = "all strips of a joined transform holds 6 elements where 8 are needed";
+    let text = "the whole of a joined transform's strips holds 6 elements where 8 are needed";
     assert_eq!(uneven.to_string(), text);
     let cut_off = fft.transform_joined(&mut data[..16], &short).unwrap_err();
     assert!(matches!(cut_off, Error::WrongLength { expected: 8, found: 12, .. }), "{cut_off}");

@@ -58,7 +58,7 @@ impl<T: Real> BlockFft<T> {
         check_whole(length, rows.len())?;
         let count = strips.len().max(1);
         let width = length / count;
-        check_length("all strips of a joined transform", length, width * count)?;
+        check_length("the whole of a joined transform's strips", length, width * count)?;
         for strip in strips.iter().flatten() {
             let needed = rows.len() / length * width;
             check_length("a strip of a joined transform", needed, strip.len())?;
