@@ -28,7 +28,7 @@ pub(super) struct Limits {
 
 /// The most trials of a search; one that needs more is told as unsettled.
 const TRIALS_MAX: u32 = 80;
-/// The first step away from a guess, as a factor; each further one is the square of the one before.
+/// The first step away from a guess, as a factor, and the least; each further one is the square of the one before.
 const FIRST_STEP: f64 = 1.3;
 /// The largest step.
 const STEP_MAX: f64 = 4.0;
@@ -185,9 +185,7 @@ impl Decision {
         if longest >= self.limits.longest.as_ps() {
             return self.done(SearchEnd::NeverSustained);
         }
-        let not_sustained = |e: &&Evidence| e.verdict != Verdict::Sustained;
-        let steps = self.evidence.values().rev().take_while(not_sustained).count();
-        let longer = longest as f64 * stride(steps);
+        let longer = longest as f64 * stride(self.evidence.keys().rev());
         self.attempt((longer.ceil() as u64).max(longest + 1))
     }
 
@@ -197,9 +195,7 @@ impl Decision {
         if shortest <= self.limits.shortest.as_ps() {
             return self.repeat().unwrap_or_else(|| self.done(SearchEnd::AlwaysSustained));
         }
-        let not_refused = |e: &&Evidence| e.verdict != Verdict::Refused;
-        let steps = self.evidence.values().take_while(not_refused).count();
-        let shorter = shortest as f64 / stride(steps);
+        let shorter = shortest as f64 / stride(self.evidence.keys());
         self.attempt((shorter.floor() as u64).min(shortest - 1))
     }
 
@@ -245,10 +241,13 @@ impl Decision {
     }
 }
 
-/// The factor of the `steps`-th step in one direction.
-fn stride(steps: usize) -> f64 {
-    let doublings = steps.saturating_sub(1).min(16) as i32;
-    FIRST_STEP.powf(2f64.powi(doublings)).min(STEP_MAX)
+/// The factor of the next step beyond the first of `tried`, which leads away from the second: the square of the step between
+/// those two. Where the gap was already narrow, and the end of it that held then does not any more, the way begins anew
+/// with a small step: the machine became a little slower, not four times as slow.
+fn stride<'a>(mut tried: impl Iterator<Item = &'a u64>) -> f64 {
+    let (Some(&last), Some(&before)) = (tried.next(), tried.next()) else { return FIRST_STEP };
+    let step = last.max(before) as f64 / last.min(before) as f64;
+    (step * step).clamp(FIRST_STEP, STEP_MAX)
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@
 //! too short costs a fraction of a trial. Rank 0 decides every leg and spreads it by broadcast; virtual time serves as well
 //! as real time.
 
+mod back_to_back;
 mod decision;
 mod first_guess;
 mod hygiene;
@@ -59,6 +60,7 @@ use analysis::statistics::MissRate;
 use contract::record::{PeriodSearch, SearchEnd};
 use contract::{Error, Rank, Result, Time, TimeSpan};
 
+pub(crate) use back_to_back::{back_to_back, turns_last_s};
 pub(crate) use hygiene::{PRIORITY, RATE_MONOTONIC, prioritise, refusal};
 pub(crate) use report::{derived, rate, report};
 pub(crate) use trial::{Deadlines, Trial, Usual};
@@ -75,6 +77,19 @@ use wanted::Wanted;
 
 /// One rank's part of a trial.
 pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
+
+/// What is known of a job before its period is searched for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// About how long an instance takes, so that it need not be measured: at every rank or at none, and what rank 0 says counts.
+    pub(crate) each: Option<TimeSpan>,
+    /// How many instances may wait for each other before one is late.
+    pub(crate) waiting: u64,
+}
+
+/// A trial has so many times as many instances as may wait, unless somebody said how long it is to be: a job that has an
+/// eighth of its time to spare then works off all that may wait within half of it.
+pub(crate) const PERIODS_PER_WAITING: u64 = 16;
 
 /// What was found, at rank 0.
 #[derive(Debug)]
@@ -102,6 +117,11 @@ const SHORTEST: TimeSpan = TimeSpan::from_ns(10);
 /// Any error of the contract, after what was tried has been told; [`Error::Program`] for a period that no clock of this
 /// machine can keep.
 pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
+    find_knowing(bench, Known::default(), body)
+}
+
+/// The same for a job of which something is known.
+pub(crate) fn find_knowing(bench: &mut Bench<'_>, known: Known, body: Body<'_>) -> Result<Found> {
     let settings = &bench.settings.real_time;
     let step = bench.rank.clock().resolution;
     let asked = settings.period_s.map(TimeSpan::from_s);
@@ -112,7 +132,7 @@ pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
     let shortest = step.max(SHORTEST);
     let told = hygiene::apply(bench.rank, settings.hygiene, &bench.step.parameters)?;
     let mut legs = Legs::new(body, bench.overheads.agreement);
-    let guess = match asked.or(guess) {
+    let guess = match asked.or(guess).or(known.each) {
         Some(guess) => guess,
         None => first_guess::measure(bench.rank, &mut legs, settings.trial_s())?,
     };
@@ -122,7 +142,7 @@ pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<Found> {
         hygiene::restore(bench.rank);
         return found;
     }
-    let mut tester = Tester::new(bench, legs);
+    let mut tester = Tester::new(bench, legs, known.waiting);
     let answer = match asked {
         Some(period) => one_period(&mut tester, period)?,
         None => {

@@ -6,13 +6,13 @@ use analysis::statistics::MissRate;
 use contract::record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
 use contract::{Result, Time, TimeSpan};
 
-use super::Found;
 use super::decision::{Answer, Verdict};
 use super::leg::{INSTANCES_MAX, Leg, Legs};
 use super::orders::Order;
 use super::schedule::Schedule;
 use super::trial::{Late, Paused, WORST_KEPT};
 use super::wanted::Wanted;
+use super::{Found, PERIODS_PER_WAITING};
 use crate::Event;
 use crate::execute::Bench;
 
@@ -32,6 +32,8 @@ const PAUSES_KEPT: usize = 1024;
 pub(super) struct Tester<'a, 'b> {
     bench: &'a mut Bench<'b>,
     legs: Legs<'a>,
+    /// How many instances may wait for each other.
+    waiting: u64,
     wanted: Wanted,
     begin: Time,
     pub(super) schedule: Schedule,
@@ -71,7 +73,7 @@ pub(super) enum Confirmed {
 }
 
 impl<'a, 'b> Tester<'a, 'b> {
-    pub(super) fn new(bench: &'a mut Bench<'b>, legs: Legs<'a>) -> Self {
+    pub(super) fn new(bench: &'a mut Bench<'b>, legs: Legs<'a>, waiting: u64) -> Self {
         let miss_rate = bench.settings.real_time.miss_rate;
         let confidence = bench.settings.confidence;
         let schedule = Schedule::new(&bench.settings.real_time);
@@ -79,6 +81,7 @@ impl<'a, 'b> Tester<'a, 'b> {
         Tester {
             bench,
             legs,
+            waiting,
             wanted: Wanted { miss_rate, confidence },
             begin,
             schedule,
@@ -114,7 +117,10 @@ impl<'a, 'b> Tester<'a, 'b> {
                     break;
                 }
             }
-            let instances = (made * GROWTH).max(FIRST_LEG).min(planned - made);
+            let left = planned - made;
+            let next = (made * GROWTH).max(FIRST_LEG);
+            // What a short last leg would show is shown better by a long one.
+            let instances = if left < 2 * next { left } else { next };
             responses.extend(self.leg(period, instances, made)?);
             let is_whole = responses.len() as u64 == planned;
             let so_far = is_whole.then(|| self.wanted.rate(&responses, period, 1));
@@ -149,10 +155,12 @@ impl<'a, 'b> Tester<'a, 'b> {
         let begin_s = self.spent_s();
         let mut responses: Vec<u64> = Vec::new();
         let mut missed = 0;
-        // With more than the wanted share missed already, the rest need not be seen.
+        // With more than the wanted share missed already, the rest need not be seen. Each leg begins anew, so it is as long as
+        // all before: what an instance leaves to the next ones must have time to become too much.
         while (responses.len() as u64) < planned && missed <= most {
             let made = responses.len() as u64;
-            let leg = self.leg(period, (planned - made).min(trial), made)?;
+            let longest = made.max(trial).min(INSTANCES_MAX);
+            let leg = self.leg(period, (planned - made).min(longest), made)?;
             missed += leg.iter().filter(|&&ps| ps > period.as_ps()).count();
             responses.extend(leg);
         }
@@ -186,7 +194,11 @@ impl<'a, 'b> Tester<'a, 'b> {
 
     /// How many instances a trial of `period` has.
     fn planned(&self, period: TimeSpan) -> u64 {
-        self.bench.settings.real_time.instances(period, self.wanted.instances_needed())
+        let settings = &self.bench.settings.real_time;
+        let instances = settings.instances(period, self.wanted.instances_needed());
+        // The last leg is most of it.
+        let for_waiting = (PERIODS_PER_WAITING * self.waiting).div_ceil(GROWTH) * (GROWTH + 1);
+        if settings.trials_are_free() { instances.max(for_waiting) } else { instances }
     }
 
     /// How long each of some instances took, of a trial of which `made` were made before.

@@ -97,15 +97,6 @@ impl Member {
     pub(crate) fn bring_stamps(&self, rank: &mut dyn Rank, matrices: u64) -> Result<AllStamps> {
         self.stamps.bring(rank, matrices)
     }
-
-    /// To be called before trials without messages.
-    pub(crate) fn clear(&mut self) {
-        for part in &mut self.parts {
-            if let Kind::Stage(stage) = &mut part.kind {
-                stage.clear();
-            }
-        }
-    }
 }
 
 /// Posts and sends what can be, and lets the part that is furthest down the chain and ready do a bit of its work; or waits
@@ -185,6 +176,11 @@ fn take(parts: &mut [Part], (level, purpose, came): Arrival) {
 
 /// A trial without any message: each stage does its work on each matrix, one after the other.
 fn work_alone(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
+    for part in parts.iter_mut() {
+        if let Kind::Stage(stage) = &mut part.kind {
+            stage.clear();
+        }
+    }
     for matrix in 0..flow.trial.instances {
         flow.deadlines.wait_for(flow.rank, matrix);
         for part in parts.iter_mut().rev() {

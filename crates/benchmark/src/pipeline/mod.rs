@@ -12,7 +12,7 @@
 //! # Where things are
 //! [`Chain`] is what a file says ([`file`], [`placement`]), [`geometry`] who sends what to whom, [`inlet`] (with [`apart`]) and [`outgoing`] the
 //! two sides of a part, [`stage`], [`source`] and [`sink`] the three kinds of parts, [`member`] a rank with its parts,
-//! [`function`] what stages compute, and [`expected`] the same computed directly. [`results`] makes measurements of what was noted ([`stamps`]). The
+//! [`function`] what stages compute, and [`expected`] the same computed directly. [`results`] makes measurements of what was noted ([`stamps`]), [`turns`] of what it takes back to back. The
 //! benchmark itself is `programs::real_time::pipeline`.
 
 mod apart;
@@ -37,12 +37,14 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 mod trend;
+mod turns;
 mod waiting;
 
 pub use chain::{Chain, Function, Stage};
 pub use choice::{Pacing, Pipeline};
 pub(crate) use member::Member;
-pub(crate) use results::{computing_us, hidden, profile};
+pub(crate) use results::profile;
+pub(crate) use turns::{WAYS, computing_us, in_turns};
 
 /// How a chain is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use super::geometry::{Level, intake};
 use super::inlet::Inlet;
 use super::trend::Trend;
 use super::waiting::{Came, Purpose};
+use crate::period::PERIODS_PER_WAITING;
 
 /// The first results of a trial show how long a matrix is under way while the chain is full.
 const SETTLING: u64 = 8;
@@ -44,7 +45,7 @@ impl SinkPart {
         let inlet = Inlet::new(intake(from, level, index), level, me, (chain.buffers, 0))?;
         let expected = checks.then(|| Expected::new(chain, seed, level.columns));
         let first_row = index * level.strip();
-        let (level, settled, trend) = (level.clone(), TimeSpan::ZERO, Trend::new()?);
+        let (level, settled, trend) = (level.clone(), TimeSpan::ZERO, Trend::default());
         Ok(SinkPart { level, first_row, inlet, expected, block: 0, of: 0, settled, trend })
     }
 
@@ -57,7 +58,7 @@ impl SinkPart {
         self.inlet.begin(matrices);
         (self.block, self.of) = (0, matrices * self.inlet.blocks() as u64);
         self.settled = TimeSpan::ZERO;
-        self.trend.begin();
+        self.trend.begin(matrices);
     }
 
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
@@ -111,14 +112,14 @@ impl SinkPart {
         } else {
             ended(matrix, trial.start(matrix) + (latency - self.settled));
         }
-        self.trend.note(latency);
-        // In a trial that a queue at the source outlasts, what a pause put off looks like falling behind.
-        let is_long = trial.period.times(trial.instances) >= allowed.times(2);
-        if matrix + 1 == trial.instances && is_long {
-            let behind = self.trend.behind(trial.period);
-            for (matrix, late) in behind.into_iter().flatten() {
-                ended(matrix, trial.deadline(matrix) + allowed + late);
-            }
+        self.trend.note(matrix, latency);
+        // In a trial that is short beside the queue at the source, what a pause put off looks like falling behind.
+        let is_long = trial.period.times(trial.instances) >= allowed.times(PERIODS_PER_WAITING);
+        if matrix + 1 == trial.instances
+            && is_long
+            && let Some((matrices, late)) = self.trend.behind(trial.period)
+        {
+            matrices.for_each(|matrix| ended(matrix, trial.deadline(matrix) + allowed + late));
         }
     }
 

@@ -87,15 +87,6 @@ impl AllStamps {
         self.most(&self.busy, level)
     }
 
-    /// The time that each rank worked on each matrix at all levels, in picoseconds.
-    pub(super) fn busy_of_ranks(&self) -> impl Iterator<Item = Vec<u64>> {
-        let of_rank = |levels: &[u64]| {
-            let sum = |matrix: usize| levels.iter().skip(matrix).step_by(self.matrices).sum();
-            (0..self.matrices).map(sum).collect()
-        };
-        self.busy.chunks((self.levels * self.matrices).max(1)).map(of_rank)
-    }
-
     fn most(&self, stamps: &[u64], level: usize) -> Vec<u64> {
         let ranks = || stamps.chunks((self.levels * self.matrices).max(1));
         let of = |matrix: usize| ranks().map(move |rank| rank[level * self.matrices + matrix]);
@@ -119,8 +110,7 @@ mod tests {
         assert_eq!(all.ends(1), [33, 40]);
         assert_eq!(all.busy(1), [5, 9]);
         assert_eq!(all.ends(0), [1, 2]);
-        // Rank 1 works 4 + 1 on the first matrix, and 9 + 2 on the second.
-        assert_eq!(all.busy_of_ranks().collect::<Vec<_>>(), [[5, 6], [5, 11]]);
+        assert_eq!(all.busy(2), [1, 2]);
     }
 
     #[test]
@@ -135,7 +125,7 @@ mod tests {
             let all = stamps.bring(rank, 2)?;
             if me == 0 {
                 assert_eq!((all.ends(0), all.ends(1)), (vec![0, 70], vec![0, 71]));
-                assert_eq!(all.busy_of_ranks().collect::<Vec<_>>(), [[7, 0], [7, 0]]);
+                assert_eq!((all.busy(0), all.busy(1)), (vec![7, 0], vec![7, 0]));
             }
             Ok(())
         })

@@ -11,7 +11,8 @@ use super::pattern::PeriodicArguments;
 const EXAMPLES: &str = "\
 Examples:
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml
-      the shortest period that is kept
+      the shortest period that is kept, and what a matrix takes back to back
+      beside its computing
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml --period 2ms
       how often this period is missed
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml --granularity

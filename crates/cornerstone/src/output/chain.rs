@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::record::{Measurement, ParameterValue, Parameters};
+use contract::record::{Measurement, ParameterValue, Parameters, Summary};
 
 use super::findings::Finding;
 use super::group_table::mark;
@@ -105,26 +105,47 @@ impl<'a> Found<'a> {
         table(&header.collect::<Vec<_>>(), names.len() + 1, stages.iter().map(row).collect())
     }
 
-    /// What a chain's communication costs it, where the functions were measured alone.
+    /// What a chain's communication costs it: back to back, beside its functions alone, and in its period.
     fn cost(&self, names: &[&String], case: &Parameters) -> Option<String> {
         let computing = self.get(case, "busiest-processor")?;
-        let ratio = self.get(case, "period-per-computing")?;
+        let whole = self.get(case, "back-to-back")?;
         let mut case_words = words(names, case);
         case_words.retain(|word| !word.is_empty());
         let mut text = format!(
-            "{}: the functions alone take the busiest processor {} a matrix;\n  the period is {:.2} times that",
+            "{}: back to back {} a matrix; the functions alone take the busiest processor {}",
             case_words.join(" "),
+            median(whole),
             median(computing),
-            ratio.summary.median
         );
+        if let Some(ratio) = self.get(case, "back-to-back-per-computing") {
+            text +=
+                &format!(",\n  the chain {:.2} times that{}", ratio.summary.median, turns(ratio));
+        }
+        if let Some(hidden) = self.get(case, "hidden") {
+            text += &format!(
+                "\n  {:.0} % of the communication is hidden (alone it takes {} a matrix)",
+                hidden.summary.median,
+                self.get(case, "messages-only").map_or_else(String::new, median)
+            );
+        }
+        if let Some(ratio) = self.get(case, "period-per-computing") {
+            text += &format!("\n  the period is {:.2} times the computing", ratio.summary.median);
+        }
         for (metric, word) in [("rate", "moves"), ("nominal-rate", "computes")] {
             let rate = self.get(case, metric).map(|rate| format!("; it {word} {}", median(rate)));
             text += &rate.unwrap_or_default();
         }
-        if let Some(hidden) = self.get(case, "hidden") {
-            text += &format!("\n  {:.0} % of the communication is hidden", hidden.summary.median);
-        }
         Some(text + "\n\n")
+    }
+}
+
+/// The interval of a ratio's middle turn; nothing where there was one turn.
+fn turns(ratio: &Measurement) -> String {
+    match ratio.summary {
+        Summary { n: 0 | 1, .. } => String::new(),
+        Summary { n, ci_low, ci_high, .. } => {
+            format!(" ({ci_low:.2} .. {ci_high:.2}, the middle one of {n} turns)")
+        }
     }
 }
 
