@@ -13,18 +13,18 @@ mod pieces;
 mod reduce;
 mod sharing;
 mod spread;
+mod waiting;
 
 use agree::{Agreement, Call, Made, Whom, out_of_step};
 use contract::{Error, Result};
-
 use pages::Pages;
 use pieces::{Pieces, Span, copy, piece_within};
 pub use reduce::{Apply, Combine};
 pub(crate) use sharing::Sharing;
 
 use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
-use crate::engine::{Engine, FIRST_LOOKS};
-use crate::primitive::{Ordering, fence, spin_loop};
+use crate::engine::Engine;
+use crate::primitive::{Ordering, fence};
 use crate::wait;
 
 /// Pieces that are put before the first is taken. A slot is not used again before the window after the next, so that nobody
@@ -351,135 +351,11 @@ impl Team {
         (1..size).map(move |distance| (me + distance) % size)
     }
 
-    /// Waits until every member's part of the step is there, and checks that all of them mean the same call.
-    #[inline]
-    fn wait_for_all<H: Host>(&mut self, host: &mut H, number: u32) -> Result<()> {
-        self.wait_for_arrivals(host, number)?;
-        for distance in 1..self.size() {
-            self.wait_for_part(host, (self.me + distance) % self.size(), number)?;
-        }
-        self.ended_by_all = self.before_window;
-        Ok(())
-    }
-
-    /// Where ranks share processors, waits until all have said that they are there: one sleep, not one for each.
-    #[inline]
-    fn wait_for_arrivals<H: Host>(&mut self, host: &mut H, number: u32) -> Result<()> {
-        if !self.shares_processors {
-            return Ok(());
-        }
-        let all = self.size() as u32;
-        self.wait_for(host, number, Whom::All, |team| {
-            team.board(0).works[number as usize % SLOTS].arrived.is(number, all)
-        })
-    }
-
-    /// Waits for one member's part of the step, of `bytes` bytes; gives where it lies.
-    #[inline]
-    fn part<H: Host>(
-        &mut self,
-        host: &mut H,
-        member: usize,
-        number: u32,
-        bytes: usize,
-    ) -> Result<*const u8> {
-        self.wait_for_part(host, member, number)?;
-        Ok(self.place(member, number, bytes))
-    }
-
-    /// Waits until one member's part of the step is there, and checks that the member means the same call.
-    #[inline]
-    fn wait_for_part<H: Host>(&mut self, host: &mut H, member: usize, number: u32) -> Result<()> {
-        let slot = number as usize % SLOTS;
-        self.wait_for(host, number, Whom::One(member), |team| {
-            team.board(member).heads[slot].holds(number)
-        })?;
-        let (mark, bytes) = self.board(member).heads[slot].contents();
-        if (mark, bytes) != (self.call.mark, self.call.bytes) {
-            return Err(self.disagree(host, member, mark, bytes));
-        }
-        Ok(())
-    }
-
     /// Wakes the members that sleep.
     fn wake_others<H: Host>(&self, host: &mut H) {
         let segment = host.engine().segment();
         for &rank in self.members.iter().filter(|&&rank| rank != self.members[self.me]) {
             wait::wake_if_asleep(segment.block(rank).sleep_word());
-        }
-    }
-
-    /// Waits in step `number` until `ready`, which depends on the parts of `whom`.
-    #[inline]
-    fn wait_for<H: Host>(
-        &mut self,
-        host: &mut H,
-        number: u32,
-        whom: Whom,
-        ready: impl Fn(&Team) -> bool,
-    ) -> Result<()> {
-        let looks = if self.shares_processors { 1 } else { FIRST_LOOKS };
-        for _ in 0..looks {
-            if ready(self) {
-                return Ok(());
-            }
-            spin_loop();
-        }
-        if self.keeps_processor(whom, number, &ready) {
-            return Ok(());
-        }
-        self.wait_long_for(host, number, whom, &ready)
-    }
-
-    #[cold]
-    fn wait_long_for<H: Host>(
-        &mut self,
-        host: &mut H,
-        number: u32,
-        whom: Whom,
-        ready: &dyn Fn(&Team) -> bool,
-    ) -> Result<()> {
-        let (mut gone, mut astray, mut parted, mut broken) = (None, None, None, false);
-        let mut looks = 0_u32;
-        Engine::wait_until(host, H::engine, &mut |host| {
-            host.idle();
-            looks += 1;
-            if ready(self) {
-                return true;
-            }
-            if wait::is_time_to_doubt(looks, !self.shares_processors) {
-                gone = self.gone_before(host, number);
-                // In this order: a member puts its part before it says which call it is in.
-                parted = self.contradicting().or_else(|| self.elsewhere());
-                astray = self.astray(whom, number);
-            }
-            broken = self.board(0).broken.is_set();
-            // It may have given its part just before it went.
-            let vain = gone.is_some() || astray.is_some() || parted.is_some() || broken;
-            vain && !ready(self)
-        })?;
-        match gone {
-            _ if ready(self) => Ok(()),
-            _ if broken => Err(host.disagree(out_of_step())),
-            None if let Some(member) = astray => {
-                let head = &self.board(member).heads[number as usize % SLOTS];
-                if head.holds(number) {
-                    let (mark, bytes) = head.contents();
-                    return Err(self.disagree(host, member, mark, bytes));
-                }
-                self.agreement = Agreement::OutOfStep;
-                Err(host.disagree(self.without(member, "went on without taking part in")))
-            }
-            None if let Some(member) = parted => {
-                self.agreement = Agreement::OutOfStep;
-                Err(host.disagree(self.without(member, "makes another collective and not")))
-            }
-            Some(rank) => {
-                let how = "its program ended before it came to a collective that is waited for";
-                let error = Error::RankDied { rank, how: how.into() };
-                Err(host.engine().fail(error))
-            }
-            None => Ok(()),
         }
     }
 }

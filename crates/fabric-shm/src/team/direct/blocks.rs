@@ -1,0 +1,239 @@
+//! Broadcast, scatter, gather, allgather and all-to-all from memory to memory.
+
+use contract::Result;
+
+use super::{Host, Showing, Shown, Team};
+
+impl Team {
+    /// As [`Team::broadcast`]. Of two members each copies a half.
+    ///
+    /// # Safety
+    /// As there.
+    pub(in crate::team) unsafe fn broadcast_directly<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        root: usize,
+        memory: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let (is_root, address) = (self.me == root, memory as usize);
+        let shown = Shown { from: address, to: address };
+        if self.size() == 2 {
+            let (other, half) = (1 - self.me, bytes / 2);
+            return self.step_directly(
+                host,
+                (mark, bytes),
+                (Showing::All, shown),
+                1,
+                |team, host, number| {
+                    let theirs = team.shown(host, other, number)?;
+                    // SAFETY: both have shown `bytes` bytes; the root writes the second half, the other reads the first.
+                    unsafe {
+                        match is_root {
+                            true => team.write(
+                                host,
+                                other,
+                                theirs.to + half,
+                                memory.add(half),
+                                bytes - half,
+                            )?,
+                            false => team.read(host, other, theirs.from, memory, half)?,
+                        }
+                    }
+                    team.count_done(host, other, number);
+                    Ok(())
+                },
+            );
+        }
+        let touching = if is_root { self.size() - 1 } else { 0 };
+        self.step_directly(
+            host,
+            (mark, bytes),
+            (Showing::Root(root), shown),
+            touching,
+            |team, host, number| {
+                if !is_root {
+                    let theirs = team.shown(host, root, number)?;
+                    // SAFETY: the root has shown `bytes` bytes, and our caller has promised room for them.
+                    unsafe { team.read(host, root, theirs.from, memory, bytes)? };
+                    team.count_done(host, root, number);
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// As [`Team::scatter`].
+    ///
+    /// # Safety
+    /// As there.
+    pub(in crate::team) unsafe fn scatter_directly<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        root: usize,
+        send: *const u8,
+        receive: *mut u8,
+        each: usize,
+    ) -> Result<()> {
+        let (me, is_root) = (self.me, self.me == root);
+        let shown = Shown { from: send as usize, to: 0 };
+        let touching = if is_root { self.size() - 1 } else { 0 };
+        self.step_directly(
+            host,
+            (mark, each),
+            (Showing::Root(root), shown),
+            touching,
+            |team, host, number| {
+                if is_root {
+                    if !receive.is_null() {
+                        // SAFETY: our caller's promise.
+                        unsafe { std::ptr::copy(send.add(me * each), receive, each) };
+                    }
+                    return Ok(());
+                }
+                let theirs = team.shown(host, root, number)?;
+                // SAFETY: the root has shown a block for each member, and our caller has promised room for one.
+                unsafe { team.read(host, root, theirs.from + me * each, receive, each)? };
+                team.count_done(host, root, number);
+                Ok(())
+            },
+        )
+    }
+
+    /// As [`Team::gather`]. The members write their blocks themselves.
+    ///
+    /// # Safety
+    /// As there.
+    pub(in crate::team) unsafe fn gather_directly<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        root: usize,
+        send: *const u8,
+        receive: *mut u8,
+        each: usize,
+    ) -> Result<()> {
+        let (me, is_root) = (self.me, self.me == root);
+        let shown = Shown { from: 0, to: receive as usize };
+        let touching = if is_root { self.size() - 1 } else { 0 };
+        self.step_directly(
+            host,
+            (mark, each),
+            (Showing::All, shown),
+            touching,
+            |team, host, number| {
+                if is_root {
+                    // They show nothing of use, but have to mean the same call, which nobody else would notice.
+                    if !send.is_null() {
+                        // SAFETY: our caller's promise.
+                        unsafe { std::ptr::copy(send, receive.add(me * each), each) };
+                    }
+                    for member in team.others() {
+                        team.shown(host, member, number)?;
+                    }
+                    return Ok(());
+                }
+                let theirs = team.shown(host, root, number)?;
+                // SAFETY: the root has shown room for a block of each member, of which this one is ours.
+                unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
+                team.count_done(host, root, number);
+                Ok(())
+            },
+        )
+    }
+
+    /// As [`Team::allgather`].
+    ///
+    /// # Safety
+    /// As there.
+    pub(in crate::team) unsafe fn allgather_directly<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        send: *const u8,
+        receive: *mut u8,
+        each: usize,
+    ) -> Result<()> {
+        // SAFETY: our caller's promise.
+        let own = unsafe { receive.add(self.me * each) };
+        let from = if send.is_null() { own.cast_const() } else { send };
+        let shown = Shown { from: from as usize, to: 0 };
+        let touching = self.size() - 1;
+        self.step_directly(
+            host,
+            (mark, each),
+            (Showing::All, shown),
+            touching,
+            |team, host, number| {
+                // SAFETY: each has shown its block, and our caller has promised room for one of each.
+                unsafe { team.read_blocks(host, number, 0, receive, each)? };
+                if !send.is_null() {
+                    // SAFETY: as above.
+                    unsafe { std::ptr::copy(send, own, each) };
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Copies a block from each other member, from `offset` in what it shows, and says that it is no more touched.
+    ///
+    /// # Safety
+    /// All have shown a block there, and `receive` has room for one of each member.
+    unsafe fn read_blocks<H: Host>(
+        &mut self,
+        host: &mut H,
+        number: u32,
+        offset: usize,
+        receive: *mut u8,
+        each: usize,
+    ) -> Result<()> {
+        for member in self.others() {
+            let theirs = self.shown(host, member, number)?;
+            // SAFETY: our caller's promise.
+            unsafe {
+                let to = receive.add(member * each);
+                self.read(host, member, theirs.from + offset, to, each)?;
+            }
+            self.count_done(host, member, number);
+        }
+        Ok(())
+    }
+
+    /// As [`Team::all_to_all`], where `send` and `receive` are apart or this rank shows a copy.
+    ///
+    /// # Safety
+    /// As there.
+    pub(in crate::team) unsafe fn all_to_all_directly<H: Host>(
+        &mut self,
+        host: &mut H,
+        mark: u32,
+        send: *const u8,
+        receive: *mut u8,
+        each: usize,
+    ) -> Result<()> {
+        let (me, size) = (self.me, self.size());
+        // What the others have yet to read must not be written over.
+        let copy = (send == receive.cast_const()).then(|| {
+            // SAFETY: our caller's promise.
+            unsafe { std::slice::from_raw_parts(send, size * each) }.to_vec()
+        });
+        let from = copy.as_ref().map_or(send, |copy| copy.as_ptr());
+        let shown = Shown { from: from as usize, to: 0 };
+        self.step_directly(
+            host,
+            (mark, each),
+            (Showing::All, shown),
+            size - 1,
+            |team, host, number| {
+                // SAFETY: each has shown a block for every member, and our caller has promised room for one of each.
+                unsafe { team.read_blocks(host, number, me * each, receive, each)? };
+                // SAFETY: as above.
+                unsafe { std::ptr::copy(from.add(me * each), receive.add(me * each), each) };
+                Ok(())
+            },
+        )
+    }
+}
