@@ -81,10 +81,10 @@ impl Engine {
             if wanted.is_some_and(|wanted| self.operations[wanted].done) {
                 return;
             }
-            if std::mem::replace(&mut in_a_row, true) {
-                ring.prepare();
-            }
             if body.kind == kind::SHORT {
+                if std::mem::replace(&mut in_a_row, true) {
+                    ring.prepare();
+                }
                 self.take_short_from(source);
                 continue;
             }

@@ -109,6 +109,8 @@ pub(crate) struct RankBlock {
     processor: AtomicU32,
     /// An address in its process from which the others may try to read.
     probe: AtomicU64,
+    /// 1 once it has written what its neighbour reads to see how fast that goes.
+    probe_written: AtomicU32,
     sleep: SleepWord,
     senders: Senders,
     call: CallWord,
@@ -214,7 +216,8 @@ impl Header {
         }
     }
 
-    /// Gives this rank's opinion, waits for all others', and says what they come to: most of them, if none objects.
+    /// Gives this rank's opinion, waits for all others', and says what they come to: more than half of them, if none
+    /// objects. Of two each may so keep both from attaching, which loses less where it is wrong than attaching does.
     pub(crate) fn share_opinion(&self, own: Opinion, ranks: usize) -> Opinion {
         let Opinions { fast, impossible, given } = &self.opinions;
         match own {
@@ -234,7 +237,7 @@ impl Header {
         }
         match (fast.load(Ordering::Relaxed) as usize, impossible.load(Ordering::Relaxed)) {
             (_, 1..) => Opinion::Impossible,
-            (votes, 0) if 2 * votes >= ranks => Opinion::Fast,
+            (votes, 0) if 2 * votes > ranks => Opinion::Fast,
             _ => Opinion::Slow,
         }
     }
@@ -308,6 +311,15 @@ impl RankBlock {
 
     pub(crate) fn set_probe(&self, address: u64) {
         self.probe.store(address, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_probe_written(&self) -> bool {
+        // Acquire, partner of the release below: what was written is read as it was.
+        self.probe_written.load(Ordering::Acquire) != 0
+    }
+
+    pub(crate) fn set_probe_written(&self) {
+        self.probe_written.store(1, Ordering::Release);
     }
 
     /// The collective that this rank is in.
