@@ -196,18 +196,20 @@ impl Engine {
             "yield, then sleep (more ranks than processors)"
         };
         let layout = self.segment.layout();
+        let ring_bytes = layout.lines_per_ring() as usize * crate::ring::LINE_BYTES;
+        let eager_limit_bytes = EAGER_LIMIT_BYTES.max(ring_bytes);
         BTreeMap::from([
             ("waiting".into(), waiting.into()),
             (
                 "eager limit".into(),
-                format!("{EAGER_LIMIT_BYTES} bytes; {DIRECT_FROM_BYTES} from an arena"),
+                format!("{eager_limit_bytes} bytes; {DIRECT_FROM_BYTES} from an arena"),
             ),
             (
                 "ring".into(),
                 format!(
                     "{} cells and {} bytes for each pair of ranks",
                     layout.cells_per_ring(),
-                    layout.lines_per_ring() as usize * crate::ring::LINE_BYTES
+                    ring_bytes
                 ),
             ),
             ("cross-memory attach".into(), self.attach.describe()),

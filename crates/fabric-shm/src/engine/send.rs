@@ -120,7 +120,7 @@ impl Engine {
     fn eager_limit_bytes(&self, to: usize) -> usize {
         match self.attaches_early(to) {
             true => ATTACHED_FROM_BYTES,
-            false => EAGER_LIMIT_BYTES,
+            false => EAGER_LIMIT_BYTES.max(self.outbound[to].ring.byte_count()),
         }
     }
 
@@ -242,10 +242,11 @@ impl Engine {
     ) -> Option<Outgoing> {
         let Operation { memory, room, moved: before, .. } = self.operations[request];
         let mut moved = before;
-        let fragment = self.outbound[to].ring.fragment_bytes();
+        let far_ahead = self.outbound[to].ring.is_far_ahead();
         while moved < room {
-            let bytes = fragment.min(room - moved);
-            if !self.outbound[to].ring.has_room(lines_for(bytes)) {
+            let ring = &mut self.outbound[to].ring;
+            let bytes = ring.next_fragment_bytes(far_ahead, moved, room - moved);
+            if !ring.has_room(lines_for(bytes)) {
                 break;
             }
             // SAFETY: the caller of `start_send` promised `room` readable bytes.

@@ -214,6 +214,49 @@ mod unmodelled {
         assert!(consumer.0.pop(1, 0) && producer.0.has_room(0));
     }
 
+    /// The fragments of a message of so many bytes, in units of 1 KiB.
+    fn fragments(ring: &Producer, far_ahead: bool, kibibytes: usize) -> Vec<usize> {
+        let (mut moved, mut found) = (0, vec![]);
+        while moved < kibibytes << 10 {
+            let bytes = ring.next_fragment_bytes(far_ahead, moved, (kibibytes << 10) - moved);
+            moved += bytes;
+            found.push(bytes >> 10);
+        }
+        found
+    }
+
+    #[test]
+    fn fragments_grow_to_a_quarter_of_the_ring_and_shrink_again() {
+        let mut memory = Memory::new(8, 4096);
+        let ring = memory.ends().0.0;
+        assert_eq!(fragments(&ring, false, 10), [10]);
+        assert_eq!(fragments(&ring, false, 64), [16; 4]);
+        assert_eq!(fragments(&ring, false, 128), [16, 16, 32, 32, 16, 16]);
+        assert_eq!(fragments(&ring, false, 256), [16, 16, 32, 64, 64, 32, 16, 16]);
+        // 53 left after 32 of 85: half of it, less than 32, in whole pages of 4.
+        assert_eq!(fragments(&ring, false, 85), [16, 16, 24, 16, 13]);
+        assert_eq!(fragments(&ring, true, 150), [64, 64, 22]);
+        let mut small = Memory::new(8, 16);
+        let ring = small.ends().0.0;
+        let quarter = 16 / 4 * LINE_BYTES;
+        assert_eq!(ring.next_fragment_bytes(false, 0, 10_000), quarter);
+        assert_eq!(ring.next_fragment_bytes(true, 5_000, 10_000), quarter);
+    }
+
+    #[test]
+    fn a_sender_is_far_ahead_until_a_quarter_is_returned() {
+        let mut memory = Memory::new(8, 16);
+        let (mut producer, mut consumer) = memory.ends();
+        let lines = |count: usize| vec![0; count * LINE_BYTES];
+        producer.0.push(body(0, 0), &lines(3));
+        assert!(!producer.0.is_far_ahead());
+        producer.0.push(body(1, 0), &lines(1));
+        assert!(producer.0.is_far_ahead());
+        // Three lines are less than what is returned at once, four are not.
+        assert!(!consumer.0.pop(1, 3) && producer.0.is_far_ahead());
+        assert!(consumer.0.pop(1, 1) && !producer.0.is_far_ahead());
+    }
+
     #[test]
     fn short_copies_of_every_length_are_exact() {
         const LONGEST: usize = size_of::<Body>();

@@ -1,7 +1,7 @@
 /* Point-to-point messages in every mode, between every pair and to oneself, at lengths that take every way. */
 #include "check.h"
 
-static const int LENGTHS[] = {0, 1, 48, 49, 1000, 65536, 65537, 1 << 20};
+static const int LENGTHS[] = {0, 1, 48, 49, 1000, 65536, 65537, 262144, 262145, 1 << 20};
 enum { MANY = sizeof LENGTHS / sizeof *LENGTHS, LONGEST = 1 << 20 };
 
 static unsigned char *out, *in;
