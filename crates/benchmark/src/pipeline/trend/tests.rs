@@ -123,7 +123,7 @@ fn of_a_hundred(period_us: f64, mood_us: f64) -> usize {
     (0..100).filter(|&seed| falls(seed)).count()
 }
 
-/// By the middle latency of each half instead of the least, 40 to 50 of the trials at 200 us say so, and 25 to 30 of those at 220.
+/// By the middle latency of each half instead of the least, half of the trials at 200 us say so, and a quarter of those at 220.
 #[test]
 fn on_a_machine_with_moods_what_keeps_up_is_seldom_refused_and_what_does_not_mostly_is() {
     for mood_us in [50e3, 400e3] {
