@@ -4,7 +4,7 @@
 //! misses no deadline until all that may wait is full. The time from a matrix's start to its result shows it long before:
 //! in the second half of a trial not one comes as soon as some did in the first. One that keeps up and was put off by a pause has
 //! worked that off some time, and is then back where it was: so the least time of each half says more than the middle one
-//! (decision 0027).
+//! (decision 0026).
 
 use contract::TimeSpan;
 
