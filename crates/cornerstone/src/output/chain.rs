@@ -105,38 +105,45 @@ impl<'a> Found<'a> {
         table(&header.collect::<Vec<_>>(), names.len() + 1, stages.iter().map(row).collect())
     }
 
-    /// What a chain's communication costs it: back to back, beside its functions alone, and in its period.
+    /// What a chain's communication costs it, a line for each part.
     fn cost(&self, names: &[&String], case: &Parameters) -> Option<String> {
-        let computing = self.get(case, "busiest-processor")?;
-        let whole = self.get(case, "back-to-back")?;
+        let cost = chain_cost(|metric| self.get(case, metric))?;
         let mut case_words = words(names, case);
         case_words.retain(|word| !word.is_empty());
-        let mut text = format!(
-            "{}: back to back {} a matrix; the functions alone take the busiest processor {}",
-            case_words.join(" "),
-            median(whole),
-            median(computing),
-        );
-        if let Some(ratio) = self.get(case, "back-to-back-per-computing") {
-            text +=
-                &format!(",\n  the chain {:.2} times that{}", ratio.summary.median, turns(ratio));
-        }
-        if let Some(hidden) = self.get(case, "hidden") {
-            text += &format!(
-                "\n  {:.0} % of the communication is hidden (alone it takes {} a matrix)",
-                hidden.summary.median,
-                self.get(case, "messages-only").map_or_else(String::new, median)
-            );
-        }
-        if let Some(ratio) = self.get(case, "period-per-computing") {
-            text += &format!("\n  the period is {:.2} times the computing", ratio.summary.median);
-        }
-        for (metric, word) in [("rate", "moves"), ("nominal-rate", "computes")] {
-            let rate = self.get(case, metric).map(|rate| format!("; it {word} {}", median(rate)));
-            text += &rate.unwrap_or_default();
-        }
-        Some(text + "\n\n")
+        Some(format!("{}: {}\n\n", case_words.join(" "), cost.join(",\n  ")))
     }
+}
+
+/// What a chain's communication costs it, back to back beside its functions alone, and in its period: clauses for a sentence,
+/// from the metrics that `get` finds. None where nothing was timed back to back.
+pub(crate) fn chain_cost<'a>(get: impl Fn(&str) -> Option<&'a Measurement>) -> Option<Vec<String>> {
+    let (whole, computing) = (get("back-to-back")?, get("busiest-processor")?);
+    let mut clauses = vec![format!(
+        "back to back {} a matrix; the functions alone take the busiest processor {}",
+        median(whole),
+        median(computing),
+    )];
+    if let Some(ratio) = get("back-to-back-per-computing") {
+        clauses.push(format!("the chain {:.2} times that{}", ratio.summary.median, turns(ratio)));
+    }
+    if let Some(hidden) = get("hidden") {
+        clauses.push(format!(
+            "{:.0} % of the communication is hidden (alone it takes {} a matrix)",
+            hidden.summary.median,
+            get("messages-only").map_or_else(String::new, median)
+        ));
+    }
+    let mut at_period: Vec<String> = Vec::new();
+    if let Some(ratio) = get("period-per-computing") {
+        at_period.push(format!("the period is {:.2} times the computing", ratio.summary.median));
+    }
+    for (metric, word) in [("rate", "moves"), ("nominal-rate", "computes")] {
+        at_period.extend(get(metric).map(|rate| format!("it {word} {}", median(rate))));
+    }
+    if !at_period.is_empty() {
+        clauses.push(at_period.join("; "));
+    }
+    Some(clauses)
 }
 
 /// The interval of a ratio's middle turn; nothing where there was one turn.

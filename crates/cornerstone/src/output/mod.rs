@@ -13,6 +13,7 @@ mod real_time;
 mod stdout;
 mod table;
 
+pub(crate) use chain::chain_cost;
 pub(crate) use findings::findings;
 pub(crate) use flat::{csv_header, csv_line, json_line};
 pub(crate) use osu::Osu;

@@ -4,10 +4,11 @@ use analysis::pauses::{cause, explained};
 use contract::record::{During, LateInstance, Measurement, PeriodSearch, SeenPause};
 use maud::{Markup, html};
 
+use super::chart::capitalised;
 use super::format::value;
-use super::grouping::{Benchmark, full_label};
+use super::grouping::{Benchmark, Point, full_label};
 use super::strips::{Mark, Picture, Scale, Strip, over_time};
-use crate::output::outcome;
+use crate::output::{chain_cost, outcome};
 
 /// Searches that are drawn; what is in the others stands in the results file.
 const DRAWN: usize = 6;
@@ -16,22 +17,34 @@ const RANKS_DRAWN: usize = 16;
 /// The classes of what is late for a pause, of what is late for none, and of pauses before a beginning and in computing.
 const COLOURS: [&str; 4] = ["kind-1", "kind-none", "kind-0", "kind-2"];
 
-/// What each search of a benchmark found, in words.
+/// What each search of a benchmark found, in words, and what its communication costs a chain.
 pub(super) fn outcomes(benchmark: &Benchmark) -> Markup {
     let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
-    let found: Vec<(&Measurement, &PeriodSearch)> = points
-        .filter_map(|point| Some((point.measurement, point.measurement.search.as_ref()?)))
-        .collect();
+    let found: Vec<(&Point, &PeriodSearch)> =
+        points.filter_map(|point| Some((point, point.measurement.search.as_ref()?))).collect();
     html! {
         @if !found.is_empty() {
-            ul.periods { @for (measurement, search) in found {
+            ul.periods { @for (point, search) in found {
                 li {
-                    b { (full_label(measurement)) ": " }
+                    b { (full_label(point.measurement)) ": " }
                     (outcome(search).join("; ")) "."
+                    @if let Some(cost) = chain_cost(|metric| beside(benchmark, point, metric)) {
+                        " " (capitalised(&cost.join(", "))) "."
+                    }
                 }
             } }
         }
     }
+}
+
+/// Another metric of the same measurement.
+fn beside<'a>(benchmark: &Benchmark<'a>, point: &Point, metric: &str) -> Option<&'a Measurement> {
+    let own = point.measurement;
+    let is_of = |other: &&Point| {
+        let m = other.measurement;
+        other.run == point.run && m.parameters == own.parameters && m.ranks == own.ranks
+    };
+    benchmark.metric(metric)?.points.iter().find(is_of).map(|other| other.measurement)
 }
 
 /// A picture and a table for each search of a benchmark in which something was late.

@@ -154,6 +154,10 @@ fn a_chain_without_messages_takes_its_computing_and_no_more() {
     for told in ["back to back 5.12 µs a matrix", "the chain 1.00 times that", "390.62 times"] {
         assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
     }
+    let report = std::fs::read_to_string(lab.path("run.html")).unwrap();
+    for told in ["Back to back 5.12 µs a matrix", "the chain 1.00 times that", "390.62 times"] {
+        assert!(report.contains(told), "{told} is not in the report");
+    }
 }
 
 #[test]
