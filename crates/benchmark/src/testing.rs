@@ -1,4 +1,4 @@
-//! A rank for tests: another rank, with parts of it replaced.
+//! What tests share: a rank that is another one with parts of it replaced, and random numbers from a seed.
 
 use std::cell::Cell;
 
@@ -7,6 +7,24 @@ use contract::{
     Buffer, ClockQuality, Completed, Posted, Progress, Rank, Reduction, Result, SharedLine, Source,
     Status, Tag, TagSelector, Time, TimeSpan, Work,
 };
+
+use crate::data::mix;
+
+/// Random numbers by SplitMix64, of which [`mix`] is the finaliser: the same for the same seed.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// Uniform in (0, 1).
+    pub(crate) fn uniform(&mut self) -> f64 {
+        let bits = mix(self.0) >> 11;
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        (bits as f64 + 0.5) / (1u64 << 53) as f64
+    }
+}
 
 /// A rank that is as `inner`, except for what is set here.
 pub(crate) struct Altered<'a> {

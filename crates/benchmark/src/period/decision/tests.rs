@@ -1,29 +1,22 @@
 use super::*;
+use crate::testing::Random;
 
 /// A model machine: a period is sustained with a chance that rises from 0 to 1 between `truth` and
 /// `truth * (1 + softness)`.
 struct Model {
     truth_ps: f64,
     softness: f64,
-    state: u64,
+    random: Random,
 }
 
 impl Model {
-    fn uniform(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// A trial; what all trials of its period together show: one outcome, or nothing clear where they differ.
     fn sustains(&mut self, period: TimeSpan, before: Option<Verdict>) -> Verdict {
         let above = period.as_ps() as f64 / self.truth_ps - 1.0;
         let sustained = if self.softness == 0.0 {
             above >= 0.0
         } else {
-            above / self.softness > self.uniform()
+            above / self.softness > self.random.uniform()
         };
         let now = if sustained { Verdict::Sustained } else { Verdict::Refused };
         if before.is_none_or(|before| before == now) { now } else { Verdict::Unclear }
@@ -64,10 +57,10 @@ fn interval(answer: &Answer) -> (f64, f64) {
 #[test]
 fn a_quiet_machine_is_pinned_down_whatever_the_guess() {
     for seed in 0..500u64 {
-        let mut model = Model { truth_ps: 0.0, softness: 0.0, state: seed };
+        let mut model = Model { truth_ps: 0.0, softness: 0.0, random: Random::new(seed) };
         // From 10 ns to 100 ms, guessed up to a factor of 20 off either way.
-        model.truth_ps = 1e4 * 10f64.powf(7.0 * model.uniform());
-        let guess = model.truth_ps * 20f64.powf(2.0 * model.uniform() - 1.0);
+        model.truth_ps = 1e4 * 10f64.powf(7.0 * model.random.uniform());
+        let guess = model.truth_ps * 20f64.powf(2.0 * model.random.uniform() - 1.0);
         let (answer, decision) = run(limits(), TimeSpan::from_ps(guess as u64), &mut model);
         let (low, high) = interval(&answer);
         assert_eq!(answer.end, SearchEnd::Settled, "seed {seed}");
@@ -88,7 +81,7 @@ fn a_quiet_machine_is_pinned_down_whatever_the_guess() {
 #[test]
 fn the_ends_of_a_settled_search_were_never_contradicted() {
     for seed in 0..300u64 {
-        let mut model = Model { truth_ps: 5e9, softness: 0.08, state: seed };
+        let mut model = Model { truth_ps: 5e9, softness: 0.08, random: Random::new(seed) };
         let (answer, decision) = run(limits(), TimeSpan::from_us(4000), &mut model);
         if answer.end != SearchEnd::Settled {
             continue;
@@ -108,8 +101,8 @@ fn intervals_of_two_searches_of_a_noisy_machine_overlap_nine_times_in_ten() {
     for softness in [0.0, 0.01, 0.03, 0.1, 0.3] {
         let mut apart = 0;
         for seed in 0..500u64 {
-            let search = |state: u64| {
-                let mut model = Model { truth_ps: 5e9, softness, state };
+            let search = |seed: u64| {
+                let mut model = Model { truth_ps: 5e9, softness, random: Random::new(seed) };
                 interval(&run(limits(), TimeSpan::from_us(4000), &mut model).0)
             };
             let [a, b] = [search(2 * seed), search(2 * seed + 1)];
@@ -122,7 +115,7 @@ fn intervals_of_two_searches_of_a_noisy_machine_overlap_nine_times_in_ten() {
 #[test]
 fn the_same_outcomes_give_the_same_search() {
     let answer = || {
-        let mut model = Model { truth_ps: 7e8, softness: 0.05, state: 42 };
+        let mut model = Model { truth_ps: 7e8, softness: 0.05, random: Random::new(42) };
         run(limits(), TimeSpan::from_us(1000), &mut model).0
     };
     assert_eq!(answer(), answer());
@@ -130,7 +123,7 @@ fn the_same_outcomes_give_the_same_search() {
 
 #[test]
 fn a_machine_that_never_sustains_ends_the_search_at_the_longest_period() {
-    let mut model = Model { truth_ps: f64::INFINITY, softness: 0.0, state: 1 };
+    let mut model = Model { truth_ps: f64::INFINITY, softness: 0.0, random: Random::new(1) };
     let (answer, decision) = run(limits(), TimeSpan::from_us(10), &mut model);
     assert_eq!(answer.end, SearchEnd::NeverSustained);
     assert_eq!(answer.longest_refused, Some(limits().longest));
@@ -140,7 +133,7 @@ fn a_machine_that_never_sustains_ends_the_search_at_the_longest_period() {
 
 #[test]
 fn a_machine_that_sustains_everything_ends_the_search_at_the_shortest_period() {
-    let mut model = Model { truth_ps: 0.0, softness: 0.0, state: 1 };
+    let mut model = Model { truth_ps: 0.0, softness: 0.0, random: Random::new(1) };
     model.truth_ps = 1.0;
     let (answer, _) = run(limits(), TimeSpan::from_us(10), &mut model);
     assert_eq!(answer.end, SearchEnd::AlwaysSustained);
@@ -151,11 +144,11 @@ fn a_machine_that_sustains_everything_ends_the_search_at_the_shortest_period() {
 #[test]
 fn a_machine_of_pure_chance_comes_to_an_end() {
     for seed in 0..50u64 {
-        let mut model = Model { truth_ps: 1.0, softness: 0.0, state: seed };
+        let mut model = Model { truth_ps: 1.0, softness: 0.0, random: Random::new(seed) };
         let mut decision = Decision::new(limits(), TimeSpan::from_us(US / 1000));
         let mut trials = 0;
         while let Step::Try(period) = decision.next() {
-            let heads = model.uniform() < 0.5;
+            let heads = model.random.uniform() < 0.5;
             decision.record(period, if heads { Verdict::Sustained } else { Verdict::Refused });
             trials += 1;
         }

@@ -1,11 +1,12 @@
 //! What is found is kept up for longer, and what does not hold goes back into the search.
 
 use super::*;
+use crate::testing::Random;
 
 /// A machine on which an instance takes 20 µs and which pauses for one to five milliseconds at random moments, in one of its
 /// moods more often than in the other.
 struct Moody {
-    state: u64,
+    random: Random,
     pauses_per_s: [f64; 2],
     mood: usize,
     mood_ends_ps: f64,
@@ -18,25 +19,17 @@ const MOODS_PER_S: f64 = 1.0;
 
 impl Moody {
     fn new(seed: u64, pauses_per_s: [f64; 2]) -> Self {
-        let mut moody =
-            Moody { state: seed, pauses_per_s, mood: 0, mood_ends_ps: 0.0, pause_at_ps: 0.0 };
-        moody.mood = usize::from(moody.uniform() < 0.5);
+        let mut random = Random::new(seed);
+        let mood = usize::from(random.uniform() < 0.5);
+        let mut moody = Moody { random, pauses_per_s, mood, mood_ends_ps: 0.0, pause_at_ps: 0.0 };
         moody.mood_ends_ps = moody.wait_ps(MOODS_PER_S);
         moody.pause_at_ps = moody.wait_ps(pauses_per_s[moody.mood]);
         moody
     }
 
-    fn uniform(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
     /// How long it is until what happens so often a second happens next.
     fn wait_ps(&mut self, per_s: f64) -> f64 {
-        -self.uniform().ln() / per_s * S_PS
+        -self.random.uniform().ln() / per_s * S_PS
     }
 
     /// What an instance takes that begins now.
@@ -51,7 +44,7 @@ impl Moody {
         }
         let mut cost_ps = 20 * US;
         if self.pause_at_ps < now {
-            cost_ps += 1000 * US + (self.uniform() * 4000.0) as u64 * US;
+            cost_ps += 1000 * US + (self.random.uniform() * 4000.0) as u64 * US;
             self.pause_at_ps = now + cost_ps as f64;
             self.pause_at_ps += self.wait_ps(self.pauses_per_s[self.mood]);
         }

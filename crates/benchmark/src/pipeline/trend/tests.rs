@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::Random;
 
 const PERIOD_US: u64 = 100;
 
@@ -61,7 +62,7 @@ fn a_pause_that_is_made_up_for_is_none_of_it_even_if_most_of_a_half_is_late_by_i
 /// A machine on which a matrix takes 150 us in one mood and 190 in the other, with a pause of 1 to 8 ms after each 50 ms or so;
 /// moods last so long on average. It takes 185 us a matrix then: (150 + 190) / 2 and 4.5 ms in 54.5.
 struct Machine {
-    state: u64,
+    random: Random,
     mood_us: f64,
     slow: bool,
     mood_ends_us: f64,
@@ -70,24 +71,16 @@ struct Machine {
 
 impl Machine {
     fn new(seed: u64, mood_us: f64) -> Machine {
-        let mut machine =
-            Machine { state: seed, mood_us, slow: false, mood_ends_us: 0.0, pause_at_us: 0.0 };
-        machine.slow = machine.uniform() < 0.5;
+        let mut random = Random::new(seed);
+        let slow = random.uniform() < 0.5;
+        let mut machine = Machine { random, mood_us, slow, mood_ends_us: 0.0, pause_at_us: 0.0 };
         machine.mood_ends_us = machine.wait(mood_us);
         machine.pause_at_us = machine.wait(50e3);
         machine
     }
 
-    fn uniform(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
     fn wait(&mut self, mean_us: f64) -> f64 {
-        -self.uniform().ln() * mean_us
+        -self.random.uniform().ln() * mean_us
     }
 
     /// What a matrix takes that is begun now.
@@ -98,7 +91,7 @@ impl Machine {
         }
         let mut takes_us = if self.slow { 190.0 } else { 150.0 };
         if self.pause_at_us < now_us + takes_us {
-            takes_us += 1e3 + 7e3 * self.uniform();
+            takes_us += 1e3 + 7e3 * self.random.uniform();
             self.pause_at_us = now_us + takes_us + self.wait(50e3);
         }
         takes_us
