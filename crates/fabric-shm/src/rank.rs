@@ -4,13 +4,11 @@ mod attach;
 mod collectives;
 mod endpoint;
 mod real_time;
+mod reporter;
 mod requests;
 mod shared_line;
 
-use std::fs::File;
-use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
@@ -21,6 +19,7 @@ use contract::{
 
 pub use attach::attach_if_rank;
 pub use endpoint::Endpoint;
+pub use reporter::Reporter;
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Envelope, Loan, Request, Selector};
@@ -44,12 +43,6 @@ pub struct LocalRank {
     finished: bool,
 }
 
-/// A rank's way to the launcher, apart from the rank itself.
-///
-/// It cannot be sent to another thread: two of them would cut each other's reports in pieces.
-#[derive(Clone)]
-pub struct Reporter(Rc<File>);
-
 impl LocalRank {
     fn new(engine: Engine, clock: Clock, processor: Option<usize>, reports: OwnedFd) -> Self {
         LocalRank {
@@ -57,7 +50,7 @@ impl LocalRank {
             engine,
             clock,
             processor,
-            reporter: Reporter(Rc::new(File::from(reports))),
+            reporter: Reporter::new(reports),
             held: Held::default(),
             loans: contract::Held::default(),
             waited_for: Vec::new(),
@@ -109,22 +102,6 @@ impl LocalRank {
         };
         segment.wake_all();
         status
-    }
-}
-
-impl Reporter {
-    /// Hands `bytes` to the launcher, whole, and in the order of this rank's calls.
-    ///
-    /// # Errors
-    /// [`Error::System`] if the launcher no longer reads.
-    pub fn report(&self, bytes: &[u8]) -> Result<()> {
-        let length = (bytes.len() as u64).to_le_bytes();
-        let mut pipe = &*self.0;
-        let sent = pipe.write_all(&length).and_then(|()| pipe.write_all(bytes));
-        sent.map_err(|error| Error::System {
-            what: "handing a report to the launcher".into(),
-            reason: error.to_string(),
-        })
     }
 }
 

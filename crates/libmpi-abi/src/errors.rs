@@ -78,8 +78,8 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Failure) -> c_int {
     apply(&handler, object, failure.code, &words)
 }
 
-/// The communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF; programs of the time before MPI 4 set
-/// only that of MPI_COMM_WORLD, and mean it for everything.
+/// The communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF; programs of
+/// the time before MPI 4 set only that of MPI_COMM_WORLD, and mean it for everything.
 fn fallback() -> Comm {
     let untouched =
         |comm| communicator::get(comm).is_ok_and(|one| matches!(*one.handler(), Handler::Fatal));

@@ -2,8 +2,9 @@
 //!
 //! The effect is the ratio of the medians. Its interval comes from the raw samples: the nonparametric interval of each
 //! median, its ranks moved outwards by what the samples depend on their neighbours and its ends by half a tick of a
-//! coarse clock, and both combined on the logarithmic scale. It tells what the two runs say; it cannot know how far a third run of the same machine would stray (another placement in
-//! memory, another day), as one run on each side does not show it. The equivalence margin is there to be set above it.
+//! coarse clock, and both combined on the logarithmic scale. It tells what the two runs say; it cannot know how far a
+//! third run of the same machine would stray (another placement in memory, another day), as one run on each side does
+//! not show it. The equivalence margin is there to be set above it.
 
 mod correlation;
 mod effect;

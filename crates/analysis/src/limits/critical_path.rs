@@ -22,8 +22,9 @@ pub struct CriticalPath {
 /// All of it is a lower bound that any algorithm over shared memory obeys, not the cost of a good one. All ranks may
 /// read one line at once, so a broadcast or a barrier needs one hand-over however many ranks there are. Copies are
 /// bounded by the blocks that all must receive over the cores there are: a sender can write into its receiver's memory,
-/// so that two ranks copy half a message each. A collective needs every rank, so a core that holds k ranks switches k - 1 times at least: the rank
-/// that ended the last event may begin the next. On a single core each hand-over is a switch.
+/// so that two ranks copy half a message each. A collective needs every rank, so a core that holds k ranks switches at
+/// least k - 1 times: the rank that ended the last event may begin the next. On a single core each hand-over is a
+/// switch.
 pub fn critical_path(
     benchmark: &str,
     ranks: usize,

@@ -3,16 +3,17 @@
 //!
 //! # How a block travels
 //! A rank has a part in one level of the chain or in several. Between parts of one rank a block changes hands without being
-//! copied ([`handover`]). Otherwise every rank keeps its receives posted, into as many buffers as the chain gives it, and sends a *data request* (an empty
-//! message) upstream for each; nobody sends a block that was not asked for, so nothing is ever copied aside. While one
-//! block is worked on, the next ones come in and the last ones go out. A matrix is cut into messages of whole rows, so
-//! a stage can begin long before the matrix is complete; a corner turn needs all of it, and hands it on when all
-//! of it is there.
+//! copied ([`handover`]). Otherwise every rank keeps its receives posted, into as many buffers as the chain gives it,
+//! and sends a *data request* (an empty message) upstream for each; nobody sends a block that was not asked for, so
+//! nothing is ever copied aside. While one block is worked on, the next ones come in and the last ones go out. A matrix
+//! is cut into messages of whole rows, so a stage can begin long before the matrix is complete; a corner turn needs all
+//! of it, and hands it on when all of it is there.
 //!
 //! # Where things are
-//! [`Chain`] is what a file says ([`file`], [`placement`]), [`geometry`] who sends what to whom, [`inlet`] (with [`apart`]) and [`outgoing`] the
-//! two sides of a part, [`stage`], [`source`] and [`sink`] the three kinds of parts, [`member`] a rank with its parts,
-//! [`function`] what stages compute, and [`expected`] the same computed directly. [`results`] makes measurements of what was noted ([`stamps`]), [`turns`] of what it takes back to back. The
+//! [`Chain`] is what a file says ([`file`], [`placement`]), [`geometry`] who sends what to whom, [`inlet`] (with
+//! [`apart`]) and [`outgoing`] the two sides of a part, [`stage`], [`source`] and [`sink`] the three kinds of parts,
+//! [`member`] a rank with its parts, [`function`] what stages compute, and [`expected`] the same computed directly.
+//! [`results`] makes measurements of what was noted ([`stamps`]), [`turns`] of what it takes back to back. The
 //! benchmark itself is `programs::real_time::pipeline`.
 
 mod apart;

@@ -18,7 +18,8 @@ pub(crate) struct RealTimeArguments {
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
     pub(crate) guess: Option<Seconds>,
 
-    /// How long each trial of a period lasts [default: 1s, or what it takes to show the miss rate, up to 10s, and 4 times that where it shows too little]
+    /// How long each trial of a period lasts [default: 1s, or what it takes to show the miss rate, up to 10s, and 4
+    /// times that where it shows too little]
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Seconds>,
 

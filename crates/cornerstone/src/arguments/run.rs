@@ -104,9 +104,9 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// What carries the messages: local (our own shared memory), or tcp (on this host, or on --hosts), or sim:MACHINE (simulated; the name of one of
-    /// `cornerstone machines`, or a machine file), or mpi (under mpiexec), or mpi:NAME (starts the launcher
-    /// itself: mpich, intel, openmpi, or cornerstone for our own library) [default: local]
+    /// What carries the messages: local (our own shared memory), or tcp (on this host, or on --hosts), or sim:MACHINE
+    /// (simulated; the name of one of `cornerstone machines`, or a machine file), or mpi (under mpiexec), or mpi:NAME
+    /// (starts the launcher itself: mpich, intel, openmpi, or cornerstone for our own library) [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     pub(crate) fabric: Option<FabricChoice>,
 
