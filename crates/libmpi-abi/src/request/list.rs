@@ -125,7 +125,7 @@ impl Objects {
 /// The failure of a call on several requests, of which `first` is the first that failed.
 pub(super) fn in_statuses(first: Failure) -> Failure {
     let message = format!("a request failed; the statuses tell which; first: {}", first.message);
-    Failure { code: ERR_IN_STATUS, message, ..first }
+    first.told_as(ERR_IN_STATUS, message)
 }
 
 /// Writes the indices of some requests.
