@@ -38,7 +38,7 @@ pub(crate) struct Board {
     pub(crate) recent_past: Recent,
     /// The calls through the team, once this member has put what it puts first.
     pub(crate) recent_through: Recent,
-    /// Only the first member's board is worked with.
+    /// Only the first member's board is worked with; of shares, that of the first member on each processor.
     pub(crate) works: [Work; SLOTS],
     pub(crate) heads: [Head; SLOTS],
 }
@@ -74,9 +74,9 @@ pub(crate) struct Recent([AtomicU64; REMEMBERED]);
 pub(crate) struct Work {
     /// Members that have put their part, where they share processors: the last to come wakes the others.
     pub(crate) arrived: Tally,
-    /// Chunks of a reduction that somebody has taken on.
+    /// Chunks of a reduction that somebody has taken on; where it goes in shares, members of a processor that have come.
     pub(crate) taken: Tally,
-    /// Chunks of a reduction that are done.
+    /// Chunks of a reduction that are done; where it goes in shares, who has combined the processor's.
     pub(crate) done: Tally,
 }
 
@@ -192,6 +192,19 @@ impl Tally {
         };
         let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).ok()?;
         next(before).map(|word| word as u32)
+    }
+
+    /// Says a number in step `number`, which nobody counts here.
+    pub(crate) fn say(&self, number: u32, said: u32) {
+        // Release, partner of the acquire in `said`: whoever hears it sees what was done before.
+        self.0.store(u64::from(number) << 32 | u64::from(said), Ordering::Release);
+    }
+
+    /// What was said in step `number`.
+    #[inline]
+    pub(crate) fn said(&self, number: u32) -> Option<u32> {
+        let word = self.0.load(Ordering::Acquire);
+        ((word >> 32) as u32 == number).then_some(word as u32)
     }
 
     /// Whether exactly `count` are counted in step `number`.

@@ -51,6 +51,16 @@ static LAUNCHES: Mutex<()> = Mutex::new(());
 
 /// Runs a program; gives how it ended and what its ranks wrote.
 fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>, String) {
+    run_bound(program, ranks, argument, Binding::None)
+}
+
+/// The same with its ranks bound.
+fn run_bound(
+    program: &Path,
+    ranks: usize,
+    argument: &str,
+    binding: Binding,
+) -> (Result<(), LaunchError>, String) {
     let _alone = LAUNCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (mut output, input) = std::io::pipe().unwrap();
     let input = Arc::new(File::from(OwnedFd::from(input)));
@@ -58,7 +68,7 @@ fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>
     options.program = program.into();
     options.arguments = vec![OsString::from(argument)];
     options.any_program = true;
-    options.binding = Binding::None;
+    options.binding = binding;
     options.streams = vec![Streams { output: input.clone(), error: input.clone() }; ranks];
     drop(input);
     let reader = std::thread::spawn(move || {
@@ -158,6 +168,20 @@ fn datatypes_lie_where_the_standard_says_and_collectives_fill_their_gaps_with_no
 #[test]
 fn communicators_reductions_and_unequal_collectives_are_as_the_standard_says() {
     succeeds("together");
+}
+
+#[test]
+fn collectives_of_ranks_that_are_bound_go_as_well() {
+    let program = compile("together");
+    for (ranks, binding) in [
+        (3, Binding::OneCoreEach),
+        (4, Binding::Halves),
+        (8, Binding::OneCoreEach),
+        (5, Binding::OneForAll),
+    ] {
+        let (ended, output) = run_bound(&program, ranks, "", binding.clone());
+        assert!(ended.is_ok(), "{ranks} ranks, {binding:?}: {ended:?}\n{output}");
+    }
 }
 
 #[test]

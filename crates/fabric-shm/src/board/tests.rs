@@ -288,6 +288,52 @@ fn each_chunk_is_taken_once_and_seen_when_done() {
     });
 }
 
+/// Of two members of one processor the first to come puts its part; the last combines both in its own slot and says so, and the other
+/// reads it there.
+#[cfg(loom)]
+#[test]
+fn what_the_last_to_come_has_combined_is_read_once_it_has_said_so() {
+    struct Members {
+        here: Tally,
+        done: Tally,
+        heads: [Head; 2],
+    }
+    // SAFETY: as for `Pair`.
+    unsafe impl Sync for Members {}
+    fn act(members: &Members, me: usize) {
+        let last = members.here.count(1) == 2;
+        if last {
+            // It does not put its own.
+            let theirs = members.heads[1 - me].take(1);
+            members.heads[me].write(theirs + me as u64 + 1);
+            members.done.say(1, me as u32);
+        } else {
+            members.heads[me].put(1, me as u64 + 1);
+        }
+        let who = loop {
+            if let Some(who) = members.done.said(1) {
+                break who as usize;
+            }
+            yield_processor();
+        };
+        assert_eq!((who == me, members.heads[who].read()), (last, 3));
+    }
+    loom::model(|| {
+        let new = || Tally(AtomicU64::new(0));
+        let members = loom::sync::Arc::new(Members {
+            here: new(),
+            done: new(),
+            heads: [Head::empty(), Head::empty()],
+        });
+        let other = {
+            let members = members.clone();
+            loom::thread::spawn(move || act(&members, 1))
+        };
+        act(&members, 0);
+        other.join().unwrap();
+    });
+}
+
 #[cfg(not(loom))]
 #[test]
 fn two_threads_exchange_through_one_slot_each() {
@@ -307,6 +353,8 @@ fn a_tally_begins_anew_with_each_step_and_stops_at_its_limit() {
     assert_eq!(tally.count_below(6, 1), Some(1));
     assert_eq!(tally.count_below(6, 1), None);
     assert!(tally.is(6, 1));
+    tally.say(7, 3);
+    assert_eq!((tally.said(7), tally.said(6)), (Some(3), None));
 }
 
 #[cfg(not(loom))]

@@ -163,7 +163,7 @@ impl Engine {
     pub(crate) fn world(&self) -> Team {
         let members: Vec<usize> = (0..self.segment.ranks()).collect();
         let boards = members.iter().map(|&rank| self.segment.board(rank)).collect();
-        let sharing = self.sharing(&members, self.me);
+        let sharing = self.sharing(&members);
         // SAFETY: the layout has a board for every rank, of zeros when the launcher made it, and the mapping outlives the
         // engine, beside which the team is kept.
         unsafe { Team::new(members, self.me, boards, sharing) }
@@ -175,17 +175,14 @@ impl Engine {
         !self.choices.every_rank_has_a_processor
     }
 
-    /// What a team of these ranks, of which this one is number `me`, knows of their processors.
-    pub(crate) fn sharing(&self, members: &[usize], me: usize) -> Sharing {
+    /// What a team of these ranks knows of their processors.
+    pub(crate) fn sharing(&self, members: &[usize]) -> Sharing {
         let processor = |place: usize| self.segment.block(members[place]).processor();
         if !self.shares_processors() {
             return Sharing::No;
         }
-        if (0..members.len()).any(|place| processor(place).is_none()) {
-            return Sharing::Anyhow;
-        }
-        let beside = |&place: &usize| place != me && processor(place) == processor(me);
-        Sharing::With((0..members.len()).filter(beside).collect())
+        let all: Option<Vec<u32>> = (0..members.len()).map(processor).collect();
+        all.map_or(Sharing::Anyhow, Sharing::Bound)
     }
 
     /// The choices that a reader of measurements wants to know.

@@ -23,6 +23,8 @@ pub(super) struct Call {
     pub(super) bytes: usize,
     /// In how many steps that goes, at least one.
     pub(super) pieces: usize,
+    /// How many of these are put before the first is taken.
+    pub(super) window: usize,
     /// Whether the parts are addresses: then another member that means another call cannot be in step.
     pub(super) direct: bool,
 }

@@ -27,7 +27,7 @@ impl Team {
         let me = self.me;
         // SAFETY: our caller's promise.
         let own = unsafe { receive.add(me * each) };
-        let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
+        let pieces = Pieces::new(each, self.piece_bytes(1, 1));
         self.run(
             host,
             pieces.call(mark),
@@ -72,7 +72,7 @@ impl Team {
         // Nobody reads its own block from a board, so none has room there.
         let parts = (size - 1).max(1);
         let index = |of: usize, on: usize| if of > on { of - 1 } else { of };
-        let pieces = Pieces { bytes: each, each: self.exchanged_piece_bytes(parts, each) };
+        let pieces = Pieces::new(each, self.exchanged_piece_bytes(parts, each));
         // SAFETY: our caller's promise.
         unsafe { std::ptr::copy(send.add(me * each), receive.add(me * each), each) };
         self.run(

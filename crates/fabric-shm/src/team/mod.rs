@@ -11,6 +11,7 @@ mod exchange;
 mod pages;
 mod pieces;
 mod reduce;
+mod shares;
 mod sharing;
 mod spread;
 mod waiting;
@@ -20,6 +21,7 @@ use contract::{Error, Result};
 use pages::Pages;
 use pieces::{Pieces, Span, copy, piece_within};
 pub use reduce::{Apply, Combine};
+use sharing::Groups;
 pub(crate) use sharing::Sharing;
 
 use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
@@ -76,8 +78,8 @@ pub struct Team {
     pages: Vec<Pages>,
     /// Whether the run's ranks share processors: then the last to come wakes the others.
     shares_processors: bool,
-    /// The members on this rank's processor, where every rank is bound to one.
-    beside: Option<Vec<usize>>,
+    /// Who is on which processor, where every rank is bound to one and some share theirs.
+    groups: Option<Groups>,
     /// The last step that this rank has begun.
     number: u32,
     /// The last step before this window: whoever has put a part in this one has ended it.
@@ -116,11 +118,14 @@ impl Team {
             me,
             boards,
             shares_processors: sharing != Sharing::No,
-            beside: if let Sharing::With(beside) = sharing { Some(beside) } else { None },
+            groups: match sharing {
+                Sharing::Bound(processors) => Some(Groups::new(&processors, me)),
+                Sharing::No | Sharing::Anyhow => None,
+            },
             number: 0,
             before_window: 0,
             ended_by_all: 0,
-            call: Call { mark: 0, bytes: 0, pieces: 1, direct: false },
+            call: Call { mark: 0, bytes: 0, pieces: 1, window: WINDOW, direct: false },
             stated: None,
             agreement: Agreement::Yes,
             made: Made::default(),
@@ -228,8 +233,8 @@ impl Team {
             self.call.bytes = bytes;
         }
         let (pieces, mut outcome) = (call.pieces, Ok(()));
-        for first in (0..pieces).step_by(WINDOW) {
-            let window = first..pieces.min(first + WINDOW);
+        for first in (0..pieces).step_by(call.window) {
+            let window = first..pieces.min(first + call.window);
             let before = self.number;
             self.before_window = before;
             for piece in window.clone() {

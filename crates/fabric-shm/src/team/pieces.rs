@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Call, WINDOW};
-use crate::board::SHORT_BYTES;
+use crate::board::{SHORT_BYTES, SLOTS};
 use crate::ring::copy_short;
 
 /// The longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
@@ -18,12 +18,24 @@ pub(super) fn piece_within(room_bytes: usize, unit: usize) -> usize {
 pub(super) struct Pieces {
     pub(super) bytes: usize,
     pub(super) each: usize,
+    /// How many are put before the first is taken.
+    pub(super) window: usize,
 }
 
 impl Pieces {
+    pub(super) fn new(bytes: usize, each: usize) -> Self {
+        Pieces { bytes, each, window: WINDOW }
+    }
+
+    /// The same, put all at once where all slots but one hold them.
+    pub(super) fn in_fewest_windows(self) -> Self {
+        let count = self.count();
+        Pieces { window: if count < SLOTS { count } else { WINDOW }, ..self }
+    }
+
     /// The call of these pieces.
     pub(super) fn call(self, mark: u32) -> Call {
-        Call { mark, bytes: self.bytes, pieces: self.count(), direct: false }
+        Call { mark, bytes: self.bytes, pieces: self.count(), window: self.window, direct: false }
     }
 
     #[inline]
@@ -40,8 +52,8 @@ impl Pieces {
     /// The pieces of the window that a piece is in.
     #[inline]
     pub(super) fn window(self, index: usize) -> Range<usize> {
-        let first = index / WINDOW * WINDOW;
-        first..(first + WINDOW).min(self.count())
+        let first = index / self.window * self.window;
+        first..(first + self.window).min(self.count())
     }
 
     /// Several pieces' start and length.
@@ -65,7 +77,7 @@ pub(super) struct Span {
 impl Span {
     /// Where byte `offset` of the span lies, and how many follow there at once.
     #[inline]
-    fn at(self, offset: usize) -> (*mut u8, usize) {
+    pub(super) fn at(self, offset: usize) -> (*mut u8, usize) {
         let offset = self.first.addr() - self.start.addr() + offset;
         let offset = if offset < self.bytes { offset } else { offset - self.bytes };
         (self.start.wrapping_add(offset), self.bytes - offset)
@@ -147,12 +159,19 @@ mod tests {
     #[test]
     fn windows_of_pieces_cover_all_once() {
         // 20 pieces of 10 bytes and one of 3, in windows of eight.
-        let pieces = Pieces { bytes: 203, each: 10 };
+        let pieces = Pieces::new(203, 10);
         assert_eq!(pieces.call(0).pieces, 21);
         assert_eq!((pieces.window(0), pieces.window(7), pieces.window(8)), (0..8, 0..8, 8..16));
         assert_eq!(pieces.window(20), 16..21);
         assert_eq!([pieces.get_all(&(0..8)), pieces.get_all(&(16..21))], [(0, 80), (160, 43)]);
-        let nothing = Pieces { bytes: 0, each: 10 };
+        // Fifteen of sixteen slots hold 150 bytes; more go in windows of eight.
+        let windows = |bytes| Pieces::new(bytes, 10).in_fewest_windows().call(0);
+        assert_eq!(
+            [windows(150), windows(151)].map(|call| (call.pieces, call.window)),
+            [(15, 15), (16, 8)]
+        );
+        assert_eq!(Pieces::new(150, 10).in_fewest_windows().window(14), 0..15);
+        let nothing = Pieces::new(0, 10);
         assert_eq!((nothing.window(0), nothing.get_all(&(0..1))), (0..1, (0, 0)));
     }
 }

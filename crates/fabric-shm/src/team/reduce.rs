@@ -45,7 +45,7 @@ impl Combine<'_> {
     pub const LONGEST_ELEMENT: usize = 4096;
 
     /// The length of a chunk of whole elements.
-    fn chunk_bytes(&self) -> usize {
+    pub(super) fn chunk_bytes(&self) -> usize {
         CHUNK_BYTES / self.element_bytes * self.element_bytes
     }
 }
@@ -70,10 +70,14 @@ impl Team {
             return unsafe { self.combine_directly(host, mark, None, memory, bytes, combine) };
         }
         let unit = combine.element_bytes;
+        if self.combines_shares(bytes, unit) {
+            // SAFETY: our caller's promise.
+            return unsafe { self.allreduce_in_shares(host, mark, send, receive, bytes, combine) };
+        }
         let in_halves = self.combines_halves(bytes);
         let each =
             if in_halves { piece_within(SLOT_BYTES, unit) } else { self.piece_bytes(1, unit) };
-        let pieces = Pieces { bytes, each };
+        let pieces = Pieces::new(bytes, each);
         let halves_of = |team: &Team, bytes| in_halves.then(|| team.halves(bytes, unit));
         let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));
         self.run_with_work(
@@ -147,7 +151,7 @@ impl Team {
                 self.combine_directly(host, mark, Some(root), memory, bytes, combine)
             };
         }
-        let pieces = Pieces { bytes, each: self.piece_bytes(1, combine.element_bytes) };
+        let pieces = Pieces::new(bytes, self.piece_bytes(1, combine.element_bytes));
         let is_root = self.me == root;
         let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));
         self.run_with_work(

@@ -14,8 +14,32 @@ pub(crate) enum Sharing {
     No,
     /// The system moves them as it likes.
     Anyhow,
-    /// Each is bound to one; these members to the same as this rank.
-    With(Vec<usize>),
+    /// Each is bound to one: the members', by their places.
+    Bound(Vec<u32>),
+}
+
+/// The members by processor, where every rank is bound to one.
+pub(super) struct Groups {
+    /// The members on this rank's processor, without it.
+    pub(super) beside: Vec<usize>,
+    /// The first member on each processor, in rising order.
+    pub(super) first: Vec<usize>,
+    /// Which of these is on this rank's.
+    pub(super) mine: usize,
+}
+
+impl Groups {
+    /// Of members bound to these processors, seen from number `me`.
+    pub(super) fn new(processors: &[u32], me: usize) -> Self {
+        let is_first = |&place: &usize| !processors[..place].contains(&processors[place]);
+        let first: Vec<usize> = (0..processors.len()).filter(is_first).collect();
+        let is_mine = |&place: &usize| processors[place] == processors[me];
+        Groups {
+            beside: (0..processors.len()).filter(|place| *place != me && is_mine(place)).collect(),
+            mine: first.iter().position(is_mine).unwrap_or(0),
+            first,
+        }
+    }
 }
 
 impl Team {
@@ -47,14 +71,31 @@ impl Team {
 
     /// Whether nobody on this processor has to run before what is waited for can come.
     fn may_stay(&self, whom: Whom, number: u32) -> bool {
-        let Some(beside) = &self.beside else { return false };
+        let Some(groups) = &self.groups else { return false };
         match whom {
             Whom::Nobody => false,
-            Whom::One(member) => !beside.contains(&member),
+            Whom::One(member) => !groups.beside.contains(&member),
             Whom::All => {
                 let slot = number as usize % SLOTS;
-                beside.iter().all(|&member| self.board(member).heads[slot].holds(number))
+                groups.beside.iter().all(|&member| self.board(member).heads[slot].holds(number))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_grouped_by_processor_wherever_they_are_looked_at_from() {
+        let processors = [5, 2, 5, 5, 2, 9];
+        let seen = |me: usize| {
+            let groups = Groups::new(&processors, me);
+            (groups.first, groups.mine, groups.beside)
+        };
+        assert_eq!(seen(2), (vec![0, 1, 5], 0, vec![0, 3]));
+        assert_eq!(seen(4), (vec![0, 1, 5], 1, vec![1]));
+        assert_eq!(seen(5), (vec![0, 1, 5], 2, vec![]));
     }
 }

@@ -37,7 +37,7 @@ impl Team {
     pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, mark: u32) -> Result<()> {
         self.run(
             host,
-            Call { mark, bytes: 0, pieces: 1, direct: false },
+            Call { mark, bytes: 0, pieces: 1, window: 1, direct: false },
             |team, host, number, _| {
                 team.put(number, 0, |_| {});
                 team.arrive(host, number);
@@ -62,7 +62,7 @@ impl Team {
             // SAFETY: our caller's promise.
             return unsafe { self.broadcast_directly(host, mark, root, memory, bytes) };
         }
-        let pieces = Pieces { bytes, each: self.broadcast_piece_bytes(bytes) };
+        let pieces = Pieces::new(bytes, self.broadcast_piece_bytes(bytes));
         let is_root = self.me == root;
         let outcome = self.run(
             host,
@@ -112,7 +112,7 @@ impl Team {
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         // Parts that fit one line together lie in the root's; else each lies on its member's board, where a whole piece fits.
         let together = size * each <= SHORT_BYTES;
-        let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
+        let pieces = Pieces::new(each, self.piece_bytes(1, 1));
         let place = |team: &Team, member: usize, number: u32, bytes: usize| match together {
             true => team.place(root, number, size * bytes).wrapping_add(member * bytes),
             false => team.place(member, number, bytes),
@@ -171,7 +171,7 @@ impl Team {
             return unsafe { self.gather_directly(host, mark, root, send, receive, each) };
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
-        let pieces = Pieces { bytes: each, each: self.piece_bytes(1, 1) };
+        let pieces = Pieces::new(each, self.piece_bytes(1, 1));
         let mut own = OwnBlock {
             from: send,
             to: receive.wrapping_add(me * each),

@@ -95,13 +95,13 @@ static int plus(int place, int of) { return 5 * of + place % 7; }
 
 /* Vectors that go in one piece, in several, and where two ranks share the work; into other memory and in place. */
 static void long_reductions(void) {
-    const int counts[] = {3, 2049, 20011, 65536};
+    const int counts[] = {3, 1024, 2049, 20011, 65536, 150001};
     MPI_Op op;
     MPI_Datatype two;
     MPI_Type_contiguous(2, MPI_INT, &two);
     MPI_Type_commit(&two);
     MPI_Op_create(compose, 0, &op);
-    for (int way = 0; way < 8; way++) {
+    for (int way = 0; way < 12; way++) {
         const int count = counts[way / 2], in_place = way % 2;
         int *mine = malloc(sizeof(int[2]) * count), *all = in_place ? mine : malloc(sizeof(int[2]) * count), wrong = 0;
         for (int i = 0; i < count; i++) {

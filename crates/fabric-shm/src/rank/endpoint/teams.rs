@@ -81,7 +81,7 @@ impl Endpoint {
         let place = |&offset: &u64| engine.segment().at_offset(offset as usize, BOARD_BYTES);
         let boards: Option<Vec<_>> =
             boards.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
-        let sharing = engine.sharing(&members, me);
+        let sharing = engine.sharing(&members);
         // SAFETY: the places were just checked, and hold zeros: `new_board` wrote them. They are used for
         // another team only once all members have left this one.
         Some(unsafe { Team::new(members, me, boards?, sharing) })

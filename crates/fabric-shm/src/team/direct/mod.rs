@@ -84,7 +84,7 @@ impl Team {
         touching: usize,
         mut act: impl FnMut(&mut Team, &mut H, u32) -> Result<()>,
     ) -> Result<()> {
-        let call = Call { mark, bytes, pieces: 1, direct: true };
+        let call = Call { mark, bytes, pieces: 1, window: 1, direct: true };
         let shows = showing == Showing::All || showing == Showing::Root(self.me);
         self.run(
             host,
