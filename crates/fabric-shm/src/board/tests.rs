@@ -190,6 +190,48 @@ fn a_root_writes_to_a_members_board_only_between_its_steps() {
     });
 }
 
+/// Two members give to each other, and each gives the next part in the place where it has just read the other's.
+#[cfg(loom)]
+#[test]
+fn members_that_swap_their_places_never_meet_there() {
+    struct Boards {
+        heads: [Head; 2],
+        places: [Head; 2],
+        ended: [Progress; 2],
+    }
+    // SAFETY: as for `Pair`.
+    unsafe impl Sync for Boards {}
+    fn exchange(boards: &Boards, me: usize) {
+        let part = |number: u32, member: usize| u64::from(number) * 10 + member as u64;
+        for number in 1..=2 {
+            while !has_come(boards.ended[1 - me].ended(), number - 1) {
+                yield_processor();
+            }
+            let place = me ^ (number as usize % 2);
+            boards.places[place].write(part(number, me));
+            boards.heads[me].publish(number, 7, 8);
+            while !boards.heads[1 - me].holds(number) {
+                yield_processor();
+            }
+            assert_eq!(boards.places[1 - place].read(), part(number, 1 - me));
+            boards.ended[me].end(number);
+        }
+    }
+    loom::model(|| {
+        let boards = loom::sync::Arc::new(Boards {
+            heads: [Head::empty(), Head::empty()],
+            places: [Head::empty(), Head::empty()],
+            ended: [Progress(AtomicU32::new(0)), Progress(AtomicU32::new(0))],
+        });
+        let other = {
+            let boards = boards.clone();
+            loom::thread::spawn(move || exchange(&boards, 1))
+        };
+        exchange(&boards, 0);
+        other.join().unwrap();
+    });
+}
+
 /// A member fills the slots of two steps at once, once it may use both, and says so of each; the other waits for the second alone,
 /// reads both, and ends both, after which they are filled again.
 #[cfg(loom)]

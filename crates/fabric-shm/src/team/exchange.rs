@@ -27,7 +27,7 @@ impl Team {
         let me = self.me;
         // SAFETY: our caller's promise.
         let own = unsafe { receive.add(me * each) };
-        let pieces = Pieces::new(each, self.piece_bytes(1, 1));
+        let pieces = Pieces::new(each, self.exchanged_bytes(1));
         self.run(
             host,
             pieces.call(mark),
@@ -46,7 +46,9 @@ impl Team {
                 team.each_part(host, number, bytes, |member, from| {
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from, receive.add(member * each + start), bytes) };
-                })
+                })?;
+                team.swap_places(number);
+                Ok(())
             },
         )
     }
@@ -117,6 +119,9 @@ impl Team {
                     }
                 }
                 team.ended_by_all = team.before_window;
+                for step in 0..window.len() as u32 {
+                    team.swap_places(number.wrapping_add(step));
+                }
                 Ok(())
             },
         )
@@ -125,7 +130,7 @@ impl Team {
     /// How much of each block goes in one step of an all-to-all. The blocks of a window lie one after the other in all its slots, so
     /// its steps only say how many those are; windows are as long as one another.
     fn exchanged_piece_bytes(&self, parts: usize, each: usize) -> usize {
-        let most = self.piece_bytes(parts, 1);
+        let most = self.exchanged_bytes(parts);
         if each <= WINDOW * most {
             return most;
         }

@@ -121,6 +121,7 @@ impl Team {
                 } else if team.shares_combining(bytes) {
                     team.take_combined(host, number, bytes, each, to)?;
                 }
+                team.swap_places(number);
                 Ok(())
             },
         )

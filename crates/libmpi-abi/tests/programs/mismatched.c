@@ -2,7 +2,7 @@
  * many steps the next call is right again. */
 #include "check.h"
 
-enum { LONG = 300000 };
+enum { LONG = 300000, BLOCK = 20, ROUNDS = 16 };
 static int out[LONG], in[LONG];
 
 /* The other ranks see what rank 0 does; it may see nothing itself. */
@@ -13,6 +13,12 @@ static void still_right(MPI_Comm comm) {
     int mine = rank + 1, sum = -1;
     CHECK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
     CHECK(sum == size * (size + 1) / 2);
+    /* Through every slot of the boards, in parts too long for the line of their number. */
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < BLOCK; i++) out[i] = 10000 * rank + 100 * round + i;
+        CHECK(MPI_Allgather(out, BLOCK, MPI_INT, in, BLOCK, MPI_INT, comm) == MPI_SUCCESS);
+        for (int i = 0; i < size * BLOCK; i++) CHECK(in[i] == 10000 * (i / BLOCK) + 100 * round + i % BLOCK);
+    }
 }
 
 static void lengths(MPI_Comm comm) {
@@ -50,6 +56,10 @@ static void lengths_of_messages(MPI_Comm comm) {
 
 static void calls(MPI_Comm comm) {
     int code = rank ? MPI_Barrier(comm) : MPI_Bcast(out, 1, MPI_INT, 0, comm);
+    CHECK(class_of(code) == (rank ? MPI_ERR_OTHER : MPI_SUCCESS));
+    still_right(comm);
+    /* All of these give and take, and the root of a broadcast only gives. */
+    code = rank ? MPI_Allreduce(out, in, 1, MPI_INT, MPI_SUM, comm) : MPI_Bcast(out, 1, MPI_INT, 0, comm);
     CHECK(class_of(code) == (rank ? MPI_ERR_OTHER : MPI_SUCCESS));
     still_right(comm);
 }
