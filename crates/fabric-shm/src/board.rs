@@ -76,7 +76,8 @@ pub(crate) struct Work {
     pub(crate) arrived: Tally,
     /// Chunks of a reduction that somebody has taken on; where it goes in shares, members of a processor that have come.
     pub(crate) taken: Tally,
-    /// Chunks of a reduction that are done; where it goes in shares, who has combined the processor's.
+    /// Chunks of a reduction that are done; where it goes in shares, who has combined the processor's; of a long scatter, on each
+    /// member's board, whose block is there.
     pub(crate) done: Tally,
 }
 

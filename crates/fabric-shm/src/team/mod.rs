@@ -6,6 +6,7 @@
 //! here at all.
 
 mod agree;
+mod deal;
 mod direct;
 mod exchange;
 mod pages;

@@ -161,8 +161,7 @@ impl Team {
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // A root that combines all by itself reads its own part where it is.
-                let stays =
-                    is_root && !team.shares_combining(bytes) && send != receive.cast_const();
+                let stays = is_root && !team.others_help(bytes) && send != receive.cast_const();
                 team.put(number, bytes, |to| {
                     if !stays {
                         // SAFETY: the piece is within what our caller promised.
@@ -174,7 +173,7 @@ impl Team {
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
                 let apply = &mut **apply.borrow_mut();
-                let shared = team.shares_combining(bytes);
+                let shared = team.others_help(bytes);
                 if is_root {
                     team.wait_for_all(host, number)?;
                     if !shared {
@@ -192,7 +191,7 @@ impl Team {
             },
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
-                if is_root && team.shares_combining(bytes) {
+                if is_root && team.others_help(bytes) {
                     // SAFETY: as above.
                     team.take_combined(host, number, bytes, each, unsafe { receive.add(start) })?;
                 }
@@ -205,6 +204,14 @@ impl Team {
     /// for each other.
     fn shares_combining(&self, bytes: usize) -> bool {
         bytes >= SHARED_FROM_BYTES && (self.size() > 2 || self.shares_processors)
+    }
+
+    /// Whether others help the root of a reduction with a piece of that length. Not where ranks share processors: then whoever has given its
+    /// part makes room for another, and a root that combines all by itself need not put its own and copies no result (of four
+    /// ranks on two processors 64 KiB 7.7 and 2.3 us, 512 KiB 39 and 18, the root alone 60 and 45; of eight 4.1 and 2.9, 36 and 21,
+    /// 113 and 97).
+    fn others_help(&self, bytes: usize) -> bool {
+        !self.shares_processors && self.shares_combining(bytes)
     }
 
     /// Whether this rank and the other of two combine a half each of an allreduce.

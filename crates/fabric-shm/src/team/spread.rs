@@ -109,6 +109,10 @@ impl Team {
             // SAFETY: our caller's promise.
             return unsafe { self.scatter_directly(host, mark, root, send, receive, each) };
         }
+        if self.deals(each) {
+            // SAFETY: our caller's promise.
+            return unsafe { self.scatter_by_dealing(host, mark, root, send, receive, each) };
+        }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         // Parts that fit one line together lie in the root's; else each lies on its member's board, where a whole piece fits.
         let together = size * each <= SHORT_BYTES;

@@ -93,7 +93,21 @@ static void reductions(void) {
 static int times(int place) { return place % 3 - 1; }
 static int plus(int place, int of) { return 5 * of + place % 7; }
 
-/* Vectors that go in one piece, in several, and where two ranks share the work; into other memory and in place. */
+/* How many of the functions of all ranks, one after the other, are wrong. */
+static int wrong_functions(const int *all, int count) {
+    int wrong = 0;
+    for (int i = 0; i < count; i++) {
+        int a = 1, b = 0;
+        for (int of = 0; of < size; of++) {
+            a *= times(i);
+            b = b * times(i) + plus(i, of);
+        }
+        wrong += all[2 * i] != a || all[2 * i + 1] != b;
+    }
+    return wrong;
+}
+
+/* Vectors that go in one piece, in several, and where ranks share the work; into other memory and in place, to one and to all. */
 static void long_reductions(void) {
     const int counts[] = {3, 1024, 2049, 20011, 65536, 150001};
     MPI_Op op;
@@ -103,26 +117,50 @@ static void long_reductions(void) {
     MPI_Op_create(compose, 0, &op);
     for (int way = 0; way < 12; way++) {
         const int count = counts[way / 2], in_place = way % 2;
-        int *mine = malloc(sizeof(int[2]) * count), *all = in_place ? mine : malloc(sizeof(int[2]) * count), wrong = 0;
+        int *mine = malloc(sizeof(int[2]) * count), *all = in_place ? mine : malloc(sizeof(int[2]) * count);
         for (int i = 0; i < count; i++) {
             mine[2 * i] = times(i);
             mine[2 * i + 1] = plus(i, rank);
         }
+        const int root = way % size;
+        int *one = malloc(sizeof(int[2]) * count);
+        memcpy(one, mine, sizeof(int[2]) * count);
+        MPI_Reduce(in_place && rank == root ? MPI_IN_PLACE : mine, one, count, two, op, root, MPI_COMM_WORLD);
+        CHECK(rank != root || wrong_functions(one, count) == 0);
         MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, all, count, two, op, MPI_COMM_WORLD);
-        for (int i = 0; i < count; i++) {
-            int a = 1, b = 0;
-            for (int of = 0; of < size; of++) {
-                a *= times(i);
-                b = b * times(i) + plus(i, of);
-            }
-            wrong += all[2 * i] != a || all[2 * i + 1] != b;
-        }
-        CHECK(wrong == 0);
+        CHECK(wrong_functions(all, count) == 0);
+        free(one);
         if (!in_place) free(all);
         free(mine);
     }
     MPI_Op_free(&op);
     MPI_Type_free(&two);
+}
+
+/* Blocks that go in one piece, in several and in more than slots hold, from each root and back to it, there also in place. */
+static void long_blocks(void) {
+    const int counts[] = {3, 5001, 30011, 300001};
+    for (int way = 0; way < 8; way++) {
+        const int count = counts[way / 2], root = way % size, at_root = rank == root, in_place = way % 2 && at_root;
+        const size_t all = (size_t)size * count;
+        int *given = at_root ? malloc(sizeof(int) * all) : NULL, *back = at_root ? malloc(sizeof(int) * all) : NULL;
+        int *mine = malloc(sizeof(int) * count), wrong = 0;
+        for (size_t i = 0; at_root && i < all; i++) given[i] = back[i] = 7 * (int)i + way;
+        MPI_Scatter(given, count, MPI_INT, in_place ? MPI_IN_PLACE : mine, count, MPI_INT, root, MPI_COMM_WORLD);
+        for (int i = 0; !in_place && i < count; i++) {
+            wrong += mine[i] != 7 * (rank * count + i) + way;
+            mine[i] = -mine[i];
+        }
+        MPI_Gather(in_place ? MPI_IN_PLACE : mine, count, MPI_INT, back, count, MPI_INT, root, MPI_COMM_WORLD);
+        for (size_t i = 0; at_root && i < all; i++) {
+            const int stays = in_place && (int)(i / count) == rank;
+            wrong += back[i] != (stays ? given[i] : -given[i]);
+        }
+        CHECK(wrong == 0);
+        free(given);
+        free(back);
+        free(mine);
+    }
 }
 
 /* Rank r has r + 1 numbers; all of them end at every rank, also where they stand already. */
@@ -157,6 +195,7 @@ int main(int argc, char **argv) {
     parts();
     reductions();
     long_reductions();
+    long_blocks();
     unequal();
     MPI_Finalize();
     return 0;
