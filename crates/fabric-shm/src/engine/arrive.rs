@@ -95,7 +95,7 @@ impl Engine {
             self.fruitless_looks = 0;
             match body.kind {
                 kind::EAGER => self.arrive_eager(source, &body),
-                kind::MORE => self.arrive_more(source, body.payload[0] as usize),
+                kind::MORE => self.arrive_more(source, &body, body.payload[0] as usize),
                 kind::OFFER => self.arrive_offer(source, &body),
                 kind::TAKE => {
                     let [mine, theirs, ..] = body.payload;
@@ -104,7 +104,7 @@ impl Engine {
                 }
                 kind::DATA => {
                     self.inbound[source].stream = Stream::Receive(Request(body.payload[0]));
-                    self.arrive_more(source, body.payload[1] as usize);
+                    self.arrive_more(source, &body, body.payload[1] as usize);
                 }
                 kind::HELP => self.help(source, &body.payload),
                 kind::DONE => {
@@ -113,10 +113,10 @@ impl Engine {
                 }
                 unknown => unreachable!("a cell of kind {unknown}"),
             }
-            let returned = self.inbound[source]
-                .ring
-                .as_mut()
-                .is_some_and(|ring| ring.pop(body.cells(), body.lines));
+            let left_bytes = self.left_bytes(source);
+            let back = &mut self.outbound[source].ring;
+            let ring = self.inbound[source].ring.as_mut();
+            let returned = ring.is_some_and(|ring| ring.pop(&body, left_bytes, back));
             if returned {
                 self.wake(source);
             }
@@ -152,21 +152,25 @@ impl Engine {
             kind::EAGER if body.payload[0] == body.payload[2] => body.payload[0] as usize,
             _ => return None,
         };
-        let (room, cells, lines) = (buffer.len(), body.cells(), body.lines);
+        let room = buffer.len();
         let envelope = Envelope { room, ..Engine::envelope(source, body, whole) };
         if !selector.accepts(&envelope) {
             return None;
         }
         let kept = whole.min(room);
-        if lines == 0 {
+        let returned = if body.lines == 0 {
             // SAFETY: the buffer has room for what is kept.
             unsafe { take_short(body, ring.rest(body), buffer.as_mut_ptr(), kept) };
+            let cells = body.cells();
+            ring.pop_short(cells)
         } else {
-            let (first, second) = ring.data(kept);
+            let body = *body;
+            let (first, second) = ring.data(&body, kept);
             buffer[..first.len()].copy_from_slice(first);
             buffer[first.len()..kept].copy_from_slice(second);
-        }
-        if ring.pop(cells, lines) {
+            ring.pop(&body, 0, &mut self.outbound[source].ring)
+        };
+        if returned {
             self.wake(source);
         }
         Some(envelope)
@@ -202,7 +206,7 @@ impl Engine {
             }
         }
         let cells = body.cells();
-        if ring.pop(cells, 0) {
+        if ring.pop_short(cells) {
             self.wake(source);
         }
     }
@@ -221,12 +225,12 @@ impl Engine {
                 Stream::Unexpected { left: envelope.bytes }
             }
         };
-        self.arrive_more(source, bytes as usize);
+        self.arrive_more(source, body, bytes as usize);
     }
 
-    fn arrive_more(&mut self, source: usize, bytes: usize) {
+    fn arrive_more(&mut self, source: usize, body: &Body, bytes: usize) {
         let Inbound { ring: Some(ring), stream } = &mut self.inbound[source] else { return };
-        let (first, second) = ring.data(bytes);
+        let (first, second) = ring.data(body, bytes);
         match stream {
             Stream::None => unreachable!("data from rank {source} without a message"),
             Stream::Receive(request) => {
@@ -247,6 +251,18 @@ impl Engine {
                     *stream = Stream::None;
                 }
             }
+        }
+    }
+
+    /// How much of the message that a source is in the middle of is still to come.
+    fn left_bytes(&self, source: usize) -> usize {
+        match self.inbound[source].stream {
+            Stream::None => 0,
+            Stream::Receive(request) => {
+                let operation = &self.operations[request];
+                operation.envelope.bytes - operation.moved
+            }
+            Stream::Unexpected { left } => left,
         }
     }
 

@@ -105,12 +105,13 @@ impl Engine {
                 return false;
             }
         } else {
-            if !outbound.ring.has_room(lines_for(data.len())) {
+            let mut back = self.inbound[to].ring.as_mut();
+            if !outbound.ring.has_room_for(lines_for(data.len()), back.as_deref()) {
                 return false;
             }
             let bytes = data.len() as u32;
             let body = Body { tag, context, ..numbers(kind::EAGER, [bytes, 0, bytes]) };
-            outbound.ring.push(body, data);
+            outbound.ring.push(body, data, back.take());
         }
         self.after_push(to);
         true
@@ -139,7 +140,7 @@ impl Engine {
     /// Sends a cell of the protocol, at once if nothing is queued before it.
     pub(super) fn send_control(&mut self, to: usize, body: Body) {
         let outbound = &mut self.outbound[to];
-        if outbound.queue.is_empty() && outbound.ring.has_room(0) {
+        if outbound.queue.is_empty() && outbound.ring.has_room() {
             self.push_cell(to, body, &[]);
         } else {
             self.enqueue(to, Outgoing::Control(body));
@@ -180,7 +181,7 @@ impl Engine {
     fn push_one(&mut self, to: usize, outgoing: Outgoing) -> Option<Outgoing> {
         match outgoing {
             Outgoing::Control(body) => {
-                if !self.outbound[to].ring.has_room(0) {
+                if !self.outbound[to].ring.has_room() {
                     return Some(outgoing);
                 }
                 self.push_cell(to, body, &[]);
@@ -223,7 +224,7 @@ impl Engine {
                 ..numbers(kind::EAGER, [low, high, bytes])
             });
         }
-        if !self.outbound[to].ring.has_room(0) {
+        if !self.outbound[to].ring.has_room() {
             return Some(Outgoing::Begin(request));
         }
         self.outbound[to].offered += 1;
@@ -246,7 +247,8 @@ impl Engine {
         while moved < room {
             let ring = &mut self.outbound[to].ring;
             let bytes = ring.next_fragment_bytes(far_ahead, moved, room - moved);
-            if !ring.has_room(lines_for(bytes)) {
+            let back = self.inbound[to].ring.as_ref();
+            if !ring.has_room_for(lines_for(bytes), back) {
                 break;
             }
             // SAFETY: the caller of `start_send` promised `room` readable bytes.
@@ -280,7 +282,7 @@ impl Engine {
     }
 
     fn push_cell(&mut self, to: usize, body: Body, data: &[u8]) {
-        self.outbound[to].ring.push(body, data);
+        self.outbound[to].ring.push(body, data, self.inbound[to].ring.as_mut());
         self.after_push(to);
     }
 
