@@ -184,7 +184,7 @@ impl Producer {
 
     /// Puts a message into the ring, `data` into lines of `back` that this rank owes, if there are enough, else into its byte ring. The
     /// caller has seen [`Producer::has_room_for`] it.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn push(&mut self, body: Body, data: &[u8], back: Option<&mut Consumer>) {
         let lines = lines_for(data.len());
         let (ring, line) = if lines == 0 { (0, 0) } else { self.place_data(data, back) };
