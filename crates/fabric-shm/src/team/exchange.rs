@@ -6,12 +6,15 @@ use super::direct::Blocks;
 use super::{Host, Pieces, Team, WINDOW, copy};
 use crate::ring::LINE_BYTES;
 
+/// A rank's own block of an all-to-all is copied before the others' up to this length.
+const OWN_FIRST_BYTES: usize = 512;
+
 impl Team {
     /// Puts `send` of member r into block r of every member's `receive`; `each` bytes.
     ///
     /// # Safety
-    /// `send` holds a block, or is null: then this rank's block is in its place. `receive` has room for a block of each
-    /// member.
+    /// `send` holds a block apart from `receive`, or is null: then this rank's block is in its place. `receive` has room for
+    /// a block of each member.
     pub(crate) unsafe fn allgather<H: Host>(
         &mut self,
         host: &mut H,
@@ -27,19 +30,20 @@ impl Team {
         let me = self.me;
         // SAFETY: our caller's promise.
         let own = unsafe { receive.add(me * each) };
+        let from = if send.is_null() { own } else { send };
         let pieces = Pieces::new(each, self.exchanged_bytes(1));
         self.run(
             host,
             pieces.call(mark),
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
-                if !send.is_null() {
-                    // SAFETY: the piece is within the block. Now, not all at once before: it is read again at once.
-                    unsafe { std::ptr::copy(send.add(start), own.add(start), bytes) };
-                }
-                // SAFETY: as above.
-                team.put(number, bytes, |to| unsafe { copy(own.add(start), to, bytes) });
+                // SAFETY: the piece is within the block.
+                team.put(number, bytes, |to| unsafe { copy(from.add(start), to, bytes) });
                 team.arrive(host, number);
+                if !send.is_null() {
+                    // SAFETY: as above. Now, when the others need not wait for it, and while it is in the cache.
+                    unsafe { copy(from.add(start), own.add(start), bytes) };
+                }
             },
             |team, host, number, piece| {
                 let (start, bytes) = pieces.get(piece);
@@ -76,7 +80,14 @@ impl Team {
         let index = |of: usize, on: usize| if of > on { of - 1 } else { of };
         let pieces = Pieces::new(each, self.exchanged_piece_bytes(parts, each));
         // SAFETY: our caller's promise.
-        unsafe { std::ptr::copy(send.add(me * each), receive.add(me * each), each) };
+        let (from, to) = unsafe { (send.add(me * each), receive.add(me * each)) };
+        // SAFETY: the bytes are within the blocks.
+        let copy_own =
+            |start, bytes| unsafe { std::ptr::copy(from.add(start), to.add(start), bytes) };
+        // Last, where the other has a processor, for it need not wait for that. First where ranks share processors (eight ranks on two
+        // processors, 128 and 256 KiB: 166 and 560 us, and 177 and 592 with the own block last), and short ones (64 to 512 bytes between two
+        // ranks: 0.13 us and 0.15).
+        let own_last = !self.shares_processors && each > OWN_FIRST_BYTES;
         self.run(
             host,
             pieces.call(mark),
@@ -88,6 +99,9 @@ impl Team {
                 // All slots of the window are this rank's now.
                 let first = number.wrapping_sub((piece - window.start) as u32);
                 let (start, bytes) = pieces.get_all(&window);
+                if !own_last {
+                    copy_own(start, bytes);
+                }
                 let span = team.span(me, first, parts * bytes);
                 for member in (0..size).filter(|&member| member != me) {
                     // SAFETY: the bytes are within the blocks, and the span has room for so many of each other member.
@@ -100,6 +114,9 @@ impl Team {
                     team.publish(first.wrapping_add(step));
                 }
                 team.arrive(host, number);
+                if own_last {
+                    copy_own(start, bytes);
+                }
             },
             |team, host, number, piece| {
                 let window = pieces.window(piece);
