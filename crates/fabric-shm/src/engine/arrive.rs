@@ -170,6 +170,7 @@ impl Engine {
             buffer[first.len()..kept].copy_from_slice(second);
             ring.pop(&body, 0, &mut self.outbound[source].ring)
         };
+        self.outbound[source].ring.begin_answer();
         if returned {
             self.wake(source);
         }

@@ -29,6 +29,8 @@ pub(crate) struct Producer {
     returned_lines: u32,
     /// How many answers in lines of this ring have been read.
     answers: u16,
+    /// Whether nothing has been received from the other rank since the last push.
+    in_a_row: bool,
 }
 
 impl Producer {
@@ -42,6 +44,7 @@ impl Producer {
             returned_cells: 0,
             returned_lines: 0,
             answers: 0,
+            in_a_row: false,
         }
     }
 
@@ -135,6 +138,14 @@ impl Producer {
         self.lines_returned(up_to);
     }
 
+    /// What is pushed next answers a message. If it is short it asks for no lines ahead, which it would wait for (64 bytes to
+    /// and fro in two cells, two cores of a Zen 5: 75 ns with asking and 66 without while a line takes 40; a loop that does nothing
+    /// else 53 and 42, and 264 and 206 while a line takes 200).
+    #[inline(always)]
+    pub(crate) fn begin_answer(&mut self) {
+        self.in_a_row = false;
+    }
+
     /// Asks for the lines that are written next but some, if they are known to be free.
     #[inline(always)]
     fn prepare(&self, cells: u32) {
@@ -153,7 +164,9 @@ impl Producer {
         if !self.has(cells, 0) {
             return false;
         }
-        self.prepare(cells);
+        if std::mem::replace(&mut self.in_a_row, true) {
+            self.prepare(cells);
+        }
         if bytes > INLINE_BYTES {
             self.write_rest(&data[INLINE_BYTES..]);
         }
