@@ -92,8 +92,11 @@ impl Engine {
             return false;
         }
         let outbound = &mut self.outbound[to];
-        if data.len() > outbound.ring.fragment_bytes() || !outbound.queue.is_empty() {
+        if !outbound.queue.is_empty() {
             return false;
+        }
+        if data.len() > outbound.ring.fragment_bytes() {
+            return self.send_fragments_now(to, context, tag, data);
         }
         if data.len() > DIRECT_FROM_BYTES
             && self.segment.offset_in_arenas(data.as_ptr(), data.len()).is_some()
@@ -114,6 +117,31 @@ impl Engine {
             outbound.ring.push(body, data, back.take());
         }
         self.after_push(to);
+        true
+    }
+
+    /// The same for a message of several fragments, if the ring has room for all of them: then it need not become a request.
+    #[inline(never)]
+    fn send_fragments_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
+        if data.len() > self.eager_limit_bytes(to)
+            || self.segment.offset_in_arenas(data.as_ptr(), data.len()).is_some()
+            || !self.outbound[to].ring.has_room_for_fragments(data.len())
+        {
+            return false;
+        }
+        let far_ahead = self.outbound[to].ring.is_far_ahead();
+        let [low, high] = halves(data.len());
+        let mut moved = 0;
+        while moved < data.len() {
+            let ring = &self.outbound[to].ring;
+            let bytes = ring.next_fragment_bytes(far_ahead, moved, data.len() - moved);
+            let body = match moved {
+                0 => Body { tag, context, ..numbers(kind::EAGER, [low, high, bytes as u32]) },
+                _ => numbers(kind::MORE, [bytes as u32]),
+            };
+            self.push_cell(to, body, &data[moved..moved + bytes]);
+            moved += bytes;
+        }
         true
     }
 

@@ -61,6 +61,13 @@ impl Producer {
         self.has(1, if answers { 0 } else { lines })
     }
 
+    /// Whether this ring has room now for all fragments of a message of so many bytes.
+    pub(crate) fn has_room_for_fragments(&mut self, bytes: usize) -> bool {
+        // Each but the last has whole lines, and is no shorter than the shortest.
+        let cells = bytes.div_ceil(self.fragment_bytes()) as u32;
+        bytes <= self.byte_count() && self.has(cells, lines_for(bytes))
+    }
+
     #[inline(always)]
     fn has(&mut self, cells: u32, lines: u32) -> bool {
         self.fits(cells, lines) || {

@@ -259,6 +259,24 @@ mod unmodelled {
     }
 
     #[test]
+    fn a_message_of_fragments_has_room_for_its_lines_and_its_cells() {
+        // Fragments of a quarter, four lines.
+        let mut memory = Memory::new(8, 16);
+        let (mut producer, mut consumer) = memory.ends();
+        let lines = |count: usize| count * LINE_BYTES;
+        assert!(producer.0.has_room_for_fragments(lines(16)));
+        assert!(!producer.0.has_room_for_fragments(lines(16) + 1));
+        producer.0.push(body(0, 0), &vec![0; lines(4)], None);
+        assert!(producer.0.has_room_for_fragments(lines(12)));
+        assert!(!producer.0.has_room_for_fragments(lines(12) + 1));
+        // A quarter goes back. With five of eight cells in use there are three left, for three fragments.
+        assert!(pop(&mut consumer.0));
+        (0..5).for_each(|_| assert!(producer.0.push_short((1, 0, 0), &[])));
+        assert!(producer.0.has_room_for_fragments(lines(12)));
+        assert!(!producer.0.has_room_for_fragments(lines(13)));
+    }
+
+    #[test]
     fn a_sender_is_far_ahead_until_a_quarter_is_returned() {
         let mut memory = Memory::new(8, 16);
         let (mut producer, mut consumer) = memory.ends();
