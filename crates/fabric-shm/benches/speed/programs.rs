@@ -147,6 +147,8 @@ fn broadcast(rank: &mut LocalRank, bytes: usize) -> Result<()> {
         rank.broadcast(0, &mut data)?;
         let end = rank.now().as_ps().to_le_bytes();
         rank.gather(0, &end, &mut ends)?;
+        // Else whoever is done copies for the next floor while another on its processor has yet to run.
+        rank.barrier()?;
         let last = ends.as_chunks().0.iter().map(|end| u64::from_le_bytes(*end)).max();
         log.add("floor", floor);
         log.add("measured", (last.unwrap_or(0) - start.as_ps()) as f64 / 1e3);
