@@ -1,6 +1,6 @@
 //! How long data are divided, and copied to and from slots.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::{Call, WINDOW};
 use crate::board::{SHORT_BYTES, SLOTS};
@@ -116,6 +116,11 @@ impl Span {
     }
 }
 
+/// Lengths that are copied by one instruction though the C library would use vectors (below 2112 bytes on a Zen 5): it takes lines from
+/// the other processor without reading them first, while stores wait for that one by one (2 KiB between two processors, broadcast
+/// 0.15 and 0.14 us, gather 0.17 and 0.15, and where a line takes 270 ns 0.54 and 0.41; 1 KiB 0.11 and 0.12).
+const AT_ONCE_BYTES: RangeInclusive<usize> = 1025..=4096;
+
 /// Copies `bytes` bytes that do not overlap, short ones without calling out.
 ///
 /// # Safety
@@ -126,9 +131,35 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     unsafe {
         if bytes <= SHORT_BYTES {
             copy_short(from, to, bytes);
+        } else if AT_ONCE_BYTES.contains(&bytes) {
+            copy_at_once(from, to, bytes);
         } else {
             std::ptr::copy_nonoverlapping(from, to, bytes);
         }
+    }
+}
+
+/// Copies by one instruction, where there is one.
+///
+/// # Safety
+/// As for [`copy`].
+#[inline]
+unsafe fn copy_at_once(from: *const u8, to: *mut u8, bytes: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: our caller's promise; the direction flag is clear outside of such code.
+    unsafe {
+        std::arch::asm!(
+            "rep movsb",
+            inout("rcx") bytes => _,
+            inout("rsi") from => _,
+            inout("rdi") to => _,
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    // SAFETY: our caller's promise.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from, to, bytes);
     }
 }
 
@@ -154,6 +185,18 @@ mod tests {
         // SAFETY: as above.
         unsafe { span.put(10, data.as_ptr(), 3) };
         assert_eq!(memory[..3], [1, 2, 3], "a part that begins behind the end");
+    }
+
+    #[test]
+    fn copies_of_every_way_move_all_bytes_and_no_more() {
+        let data: Vec<u8> = (0..5000).map(|index| (index % 251) as u8 + 1).collect();
+        for bytes in [0, 1, 48, 49, 1024, 1025, 2048, 4096, 4097] {
+            let mut to = vec![0; 5000];
+            // SAFETY: both have 5000 bytes, and the copy ends at most at 4100.
+            unsafe { copy(data[2..].as_ptr(), to[3..].as_mut_ptr(), bytes) };
+            assert_eq!(to[3..3 + bytes], data[2..2 + bytes], "{bytes} bytes");
+            assert!(to[..3].iter().chain(&to[3 + bytes..]).all(|&byte| byte == 0));
+        }
     }
 
     #[test]
