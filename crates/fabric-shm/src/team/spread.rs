@@ -178,7 +178,7 @@ impl Team {
             return unsafe { self.gather_directly(host, mark, root, send, receive, each) };
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
-        let pieces = Pieces::new(each, self.piece_bytes(1, 1));
+        let pieces = Pieces::new(each, self.gathered_bytes());
         let mut own = OwnBlock {
             from: send,
             to: receive.wrapping_add(me * each),
