@@ -129,19 +129,13 @@ impl Engine {
         {
             return false;
         }
-        let far_ahead = self.outbound[to].ring.is_far_ahead();
         let [low, high] = halves(data.len());
-        let mut moved = 0;
-        while moved < data.len() {
-            let ring = &self.outbound[to].ring;
-            let bytes = ring.next_fragment_bytes(far_ahead, moved, data.len() - moved);
-            let body = match moved {
-                0 => Body { tag, context, ..numbers(kind::EAGER, [low, high, bytes as u32]) },
-                _ => numbers(kind::MORE, [bytes as u32]),
-            };
-            self.push_cell(to, body, &data[moved..moved + bytes]);
-            moved += bytes;
-        }
+        let moved = self.push_fragments(to, data, 0, |bytes| Body {
+            tag,
+            context,
+            ..numbers(kind::EAGER, [low, high, bytes])
+        });
+        assert_eq!(moved, data.len(), "there was room for all fragments");
         true
     }
 
@@ -262,7 +256,37 @@ impl Engine {
         None
     }
 
-    /// As much of a message's data as there is room for. The first cell is `first`'s, given its bytes.
+    /// Pushes as much of a message, `before` bytes of which have gone, as there is room for, and says how much has gone then. The
+    /// first cell is `first`'s, given its bytes.
+    #[inline]
+    fn push_fragments(
+        &mut self,
+        to: usize,
+        data: &[u8],
+        before: usize,
+        first: impl Fn(u32) -> Body,
+    ) -> usize {
+        let mut moved = before;
+        let far_ahead = self.outbound[to].ring.is_far_ahead();
+        while moved < data.len() {
+            let ring = &mut self.outbound[to].ring;
+            let bytes = ring.next_fragment_bytes(far_ahead, moved, data.len() - moved);
+            let back = self.inbound[to].ring.as_ref();
+            if !ring.has_room_for(lines_for(bytes), back) {
+                break;
+            }
+            let body = if moved == before {
+                first(bytes as u32)
+            } else {
+                numbers(kind::MORE, [bytes as u32])
+            };
+            self.push_cell(to, body, &data[moved..moved + bytes]);
+            moved += bytes;
+        }
+        moved
+    }
+
+    /// As much of a request's data as there is room for. The first cell is `first`'s, given its bytes.
     fn push_fragment(
         &mut self,
         to: usize,
@@ -270,25 +294,9 @@ impl Engine {
         first: impl Fn(u32) -> Body,
     ) -> Option<Outgoing> {
         let Operation { memory, room, moved: before, .. } = self.operations[request];
-        let mut moved = before;
-        let far_ahead = self.outbound[to].ring.is_far_ahead();
-        while moved < room {
-            let ring = &mut self.outbound[to].ring;
-            let bytes = ring.next_fragment_bytes(far_ahead, moved, room - moved);
-            let back = self.inbound[to].ring.as_ref();
-            if !ring.has_room_for(lines_for(bytes), back) {
-                break;
-            }
-            // SAFETY: the caller of `start_send` promised `room` readable bytes.
-            let data = unsafe { std::slice::from_raw_parts(memory.add(moved), bytes) };
-            let body = if moved == before {
-                first(bytes as u32)
-            } else {
-                numbers(kind::MORE, [bytes as u32])
-            };
-            self.push_cell(to, body, data);
-            moved += bytes;
-        }
+        // SAFETY: the caller of `start_send` promised `room` readable bytes.
+        let data = unsafe { std::slice::from_raw_parts(memory, room) };
+        let moved = self.push_fragments(to, data, before, &first);
         if moved > before {
             // Whoever waits for this to go out need not copy yet what waits to come in.
             self.fruitless_looks = 0;
