@@ -38,12 +38,11 @@ impl Team {
             host,
             pieces.call(mark),
             |team, host, number, piece| {
-                let window = pieces.window(piece);
-                if !is_root || piece + 1 < window.end {
+                if !is_root {
                     return;
                 }
+                let Some((first, window)) = pieces.ended_window(number, piece) else { return };
                 let (start, bytes) = pieces.get_all(&window);
-                let first = number.wrapping_sub((piece - window.start) as u32);
                 // Which call it is. That a block is there is said to its member alone.
                 (0..window.len() as u32).for_each(|step| team.publish(first.wrapping_add(step)));
                 for member in team.elsewhere_first() {
@@ -57,11 +56,12 @@ impl Team {
                 }
             },
             |team, host, number, piece| {
-                let window = pieces.window(piece);
-                if is_root || piece > window.start {
+                if is_root {
                     return Ok(());
                 }
-                let last = number.wrapping_add(window.len() as u32 - 1);
+                let Some((last, window)) = pieces.begun_window(number, piece) else {
+                    return Ok(());
+                };
                 let (start, bytes) = pieces.get_all(&window);
                 team.wait_for_part(host, root, last)?;
                 team.wait_for(host, last, Whom::One(root), |team| {

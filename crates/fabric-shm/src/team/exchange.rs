@@ -92,12 +92,8 @@ impl Team {
             host,
             pieces.call(mark),
             |team, host, number, piece| {
-                let window = pieces.window(piece);
-                if piece + 1 < window.end {
-                    return;
-                }
+                let Some((first, window)) = pieces.ended_window(number, piece) else { return };
                 // All slots of the window are this rank's now.
-                let first = number.wrapping_sub((piece - window.start) as u32);
                 let (start, bytes) = pieces.get_all(&window);
                 if !own_last {
                     copy_own(start, bytes);
@@ -119,11 +115,9 @@ impl Team {
                 }
             },
             |team, host, number, piece| {
-                let window = pieces.window(piece);
-                if piece > window.start {
+                let Some((last, window)) = pieces.begun_window(number, piece) else {
                     return Ok(());
-                }
-                let last = number.wrapping_add(window.len() as u32 - 1);
+                };
                 let (start, bytes) = pieces.get_all(&window);
                 team.wait_for_arrivals(host, last)?;
                 for member in team.others() {

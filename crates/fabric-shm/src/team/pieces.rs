@@ -56,6 +56,22 @@ impl Pieces {
         first..(first + self.window).min(self.count())
     }
 
+    /// If a piece, whose step is `number`, is the last of its window: the window's first step, and its pieces.
+    #[inline]
+    pub(super) fn ended_window(self, number: u32, index: usize) -> Option<(u32, Range<usize>)> {
+        let window = self.window(index);
+        let first = number.wrapping_sub((index - window.start) as u32);
+        (index + 1 == window.end).then_some((first, window))
+    }
+
+    /// If a piece, whose step is `number`, is the first of its window: the window's last step, and its pieces.
+    #[inline]
+    pub(super) fn begun_window(self, number: u32, index: usize) -> Option<(u32, Range<usize>)> {
+        let window = self.window(index);
+        let last = number.wrapping_add(window.len() as u32 - 1);
+        (index == window.start).then_some((last, window))
+    }
+
     /// Several pieces' start and length.
     #[inline]
     pub(super) fn get_all(self, pieces: &Range<usize>) -> (usize, usize) {
@@ -206,6 +222,15 @@ mod tests {
         assert_eq!(pieces.call(0).pieces, 21);
         assert_eq!((pieces.window(0), pieces.window(7), pieces.window(8)), (0..8, 0..8, 8..16));
         assert_eq!(pieces.window(20), 16..21);
+        // The last window's steps are 116 to 120 if the first piece's is 100.
+        assert_eq!(
+            [pieces.ended_window(120, 20), pieces.ended_window(119, 19)],
+            [Some((116, 16..21)), None]
+        );
+        assert_eq!(
+            [pieces.begun_window(116, 16), pieces.begun_window(117, 17)],
+            [Some((120, 16..21)), None]
+        );
         assert_eq!([pieces.get_all(&(0..8)), pieces.get_all(&(16..21))], [(0, 80), (160, 43)]);
         // Fifteen of sixteen slots hold 150 bytes; more go in windows of eight.
         let windows = |bytes| Pieces::new(bytes, 10).in_fewest_windows().call(0);

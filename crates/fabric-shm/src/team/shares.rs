@@ -46,12 +46,8 @@ impl Team {
             host,
             pieces.call(mark),
             |team, host, number, piece| {
-                let window = pieces.window(piece);
-                if piece + 1 < window.end {
-                    return;
-                }
+                let Some((first, window)) = pieces.ended_window(number, piece) else { return };
                 // All slots of the window are this rank's now.
-                let first = number.wrapping_sub((piece - window.start) as u32);
                 let (start, bytes) = pieces.get_all(&window);
                 is_last.set(team.comes_last(number));
                 let own = if is_last.get() { team.own_share(bytes, unit) } else { 0..0 };
@@ -66,11 +62,9 @@ impl Team {
                 team.arrive(host, number);
             },
             |team, host, number, piece| {
-                let window = pieces.window(piece);
-                if piece > window.start {
+                let Some((last, window)) = pieces.begun_window(number, piece) else {
                     return Ok(());
-                }
-                let last = number.wrapping_add(window.len() as u32 - 1);
+                };
                 team.wait_for_all(host, last)?;
                 if is_last.get() {
                     let (start, bytes) = pieces.get_all(&window);
@@ -90,11 +84,9 @@ impl Team {
                 Ok(())
             },
             |team, host, number, piece| {
-                let window = pieces.window(piece);
-                if piece > window.start {
+                let Some((last, window)) = pieces.begun_window(number, piece) else {
                     return Ok(());
-                }
-                let last = number.wrapping_add(window.len() as u32 - 1);
+                };
                 let (start, bytes) = pieces.get_all(&window);
                 // SAFETY: as above.
                 let to = unsafe { receive.add(start) };
