@@ -9,18 +9,24 @@
 //! * [`record`]: the lines of a results file;
 //! * [`conformance`]: the suite that each fabric must pass, and [`reference`](mod@reference), the slow obvious fabric
 //!   that shows that the suite can be passed.
-#![forbid(unsafe_code)]
+// Unsafe code is in `memory`, where programs promise that memory lasts, and where `member` makes that promise.
+#![deny(unsafe_code)]
 
 mod buffer;
+mod context;
+mod endpoint;
 mod error;
 mod file;
 mod held;
 mod isolation;
+mod member;
+mod memory;
 mod message;
 mod priority;
 mod rank;
 mod real_clock;
 mod reduction;
+mod requests;
 mod time;
 mod work;
 
@@ -30,10 +36,17 @@ pub mod record;
 pub mod reference;
 
 pub use buffer::Buffer;
+pub use context::{Context, ContextNumbers};
+pub use endpoint::{
+    Apply, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    Request, Selector,
+};
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};
 pub use held::Held;
 pub use isolation::Isolation;
+pub use member::{Member, Process};
+pub use memory::{Readable, Writable};
 pub use message::{Source, Status, Tag, TagSelector};
 pub use priority::{Priority, PriorityGranted};
 pub use rank::{Completed, EAGER_BYTES, InPlace, Posted, Progress, Rank, SharedLine, check_rank};

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU64;
 
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Error, Isolation, Priority, PriorityGranted, Reduction, Result, Source,
-    Status, Tag, TagSelector, Time, Work, collective,
+    Buffer, ClockQuality, Context, Error, Isolation, Priority, PriorityGranted, Reduction, Result,
+    Source, Status, Tag, TagSelector, Time, Work, collective,
 };
 
 /// An operation that was posted and not yet completed. Completing it gives back its buffer.
@@ -91,8 +91,8 @@ pub trait Rank {
 
     /// Does `body`, which is as much computing as `work` says.
     ///
-    /// A real machine runs `body`. A simulated one lets the time pass that it takes for `work`, and runs `body` only when
-    /// results are checked.
+    /// A real machine runs `body`. A simulated one lets the time pass that it takes for `work`, and runs
+    /// `body` only when results are checked.
     fn compute(&mut self, work: Work, body: &mut dyn FnMut());
 
     /// Whether every rank can run at the same time. Where not, no rank should spin for another.
@@ -108,8 +108,8 @@ pub trait Rank {
         PriorityGranted::Refused { why: "this fabric has no priorities".into() }
     }
 
-    /// Switches a way to keep the operating system out of the way on or off; where that cannot be, says why, and nothing
-    /// changes.
+    /// Switches a way to keep the operating system out of the way on or off; where that cannot be, says why,
+    /// and nothing changes.
     fn isolate(&mut self, _isolation: Isolation, _on: bool) -> std::result::Result<(), String> {
         Err("this fabric leaves that to the system".into())
     }
@@ -120,6 +120,31 @@ pub trait Rank {
     /// Memory that all ranks share, where the machine has it.
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         None
+    }
+
+    /// Divides the ranks: those that give the same `colour` become a [`Context`] of their own, in the order
+    /// of their keys, and of their ranks where keys are equal. A rank that gives no colour gets none. All
+    /// ranks call it, as a collective.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the fabric has no contexts.
+    fn split(&mut self, _colour: Option<u32>, _key: i64) -> Result<Option<Context>> {
+        let fabric = self.describe().name;
+        Err(Error::Unsupported { fabric, what: "make contexts".into() })
+    }
+
+    /// This process as a rank of a context that it has made: numbers of ranks, messages and collectives are
+    /// the context's. Operations that were posted within a context are completed within it.
+    ///
+    /// # Panics
+    /// If the fabric has no contexts, so that nobody can have made one.
+    fn within<'a>(&'a mut self, _context: &Context) -> Box<dyn Rank + 'a> {
+        unreachable!("a fabric without contexts was given one")
+    }
+
+    /// Gives up a context, as all its members do in the end.
+    fn close(&mut self, _context: Context) -> Result<()> {
+        Ok(())
     }
 
     /// Sends `data` to rank `to`; returns when `data` may be changed again.
@@ -148,9 +173,10 @@ pub trait Rank {
     /// Starts to receive a matching message into `buffer`.
     fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted>;
 
-    /// As [`post_receive`](Rank::post_receive), for a message that is read once: where the fabric can, the message stays in its
-    /// sender's memory, so that whoever reads it ([`view`](Rank::view)) does all the moving there is. The send ends only when the
-    /// message is [released](Rank::release). Elsewhere it comes into `buffer`, as ever.
+    /// As [`post_receive`](Rank::post_receive), for a message that is read once: where the fabric can, the
+    /// message stays in its sender's memory, so that whoever reads it ([`view`](Rank::view)) does all the
+    /// moving there is. The send ends only when the message is [released](Rank::release). Elsewhere it comes
+    /// into `buffer`, as ever.
     fn post_receive_in_place(
         &mut self,
         from: Source,

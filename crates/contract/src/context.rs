@@ -1,0 +1,178 @@
+//! Contexts: some ranks, with messages and collectives of their own.
+
+use std::rc::Rc;
+
+use crate::{ContextPlace, Error, Result};
+
+/// A group of ranks with a private space of messages, which no wildcard of another context sees.
+///
+/// It is made by [`Rank::split`](crate::Rank::split) and used through [`Rank::within`](crate::Rank::within).
+/// Cloning it gives another handle of the same context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context(Rc<Inner>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Inner {
+    number: u32,
+    place: ContextPlace,
+    /// Ranks of the run, by rank of the context; none where the two are the same.
+    members: Option<Members>,
+    rank: usize,
+    size: usize,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Members {
+    run_ranks: Vec<usize>,
+    /// Ranks of the context by rank of the run; `NO_MEMBER` for others.
+    own_ranks: Vec<u32>,
+}
+
+const NO_MEMBER: u32 = u32::MAX;
+/// Above it the contexts of messages, two for each number, would not fit their 32 bits.
+const LARGEST_NUMBER: u64 = (u32::MAX / 2) as u64;
+
+impl Context {
+    /// The context of all ranks.
+    pub(crate) fn world(rank: usize, size: usize) -> Self {
+        Context(Rc::new(Inner { number: 0, place: ContextPlace::WORLD, members: None, rank, size }))
+    }
+
+    /// A context of `members`, ranks of a run of `run_size`, of which this rank is number `rank`.
+    pub(crate) fn of(
+        number: u32,
+        place: ContextPlace,
+        members: Vec<usize>,
+        rank: usize,
+        run_size: usize,
+    ) -> Self {
+        let mut own_ranks = vec![NO_MEMBER; run_size];
+        for (own, &member) in members.iter().enumerate() {
+            own_ranks[member] = own as u32;
+        }
+        let size = members.len();
+        let members = Some(Members { run_ranks: members, own_ranks });
+        Context(Rc::new(Inner { number, place, members, rank, size }))
+    }
+
+    /// This rank's number in it, 0 to `size() - 1`.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.0.rank
+    }
+
+    /// How many ranks it has.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.0.size
+    }
+
+    /// The rank of the run behind a rank of the context.
+    ///
+    /// # Errors
+    /// [`Error::InvalidRank`].
+    #[inline]
+    pub fn run_rank(&self, rank: usize) -> Result<usize> {
+        if rank >= self.0.size {
+            return Err(Error::InvalidRank { rank, size: self.0.size });
+        }
+        Ok(self.0.members.as_ref().map_or(rank, |members| members.run_ranks[rank]))
+    }
+
+    /// The rank of the context behind a rank of the run, which is a member.
+    #[inline]
+    pub(crate) fn own_rank(&self, run_rank: usize) -> usize {
+        self.0.members.as_ref().map_or(run_rank, |members| members.own_ranks[run_rank] as usize)
+    }
+
+    /// The context of messages that programs send.
+    #[inline]
+    pub(crate) fn of_programs(&self) -> u32 {
+        2 * self.0.number
+    }
+
+    /// The context of messages inside collectives.
+    #[inline]
+    pub(crate) fn of_collectives(&self) -> u32 {
+        2 * self.0.number + 1
+    }
+
+    #[inline]
+    pub(crate) fn place(&self) -> ContextPlace {
+        self.0.place
+    }
+}
+
+/// Numbers for contexts that no other rank gives out.
+#[derive(Debug)]
+pub struct ContextNumbers {
+    next: u64,
+    rank: u64,
+    size: u64,
+}
+
+impl ContextNumbers {
+    /// Those of rank `rank` of `size`. Number 0 is the context of all ranks, and `kept` numbers from 0 on are
+    /// never given out.
+    pub fn new(rank: usize, size: usize, kept: u32) -> Self {
+        ContextNumbers {
+            next: u64::from(kept).div_ceil(size as u64),
+            rank: rank as u64,
+            size: size as u64,
+        }
+    }
+
+    /// The number that this rank proposes for its next context; `take` says whether the proposal counts, so
+    /// that it is not given out again.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] when all have been given out.
+    pub fn propose(&mut self, take: bool) -> Result<u32> {
+        let number = self.next * self.size + self.rank;
+        if number > LARGEST_NUMBER {
+            return Err(Error::Unsupported {
+                fabric: "this run".into(),
+                what: format!("make another context: {LARGEST_NUMBER} numbers are used up"),
+            });
+        }
+        self.next += u64::from(take);
+        Ok(number as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_a_context_and_of_the_run_are_told_apart() {
+        let context = Context::of(7, ContextPlace(1), vec![4, 1, 3], 2, 5);
+        assert_eq!((context.rank(), context.size()), (2, 3));
+        assert_eq!(
+            (0..3).map(|rank| context.run_rank(rank).unwrap()).collect::<Vec<_>>(),
+            [4, 1, 3]
+        );
+        assert_eq!([4, 1, 3].map(|member| context.own_rank(member)), [0, 1, 2]);
+        assert_eq!(context.run_rank(3), Err(Error::InvalidRank { rank: 3, size: 3 }));
+        assert_eq!((context.of_programs(), context.of_collectives()), (14, 15));
+    }
+
+    #[test]
+    fn no_two_ranks_give_out_the_same_number() {
+        let mut numbers: Vec<_> = (0..3).map(|rank| ContextNumbers::new(rank, 3, 2)).collect();
+        let mut given = Vec::new();
+        for _ in 0..4 {
+            given.extend(numbers.iter_mut().map(|one| one.propose(true).unwrap()));
+        }
+        given.sort_unstable();
+        // Kept: 0 and 1, and with them the rest of the first round of three ranks.
+        assert_eq!(given, (3..15).collect::<Vec<u32>>());
+        assert_eq!(numbers[0].propose(false), numbers[0].propose(false));
+    }
+
+    #[test]
+    fn numbers_end_before_contexts_of_messages_would_meet() {
+        let mut numbers = ContextNumbers { next: u64::from(u32::MAX), rank: 0, size: 1 };
+        assert!(matches!(numbers.propose(true), Err(Error::Unsupported { .. })));
+    }
+}

@@ -1,0 +1,111 @@
+//! A collective as a fabric sees it that carries it out itself.
+
+use crate::{Readable, Reduction, Writable};
+
+/// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all
+/// members; where a block is missing (`None`) this rank's own block is in its place in the other memory.
+#[derive(Debug)]
+pub enum CollectiveCall<'a> {
+    /// Waits until all members have come here.
+    Barrier,
+    /// Copies the root's data to all; at the root it is only read.
+    Broadcast {
+        /// Whose data.
+        root: usize,
+        /// The data, or the room for it.
+        data: Writable,
+    },
+    /// Gives block r of the root's data to member r.
+    Scatter {
+        /// Whose data.
+        root: usize,
+        /// At the root: a block for each member.
+        send: Readable,
+        /// Room for this member's block.
+        receive: Option<Writable>,
+        /// The length of a block.
+        each: usize,
+    },
+    /// Puts the data of member r into block r at the root.
+    Gather {
+        /// Who gets all.
+        root: usize,
+        /// This member's block.
+        send: Option<Readable>,
+        /// At the root: room for a block of each member.
+        receive: Writable,
+        /// The length of a block.
+        each: usize,
+    },
+    /// Puts the data of member r into block r at every member.
+    Allgather {
+        /// This member's block.
+        send: Option<Readable>,
+        /// Room for a block of each member.
+        receive: Writable,
+        /// The length of a block.
+        each: usize,
+        /// The length that this member tells the others, where its own arguments contradict each other: all
+        /// of them then fail.
+        told: Option<usize>,
+    },
+    /// Gives block r of member s to member r, as block s.
+    AllToAll {
+        /// A block for each member.
+        send: Option<Readable>,
+        /// Room for a block of each member.
+        receive: Writable,
+        /// The length of a block.
+        each: usize,
+        /// As for `Allgather`.
+        told: Option<usize>,
+    },
+    /// Combines the data of all members at the root.
+    Reduce {
+        /// Who gets the result.
+        root: usize,
+        /// This member's elements.
+        send: Readable,
+        /// Room for the result at the root. It is the memory of `send` or does not overlap it.
+        receive: Writable,
+        /// How elements become one.
+        combine: Combine<'a>,
+    },
+    /// Combines the data of all members at all of them: the same bits at each.
+    Allreduce {
+        /// This member's elements.
+        send: Readable,
+        /// Room for the result. It is the memory of `send` or does not overlap it.
+        receive: Writable,
+        /// How elements become one.
+        combine: Combine<'a>,
+    },
+}
+
+/// How elements become one: the lower member's on the left, in the order of the members.
+pub struct Combine<'a> {
+    /// The length of an element, at most [`Combine::LONGEST_ELEMENT`].
+    pub element_bytes: usize,
+    /// What it is, if it is one of the contract's: a fabric may know how to do it better.
+    pub reduction: Option<Reduction>,
+    /// Combines elements.
+    pub apply: &'a mut Apply<'a>,
+}
+
+/// Puts left op right into result, for as many bytes: whole elements, not aligned. Right and result may be
+/// one place; else the three do not overlap.
+pub type Apply<'a> = dyn FnMut(*const u8, *const u8, *mut u8, usize) + 'a;
+
+impl Combine<'_> {
+    /// The longest element that a fabric must be able to combine natively.
+    pub const LONGEST_ELEMENT: usize = 4096;
+}
+
+impl std::fmt::Debug for Combine<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Combine")
+            .field("element_bytes", &self.element_bytes)
+            .field("reduction", &self.reduction)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,66 @@
+//! What is said of a message, and how a receive chooses one.
+
+/// An operation that was posted to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request(pub u32);
+
+impl Request {
+    /// A small number, unique among the operations under way.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// When a send is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// Its memory may be changed.
+    Local,
+    /// Also, a receive has taken the message.
+    Synchronous,
+}
+
+/// Which messages a receive accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selector {
+    /// The context; messages of another never match.
+    pub context: u32,
+    /// The sender, or any.
+    pub source: Option<u32>,
+    /// The tag, or any.
+    pub tag: Option<u32>,
+}
+
+/// A message's head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Envelope {
+    /// The context it was sent in.
+    pub context: u32,
+    /// The sender.
+    pub source: u32,
+    /// Its tag.
+    pub tag: u32,
+    /// The length of the message.
+    pub bytes: usize,
+    /// The room that the receive had, or the message's length where there is no receive.
+    pub room: usize,
+}
+
+impl Selector {
+    /// Whether a message with this head is accepted.
+    #[inline]
+    pub fn accepts(&self, envelope: &Envelope) -> bool {
+        self.context == envelope.context
+            && self.source.is_none_or(|source| source == envelope.source)
+            && self.tag.is_none_or(|tag| tag == envelope.tag)
+    }
+}
+
+impl Envelope {
+    /// Whether the message did not fit its receive: it is consumed, and the receive holds its beginning.
+    #[inline]
+    pub fn is_cut(&self) -> bool {
+        self.bytes > self.room
+    }
+}

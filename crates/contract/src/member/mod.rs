@@ -1,0 +1,199 @@
+//! The safe, blocking face of every fabric: [`Rank`] over an [`Endpoint`].
+
+mod rank;
+mod split;
+
+use crate::context::{Context, ContextNumbers};
+use crate::endpoint::{
+    CollectiveCall, Combine, Completion, ContextOffer, Endpoint, Envelope, Request, Selector,
+};
+use crate::record::FabricDescription;
+use crate::requests::RequestTable;
+use crate::{
+    Buffer, ClockQuality, Completed, Error, Isolation, Posted, Priority, PriorityGranted, Progress,
+    Rank, Readable, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, Work,
+    Writable, collective,
+};
+
+/// A process that is one rank of a run: an endpoint, and what a program has posted to it.
+///
+/// Programs see it through [`world`](Process::world), a [`Rank`] of the context of all ranks.
+pub struct Process<E: Endpoint> {
+    endpoint: E,
+    world: Context,
+    posted: RequestTable,
+    numbers: ContextNumbers,
+    /// The requests that `wait_any` waits for: kept, so that a wait allocates nothing.
+    waited_for: Vec<Request>,
+}
+
+impl<E: Endpoint> Process<E> {
+    /// The process with this endpoint.
+    pub fn new(endpoint: E) -> Self {
+        let (rank, size) = (endpoint.rank(), endpoint.size());
+        Process {
+            endpoint,
+            world: Context::world(rank, size),
+            posted: RequestTable::new(rank),
+            numbers: ContextNumbers::new(rank, size, 1),
+            waited_for: Vec::new(),
+        }
+    }
+
+    /// This process as a rank of the context of all ranks.
+    pub fn world(&mut self) -> Member<'_, E> {
+        let context = self.world.clone();
+        Member { process: self, context }
+    }
+
+    /// The endpoint itself.
+    pub fn endpoint(&self) -> &E {
+        &self.endpoint
+    }
+
+    /// The endpoint itself, to change.
+    pub fn endpoint_mut(&mut self) -> &mut E {
+        &mut self.endpoint
+    }
+
+    /// Ends this rank's part of the run, and gives the status that the process should exit with.
+    pub fn finish(self, outcome: Result<()>) -> i32 {
+        self.endpoint.finish(outcome)
+    }
+}
+
+/// A process as a rank of one of its contexts.
+pub struct Member<'a, E: Endpoint> {
+    process: &'a mut Process<E>,
+    context: Context,
+}
+
+/// How a tag travels: those kept for collectives in a context of their own, where no wildcard of a program
+/// reaches them.
+#[inline]
+fn context_of(context: &Context, tag: Tag) -> u32 {
+    if tag.is_reserved() { context.of_collectives() } else { context.of_programs() }
+}
+
+impl<E: Endpoint> Member<'_, E> {
+    #[inline]
+    fn selector(&self, from: Source, tag: TagSelector) -> Result<Selector> {
+        let source = match from {
+            Source::Any => None,
+            Source::Rank(rank) => Some(self.context.run_rank(rank)? as u32),
+        };
+        let (context, tag) = match tag {
+            TagSelector::Any => (self.context.of_programs(), None),
+            TagSelector::AnyReserved => (self.context.of_collectives(), None),
+            TagSelector::Is(tag) => (context_of(&self.context, tag), Some(tag.value())),
+        };
+        Ok(Selector { context, source, tag })
+    }
+
+    /// What the contract says of a message; one that did not fit is an error.
+    #[inline]
+    fn status(&self, envelope: Envelope) -> Result<Status> {
+        let source = self.context.own_rank(envelope.source as usize);
+        if envelope.is_cut() {
+            return Err(Error::Truncated {
+                from: source,
+                tag: envelope.tag,
+                message_bytes: envelope.bytes,
+                buffer_bytes: envelope.room,
+            });
+        }
+        Ok(Status { source, tag: Tag::from_wire(envelope.tag), bytes: envelope.bytes })
+    }
+
+    /// Ends a request that is done, and gives its buffer back.
+    fn complete(&mut self, posted: Posted, request: Request) -> Result<Completed> {
+        let endpoint = &mut self.process.endpoint;
+        let outcome = endpoint.outcome(request);
+        let in_place = endpoint.lent(request);
+        let envelope = endpoint.end(request);
+        let buffer = self.process.posted.take(&posted)?;
+        outcome?;
+        Ok(Completed { buffer, status: self.status(envelope)?, in_place })
+    }
+
+    fn post_receive_as(
+        &mut self,
+        from: Source,
+        tag: TagSelector,
+        mut buffer: Buffer,
+        in_place: bool,
+    ) -> Result<Posted> {
+        let selector = self.selector(from, tag)?;
+        // SAFETY: the table keeps the buffer, whose pages do not move with it, until the request has ended.
+        #[allow(unsafe_code)]
+        let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
+        let endpoint = &mut self.process.endpoint;
+        let request = match in_place {
+            true => endpoint.post_receive_in_place(selector, room)?,
+            false => endpoint.post_receive(selector, room)?,
+        };
+        Ok(self.process.posted.keep(request, buffer))
+    }
+
+    /// Asks the fabric to carry out a collective, if the lengths of the call agree with each other.
+    #[inline]
+    fn native(&mut self, sound: bool, call: CollectiveCall<'_>) -> Option<Result<()>> {
+        if !sound {
+            return None;
+        }
+        self.process.endpoint.collective(self.context.place(), call, &mut |_| {})
+    }
+
+    /// The same for a reduction.
+    fn native_reduction(
+        &mut self,
+        sound: bool,
+        reduction: Reduction,
+        call: impl FnOnce(Combine<'_>) -> CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        let mut failed = None;
+        let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
+            // SAFETY: the fabric gives places of as many bytes, of which only right and result may be the same.
+            #[allow(unsafe_code)]
+            let (left, result) = unsafe {
+                if right != result.cast_const() {
+                    std::ptr::copy_nonoverlapping(right, result, bytes);
+                }
+                (
+                    std::slice::from_raw_parts(left, bytes),
+                    std::slice::from_raw_parts_mut(result, bytes),
+                )
+            };
+            if let Err(error) = reduction.combine(result, left) {
+                failed = Some(error);
+            }
+        };
+        let element_bytes = reduction.element.bytes();
+        let combine = Combine { element_bytes, reduction: Some(reduction), apply: &mut apply };
+        let outcome = self.native(sound, call(combine))?;
+        Some(outcome.and(failed.map_or(Ok(()), Err)))
+    }
+
+    /// Runs an algorithm over messages.
+    fn by_messages(&mut self, steps: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.process.endpoint.mark_algorithm(true);
+        let outcome = steps(self);
+        self.process.endpoint.mark_algorithm(false);
+        outcome
+    }
+}
+
+/// Memory of a call that returns only when the fabric is done with it.
+#[allow(unsafe_code)]
+fn lend(data: &[u8]) -> Readable {
+    // SAFETY: used for collectives only, which an endpoint carries out before it returns; the slice is
+    // borrowed until then.
+    unsafe { Readable::new(data.as_ptr(), data.len()) }
+}
+
+/// The same, to be written.
+#[allow(unsafe_code)]
+fn lend_mut(room: &mut [u8]) -> Writable {
+    // SAFETY: as above.
+    unsafe { Writable::new(room.as_mut_ptr(), room.len()) }
+}

@@ -1,0 +1,314 @@
+//! Every call of the contract, over an endpoint.
+
+use super::*;
+
+impl<E: Endpoint> Rank for Member<'_, E> {
+    #[inline]
+    fn rank(&self) -> usize {
+        self.context.rank()
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.context.size()
+    }
+
+    #[inline]
+    fn now(&self) -> Time {
+        self.process.endpoint.now()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        self.process.endpoint.clock()
+    }
+
+    fn wait_until(&mut self, time: Time) {
+        self.process.endpoint.wait_until_time(time);
+    }
+
+    fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
+        self.process.endpoint.compute(work, body);
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.process.endpoint.every_rank_has_a_processor()
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.process.endpoint.processor()
+    }
+
+    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        self.process.endpoint.set_priority(priority)
+    }
+
+    fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
+        self.process.endpoint.isolate(isolation, on)
+    }
+
+    fn describe(&self) -> FabricDescription {
+        self.process.endpoint.describe()
+    }
+
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        self.process.endpoint.shared_line()
+    }
+
+    fn split(&mut self, colour: Option<u32>, key: i64) -> Result<Option<Context>> {
+        self.split_as(colour, key)
+    }
+
+    fn within<'b>(&'b mut self, context: &Context) -> Box<dyn Rank + 'b> {
+        Box::new(Member { process: &mut *self.process, context: context.clone() })
+    }
+
+    fn close(&mut self, context: Context) -> Result<()> {
+        self.process.endpoint.close_context(context.place())
+    }
+
+    #[inline]
+    fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {
+        let to = self.context.run_rank(to)?;
+        self.process.endpoint.send(to, context_of(&self.context, tag), tag.value(), data)
+    }
+
+    #[inline]
+    fn receive(&mut self, from: Source, tag: TagSelector, buffer: &mut [u8]) -> Result<Status> {
+        let selector = self.selector(from, tag)?;
+        let envelope = self.process.endpoint.receive(selector, buffer)?;
+        self.status(envelope)
+    }
+
+    fn send_receive(
+        &mut self,
+        to: usize,
+        send_tag: Tag,
+        data: &[u8],
+        from: Source,
+        receive_tag: TagSelector,
+        buffer: &mut [u8],
+    ) -> Result<Status> {
+        let to = self.context.run_rank(to)?;
+        let selector = self.selector(from, receive_tag)?;
+        let address = (to, context_of(&self.context, send_tag), send_tag.value());
+        let envelope = self.process.endpoint.exchange(address, data, selector, buffer)?;
+        self.status(envelope)
+    }
+
+    fn post_send(&mut self, to: usize, tag: Tag, buffer: Buffer) -> Result<Posted> {
+        let to = self.context.run_rank(to)?;
+        let context = context_of(&self.context, tag);
+        // SAFETY: the table keeps the buffer, whose pages do not move with it, until the request has ended.
+        #[allow(unsafe_code)]
+        let data = unsafe { Readable::new(buffer.as_ptr(), buffer.len()) };
+        let endpoint = &mut self.process.endpoint;
+        let request = endpoint.post_send(to, context, tag.value(), data, Completion::Local)?;
+        Ok(self.process.posted.keep(request, buffer))
+    }
+
+    fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted> {
+        self.post_receive_as(from, tag, buffer, false)
+    }
+
+    fn post_receive_in_place(
+        &mut self,
+        from: Source,
+        tag: TagSelector,
+        buffer: Buffer,
+    ) -> Result<Posted> {
+        self.post_receive_as(from, tag, buffer, true)
+    }
+
+    fn view<'b>(&'b self, message: &'b Completed) -> &'b [u8] {
+        match &message.in_place {
+            Some(in_place) => self.process.endpoint.view(in_place),
+            None => &message.buffer[..message.status.bytes],
+        }
+    }
+
+    fn release(&mut self, message: Completed) -> Result<Buffer> {
+        if let Some(in_place) = message.in_place {
+            self.process.endpoint.give_back(in_place)?;
+        }
+        Ok(message.buffer)
+    }
+
+    fn wait(&mut self, posted: Posted) -> Result<Completed> {
+        let request = self.process.posted.request(&posted)?;
+        self.process.endpoint.wait_any(&[request])?;
+        self.complete(posted, request)
+    }
+
+    fn test(&mut self, posted: Posted) -> Result<Progress> {
+        let request = self.process.posted.request(&posted)?;
+        if self.process.endpoint.test(request)? {
+            self.complete(posted, request).map(Progress::Done)
+        } else {
+            Ok(Progress::Pending(posted))
+        }
+    }
+
+    fn wait_any(&mut self, posted: &mut Vec<Posted>) -> Result<(usize, Completed)> {
+        assert!(!posted.is_empty(), "wait_any needs something to wait for");
+        let Process { endpoint, posted: table, waited_for, .. } = &mut *self.process;
+        waited_for.clear();
+        for index in 0..posted.len() {
+            match table.request(&posted[index]) {
+                Ok(request) => waited_for.push(request),
+                Err(error) => {
+                    let _unknown = posted.remove(index);
+                    return Err(error);
+                }
+            }
+        }
+        let index = endpoint.wait_any(waited_for)?;
+        let request = waited_for[index];
+        let completed = self.complete(posted.remove(index), request)?;
+        Ok((index, completed))
+    }
+
+    fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>> {
+        let selector = self.selector(from, tag)?;
+        let found = self.process.endpoint.probe(selector)?;
+        found.map(|envelope| self.status(envelope)).transpose()
+    }
+
+    fn send_window(&mut self, to: usize, tag: Tag, data: &[u8], count: usize) -> Result<()> {
+        let to = self.context.run_rank(to)?;
+        let context = context_of(&self.context, tag);
+        self.process.endpoint.send_window(to, context, tag.value(), data, count)
+    }
+
+    fn receive_window(
+        &mut self,
+        from: Source,
+        tag: TagSelector,
+        buffer: &mut [u8],
+        count: usize,
+    ) -> Result<()> {
+        let selector = self.selector(from, tag)?;
+        match self.process.endpoint.receive_window(selector, buffer, count)? {
+            Some(cut) => self.status(cut).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn barrier(&mut self) -> Result<()> {
+        match self.native(true, CollectiveCall::Barrier) {
+            Some(outcome) => outcome,
+            None => self.by_messages(collective::barrier),
+        }
+    }
+
+    fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
+        let call = CollectiveCall::Broadcast { root, data: lend_mut(buffer) };
+        match self.native(root < self.size(), call) {
+            Some(outcome) => outcome,
+            None => self.by_messages(|rank| collective::broadcast(rank, root, buffer)),
+        }
+    }
+
+    fn scatter(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let (each, size) = (receive.len(), self.size());
+        let is_root = self.rank() == root;
+        let sound = root < size && (!is_root || send.len() == size * each);
+        let send_lent = if is_root { lend(send) } else { Readable::empty() };
+        let receive_lent = Some(lend_mut(receive));
+        let call = CollectiveCall::Scatter { root, send: send_lent, receive: receive_lent, each };
+        match self.native(sound, call) {
+            Some(outcome) => outcome,
+            None => self.by_messages(|rank| collective::scatter(rank, root, send, receive)),
+        }
+    }
+
+    fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let (each, size) = (send.len(), self.size());
+        let is_root = self.rank() == root;
+        let sound = root < size && (!is_root || receive.len() == size * each);
+        let receive_lent = if is_root { lend_mut(receive) } else { Writable::empty() };
+        let send_lent = Some(lend(send));
+        let call = CollectiveCall::Gather { root, send: send_lent, receive: receive_lent, each };
+        match self.native(sound, call) {
+            Some(outcome) => outcome,
+            None => self.by_messages(|rank| collective::gather(rank, root, send, receive)),
+        }
+    }
+
+    fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let each = send.len();
+        let sound = receive.len() == self.size() * each;
+        let (send_lent, receive_lent) = (Some(lend(send)), lend_mut(receive));
+        let call =
+            CollectiveCall::Allgather { send: send_lent, receive: receive_lent, each, told: None };
+        match self.native(sound, call) {
+            Some(outcome) => outcome,
+            None => self.by_messages(|rank| collective::allgather(rank, send, receive)),
+        }
+    }
+
+    fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
+        let size = self.size();
+        let each = buffer.len() / size;
+        let receive = lend_mut(buffer);
+        let call = CollectiveCall::Allgather { send: None, receive, each, told: None };
+        match self.native(buffer.len().is_multiple_of(size), call) {
+            Some(outcome) => outcome,
+            None => self.by_messages(|rank| collective::allgather_in_place(rank, buffer)),
+        }
+    }
+
+    fn reduce(
+        &mut self,
+        root: usize,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        let is_root = self.rank() == root;
+        let sound = root < self.size()
+            && send.len().is_multiple_of(reduction.element.bytes())
+            && (!is_root || receive.len() == send.len());
+        let receive_lent = if is_root { lend_mut(receive) } else { Writable::empty() };
+        let send_lent = lend(send);
+        let native = self.native_reduction(sound, reduction, |combine| CollectiveCall::Reduce {
+            root,
+            send: send_lent,
+            receive: receive_lent,
+            combine,
+        });
+        match native {
+            Some(outcome) => outcome,
+            None => {
+                self.by_messages(|rank| collective::reduce(rank, root, reduction, send, receive))
+            }
+        }
+    }
+
+    fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let whole = send.len().is_multiple_of(reduction.element.bytes());
+        let sound = whole && receive.len() == send.len();
+        let (send_lent, receive_lent) = (lend(send), lend_mut(receive));
+        let native = self.native_reduction(sound, reduction, |combine| CollectiveCall::Allreduce {
+            send: send_lent,
+            receive: receive_lent,
+            combine,
+        });
+        match native {
+            Some(outcome) => outcome,
+            None => self.by_messages(|rank| collective::allreduce(rank, reduction, send, receive)),
+        }
+    }
+
+    fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        let size = self.size();
+        let sound = send.len() == receive.len() && send.len().is_multiple_of(size);
+        let each = send.len() / size;
+        let (send_lent, receive_lent) = (Some(lend(send)), lend_mut(receive));
+        let call =
+            CollectiveCall::AllToAll { send: send_lent, receive: receive_lent, each, told: None };
+        match self.native(sound, call) {
+            Some(outcome) => outcome,
+            None => self.by_messages(|rank| collective::all_to_all(rank, send, receive)),
+        }
+    }
+}

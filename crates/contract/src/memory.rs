@@ -1,0 +1,147 @@
+//! Memory that a message is read from or written to, as a fabric sees it.
+//!
+//! A program lends memory to an [`Endpoint`](crate::Endpoint) for as long as a request is under way. Rust's
+//! borrows cannot say "until that request has ended", so the promise is made once, where a [`Readable`] or
+//! [`Writable`] is made, and everything that is done with one afterwards is safe.
+#![allow(unsafe_code)]
+
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// Bytes that a fabric reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Readable {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+/// Bytes that a fabric writes.
+///
+/// It is neither `Clone` nor `Copy`: whoever holds it is the only one who writes through it.
+#[derive(Debug)]
+pub struct Writable {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+/// The address of `start`; some address that is not null for an empty memory without one.
+#[inline(always)]
+fn address(start: *mut u8) -> NonNull<u8> {
+    NonNull::new(start).unwrap_or(NonNull::dangling())
+}
+
+impl Readable {
+    /// The `bytes` bytes at `start`, which may be null if there are none.
+    ///
+    /// # Safety
+    /// They are initialised, and nobody writes to them, until the request that they are given to has ended, or until a call of the endpoint has failed
+    /// for good.
+    #[inline(always)]
+    pub const unsafe fn new(start: *const u8, bytes: usize) -> Self {
+        let start = match NonNull::new(start.cast_mut()) {
+            Some(start) => start,
+            None => NonNull::dangling(),
+        };
+        Readable { start, bytes }
+    }
+
+    /// No bytes.
+    pub const fn empty() -> Self {
+        Readable { start: NonNull::dangling(), bytes: 0 }
+    }
+
+    /// How many bytes there are.
+    #[inline(always)]
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Where they are.
+    #[inline(always)]
+    pub const fn as_ptr(&self) -> *const u8 {
+        self.start.as_ptr()
+    }
+
+    /// The bytes. The slice must not outlive the request.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: whoever made this promised initialised bytes that nobody writes to while an endpoint uses them.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+}
+
+impl Writable {
+    /// The `bytes` bytes at `start`, which may be null if there are none.
+    ///
+    /// # Safety
+    /// They are initialised, and nobody else reads or writes them, until the request that they are given to has ended, or until a call of the endpoint
+    /// has failed for good. Several requests may be given the same memory if the caller accepts that it ends up with any one of the messages.
+    #[inline(always)]
+    pub unsafe fn new(start: *mut u8, bytes: usize) -> Self {
+        Writable { start: address(start), bytes }
+    }
+
+    /// Room for nothing.
+    pub const fn empty() -> Self {
+        Writable { start: NonNull::dangling(), bytes: 0 }
+    }
+
+    /// How much room there is.
+    #[inline(always)]
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Where it is.
+    #[inline(always)]
+    pub const fn as_mut_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// Copies as much of `data` as there is room for from `offset` on.
+    #[inline]
+    pub fn write(&mut self, offset: usize, data: &[u8]) {
+        let kept = data.len().min(self.bytes.saturating_sub(offset));
+        if kept > 0 {
+            // SAFETY: `offset + kept` is within the room, which is ours alone by the promise of `new`. `copy`
+            // because a rank that sends to itself may send from the memory it receives into.
+            unsafe { std::ptr::copy(data.as_ptr(), self.start.as_ptr().add(offset), kept) };
+        }
+    }
+
+    /// A part of the room, cut to what there is, to read a message into. The slice must not outlive the request.
+    #[inline]
+    pub fn part_mut(&mut self, range: Range<usize>) -> &mut [u8] {
+        let end = range.end.min(self.bytes);
+        let start = range.start.min(end);
+        // SAFETY: `start..end` is within the room, which is ours alone by the promise of `new`.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(start), end - start) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut() {
+        let mut room = [0; 4];
+        // SAFETY: `room` outlives `memory` and is not used meanwhile.
+        let mut memory = unsafe { Writable::new(room.as_mut_ptr(), room.len()) };
+        memory.write(2, &[1, 2, 3]);
+        memory.write(9, &[7]);
+        memory.part_mut(0..1)[0] = 5;
+        assert_eq!((memory.part_mut(3..9).len(), memory.part_mut(8..9).len()), (1, 0));
+        assert_eq!(room, [5, 0, 1, 2]);
+    }
+
+    #[test]
+    fn memory_without_an_address_is_empty() {
+        // SAFETY: no byte is promised.
+        let (from, mut to) =
+            unsafe { (Readable::new(std::ptr::null(), 0), Writable::new(std::ptr::null_mut(), 0)) };
+        assert_eq!((from.as_slice(), Readable::empty().bytes()), (&[][..], 0));
+        to.write(0, &[1]);
+        assert_eq!((to.part_mut(0..1).len(), Writable::empty().bytes()), (0, 0));
+    }
+}
