@@ -5,7 +5,8 @@
 
 use std::cell::RefCell;
 
-use fabric_shm::{Combine, Endpoint, Team};
+use contract::Combine;
+use fabric_shm::{ShmEndpoint as Endpoint, Team};
 
 use super::Call;
 use crate::bindings::*;
@@ -336,7 +337,7 @@ pub(super) unsafe fn reduce(
             // SAFETY: the team gives whole elements of this datatype in each place.
             unsafe { reduction.apply_to(left, right, result, (bytes / element_bytes) as i64) };
         };
-        let combine = Combine { element_bytes, apply: &mut apply };
+        let combine = Combine { element_bytes, reduction: None, apply: &mut apply };
         let (from, to, bytes) = (input.start, output.start, input.bytes());
         match root {
             Some(root) => endpoint.reduce(team, root, from, to, bytes, combine)?,
