@@ -1,11 +1,12 @@
 //! What the ranks share: queues of messages, posted operations, and who waits for what.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::line::Line;
-use crate::{EAGER_BYTES, Error, Result, Source, Status, Tag, TagSelector};
+use super::operations::{Ended, Operation, Operations};
+use crate::{Completion, EAGER_BYTES, Envelope, Error, Request, Result, Selector};
 
 /// The payload of the unwinding that takes a rank out of its program when the run is over for it.
 pub(super) struct GivenUp;
@@ -14,7 +15,7 @@ pub(super) struct Machine {
     pub(super) begin: Instant,
     pub(super) line: Line,
     state: Mutex<State>,
-    /// One for each rank: an operation of its ended, or the run did.
+    /// One for each rank: something of its changed, or the run ended.
     changed: Vec<Condvar>,
 }
 
@@ -32,40 +33,38 @@ struct RankState {
     arrived: VecDeque<Message>,
     /// Receives that no message has met yet, in order of posting.
     wanted: VecDeque<Wanted>,
-    operations: HashMap<u64, Operation>,
-    next_number: u64,
-    /// The operations that the rank waits for one of; empty while it runs.
-    waits_for: Vec<u64>,
+    operations: Operations,
+    waits_for: Waiting,
+    /// Counts the changes that a rank may wait for.
+    changes: u64,
+    /// It sends and takes no messages of its own any more.
+    left: bool,
     over: bool,
 }
 
+/// What a rank waits for.
+#[derive(Default)]
+enum Waiting {
+    /// Nothing: it runs.
+    #[default]
+    Nothing,
+    /// One of these operations.
+    Operations(Vec<Request>),
+    /// Any change.
+    Change,
+}
+
 struct Message {
-    from: usize,
-    tag: Tag,
+    envelope: Envelope,
     data: Vec<u8>,
     /// The sender's operation, if it waits to be matched.
-    send: Option<u64>,
+    send: Option<Request>,
 }
 
 struct Wanted {
-    number: u64,
-    from: Source,
-    tag: TagSelector,
+    request: Request,
+    selector: Selector,
     room: usize,
-}
-
-enum Operation {
-    /// Under way, with words for the deadlock's explanation.
-    Pending(String),
-    Ended(Ended),
-}
-
-/// What an operation came to.
-pub(super) struct Ended {
-    pub(super) status: Status,
-    /// As much of a received message as there was room for.
-    pub(super) data: Vec<u8>,
-    pub(super) result: Result<()>,
 }
 
 impl Machine {
@@ -86,9 +85,9 @@ impl Machine {
         self.changed.len()
     }
 
-    pub(super) fn into_outcome(self) -> std::result::Result<(), (usize, Error)> {
-        let state = self.state.into_inner().expect("a panic inside the fabric is a bug of it");
-        state.failure.map_or(Ok(()), Err)
+    /// How the run ended, once all ranks have.
+    pub(super) fn outcome(&self) -> std::result::Result<(), (usize, Error)> {
+        self.lock().failure.clone().map_or(Ok(()), Err)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -97,115 +96,160 @@ impl Machine {
 
     pub(super) fn start_send(
         &self,
-        from: usize,
+        envelope: Envelope,
         to: usize,
-        tag: Tag,
         data: Vec<u8>,
-    ) -> Result<u64> {
+        completion: Completion,
+    ) -> Result<Request> {
         let mut state = self.lock();
         state.check()?;
-        let bytes = data.len();
-        let status = Status { source: from, tag, bytes };
-        let eager = bytes <= EAGER_BYTES;
-        let number = state.ranks[from].add(if eager {
-            Operation::Ended(Ended { status, data: Vec::new(), result: Ok(()) })
-        } else {
-            Operation::Pending(format!("to send {bytes} bytes with {tag} to rank {to}"))
-        });
-        let message = Message { from, tag, data, send: (!eager).then_some(number) };
+        let from = envelope.source as usize;
+        let waits = envelope.bytes > EAGER_BYTES || completion == Completion::Synchronous;
+        let operation = Operation::send(envelope, to, waits);
+        let request = state.ranks[from].operations.add(operation);
+        let message = Message { envelope, data, send: waits.then_some(request) };
         let receiver = &mut state.ranks[to];
-        match receiver.wanted.iter().position(|w| w.accepts(&message)) {
+        match receiver.wanted.iter().position(|wanted| wanted.selector.accepts(&envelope)) {
             Some(index) => {
                 let wanted = receiver.wanted.remove(index).expect("just found there");
                 self.meet(&mut state, to, wanted, message);
             }
-            None => receiver.arrived.push_back(message),
+            None => {
+                receiver.arrived.push_back(message);
+                self.note_change(&mut state, to);
+            }
         }
-        Ok(number)
+        Ok(request)
     }
 
     pub(super) fn start_receive(
         &self,
         rank: usize,
-        from: Source,
-        tag: TagSelector,
+        selector: Selector,
         room: usize,
-    ) -> Result<u64> {
+    ) -> Result<Request> {
         let mut state = self.lock();
         state.check()?;
         let own = &mut state.ranks[rank];
-        let number = own.add(Operation::Pending(format!("to receive {tag} from {from}")));
-        let wanted = Wanted { number, from, tag, room };
-        match own.arrived.iter().position(|message| wanted.accepts(message)) {
+        let request = own.operations.add(Operation::Receive(selector));
+        let wanted = Wanted { request, selector, room };
+        match own.arrived.iter().position(|message| selector.accepts(&message.envelope)) {
             Some(index) => {
                 let message = own.arrived.remove(index).expect("just found there");
                 self.meet(&mut state, rank, wanted, message);
             }
             None => own.wanted.push_back(wanted),
         }
-        Ok(number)
+        Ok(request)
     }
 
     /// A receive and its message have found each other: ends both operations.
     fn meet(&self, state: &mut State, to: usize, wanted: Wanted, mut message: Message) {
-        let (from, tag, bytes) = (message.from, message.tag, message.data.len());
-        let status = Status { source: from, tag, bytes };
-        let result = if bytes <= wanted.room {
-            Ok(())
-        } else {
-            let (tag, buffer_bytes) = (tag.value(), wanted.room);
-            Err(Error::Truncated { from, tag, message_bytes: bytes, buffer_bytes })
-        };
         message.data.truncate(wanted.room);
-        self.conclude(state, to, wanted.number, Ended { status, data: message.data, result });
-        if let Some(number) = message.send {
-            self.conclude(state, from, number, Ended { status, data: Vec::new(), result: Ok(()) });
+        let envelope = Envelope { room: wanted.room, ..message.envelope };
+        self.conclude(state, to, wanted.request, Ended { envelope, data: message.data });
+        if let Some(send) = message.send {
+            let ended = Ended { envelope: message.envelope, data: Vec::new() };
+            self.conclude(state, message.envelope.source as usize, send, ended);
         }
     }
 
-    fn conclude(&self, state: &mut State, rank: usize, number: u64, ended: Ended) {
-        state.ranks[rank].operations.insert(number, Operation::Ended(ended));
+    fn conclude(&self, state: &mut State, rank: usize, request: Request, ended: Ended) {
+        state.ranks[rank].operations.conclude(request, ended);
+        self.note_change(state, rank);
+    }
+
+    fn note_change(&self, state: &mut State, rank: usize) {
+        state.ranks[rank].changes += 1;
         self.changed[rank].notify_one();
     }
 
-    /// Waits until one of the operations has ended; says which, counted in `numbers`.
-    pub(super) fn wait(&self, rank: usize, numbers: &[u64]) -> Result<(usize, Ended)> {
+    /// Waits until one of the operations has ended; says which, counted in `requests`.
+    pub(super) fn wait(&self, rank: usize, requests: &[Request]) -> Result<usize> {
         let mut state = self.lock();
         loop {
             state.check()?;
-            if let Some(found) = state.ranks[rank].take_ended(numbers)? {
-                state.ranks[rank].waits_for.clear();
+            let own = &mut state.ranks[rank];
+            if let Some(found) = requests.iter().position(|&one| own.operations.has_ended(one)) {
+                own.waits_for = Waiting::Nothing;
                 return Ok(found);
             }
-            state.ranks[rank].waits_for = numbers.to_vec();
-            self.check_for_deadlock(&mut state);
-            if state.given_up.is_none() {
-                state = self.changed[rank].wait(state).expect("a panic inside is a bug");
-            }
+            own.waits_for = Waiting::Operations(requests.to_vec());
+            state = self.sleep(state, rank);
         }
     }
 
-    pub(super) fn test(&self, rank: usize, number: u64) -> Result<Option<Ended>> {
+    /// Waits until something of this rank's has changed since it counted `seen` changes; gives their number now.
+    pub(super) fn wait_for_change(&self, rank: usize, seen: u64) -> Result<u64> {
         let mut state = self.lock();
-        state.check()?;
-        Ok(state.ranks[rank].take_ended(&[number])?.map(|(_, ended)| ended))
+        loop {
+            state.check()?;
+            let own = &mut state.ranks[rank];
+            if own.changes != seen {
+                own.waits_for = Waiting::Nothing;
+                return Ok(own.changes);
+            }
+            own.waits_for = Waiting::Change;
+            state = self.sleep(state, rank);
+        }
     }
 
+    fn sleep<'a>(&'a self, mut state: MutexGuard<'a, State>, rank: usize) -> MutexGuard<'a, State> {
+        self.check_for_deadlock(&mut state);
+        if state.given_up.is_some() {
+            return state;
+        }
+        self.changed[rank].wait(state).expect("a panic inside is a bug")
+    }
+
+    /// The changes so far, unless the run has failed.
+    pub(super) fn changes(&self, rank: usize) -> Result<u64> {
+        let state = self.lock();
+        state.check()?;
+        Ok(state.ranks[rank].changes)
+    }
+
+    pub(super) fn has_ended(&self, rank: usize, request: Request) -> bool {
+        self.lock().ranks[rank].operations.has_ended(request)
+    }
+
+    pub(super) fn envelope(&self, rank: usize, request: Request) -> Envelope {
+        self.lock().ranks[rank].operations.envelope(request)
+    }
+
+    pub(super) fn take(&self, rank: usize, request: Request) -> Ended {
+        self.lock().ranks[rank].operations.take(request)
+    }
+
+    pub(super) fn cancel_receive(&self, rank: usize, request: Request) -> bool {
+        let mut state = self.lock();
+        let own = &mut state.ranks[rank];
+        let Some(index) = own.wanted.iter().position(|wanted| wanted.request == request) else {
+            return false;
+        };
+        own.wanted.remove(index);
+        own.operations.forget(request);
+        true
+    }
+
+    /// The oldest message that such a receive would take; moved to another context and tag, if one is given.
     pub(super) fn probe(
         &self,
         rank: usize,
-        from: Source,
-        tag: TagSelector,
-    ) -> Result<Option<Status>> {
-        let state = self.lock();
+        selector: Selector,
+        moved_to: Option<(u32, u32)>,
+    ) -> Result<Option<Envelope>> {
+        let mut state = self.lock();
         state.check()?;
-        let wanted = Wanted { number: 0, from, tag, room: 0 };
-        let mut arrived = state.ranks[rank].arrived.iter();
-        Ok(arrived.find(|message| wanted.accepts(message)).map(|message| Status {
-            source: message.from,
-            tag: message.tag,
-            bytes: message.data.len(),
-        }))
+        let mut arrived = state.ranks[rank].arrived.iter_mut();
+        let Some(message) = arrived.find(|message| selector.accepts(&message.envelope)) else {
+            return Ok(None);
+        };
+        let found = message.envelope;
+        if let Some((context, tag)) = moved_to {
+            (message.envelope.context, message.envelope.tag) = (context, tag);
+        }
+        Ok(Some(found))
     }
 
     /// Takes a rank out of its program if the run is given up: for waits that have no error to return.
@@ -215,9 +259,39 @@ impl Machine {
         }
     }
 
+    pub(super) fn leave(&self, rank: usize) {
+        let mut state = self.lock();
+        state.ranks[rank].left = true;
+        for other in 0..self.size() {
+            self.note_change(&mut state, other);
+        }
+    }
+
+    pub(super) fn has_left(&self, rank: usize) -> bool {
+        let state = self.lock();
+        state.ranks[rank].left || state.ranks[rank].over
+    }
+
+    /// The ranks that an operation under way needs: its receiver, its sender, or any other.
+    pub(super) fn needs(&self, rank: usize, request: Request) -> Option<Vec<usize>> {
+        let state = self.lock();
+        let others = || (0..self.size()).filter(|&other| other != rank).collect();
+        match state.ranks[rank].operations.get(request) {
+            Operation::Send { to, .. } => Some(vec![*to]),
+            Operation::Receive(Selector { source: Some(source), .. }) => {
+                Some(vec![*source as usize])
+            }
+            Operation::Receive(_) => Some(others()),
+            Operation::Ended(_) => None,
+        }
+    }
+
     pub(super) fn end(&self, rank: usize) {
         let mut state = self.lock();
         state.ranks[rank].over = true;
+        for other in 0..self.size() {
+            self.note_change(&mut state, other);
+        }
         self.check_for_deadlock(&mut state);
     }
 
@@ -261,51 +335,25 @@ impl State {
 }
 
 impl RankState {
-    fn add(&mut self, operation: Operation) -> u64 {
-        let number = self.next_number;
-        self.next_number += 1;
-        self.operations.insert(number, operation);
-        number
-    }
-
-    fn take_ended(&mut self, numbers: &[u64]) -> Result<Option<(usize, Ended)>> {
-        for (index, number) in numbers.iter().enumerate() {
-            match self.operations.get(number) {
-                None => return Err(Error::UnknownRequest),
-                Some(Operation::Pending(_)) => {}
-                Some(Operation::Ended(_)) => {
-                    let Some(Operation::Ended(ended)) = self.operations.remove(number) else {
-                        unreachable!("just seen to have ended");
-                    };
-                    return Ok(Some((index, ended)));
-                }
-            }
-        }
-        Ok(None)
-    }
-
     fn is_over_or_stuck(&self) -> bool {
-        let pending = |number| matches!(self.operations.get(number), Some(Operation::Pending(_)));
-        self.over || (!self.waits_for.is_empty() && self.waits_for.iter().all(pending))
+        let stuck = match &self.waits_for {
+            Waiting::Nothing => false,
+            Waiting::Operations(all) => !all.iter().any(|&one| self.operations.has_ended(one)),
+            Waiting::Change => true,
+        };
+        self.over || stuck
     }
 
     fn words(&self) -> String {
-        if self.over {
-            return "has ended".into();
+        match &self.waits_for {
+            _ if self.over => "has ended".into(),
+            Waiting::Nothing => "runs".into(),
+            Waiting::Change => "waits for anything to happen".into(),
+            Waiting::Operations(all) => {
+                let words: Vec<String> =
+                    all.iter().map(|&one| self.operations.get(one).to_string()).collect();
+                format!("waits {}", words.join(" or "))
+            }
         }
-        let pending = self.waits_for.iter().filter_map(|number| self.operations.get(number));
-        let words: Vec<&str> = pending
-            .filter_map(|operation| match operation {
-                Operation::Pending(words) => Some(words.as_str()),
-                Operation::Ended(_) => None,
-            })
-            .collect();
-        format!("waits {}", words.join(" or "))
-    }
-}
-
-impl Wanted {
-    fn accepts(&self, message: &Message) -> bool {
-        self.from.accepts(message.from) && self.tag.accepts(message.tag)
     }
 }

@@ -6,15 +6,18 @@
 //! [`Error::Deadlock`], which says who waits for what. A rank that polls with `test` or `probe` does not count as
 //! waiting, since it may do something else next: polling for what never comes does not end by itself.
 
+mod endpoint;
 mod line;
 mod machine;
-mod rank;
+mod operations;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use crate::{Error, Rank, Result};
+pub use endpoint::ReferenceEndpoint;
+
+use crate::{Endpoint, Error, Process, Rank, Result};
 use machine::{GivenUp, Machine};
-use rank::ReferenceRank;
 
 /// Runs `program` on `ranks` ranks, each in a thread, and waits for all of them.
 ///
@@ -29,35 +32,60 @@ pub fn run(
     ranks: usize,
     program: impl Fn(&mut dyn Rank) -> Result<()> + Sync,
 ) -> std::result::Result<(), (usize, Error)> {
+    run_endpoints(ranks, |endpoint| {
+        let mut process = Process::new(endpoint);
+        let outcome = program(&mut process.world());
+        process.finish(outcome);
+        Ok(())
+    })
+}
+
+/// The same for programs over the endpoints themselves. A program that ends without [`Endpoint::finish`] is
+/// finished with what it returns.
+///
+/// # Errors
+/// As for [`run`].
+///
+/// # Panics
+/// If `ranks` is zero.
+pub fn run_endpoints(
+    ranks: usize,
+    program: impl Fn(ReferenceEndpoint) -> Result<()> + Sync,
+) -> std::result::Result<(), (usize, Error)> {
     assert!(ranks > 0, "a run has at least one rank");
-    let machine = Machine::new(ranks);
+    let machine = Arc::new(Machine::new(ranks));
     std::thread::scope(|scope| {
         for number in 0..ranks {
-            let (machine, program) = (&machine, &program);
+            let (machine, program) = (machine.clone(), &program);
             std::thread::Builder::new()
                 .name(format!("rank {number}"))
                 .spawn_scoped(scope, move || one_rank(machine, number, program))
                 .expect("the system starts a thread for each rank");
         }
     });
-    machine.into_outcome()
+    machine.outcome()
 }
 
-fn one_rank(machine: &Machine, number: usize, program: &impl Fn(&mut dyn Rank) -> Result<()>) {
-    let mut rank = ReferenceRank::new(machine, number);
-    match catch_unwind(AssertUnwindSafe(|| program(&mut rank))) {
-        Ok(Ok(())) => machine.end(number),
-        Ok(Err(error)) => machine.fail(number, error),
-        Err(payload) if payload.is::<GivenUp>() => machine.end(number),
+fn one_rank(
+    machine: Arc<Machine>,
+    number: usize,
+    program: &impl Fn(ReferenceEndpoint) -> Result<()>,
+) {
+    let endpoint = ReferenceEndpoint::new(machine.clone(), number);
+    let ended = ReferenceEndpoint::new(machine, number);
+    let outcome = match catch_unwind(AssertUnwindSafe(|| program(endpoint))) {
+        Ok(outcome) => outcome,
+        Err(payload) if payload.is::<GivenUp>() => Ok(()),
         Err(payload) => {
             let words = payload
                 .downcast_ref::<String>()
                 .map(String::as_str)
                 .or_else(|| payload.downcast_ref::<&str>().copied())
                 .unwrap_or("no message");
-            machine.fail(number, Error::Program(format!("the rank panicked: {words}")));
+            Err(Error::Program(format!("the rank panicked: {words}")))
         }
-    }
+    };
+    ended.finish(outcome);
 }
 
 #[cfg(test)]
