@@ -8,7 +8,7 @@ use std::ffi::c_void;
 
 use fabric_shm::{Endpoint, Request as Started};
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator;
 use crate::failure::{Result, ensure};
 use crate::numbers::NumberOut;

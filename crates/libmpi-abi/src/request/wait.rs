@@ -6,7 +6,7 @@ use fabric_shm::{Endpoint, Request as Started};
 
 use super::list::Objects;
 use super::{RequestObject, find, light};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::failure::Result;
 use crate::process::{endpoint, process};
 use crate::status::Status;
