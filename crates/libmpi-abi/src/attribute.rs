@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use crate::bindings::*;
+use crate::abi::Handle;
+use crate::abi::*;
 use crate::communicator;
 use crate::datatype;
-use crate::failure::{Failure, Result, ensure};
-use crate::handle::Handle;
+use crate::failure::{Result, ensure, error_of};
 use crate::process::process;
 
 type CopyFunction =
@@ -50,7 +50,7 @@ fn keyval(key: c_int, of: For) -> Result<Keyval> {
     let known = process().keyvals.known.borrow().get(&key).copied();
     known
         .filter(|one| one.of == of)
-        .ok_or_else(|| Failure::new(ERR_KEYVAL, format!("{key} is not a key for such an object")))
+        .ok_or_else(|| error_of(ERR_KEYVAL, format!("{key} is not a key for such an object")))
 }
 
 impl Attributes {
@@ -192,7 +192,7 @@ fn predefined(key: c_int) -> Option<Option<*mut c_void>> {
     static UNIVERSE: std::sync::OnceLock<c_int> = std::sync::OnceLock::new();
     let place: *const c_int = match key {
         TAG_UB => &TAG_BOUND,
-        IO => &crate::bindings::ANY_SOURCE,
+        IO => &crate::abi::ANY_SOURCE,
         HOST => &NUMBERS[1],
         WTIME_IS_GLOBAL => &NUMBERS[0],
         LASTUSEDCODE => process().errors.last_used_code.as_ptr(),

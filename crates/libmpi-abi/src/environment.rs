@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 
 use fabric_shm::ShmEndpoint as Endpoint;
 
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
 use crate::info;
 use crate::process::{Phase, check_running, endpoint, process};
 use crate::request;
@@ -179,7 +179,7 @@ pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Res
     let mut memory = std::ptr::null_mut();
     let code = libc::posix_memalign(&mut memory, ALIGNMENT, (size as usize).max(1));
     if code != 0 {
-        return Err(Failure::new(ERR_NO_MEM, format!("{size} bytes are not to be had")));
+        return Err(error_of(ERR_NO_MEM, format!("{size} bytes are not to be had")));
     }
     *place.cast() = memory;
     Ok(())

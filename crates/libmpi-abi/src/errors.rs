@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator;
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Error, Result, code_of, ensure, error_of};
 use crate::handle::Table;
 use crate::process::{Phase, process};
 use crate::text;
@@ -22,6 +22,18 @@ pub(crate) enum Handler {
     Return,
     /// A function of the user, which gets the object and the code.
     User(UserHandler),
+}
+
+/// Whose error handler a failure goes to.
+pub(crate) enum On {
+    /// The communicator's, if there is such a communicator.
+    Communicator(Comm),
+    /// That of MPI_COMM_SELF: the call names no communicator.
+    Process,
+    /// The default of files, which is to return.
+    File,
+    /// None: the tools interface only returns.
+    Nobody,
 }
 
 type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
@@ -57,17 +69,18 @@ pub(crate) fn predefine(table: &mut Table<Rc<Handler>>) {
 /// The handler behind a handle.
 pub(crate) fn get(handle: Errhandler) -> Result<Rc<Handler>> {
     let found = process().handlers.borrow().get(handle).cloned();
-    found.ok_or_else(|| Failure::new(ERR_ERRHANDLER, "not an error handler"))
+    found.ok_or_else(|| error_of(ERR_ERRHANDLER, "not an error handler"))
 }
 
 /// Has the right handler deal with a failure, and gives the code to return.
 #[cold]
-pub(crate) fn raise(function: &'static str, on: On, failure: Failure) -> c_int {
-    let name = class_name(failure.code);
+pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
+    let code = code_of(failure.class);
+    let name = class_name(code);
     let words = format!("{function}: {name}: {}", failure.message);
-    process().errors.latest.borrow_mut().insert(failure.code, words.clone());
+    process().errors.latest.borrow_mut().insert(code, words.clone());
     let object = match on {
-        On::Nobody | On::File => return failure.code,
+        On::Nobody | On::File => return code,
         On::Communicator(comm) if comm != COMM_SELF && communicator::get(comm).is_ok() => comm,
         _ => failure.context.and_then(communicator::with_context).unwrap_or_else(fallback),
     };
@@ -75,7 +88,7 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Failure) -> c_int {
         Ok(communicator) => communicator.handler(),
         Err(_) => (Rc::new(Handler::Fatal), ERRORS_ARE_FATAL).0,
     };
-    apply(&handler, object, failure.code, &words)
+    apply(&handler, object, code, &words)
 }
 
 /// The communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF; programs of
@@ -178,7 +191,7 @@ pub(crate) unsafe fn add_error_string(code: c_int, string: *const c_char) -> Res
     let words = text::read(string)?;
     let mut added = process().errors.added.borrow_mut();
     let entry = added.get_mut(&code);
-    let entry = entry.ok_or_else(|| Failure::new(ERR_ARG, format!("{code} was not added")))?;
+    let entry = entry.ok_or_else(|| error_of(ERR_ARG, format!("{code} was not added")))?;
     entry.1 = words;
     Ok(())
 }
@@ -202,7 +215,7 @@ pub(crate) unsafe fn remove_error(code: c_int) -> Result {
 pub(crate) unsafe fn remove_error_string(code: c_int) -> Result {
     let mut added = process().errors.added.borrow_mut();
     let entry = added.get_mut(&code);
-    entry.ok_or_else(|| Failure::new(ERR_ARG, format!("{code} was not added")))?.1.clear();
+    entry.ok_or_else(|| error_of(ERR_ARG, format!("{code} was not added")))?.1.clear();
     Ok(())
 }
 

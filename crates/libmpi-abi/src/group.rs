@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator;
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Error, Result, ensure, error_of};
 use crate::handle::Table;
 use crate::numbers;
 use crate::process::process;
@@ -19,7 +19,7 @@ pub(crate) fn predefine(table: &mut Table<Rc<Members>>) {
 
 pub(crate) fn get(group: Group) -> Result<Rc<Members>> {
     let found = process().groups.borrow().get(group).cloned();
-    found.ok_or_else(|| Failure::new(ERR_GROUP, "not a group"))
+    found.ok_or_else(|| error_of(ERR_GROUP, "not a group"))
 }
 
 /// A handle for these members.
@@ -80,8 +80,8 @@ pub(crate) unsafe fn translate_ranks(
     Ok(())
 }
 
-fn no_rank(rank: c_int, members: &Members) -> Failure {
-    Failure::new(ERR_RANK, format!("rank {rank} of a group of {}", members.len()))
+fn no_rank(rank: c_int, members: &Members) -> Error {
+    error_of(ERR_RANK, format!("rank {rank} of a group of {}", members.len()))
 }
 
 /// How two lists of members compare.

@@ -6,17 +6,11 @@
 
 use std::ffi::c_int;
 
+use crate::abi::Handle;
+
 const PREDEFINED: usize = 0x400;
 /// The first value of a handle that is not predefined; the ABI keeps all below for itself.
 const FIRST: usize = 0x1000;
-
-/// Any of the handle types.
-pub(crate) trait Handle: Copy {
-    /// The value as C sees it.
-    fn number(self) -> usize;
-    /// The handle of a value.
-    fn from_number(number: usize) -> Self;
-}
 
 /// MPI_..._toint.
 pub(crate) fn to_int(handle: impl Handle) -> c_int {
@@ -105,7 +99,7 @@ impl<T: Clone> Table<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bindings::Comm;
+    use crate::abi::Comm;
 
     #[test]
     fn a_freed_handle_is_known_for_what_it_is() {

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 use std::rc::Rc;
 
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
 use crate::handle::Table;
 use crate::process::process;
 use crate::text;
@@ -28,7 +28,7 @@ pub(crate) fn predefine(table: &mut Table<Rc<Pairs>>) {
 
 pub(crate) fn get_object(info: Info) -> Result<Rc<Pairs>> {
     let found = process().infos.borrow().get(info).cloned();
-    found.ok_or_else(|| Failure::new(ERR_INFO, "not an info object"))
+    found.ok_or_else(|| error_of(ERR_INFO, "not an info object"))
 }
 
 /// A new object with these pairs.
@@ -45,7 +45,7 @@ pub(crate) fn pairs_or_none(info: Info) -> Result<Vec<(String, String)>> {
 }
 
 unsafe fn key(pointer: *const c_char) -> Result<String> {
-    let key = text::read(pointer).map_err(|_| Failure::new(ERR_INFO_KEY, "no key"))?;
+    let key = text::read(pointer).map_err(|_| error_of(ERR_INFO_KEY, "no key"))?;
     let fits = !key.is_empty() && key.len() < MAX_INFO_KEY as usize;
     ensure!(fits, ERR_INFO_KEY, "a key of {} bytes", key.len());
     Ok(key)
@@ -76,7 +76,7 @@ pub(crate) unsafe fn free(info: *mut Info) -> Result {
 
 pub(crate) unsafe fn set(info: Info, name: *const c_char, value: *const c_char) -> Result {
     let (object, name) = (get_object(info)?, key(name)?);
-    let value = text::read(value).map_err(|_| Failure::new(ERR_INFO_VALUE, "no value"))?;
+    let value = text::read(value).map_err(|_| error_of(ERR_INFO_VALUE, "no value"))?;
     ensure!(value.len() < MAX_INFO_VAL as usize, ERR_INFO_VALUE, "{} bytes", value.len());
     ensure!(info != INFO_ENV, ERR_INFO, "MPI_INFO_ENV cannot be changed");
     let mut pairs = object.0.borrow_mut();
@@ -91,7 +91,7 @@ pub(crate) unsafe fn delete(info: Info, name: *const c_char) -> Result {
     let (object, name) = (get_object(info)?, key(name)?);
     let mut pairs = object.0.borrow_mut();
     let index = pairs.iter().position(|(known, _)| *known == name);
-    let index = index.ok_or_else(|| Failure::new(ERR_INFO_NOKEY, format!("no key {name:?}")))?;
+    let index = index.ok_or_else(|| error_of(ERR_INFO_NOKEY, format!("no key {name:?}")))?;
     pairs.remove(index);
     Ok(())
 }
@@ -105,7 +105,7 @@ pub(crate) unsafe fn get_name(info: Info, index: c_int, name: *mut c_char) -> Re
     let object = get_object(info)?;
     let pairs = object.0.borrow();
     let pair = usize::try_from(index).ok().and_then(|index| pairs.get(index));
-    let pair = pair.ok_or_else(|| Failure::new(ERR_ARG, format!("no key number {index}")))?;
+    let pair = pair.ok_or_else(|| error_of(ERR_ARG, format!("no key number {index}")))?;
     text::write(&pair.0, name, MAX_INFO_KEY, std::ptr::null_mut());
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use crate::bindings::{ERR_ARG, UNDEFINED};
+use crate::abi::{ERR_ARG, UNDEFINED};
 use crate::failure::{Result, ensure};
 
 /// An array that the caller passes in, which may be null only if it is empty.

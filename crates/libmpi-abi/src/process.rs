@@ -6,14 +6,14 @@ use std::rc::Rc;
 
 use fabric_shm::ShmEndpoint as Endpoint;
 
+use crate::abi::*;
 use crate::attribute::Keyvals;
-use crate::bindings::*;
 use crate::collective::Schedules;
 use crate::communicator::Communicator;
 use crate::datatype::Type;
 use crate::environment::SharedMemory;
 use crate::errors::{Errors, Handler};
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Result, ensure, error_of};
 use crate::group::Members;
 use crate::handle::Table;
 use crate::info::Pairs;
@@ -115,10 +115,7 @@ pub(crate) fn process() -> &'static Process {
 pub(crate) fn endpoint() -> Result<RefMut<'static, Endpoint>> {
     let held = process().endpoint.try_borrow_mut();
     let held = held.map_err(|_| {
-        Failure::new(
-            ERR_OTHER,
-            "a user's function called back into communication that is under way",
-        )
+        error_of(ERR_OTHER, "a user's function called back into communication that is under way")
     })?;
     ensure!(held.is_some(), ERR_OTHER, "{}", not_running());
     Ok(RefMut::map(held, |one| one.as_mut().expect("just checked")))

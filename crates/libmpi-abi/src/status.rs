@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::datatype;
 use crate::failure::Result;
 use crate::numbers::NumberOut;

@@ -2,9 +2,9 @@
 
 use std::ffi::c_int;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator::{self, Communicator};
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Result, ensure, error_of};
 
 /// A grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Cartesian {
 
 fn grid(communicator: &Communicator) -> Result<&Cartesian> {
     let found = communicator.topology.as_ref();
-    found.ok_or_else(|| Failure::new(ERR_TOPOLOGY, "the communicator has no Cartesian topology"))
+    found.ok_or_else(|| error_of(ERR_TOPOLOGY, "the communicator has no Cartesian topology"))
 }
 
 pub(crate) unsafe fn create(
@@ -135,7 +135,7 @@ pub(crate) unsafe fn rank(comm: Comm, place: *const c_int, rank: *mut c_int) -> 
     let grid = grid(&communicator)?;
     let place: Vec<c_int> = (0..grid.lengths.len()).map(|index| *place.add(index)).collect();
     let found = grid.rank(&place);
-    let found = found.ok_or_else(|| Failure::new(ERR_ARG, format!("{place:?} is off the grid")))?;
+    let found = found.ok_or_else(|| error_of(ERR_ARG, format!("{place:?} is off the grid")))?;
     *rank = found as c_int;
     Ok(())
 }
@@ -161,7 +161,7 @@ pub(crate) unsafe fn shift(
     let communicator = communicator::get(comm)?;
     let grid = grid(&communicator)?;
     let along = usize::try_from(direction).ok().filter(|&one| one < grid.lengths.len());
-    let along = along.ok_or_else(|| Failure::new(ERR_ARG, format!("direction {direction}")))?;
+    let along = along.ok_or_else(|| error_of(ERR_ARG, format!("direction {direction}")))?;
     let neighbour = |distance: c_int| {
         let mut place = grid.coordinates(communicator.rank);
         place[along] += distance;

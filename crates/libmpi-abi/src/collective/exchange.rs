@@ -6,10 +6,10 @@ use super::spread::{Blocks, check_none_overlaps, equal, unequal, unless_in_place
 use super::{
     Call, How, Kind, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run,
 };
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, error_of};
 use crate::numbers::Numbers;
 
 /// Everything in one round: `out[r]` goes to rank r, `into[r]` comes from it.
@@ -197,7 +197,7 @@ unsafe fn of_types(
     blocks: usize,
 ) -> Result<Blocks> {
     if blocks > 0 && (counts.is_null() || places.is_null() || types.is_null()) {
-        return Err(Failure::new(ERR_ARG, "an array of counts, places or types is a null pointer"));
+        return Err(error_of(ERR_ARG, "an array of counts, places or types is a null pointer"));
     }
     let (counts, places) = (counts.read(blocks), places.read(blocks));
     let one = |index: usize| {

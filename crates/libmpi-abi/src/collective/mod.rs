@@ -20,7 +20,7 @@ pub(crate) use spread::*;
 
 use fabric_shm::ShmEndpoint as Endpoint;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator::Communicator;
 use crate::datatype::Memory;
 use crate::failure::{Result, ensure};

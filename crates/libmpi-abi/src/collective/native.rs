@@ -9,10 +9,10 @@ use contract::Combine;
 use fabric_shm::{ShmEndpoint as Endpoint, Team};
 
 use super::Call;
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator::Communicator;
 use crate::datatype::Memory;
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Error, Result, ensure};
 use crate::operation::Reduction;
 use crate::process::{endpoint, process};
 
@@ -74,10 +74,10 @@ impl TeamPlace {
     }
 
     /// Why the collective by messages of that number waits in vain, if it does.
-    pub(super) fn why_in_vain(&self, endpoint: &mut Endpoint, number: u32) -> Option<Failure> {
+    pub(super) fn why_in_vain(&self, endpoint: &mut Endpoint, number: u32) -> Option<Error> {
         // While a call through the team is under way, that one looks.
         match &*self.0.try_borrow().ok()? {
-            State::Present(team) => endpoint.why_in_vain(team, number).map(Failure::from),
+            State::Present(team) => endpoint.why_in_vain(team, number).map(Error::from),
             _ => None,
         }
     }

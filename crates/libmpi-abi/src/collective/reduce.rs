@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 
 use super::spread::broadcast_rounds;
 use super::{Call, How, Kind, Schedule, check_apart, copy, is_in_place, native, run};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
 use crate::failure::{Result, ensure};

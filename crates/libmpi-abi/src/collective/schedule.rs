@@ -7,9 +7,9 @@ use std::rc::Rc;
 use contract::{Request as Started, Selector};
 use fabric_shm::ShmEndpoint as Endpoint;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::datatype::Memory;
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, error_of};
 use crate::group::Members;
 use crate::process::{endpoint, process};
 
@@ -266,7 +266,7 @@ fn check_length(bytes: usize, expected: usize) -> Result {
         return Ok(());
     }
     let what = format!("another member sent {bytes} bytes where this one expects {expected}");
-    Err(Failure::new(ERR_TRUNCATE, what))
+    Err(error_of(ERR_TRUNCATE, what))
 }
 
 /// The collective operations that are under way.

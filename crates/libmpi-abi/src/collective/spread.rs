@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use super::{
     Call, How, Kind, Party, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run,
 };
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator;
 use crate::datatype::Memory;
 use crate::failure::Result;

@@ -4,10 +4,10 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use super::{Communicator, GROUP_TAGS, get};
+use crate::abi::*;
 use crate::attribute::For;
-use crate::bindings::*;
 use crate::collective::{self, Call, Kind, Party};
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Result, ensure, error_of};
 use crate::group::{self, Members};
 use crate::info;
 use crate::process::process;
@@ -261,7 +261,7 @@ pub(crate) unsafe fn split_type(
         COMM_TYPE_HW_UNGUIDED | COMM_TYPE_HW_GUIDED | COMM_TYPE_RESOURCE_GUIDED | UNDEFINED => {
             UNDEFINED
         }
-        _ => return Err(Failure::new(ERR_ARG, format!("split type {split_type}"))),
+        _ => return Err(error_of(ERR_ARG, format!("split type {split_type}"))),
     };
     *new = register(split_as(&old, colour, key)?);
     Ok(())

@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 pub(crate) use make::*;
 
+use crate::abi::*;
 use crate::attribute::{Attributes, For};
-use crate::bindings::*;
 use crate::collective::{Call, Party, TeamPlace};
 use crate::errors::Handler;
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Error, Result, ensure, error_of};
 use crate::group::{self, Members};
 use crate::handle::Table;
 use crate::info;
@@ -75,8 +75,8 @@ impl Communicator {
     }
 
     /// A failure that belongs to it.
-    pub(crate) fn failure(&self, class: c_int, message: String) -> Failure {
-        Failure::new(class, message).in_context(self.context.get())
+    pub(crate) fn failure(&self, class: c_int, message: String) -> Error {
+        error_of(class, message).in_context(self.context.get())
     }
 
     /// The members, and a tag that only the next collective call has.
@@ -115,7 +115,7 @@ impl Communicator {
     pub(crate) fn member(&self, rank: c_int) -> Result<usize> {
         let member = usize::try_from(rank).ok().and_then(|rank| self.members.get(rank));
         member.copied().ok_or_else(|| {
-            Failure::new(ERR_RANK, format!("rank {rank} of a communicator of {}", self.size()))
+            error_of(ERR_RANK, format!("rank {rank} of a communicator of {}", self.size()))
         })
     }
 
@@ -123,7 +123,7 @@ impl Communicator {
     pub(crate) fn root(&self, root: c_int) -> Result<usize> {
         let known = usize::try_from(root).ok().filter(|&root| root < self.size());
         known.ok_or_else(|| {
-            Failure::new(ERR_ROOT, format!("root {root} of a communicator of {}", self.size()))
+            error_of(ERR_ROOT, format!("root {root} of a communicator of {}", self.size()))
         })
     }
 }
@@ -135,7 +135,7 @@ pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
     found.ok_or_else(|| {
         let before = process().size.get() == 0;
         let what = if before { "MPI_Init has not been called" } else { "not a communicator" };
-        Failure::new(ERR_COMM, what)
+        error_of(ERR_COMM, what)
     })
 }
 
@@ -201,12 +201,12 @@ pub(crate) unsafe fn test_inter(comm: Comm, flag: *mut c_int) -> Result {
 
 pub(crate) unsafe fn remote_size(comm: Comm, _size: *mut c_int) -> Result {
     get(comm)?;
-    Err(Failure::new(ERR_COMM, "not an intercommunicator"))
+    Err(error_of(ERR_COMM, "not an intercommunicator"))
 }
 
 pub(crate) unsafe fn remote_group(comm: Comm, _group: *mut Group) -> Result {
     get(comm)?;
-    Err(Failure::new(ERR_COMM, "not an intercommunicator"))
+    Err(error_of(ERR_COMM, "not an intercommunicator"))
 }
 
 /// Nobody spawned this process.

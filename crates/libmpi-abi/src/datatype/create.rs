@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use super::{Builder, MOST_RUNS, Making, Type, get};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::failure::{Result, ensure};
 use crate::numbers::Numbers;
 use crate::process::process;
@@ -249,7 +249,7 @@ unsafe fn fortran(
     let found = choices.iter().find(|(have, reach, _)| fits(*have, digits) && fits(*reach, range));
     let base = found.map(|(.., base)| *base).ok_or_else(|| {
         let what = format!("no Fortran type with {digits} digits and a range of {range}");
-        crate::failure::Failure::new(ERR_ARG, what)
+        crate::failure::error_of(ERR_ARG, what)
     })?;
     let mut made = Making::new(combiner);
     made.integers = wanted.iter().map(|&number| i64::from(number)).collect();

@@ -1,6 +1,6 @@
 //! The predefined datatypes: what kind of thing each element is.
 
-use crate::bindings::*;
+use crate::abi::*;
 
 /// A basic element. Widths are in bytes; a complex number's is that of one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

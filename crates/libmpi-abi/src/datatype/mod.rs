@@ -20,9 +20,9 @@ pub(crate) use portable::*;
 pub(crate) use query::*;
 pub(crate) use select::*;
 
+use crate::abi::*;
 use crate::attribute::Attributes;
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Result, ensure, error_of};
 use crate::handle::Table;
 use crate::process::process;
 
@@ -285,7 +285,7 @@ pub(crate) fn predefine(table: &mut Table<Rc<Type>>) {
 #[inline]
 pub(crate) fn get(datatype: Datatype) -> Result<Rc<Type>> {
     let found = process().types.borrow().get(datatype).cloned();
-    found.ok_or_else(|| Failure::new(ERR_TYPE, "not a datatype"))
+    found.ok_or_else(|| error_of(ERR_TYPE, "not a datatype"))
 }
 
 /// The type behind a handle, if messages may be made of it.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::rc::Rc;
 
 use super::{Type, get_committed};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::failure::{Result, ensure};
 use crate::numbers::NumberOut;
 

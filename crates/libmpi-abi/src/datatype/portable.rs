@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_void};
 
 use super::pack::{pack_at, unpack_at};
 use super::{Kind, Memory, Type};
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
 use crate::numbers::NumberOut;
 use crate::text;
 
@@ -123,7 +123,7 @@ unsafe fn check(form: *const c_char) -> Result {
 fn length(of: &Type, count: i64) -> Result<i64> {
     count
         .checked_mul(of.portable_bytes())
-        .ok_or_else(|| Failure::new(ERR_COUNT, format!("{count} elements are too many")))
+        .ok_or_else(|| error_of(ERR_COUNT, format!("{count} elements are too many")))
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.

@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use super::{Making, get};
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
 use crate::handle::Table;
 use crate::numbers::NumberOut;
 use crate::process::process;
@@ -204,7 +204,7 @@ pub(crate) unsafe fn match_size(class: c_int, size: c_int, datatype: *mut Dataty
         (TYPECLASS_COMPLEX, 32) => COMPLEX32,
         _ => {
             let what = format!("no Fortran type of class {class} has {size} bytes");
-            return Err(Failure::new(ERR_ARG, what));
+            return Err(error_of(ERR_ARG, what));
         }
     };
     *datatype = known;

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::create::{register, resize};
 use super::{Builder, Making, Type, get};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::failure::{Result, ensure};
 use crate::numbers::Numbers;
 

@@ -1,7 +1,7 @@
 //! The predefined operations on the predefined types.
 
 use super::extended;
-use crate::bindings::*;
+use crate::abi::*;
 use crate::datatype::Type;
 use crate::datatype::kind::{Kind, PAIRS};
 

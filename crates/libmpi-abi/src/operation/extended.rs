@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::bindings::*;
+use crate::abi::*;
 
 /// Whether this machine has such numbers.
 pub(super) const AVAILABLE: bool = cfg!(target_arch = "x86_64");

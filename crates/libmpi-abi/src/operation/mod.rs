@@ -6,9 +6,9 @@ mod extended;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::datatype::{self, Memory, Type};
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Result, ensure, error_of};
 use crate::handle::Table;
 use crate::process::process;
 
@@ -63,7 +63,7 @@ pub(crate) fn predefine(table: &mut Table<Rc<Operation>>) {
 
 pub(crate) fn get(op: Op) -> Result<Rc<Operation>> {
     let found = process().operations.borrow().get(op).cloned();
-    found.ok_or_else(|| Failure::new(ERR_OP, "not an operation"))
+    found.ok_or_else(|| error_of(ERR_OP, "not an operation"))
 }
 
 /// An operation on a datatype, checked to fit.

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use contract::Request as Started;
 use fabric_shm::ShmEndpoint as Endpoint;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator;
 use crate::failure::{Result, ensure};
 use crate::numbers::NumberOut;

@@ -4,10 +4,10 @@ use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
 use super::transfer::{Letter, Mode, Slot, go_on, slot};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::collective::How;
 use crate::datatype::Memory;
-use crate::failure::{Result, ensure};
+use crate::failure::{Result, code_of, ensure};
 use crate::request::{self, Action};
 use crate::status::Status;
 
@@ -30,7 +30,7 @@ unsafe fn exchange(letter: &Letter, slot: &Slot, status: *mut Status) -> Result 
     let outcome = request::wait_all(2, both.as_mut_ptr(), statuses.as_mut_ptr());
     statuses[0].give(status);
     match outcome {
-        Err(failure) if failure.code == ERR_IN_STATUS => {
+        Err(failure) if code_of(failure.class) == ERR_IN_STATUS => {
             let code = statuses[0].error;
             ensure!(code == SUCCESS, code, "the message is too long for the buffer");
             Ok(())

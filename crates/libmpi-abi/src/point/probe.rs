@@ -7,11 +7,11 @@ use contract::{Envelope, Selector};
 use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::transfer::{Slot, go_on, selector};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::collective::How;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
-use crate::failure::{Failure, Result, ensure};
+use crate::failure::{Result, ensure, error_of};
 use crate::process::{endpoint, process};
 use crate::request;
 use crate::status::Status;
@@ -146,7 +146,7 @@ unsafe fn slot_for(message: *mut Message, memory: Memory) -> Result<Slot> {
         return Ok(Slot { communicator, memory, selector: None, claimed: None });
     }
     let claimed = process().messages.borrow_mut().remove(*message);
-    let claimed = claimed.ok_or_else(|| Failure::new(ERR_REQUEST, "not a message"))?;
+    let claimed = claimed.ok_or_else(|| error_of(ERR_REQUEST, "not a message"))?;
     *message = MESSAGE_NULL;
     let selector = Selector {
         context: CLAIMED,

@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_void};
 use contract::Selector;
 
 use super::transfer::status_of;
-use crate::bindings::*;
+use crate::abi::*;
 use crate::communicator;
 use crate::failure::Result;
 use crate::process::{endpoint, process};

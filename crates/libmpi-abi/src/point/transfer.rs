@@ -8,11 +8,11 @@ use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::buffered::SendBuffer;
 use super::quick;
-use crate::bindings::*;
+use crate::abi::*;
 use crate::collective::How;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, error_of};
 use crate::process::{endpoint, process};
 use crate::request::{self, Action};
 use crate::status::Status;
@@ -95,7 +95,7 @@ pub(super) fn status_of(
 }
 
 pub(super) fn check_tag(tag: c_int) -> Result<u32> {
-    u32::try_from(tag).map_err(|_| Failure::new(ERR_TAG, format!("tag {tag}")))
+    u32::try_from(tag).map_err(|_| error_of(ERR_TAG, format!("tag {tag}")))
 }
 
 /// The selector of a receive or probe; none for MPI_PROC_NULL.

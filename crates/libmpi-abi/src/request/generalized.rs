@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
 use super::{Action, given, register};
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
 use crate::process::check_running;
 use crate::status::Status;
 
@@ -77,6 +77,6 @@ pub(crate) unsafe fn generalized_complete(request: Request) -> Result {
             one.complete.set(true);
             Ok(())
         }
-        _ => Err(Failure::new(ERR_REQUEST, "not a generalized request")),
+        _ => Err(error_of(ERR_REQUEST, "not a generalized request")),
     }
 }

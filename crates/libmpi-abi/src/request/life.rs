@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use super::wait::wait_until;
 use super::{Action, Light, RequestObject, ended, given};
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
 use crate::process::{endpoint, process};
 
 pub(crate) unsafe fn start(request: *mut Request) -> Result {
     let object = given(*request)?;
     let start = object.start.as_ref();
-    let start = start.ok_or_else(|| Failure::new(ERR_REQUEST, "not a persistent request"))?;
+    let start = start.ok_or_else(|| error_of(ERR_REQUEST, "not a persistent request"))?;
     ensure!(!object.is_active(), ERR_REQUEST, "the request is active already");
     let action = start()?;
     *object.action.borrow_mut() = Some(action);
@@ -68,7 +68,7 @@ pub(crate) unsafe fn cancel(request: *mut Request) -> Result {
     let object = given(*request)?;
     let mut action = object.action.borrow_mut();
     match &mut *action {
-        None => Err(Failure::new(ERR_REQUEST, "an inactive request")),
+        None => Err(error_of(ERR_REQUEST, "an inactive request")),
         Some(Action::Light(Light::Receive(started))) => {
             if endpoint()?.cancel_receive(*started) {
                 process().lights.cancel(*request);
@@ -83,7 +83,7 @@ pub(crate) unsafe fn cancel(request: *mut Request) -> Result {
         }
         Some(Action::Generalized(one)) => one.cancel(),
         Some(Action::Collective(_)) => {
-            Err(Failure::new(ERR_REQUEST, "a collective operation cannot be cancelled"))
+            Err(error_of(ERR_REQUEST, "a collective operation cannot be cancelled"))
         }
         Some(_) => Ok(()),
     }

@@ -11,9 +11,9 @@ use contract::Request as Started;
 use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::wait::wait_for;
-use crate::bindings::*;
-use crate::failure::{Failure, Result};
-use crate::handle::Handle;
+use crate::abi::Handle;
+use crate::abi::*;
+use crate::failure::{Error, Result, code_of, error_of};
 use crate::process::{endpoint, process};
 use crate::status::Status;
 
@@ -134,7 +134,7 @@ impl Light {
                 "a message of {} bytes from rank {} with tag {} is too long for a buffer of {} bytes",
                 envelope.bytes, envelope.source, envelope.tag, envelope.room
             );
-            Err(Failure::new(ERR_TRUNCATE, what).in_context(envelope.context / 2))
+            Err(error_of(ERR_TRUNCATE, what).in_context(envelope.context / 2))
         } else {
             Ok(())
         };
@@ -201,7 +201,7 @@ struct Course<'a> {
     /// As many, or null.
     statuses: *mut Status,
     ended: usize,
-    failed: Option<Failure>,
+    failed: Option<Error>,
 }
 
 impl Course<'_> {
@@ -234,7 +234,7 @@ impl Course<'_> {
         let (status, outcome) = light.status(endpoint);
         light.end(endpoint);
         let Err(failure) = outcome else { return status };
-        let code = failure.code;
+        let code = code_of(failure.class);
         self.failed.get_or_insert(failure);
         status.with_error(code)
     }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::{RequestObject, find};
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
+use crate::abi::*;
+use crate::failure::{Error, Result, class_of, code_of, ensure};
 use crate::status::Status;
 
 /// The objects behind an array of handles, none behind the null ones.
@@ -79,7 +79,7 @@ impl Objects {
         let mut failed = None;
         for (place, index) in indices.enumerate() {
             let (status, outcome) = self.take(index, requests)?;
-            let code = outcome.as_ref().map_or_else(|failure| failure.code, |()| SUCCESS);
+            let code = outcome.as_ref().map_or_else(|failure| code_of(failure.class), |()| SUCCESS);
             failed = failed.or(outcome.err());
             if !statuses.is_null() {
                 *statuses.add(place) = status.with_error(code);
@@ -123,9 +123,9 @@ impl Objects {
 }
 
 /// The failure of a call on several requests, of which `first` is the first that failed.
-pub(super) fn in_statuses(first: Failure) -> Failure {
+pub(super) fn in_statuses(first: Error) -> Error {
     let message = format!("a request failed; the statuses tell which; first: {}", first.message);
-    first.told_as(ERR_IN_STATUS, message)
+    first.told_as(class_of(ERR_IN_STATUS), message)
 }
 
 /// Writes the indices of some requests.

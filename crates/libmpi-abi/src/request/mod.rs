@@ -19,9 +19,9 @@ pub(crate) use light::{Light, Lights};
 pub(crate) use test::*;
 pub(crate) use wait::*;
 
-use crate::bindings::*;
+use crate::abi::*;
 use crate::collective::Schedule;
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, error_of};
 use crate::point::{SendBuffer, Transfer};
 use crate::process::{endpoint, process};
 use crate::status::Status;
@@ -71,12 +71,12 @@ fn find(request: Request) -> Result<Option<Rc<RequestObject>>> {
         return Ok(Some(Rc::new(RequestObject { action, start: None })));
     }
     let found = process().requests.borrow().get(request).cloned();
-    found.map(Some).ok_or_else(|| Failure::new(ERR_REQUEST, "not a request"))
+    found.map(Some).ok_or_else(|| error_of(ERR_REQUEST, "not a request"))
 }
 
 /// The object behind a handle that must not be null.
 fn given(request: Request) -> Result<Rc<RequestObject>> {
-    find(request)?.ok_or_else(|| Failure::new(ERR_REQUEST, "a null request"))
+    find(request)?.ok_or_else(|| error_of(ERR_REQUEST, "a null request"))
 }
 
 fn ended(object: &RequestObject) -> Result<bool> {

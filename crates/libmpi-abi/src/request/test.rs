@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::list::{Objects, tell};
 use super::wait::progress;
 use super::{ended, find};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::failure::Result;
 use crate::process::endpoint;
 use crate::status::Status;

@@ -7,7 +7,7 @@ use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::list::Objects;
 use super::{RequestObject, find, light};
-use crate::bindings::*;
+use crate::abi::*;
 use crate::failure::Result;
 use crate::process::{endpoint, process};
 use crate::status::Status;
