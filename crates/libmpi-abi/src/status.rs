@@ -2,10 +2,12 @@
 
 use std::ffi::c_int;
 
+use mpi::Peer;
+
 use crate::abi::*;
+use crate::arguments::IntOrCountMut;
 use crate::datatype;
 use crate::failure::Result;
-use crate::numbers::NumberOut;
 
 /// What C calls MPI_Status: three public words, and five of ours.
 #[repr(C)]
@@ -32,16 +34,6 @@ impl Status {
     /// Of no operation at all.
     pub(crate) fn empty() -> Self {
         Status::new(ANY_SOURCE, ANY_TAG, 0)
-    }
-
-    /// Of an operation with MPI_PROC_NULL.
-    pub(crate) fn of_no_process() -> Self {
-        Status::new(PROC_NULL, ANY_TAG, 0)
-    }
-
-    pub(crate) fn with_cancelled(mut self) -> Self {
-        self.cancelled = 1;
-        self
     }
 
     pub(crate) fn with_error(mut self, code: c_int) -> Self {
@@ -83,12 +75,26 @@ impl Status {
     }
 }
 
+impl From<mpi::Status> for Status {
+    fn from(status: mpi::Status) -> Self {
+        let source = match status.source {
+            Peer::Rank(rank) => rank as c_int,
+            Peer::Any => ANY_SOURCE,
+            Peer::Nobody => PROC_NULL,
+        };
+        let tag = status.tag.map_or(ANY_TAG, |tag| tag as c_int);
+        let mut found = Status::new(source, tag, status.bytes as i64);
+        found.cancelled = c_int::from(status.is_cancelled);
+        found
+    }
+}
+
 pub(crate) unsafe fn get_count(
     status: *const Status,
     datatype: Datatype,
-    count: NumberOut,
+    count: IntOrCountMut,
 ) -> Result {
-    let (size, bytes) = (datatype::get(datatype)?.size, (*status).bytes());
+    let (size, bytes) = (datatype::get(datatype)?.size(), (*status).bytes());
     let whole = match (bytes, size) {
         (0, _) => 0,
         (_, 0) => i64::from(UNDEFINED),
@@ -102,7 +108,7 @@ pub(crate) unsafe fn get_count(
 pub(crate) unsafe fn get_elements(
     status: *const Status,
     datatype: Datatype,
-    count: NumberOut,
+    count: IntOrCountMut,
 ) -> Result {
     let elements = datatype::get(datatype)?.elements_in((*status).bytes());
     count.write(elements.unwrap_or(i64::from(UNDEFINED)));
