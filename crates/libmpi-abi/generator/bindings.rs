@@ -103,8 +103,8 @@ use crate::operation::UserFunction;
 use crate::point::{self, Mode};
 use crate::status::Status;
 use crate::{
-    attribute, communicator, datatype, environment, failure, group, handle, info, operation, request,
-    status, topology,
+    attribute, codes, communicator, datatype, environment, failure, group, handle, handler, info,
+    operation, packing, request, status, topology,
 };
 
 ";

@@ -11,7 +11,7 @@ use crate::failure::{Result, ensure, error_of};
 use crate::info;
 use crate::process::{Phase, check_running, endpoint, process};
 use crate::request;
-use crate::{attribute, collective, communicator, leaks, text};
+use crate::{collective, communicator, leaks, text};
 
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
     start(THREAD_SINGLE)
@@ -60,7 +60,7 @@ pub(crate) unsafe fn finalize() -> Result {
     // The attributes of MPI_COMM_SELF go first of all, so that their functions may still use everything.
     let own = communicator::get(COMM_SELF)?;
     leaks::report();
-    own.attributes.clear(attribute::For::Communicator, COMM_SELF.0)?;
+    own.attributes.clear(COMM_SELF.0)?;
     process().send_buffer.flush()?;
     request::finish_orphans()?;
     endpoint()?.announce_end()?;
@@ -118,9 +118,11 @@ pub(crate) unsafe fn abi_version(major: *mut c_int, minor: *mut c_int) -> Result
 
 /// The sizes of the ABI's types, and nothing of Fortran.
 pub(crate) unsafe fn abi_info(place: *mut Info) -> Result {
-    let sizes = [("mpi_aint_size", 8), ("mpi_count_size", 8), ("mpi_offset_size", 8)];
-    let pairs = sizes.map(|(name, bytes): (&str, i32)| (name.to_string(), bytes.to_string()));
-    *place = info::make(pairs.to_vec());
+    let pairs = mpi::Info::new();
+    for name in ["mpi_aint_size", "mpi_count_size", "mpi_offset_size"] {
+        pairs.set(name, "8");
+    }
+    *place = info::make(pairs);
     Ok(())
 }
 
@@ -147,7 +149,7 @@ pub(crate) unsafe fn processor_name(name: *mut c_char, length: *mut c_int) -> Re
 
 /// This library binds no rank by itself, so it knows of no resource that a rank is confined to.
 pub(crate) unsafe fn resource_info(place: *mut Info) -> Result {
-    *place = info::make(Vec::new());
+    *place = info::make(mpi::Info::new());
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::handle::Table;
 use crate::process::process;
+use crate::{datatype, group, handler, info, operation};
 
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
@@ -25,11 +26,11 @@ fn left() -> Vec<String> {
     let counts = [
         (count(&process.requests.borrow()) + process.lights.count(), "request"),
         (count(&process.communicators.borrow()), "communicator"),
-        (count(&process.types.borrow()), "datatype"),
-        (count(&process.groups.borrow()), "group"),
-        (count(&process.operations.borrow()), "operation"),
-        (count(&process.infos.borrow()), "info object"),
-        (count(&process.handlers.borrow()), "error handler"),
+        (datatype::TYPES.made(), "datatype"),
+        (group::GROUPS.made(), "group"),
+        (operation::OPERATIONS.made(), "operation"),
+        (info::INFOS.made(), "info object"),
+        (handler::HANDLERS.made(), "error handler"),
         (count(&process.messages.borrow()), "matched message"),
         (buffers, "send buffer"),
     ];

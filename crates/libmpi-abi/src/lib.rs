@@ -19,8 +19,10 @@
 #![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
 mod abi;
+mod arguments;
 mod attribute;
 mod bindings;
+mod codes;
 mod collective;
 mod communicator;
 mod datatype;
@@ -29,13 +31,15 @@ mod errors;
 mod failure;
 mod group;
 mod handle;
+mod handler;
 mod info;
 mod leaks;
-mod numbers;
 mod operation;
+mod packing;
 mod point;
 mod process;
 mod request;
+mod shared;
 mod status;
 mod text;
 mod topology;

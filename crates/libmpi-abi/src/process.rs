@@ -1,25 +1,20 @@
 //! What this process knows: its endpoint, and the tables behind the handles.
 
-use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::ffi::c_int;
 use std::rc::Rc;
 
 use fabric_shm::Endpoint;
 
 use crate::abi::*;
-use crate::attribute::Keyvals;
 use crate::collective::Schedules;
 use crate::communicator::Communicator;
-use crate::datatype::Type;
 use crate::environment::SharedMemory;
-use crate::errors::{Errors, Handler};
 use crate::failure::{Result, ensure, error_of};
-use crate::group::Members;
 use crate::handle::Table;
-use crate::info::Pairs;
-use crate::operation::Operation;
 use crate::point::{Claimed, SendBuffer};
 use crate::request::{Lights, RequestObject};
+use crate::shared::Shared;
 
 /// Where the process stands between MPI_Init and MPI_Finalize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +36,6 @@ pub(crate) struct Process {
     pub(crate) rank: Cell<usize>,
     pub(crate) size: Cell<usize>,
     pub(crate) communicators: RefCell<Table<Rc<Communicator>>>,
-    pub(crate) groups: RefCell<Table<Rc<Members>>>,
-    pub(crate) types: RefCell<Table<Rc<Type>>>,
-    pub(crate) operations: RefCell<Table<Rc<Operation>>>,
     pub(crate) requests: RefCell<Table<Rc<RequestObject>>>,
     pub(crate) lights: Lights,
     /// Requests that were freed while they were under way: their buffers are needed until they end.
@@ -51,10 +43,6 @@ pub(crate) struct Process {
     /// The number of the next message that a matched probe finds.
     pub(crate) next_claim: Cell<u32>,
     pub(crate) messages: RefCell<Table<Rc<Claimed>>>,
-    pub(crate) infos: RefCell<Table<Rc<Pairs>>>,
-    pub(crate) handlers: RefCell<Table<Rc<Handler>>>,
-    pub(crate) keyvals: Keyvals,
-    pub(crate) errors: Errors,
     pub(crate) schedules: Schedules,
     pub(crate) send_buffer: SendBuffer,
     /// What MPI_Alloc_mem gave out and all ranks see.
@@ -63,51 +51,30 @@ pub(crate) struct Process {
     pub(crate) next_context: Cell<u32>,
 }
 
-struct Shared(OnceCell<Process>);
+static PROCESS: Shared<Process> = Shared::new(|| Process {
+    phase: Cell::new(Phase::Before),
+    leaving: Cell::new(false),
+    thread_level: Cell::new(THREAD_SINGLE),
+    main_thread: Cell::new(0),
+    endpoint: RefCell::new(None),
+    rank: Cell::new(0),
+    size: Cell::new(1),
+    communicators: RefCell::new(Table::new()),
+    requests: RefCell::new(Table::new()),
+    lights: Lights::default(),
+    orphans: RefCell::default(),
+    next_claim: Cell::new(0),
+    messages: RefCell::new(Table::new()),
+    schedules: Schedules::default(),
+    send_buffer: SendBuffer::default(),
+    shared_memory: RefCell::default(),
+    next_context: Cell::new(0),
+});
 
-// SAFETY: at most one thread is in the library at a time, which is what MPI_THREAD_SERIALIZED, our highest level, asks of
-// the program; a program's own means of keeping its threads apart order their accesses.
-unsafe impl Sync for Shared {}
-
-static PROCESS: Shared = Shared(OnceCell::new());
-
-/// The one value. The tables exist before MPI_Init, since some objects may be made then.
+/// The one value.
 #[inline(always)]
 pub(crate) fn process() -> &'static Process {
-    PROCESS.0.get_or_init(|| {
-        let process = Process {
-            phase: Cell::new(Phase::Before),
-            leaving: Cell::new(false),
-            thread_level: Cell::new(THREAD_SINGLE),
-            main_thread: Cell::new(0),
-            endpoint: RefCell::new(None),
-            rank: Cell::new(0),
-            size: Cell::new(1),
-            communicators: RefCell::new(Table::new()),
-            groups: RefCell::new(Table::new()),
-            types: RefCell::new(Table::new()),
-            operations: RefCell::new(Table::new()),
-            requests: RefCell::new(Table::new()),
-            lights: Lights::default(),
-            orphans: RefCell::default(),
-            next_claim: Cell::new(0),
-            messages: RefCell::new(Table::new()),
-            infos: RefCell::new(Table::new()),
-            handlers: RefCell::new(Table::new()),
-            keyvals: Keyvals::default(),
-            errors: Errors::default(),
-            schedules: Schedules::default(),
-            send_buffer: SendBuffer::default(),
-            shared_memory: RefCell::default(),
-            next_context: Cell::new(0),
-        };
-        crate::datatype::predefine(&mut process.types.borrow_mut());
-        crate::operation::predefine(&mut process.operations.borrow_mut());
-        crate::errors::predefine(&mut process.handlers.borrow_mut());
-        crate::info::predefine(&mut process.infos.borrow_mut());
-        crate::group::predefine(&mut process.groups.borrow_mut());
-        process
-    })
+    &PROCESS
 }
 
 /// The endpoint, for as long as nobody else uses it.

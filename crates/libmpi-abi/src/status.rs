@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 
 use crate::abi::*;
+use crate::arguments::IntOrCountMut;
 use crate::datatype;
 use crate::failure::Result;
-use crate::numbers::NumberOut;
 
 /// What C calls MPI_Status: three public words, and five of ours.
 #[repr(C)]
@@ -86,9 +86,9 @@ impl Status {
 pub(crate) unsafe fn get_count(
     status: *const Status,
     datatype: Datatype,
-    count: NumberOut,
+    count: IntOrCountMut,
 ) -> Result {
-    let (size, bytes) = (datatype::get(datatype)?.size, (*status).bytes());
+    let (size, bytes) = (datatype::get(datatype)?.size(), (*status).bytes());
     let whole = match (bytes, size) {
         (0, _) => 0,
         (_, 0) => i64::from(UNDEFINED),
@@ -102,7 +102,7 @@ pub(crate) unsafe fn get_count(
 pub(crate) unsafe fn get_elements(
     status: *const Status,
     datatype: Datatype,
-    count: NumberOut,
+    count: IntOrCountMut,
 ) -> Result {
     let elements = datatype::get(datatype)?.elements_in((*status).bytes());
     count.write(elements.unwrap_or(i64::from(UNDEFINED)));

@@ -135,6 +135,24 @@ impl Group {
         self.0.iter().copied().filter(|&member| wanted(member)).collect::<Vec<_>>().into()
     }
 
+    /// The ranks of several ranges, one after the other, for [`include`](Group::include) and [`exclude`](Group::exclude).
+    ///
+    /// # Errors
+    /// [`ErrorClass::Argument`] for a stride of 0, and [`ErrorClass::Rank`] for a rank that is not there.
+    pub fn ranks_in(&self, ranges: &[RankRange]) -> Result<Vec<i64>> {
+        let mut ranks = Vec::new();
+        for &RankRange { first, last, stride } in ranges {
+            ensure!(stride != 0, ErrorClass::Argument, "a range with stride 0");
+            let mut rank = first;
+            while if stride > 0 { rank <= last } else { rank >= last } {
+                self.check(rank)?;
+                ranks.push(rank);
+                rank += stride;
+            }
+        }
+        Ok(ranks)
+    }
+
     /// Distinct ranks of the group.
     fn distinct(&self, ranks: &[i64]) -> Result<Vec<usize>> {
         let mut named = Vec::new();
@@ -163,25 +181,6 @@ impl Group {
         let named = self.distinct(ranks)?;
         let kept = (0..self.size()).filter(|rank| !named.contains(rank));
         Ok(kept.map(|rank| self.0[rank]).collect::<Vec<_>>().into())
-    }
-}
-
-impl RankRange {
-    /// The ranks of several ranges, one after the other.
-    ///
-    /// # Errors
-    /// [`ErrorClass::Argument`] for a stride of 0.
-    pub fn ranks(ranges: &[RankRange]) -> Result<Vec<i64>> {
-        let mut ranks = Vec::new();
-        for &RankRange { first, last, stride } in ranges {
-            ensure!(stride != 0, ErrorClass::Argument, "a range with stride 0");
-            let mut rank = first;
-            while if stride > 0 { rank <= last } else { rank >= last } {
-                ranks.push(rank);
-                rank += stride;
-            }
-        }
-        Ok(ranks)
     }
 }
 
@@ -234,8 +233,11 @@ mod tests {
         assert_eq!(all.exclude(&[8]).unwrap_err().class, ErrorClass::Rank);
         let range = |first, last, stride| RankRange { first, last, stride };
         let ranges = [range(1, 6, 2), range(4, 0, -2), range(3, 2, 1)];
-        assert_eq!(RankRange::ranks(&ranges), Ok(vec![1, 3, 5, 4, 2, 0]));
-        let endless = RankRange::ranks(&[range(0, 1, 0)]);
-        assert_eq!(endless.unwrap_err().class, ErrorClass::Argument);
+        assert_eq!(all.ranks_in(&ranges), Ok(vec![1, 3, 5, 4, 2, 0]));
+        let endless = all.ranks_in(&[range(0, 1, 0)]).unwrap_err();
+        assert_eq!(endless.class, ErrorClass::Argument);
+        // Refused at the first rank that is not there, however many would follow.
+        let beyond = all.ranks_in(&[range(0, i64::MAX, 1)]).unwrap_err();
+        assert_eq!(beyond.message, "rank 8 of a group of 8");
     }
 }

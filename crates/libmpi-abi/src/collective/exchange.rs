@@ -7,10 +7,10 @@ use super::{
     Call, How, Kind, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run,
 };
 use crate::abi::*;
+use crate::arguments::IntOrCount;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
 use crate::failure::{Result, error_of};
-use crate::numbers::Numbers;
 
 /// Everything in one round: `out[r]` goes to rank r, `into[r]` comes from it.
 unsafe fn exchange(
@@ -106,8 +106,8 @@ pub(crate) unsafe fn allgather_unequal(
     count: i64,
     datatype: Datatype,
     buffer: *mut c_void,
-    counts: Numbers,
-    places: Numbers,
+    counts: IntOrCount,
+    places: IntOrCount,
     into: Datatype,
     comm: Comm,
     how: How,
@@ -168,12 +168,12 @@ pub(crate) unsafe fn all_to_all(
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn all_to_all_unequal(
     from: *const c_void,
-    counts: Numbers,
-    places: Numbers,
+    counts: IntOrCount,
+    places: IntOrCount,
     datatype: Datatype,
     buffer: *mut c_void,
-    receive_counts: Numbers,
-    receive_places: Numbers,
+    receive_counts: IntOrCount,
+    receive_places: IntOrCount,
     into: Datatype,
     comm: Comm,
     how: How,
@@ -191,8 +191,8 @@ pub(crate) unsafe fn all_to_all_unequal(
 /// Blocks of counts, places in bytes, and types of their own.
 unsafe fn of_types(
     buffer: *const c_void,
-    counts: Numbers,
-    places: Numbers,
+    counts: IntOrCount,
+    places: IntOrCount,
     types: *const Datatype,
     blocks: usize,
 ) -> Result<Blocks> {
@@ -210,12 +210,12 @@ unsafe fn of_types(
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn all_to_all_types(
     from: *const c_void,
-    counts: Numbers,
-    places: Numbers,
+    counts: IntOrCount,
+    places: IntOrCount,
     types: *const Datatype,
     buffer: *mut c_void,
-    receive_counts: Numbers,
-    receive_places: Numbers,
+    receive_counts: IntOrCount,
+    receive_places: IntOrCount,
     receive_types: *const Datatype,
     comm: Comm,
     how: How,

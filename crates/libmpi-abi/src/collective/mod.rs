@@ -90,7 +90,7 @@ pub(crate) fn gather_then(
     mine: Vec<u8>,
     then: impl FnOnce(&[u8]) + 'static,
 ) -> Schedule {
-    let (each, rank, ranks) = (mine.len(), party.rank, party.members.len());
+    let (each, rank, ranks) = (mine.len(), party.rank, party.members.size());
     let mut schedule = Schedule::new(party);
     let all = schedule.temporary(each * ranks);
     // SAFETY: the schedule keeps the memory, which has `each` bytes for every rank, until its last step has been made.

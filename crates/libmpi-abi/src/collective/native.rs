@@ -6,13 +6,13 @@
 use std::cell::RefCell;
 
 use fabric_shm::{Combine, Endpoint, Team};
+use mpi::Reduction;
 
 use super::Call;
 use crate::abi::*;
 use crate::communicator::Communicator;
 use crate::datatype::Memory;
 use crate::failure::{Error, Result, ensure};
-use crate::operation::Reduction;
 use crate::process::{endpoint, process};
 
 /// Communicators of more members go by messages, and use their shared memory to tell who is in which call.
@@ -108,7 +108,7 @@ impl State {
     #[cold]
     fn make(&mut self, communicator: &Communicator) -> Result {
         let State::Agreed(boards) = self else { return Ok(()) };
-        let members = communicator.members.to_vec();
+        let members = communicator.members.members().to_vec();
         let team = endpoint()?.team(members, communicator.rank, boards);
         *self = team.map_or(State::Absent, |team| State::Present(Box::new(team)));
         Ok(())
@@ -327,21 +327,19 @@ pub(super) unsafe fn reduce(
     input: &Memory,
     output: &Memory,
 ) -> Option<Result> {
-    let element_bytes = input.of.size.max(1) as usize;
-    if !input.of.dense || element_bytes > Combine::LONGEST_ELEMENT {
-        return None;
-    }
+    // Asked before the team is, since the call counts.
+    reduction.with_combine(|_| ())?;
     with_team(communicator, |endpoint, team| {
-        let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
-            // SAFETY: the team gives whole elements of this datatype in each place.
-            unsafe { reduction.apply_to(left, right, result, (bytes / element_bytes) as i64) };
-        };
-        let combine = Combine { element_bytes, apply: &mut apply };
         let (from, to, bytes) = (input.start, output.start, input.bytes());
-        match root {
-            Some(root) => endpoint.reduce(team, root, from, to, bytes, combine)?,
-            None => endpoint.allreduce(team, from, to, bytes, combine)?,
-        }
+        let outcome = reduction.with_combine(|combine| {
+            let combine =
+                Combine { element_bytes: combine.element_bytes, apply: &mut *combine.apply };
+            match root {
+                Some(root) => endpoint.reduce(team, root, from, to, bytes, combine),
+                None => endpoint.allreduce(team, from, to, bytes, combine),
+            }
+        });
+        outcome.unwrap_or(Ok(()))?;
         Ok(())
     })
 }

@@ -7,12 +7,14 @@ use std::ffi::{c_int, c_void};
 
 use super::spread::broadcast_rounds;
 use super::{Call, How, Kind, Schedule, check_apart, copy, is_in_place, native, run};
+use mpi::Reduction;
+
 use crate::abi::*;
+use crate::arguments::IntOrCount;
 use crate::communicator::{self, Communicator};
 use crate::datatype::Memory;
 use crate::failure::{Result, ensure};
-use crate::numbers::Numbers;
-use crate::operation::Reduction;
+use crate::operation;
 
 /// Elements in temporary memory, laid out as in the user's.
 #[derive(Clone)]
@@ -26,11 +28,11 @@ struct Image {
 impl Image {
     fn new(schedule: &mut Schedule, like: &Memory) -> Image {
         let (count, of) = (like.count, like.of.clone());
-        let before = if count > 1 { (count - 1) * of.extent.min(0) } else { 0 };
-        let after = if count > 1 { (count - 1) * of.extent.max(0) } else { 0 };
-        let bytes = if count > 0 { (of.true_extent + after - before) as usize } else { 0 };
+        let before = if count > 1 { (count - 1) * of.extent().min(0) } else { 0 };
+        let after = if count > 1 { (count - 1) * of.extent().max(0) } else { 0 };
+        let bytes = if count > 0 { (of.true_extent() + after - before) as usize } else { 0 };
         let start = schedule.temporary(bytes);
-        let first = start.wrapping_offset(-(of.true_lower + before) as isize);
+        let first = start.wrapping_offset(-(of.true_lower() + before) as isize);
         Image { memory: Memory { start: first, count, of }, start, bytes }
     }
 }
@@ -65,7 +67,7 @@ impl Task {
         datatype: Datatype,
         op: Op,
     ) -> Result<Task> {
-        let reduction = Reduction::new(op, datatype)?;
+        let reduction = operation::on(op, datatype)?;
         let own = if is_in_place(from) { to.cast_const() } else { from };
         let input = Memory::new(own, count, datatype)?;
         let output = Memory { start: to.cast(), count: wanted, ..input.clone() };
@@ -90,10 +92,10 @@ impl Task {
     /// `into` = `left` op `into`, before the messages of the next round.
     unsafe fn combine(&self, schedule: &mut Schedule, left: &Image, into: &Image) {
         let reduction = self.reduction.clone();
-        let (left, target, count) = (left.memory.start, into.memory.start, self.input.count);
+        // SAFETY: both are elements of this datatype, in memory that the schedule keeps.
+        let (left, target) = (left.memory.promised(), into.memory.promised());
         schedule.round().first(move || {
-            // SAFETY: both are elements of this datatype, in memory that the schedule keeps.
-            unsafe { reduction.apply(left, target, count) };
+            reduction.apply(&left, &target);
             Ok(())
         });
     }
@@ -267,11 +269,12 @@ unsafe fn reduce_then_scatter(
             deliver(&mut schedule, &place, &mine);
             return Ok(schedule);
         }
-        let extent = task.input.of.extent;
+        let extent = task.input.of.extent();
         let mut first = counts[0];
         let round = schedule.round();
         for (other, &count) in counts.iter().enumerate().skip(1) {
-            let span = if count > 0 { task.input.of.true_extent + (count - 1) * extent } else { 0 };
+            let span =
+                if count > 0 { task.input.of.true_extent() + (count - 1) * extent } else { 0 };
             let from = result.start.wrapping_offset((first * extent) as isize);
             round.send(other, from, span as usize);
             first += count;
@@ -286,7 +289,7 @@ unsafe fn reduce_then_scatter(
 pub(crate) unsafe fn reduce_scatter(
     from: *const c_void,
     to: *mut c_void,
-    counts: Numbers,
+    counts: IntOrCount,
     datatype: Datatype,
     op: Op,
     comm: Comm,

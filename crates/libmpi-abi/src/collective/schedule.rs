@@ -9,13 +9,13 @@ use fabric_shm::{Endpoint, Request as Started, Selector};
 use crate::abi::*;
 use crate::datatype::Memory;
 use crate::failure::{Result, error_of};
-use crate::group::Members;
 use crate::process::{endpoint, process};
+use mpi::Group as Members;
 
 /// The members of a collective operation, and the tag of its messages.
 #[derive(Clone)]
 pub(crate) struct Party {
-    pub(crate) members: Rc<Members>,
+    pub(crate) members: Members,
     pub(crate) rank: usize,
     pub(crate) context: u32,
     pub(crate) tag: u32,
@@ -85,7 +85,7 @@ impl Schedule {
     }
 
     pub(crate) fn size(&self) -> usize {
-        self.party.members.len()
+        self.party.members.size()
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -238,7 +238,8 @@ impl Schedule {
         }
         let Party { members, context, tag, .. } = self.party.clone();
         for (from, place, room) in round.receives {
-            let selector = Selector { context, source: Some(members[from] as u32), tag: Some(tag) };
+            let selector =
+                Selector { context, source: Some(members.members()[from] as u32), tag: Some(tag) };
             // SAFETY: the promise made to `receive`.
             match unsafe { endpoint.start_receive(selector, place, room) } {
                 Ok(started) => self.pending.push((started, Some(room))),
@@ -251,7 +252,9 @@ impl Schedule {
         for (to, place, bytes) in round.sends {
             let bytes = if failed { 0 } else { bytes };
             // SAFETY: the promise made to `send`.
-            match unsafe { endpoint.start_send(members[to], context, tag, place, bytes, false) } {
+            match unsafe {
+                endpoint.start_send(members.members()[to], context, tag, place, bytes, false)
+            } {
                 Ok(started) => self.pending.push((started, None)),
                 Err(error) => self.note(Err(error.into())),
             }

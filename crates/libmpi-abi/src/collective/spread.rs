@@ -6,10 +6,10 @@ use super::{
     Call, How, Kind, Party, Schedule, check_apart, check_both_apart, copy, is_in_place, native, run,
 };
 use crate::abi::*;
+use crate::arguments::IntOrCount;
 use crate::communicator;
 use crate::datatype::Memory;
 use crate::failure::Result;
-use crate::numbers::Numbers;
 
 /// Dissemination: after round k each rank has heard, over others, from the 2^k ranks before it (Hensgen, Finkel and Manber,
 /// 1988).
@@ -119,8 +119,8 @@ fn whole(
 /// Blocks of counts and places, in elements.
 pub(super) unsafe fn unequal(
     buffer: *const c_void,
-    counts: Numbers,
-    places: Numbers,
+    counts: IntOrCount,
+    places: IntOrCount,
     datatype: Datatype,
     blocks: usize,
 ) -> Result<Blocks> {
@@ -238,8 +238,8 @@ pub(crate) unsafe fn gather_unequal(
     count: i64,
     datatype: Datatype,
     buffer: *mut c_void,
-    counts: Numbers,
-    places: Numbers,
+    counts: IntOrCount,
+    places: IntOrCount,
     into: Datatype,
     root: c_int,
     comm: Comm,
@@ -291,8 +291,8 @@ pub(crate) unsafe fn scatter(
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn scatter_unequal(
     from: *const c_void,
-    counts: Numbers,
-    places: Numbers,
+    counts: IntOrCount,
+    places: IntOrCount,
     datatype: Datatype,
     buffer: *mut c_void,
     count: i64,

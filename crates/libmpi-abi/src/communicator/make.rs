@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use super::{Communicator, GROUP_TAGS, get};
 use crate::abi::*;
-use crate::attribute::For;
+use mpi::{Cartesian, Group as Members, Info as Pairs};
+
 use crate::collective::{self, Call, Kind, Party};
 use crate::failure::{Result, ensure, error_of};
-use crate::group::{self, Members};
+use crate::group;
 use crate::info;
 use crate::process::process;
 use crate::request::{self, Action};
-use crate::topology::Cartesian;
 
 fn register(communicator: Option<Communicator>) -> Comm {
     match communicator {
@@ -41,7 +41,7 @@ impl Offer {
             process.next_context.set(number + 1);
         }
         let context = number * process.size.get() as u32 + process.rank.get() as u32;
-        let board = match party.members.len() {
+        let board = match party.members.size() {
             1 => collective::NO_BOARD,
             _ => collective::new_board(),
         };
@@ -81,19 +81,20 @@ impl Agreed {
             return;
         };
         new.context.set(self.context);
-        let place = |member| party.members.iter().position(|one| one == member);
-        let boards = new.members.iter().filter_map(|member| Some(self.boards[place(member)?]));
+        let place = |member| party.members.rank_of(member);
+        let boards =
+            new.members.members().iter().filter_map(|&member| Some(self.boards[place(member)?]));
         new.team.agree(boards.collect());
     }
 }
 
 /// A communicator of the same members, with what a duplicate keeps, that has no context yet.
-fn copy(comm: Comm, old: &Communicator, hints: Vec<(String, String)>) -> Result<Communicator> {
+fn copy(comm: Comm, old: &Communicator, hints: Pairs) -> Result<Communicator> {
     let mut new = Communicator::new(old.members.clone(), 0, old.handler())
         .expect("a member of the old communicator is one of the new");
-    new.attributes = old.attributes.copy(For::Communicator, comm.0)?;
+    new.attributes = old.attributes.copy(comm.0)?;
     new.topology = old.topology.clone();
-    *new.hints.borrow_mut() = hints;
+    new.hints = hints;
     Ok(new)
 }
 
@@ -105,10 +106,10 @@ pub(crate) enum Hints {
 }
 
 impl Hints {
-    fn of(self, old: &Communicator) -> Result<Vec<(String, String)>> {
+    fn of(self, old: &Communicator) -> Result<Pairs> {
         match self {
-            Hints::TheOldOnes => Ok(old.hints.borrow().clone()),
-            Hints::These(info) => info::pairs_or_none(info),
+            Hints::TheOldOnes => Ok(old.hints.clone()),
+            Hints::These(info) => info::copy_or_none(info),
         }
     }
 }
@@ -162,17 +163,17 @@ pub(crate) unsafe fn idup_with_info(
 /// A communicator for `members`, who all call this with the same party.
 fn create_for(old: &Communicator, members: Members, party: &Party) -> Result<Option<Communicator>> {
     let agreed = Agreed::with(party)?;
-    let new = Communicator::new(Rc::new(members), 0, old.handler());
+    let new = Communicator::new(members, 0, old.handler());
     agreed.tell(party, new.as_ref());
     Ok(new)
 }
 
 pub(crate) unsafe fn create(comm: Comm, group: Group, new: *mut Comm) -> Result {
     let (old, members) = (get(comm)?, group::get(group)?);
-    let inside = members.iter().all(|member| old.members.contains(member));
+    let inside = members.difference(&old.members).is_empty();
     ensure!(inside, ERR_GROUP, "the group has members that the communicator lacks");
     let party = old.next_party(Call::of(Kind::Create));
-    *new = register(create_for(&old, members.to_vec(), &party)?);
+    *new = register(create_for(&old, (*members).clone(), &party)?);
     Ok(())
 }
 
@@ -180,17 +181,17 @@ pub(crate) unsafe fn create(comm: Comm, group: Group, new: *mut Comm) -> Result 
 pub(crate) unsafe fn create_group(comm: Comm, group: Group, tag: c_int, new: *mut Comm) -> Result {
     let (old, members) = (get(comm)?, group::get(group)?);
     ensure!(tag >= 0, ERR_TAG, "tag {tag}");
-    let inside = members.iter().all(|member| old.members.contains(member));
+    let inside = members.difference(&old.members).is_empty();
     ensure!(inside, ERR_GROUP, "the group has members that the communicator lacks");
-    let Some(rank) = group::my_rank(&members) else {
+    let Some(rank) = members.rank_of(process().rank.get()) else {
         *new = COMM_NULL;
         return Ok(());
     };
     let context = 2 * old.context.get() + 1;
     // Not counted: the other members of the communicator do not call this.
     let tag = GROUP_TAGS | tag as u32;
-    let party = Party { members: members.clone(), rank, context, tag, number: 0 };
-    *new = register(create_for(&old, members.to_vec(), &party)?);
+    let party = Party { members: (*members).clone(), rank, context, tag, number: 0 };
+    *new = register(create_for(&old, (*members).clone(), &party)?);
     Ok(())
 }
 
@@ -215,8 +216,9 @@ fn split_as(old: &Communicator, colour: c_int, key: c_int) -> Result<Option<Comm
         }
     }
     same.sort_unstable();
-    let members = same.into_iter().map(|(_, rank)| old.members[rank]).collect();
-    let new = Communicator::new(Rc::new(members), 0, old.handler());
+    let members =
+        same.into_iter().map(|(_, rank)| old.members.members()[rank]).collect::<Vec<_>>().into();
+    let new = Communicator::new(members, 0, old.handler());
     agreed.tell(&party, new.as_ref());
     Ok(new)
 }
@@ -251,10 +253,8 @@ pub(crate) unsafe fn split_type(
     new: *mut Comm,
 ) -> Result {
     let old = get(comm)?;
-    let hints = info::pairs_or_none(info)?;
-    let asks_for_memory = hints
-        .iter()
-        .any(|(name, value)| name == "mpi_hw_resource_type" && value == "mpi_shared_memory");
+    let hints = info::copy_or_none(info)?;
+    let asks_for_memory = hints.get("mpi_hw_resource_type").as_deref() == Some("mpi_shared_memory");
     let colour = match split_type {
         COMM_TYPE_SHARED => 0,
         COMM_TYPE_HW_GUIDED | COMM_TYPE_RESOURCE_GUIDED if asks_for_memory => 0,

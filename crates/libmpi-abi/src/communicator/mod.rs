@@ -1,30 +1,32 @@
 //! Communicators: a list of members with tags of their own.
 
+mod attribute;
 mod make;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int};
 use std::rc::Rc;
 
+pub(crate) use attribute::*;
 pub(crate) use make::*;
 
 use crate::abi::*;
-use crate::attribute::{Attributes, For};
+use mpi::{Attributes, Cartesian, Comparison, Group as Members, Info as Hints};
+
 use crate::collective::{Call, Party, TeamPlace};
-use crate::errors::Handler;
 use crate::failure::{Error, Result, ensure, error_of};
-use crate::group::{self, Members};
-use crate::handle::Table;
+use crate::group;
+use crate::handle::{Table, is_predefined};
+use crate::handler::Handler;
 use crate::info;
 use crate::point::SendBuffer;
 use crate::process::process;
 use crate::text;
-use crate::topology::Cartesian;
 
 /// A communicator within one group.
 pub(crate) struct Communicator {
     /// Ranks of the world by rank of the communicator.
-    pub(crate) members: Rc<Members>,
+    pub(crate) members: Members,
     pub(crate) rank: usize,
     /// Whether the ranks of the world and of the communicator are the same.
     pub(crate) identity: bool,
@@ -34,7 +36,7 @@ pub(crate) struct Communicator {
     sequence: Cell<u32>,
     handler: RefCell<Rc<Handler>>,
     name: RefCell<String>,
-    hints: RefCell<Vec<(String, String)>>,
+    hints: Hints,
     pub(crate) attributes: Attributes,
     pub(crate) topology: Option<Cartesian>,
     pub(crate) buffer: SendBuffer,
@@ -45,17 +47,17 @@ pub(crate) struct Communicator {
 const GROUP_TAGS: u32 = 1 << 31;
 
 impl Communicator {
-    fn new(members: Rc<Members>, context: u32, handler: Rc<Handler>) -> Option<Self> {
-        let rank = group::my_rank(&members)?;
+    fn new(members: Members, context: u32, handler: Rc<Handler>) -> Option<Self> {
+        let rank = members.rank_of(process().rank.get())?;
         Some(Communicator {
             rank,
-            identity: members.iter().enumerate().all(|(index, &member)| index == member),
+            identity: members.is_identity(),
             members,
             context: Cell::new(context),
             sequence: Cell::new(0),
             handler: RefCell::new(handler),
             name: RefCell::default(),
-            hints: RefCell::default(),
+            hints: Hints::new(),
             attributes: Attributes::default(),
             topology: None,
             buffer: SendBuffer::default(),
@@ -65,7 +67,7 @@ impl Communicator {
 
     #[inline]
     pub(crate) fn size(&self) -> usize {
-        self.members.len()
+        self.members.size()
     }
 
     /// The context of messages that programs send.
@@ -107,13 +109,13 @@ impl Communicator {
         if self.identity {
             return member;
         }
-        self.members.iter().position(|&one| one == member).unwrap_or(member)
+        self.members.rank_of(member).unwrap_or(member)
     }
 
     /// The rank of the world behind a rank here.
     #[inline]
     pub(crate) fn member(&self, rank: c_int) -> Result<usize> {
-        let member = usize::try_from(rank).ok().and_then(|rank| self.members.get(rank));
+        let member = usize::try_from(rank).ok().and_then(|rank| self.members.members().get(rank));
         member.copied().ok_or_else(|| {
             error_of(ERR_RANK, format!("rank {rank} of a communicator of {}", self.size()))
         })
@@ -152,20 +154,20 @@ pub(crate) fn with_context(context: u32) -> Option<Comm> {
 /// Makes MPI_COMM_WORLD and MPI_COMM_SELF.
 pub(crate) fn predefine(table: &mut Table<Rc<Communicator>>, rank: usize, size: usize) {
     let make = |members: Members, context, name: &str| {
-        let one = Communicator::new(Rc::new(members), context, Rc::new(Handler::Fatal));
+        let one = Communicator::new(members, context, Rc::new(Handler::Fatal));
         let one = one.expect("this process is a member");
         *one.name.borrow_mut() = name.into();
         Rc::new(one)
     };
-    table.predefine(COMM_WORLD, make((0..size).collect(), 0, "MPI_COMM_WORLD"));
-    table.predefine(COMM_SELF, make(vec![rank], 1, "MPI_COMM_SELF"));
+    table.predefine(COMM_WORLD, make(Members::world(size), 0, "MPI_COMM_WORLD"));
+    table.predefine(COMM_SELF, make(vec![rank].into(), 1, "MPI_COMM_SELF"));
     process().next_context.set(2);
 }
 
 pub(crate) unsafe fn free(comm: *mut Comm) -> Result {
     let one = get(*comm)?;
-    ensure!(!Table::<()>::is_predefined(*comm), ERR_COMM, "a predefined communicator");
-    one.attributes.clear(For::Communicator, (*comm).0)?;
+    ensure!(!is_predefined(*comm), ERR_COMM, "a predefined communicator");
+    one.attributes.clear((*comm).0)?;
     one.buffer.flush()?;
     one.team.leave(&one)?;
     process().communicators.borrow_mut().remove(*comm);
@@ -185,10 +187,10 @@ pub(crate) unsafe fn rank(comm: Comm, rank: *mut c_int) -> Result {
 
 pub(crate) unsafe fn compare(one: Comm, other: Comm, result: *mut c_int) -> Result {
     let (one, other) = (get(one)?, get(other)?);
-    *result = match group::compare_members(&one.members, &other.members) {
-        IDENT if !Rc::ptr_eq(&one, &other) => CONGRUENT,
-        other => other,
-    };
+    *result = group::comparison(match one.members.compare(&other.members) {
+        Comparison::Identical if !Rc::ptr_eq(&one, &other) => Comparison::Congruent,
+        found => found,
+    });
     Ok(())
 }
 
@@ -233,18 +235,17 @@ pub(crate) unsafe fn get_name(comm: Comm, name: *mut c_char, length: *mut c_int)
 
 pub(crate) unsafe fn set_info(comm: Comm, info: Info) -> Result {
     let one = get(comm)?;
-    let new = info::get_object(info)?.0.borrow().clone();
-    let mut hints = one.hints.borrow_mut();
-    for (name, value) in new {
-        match hints.iter_mut().find(|(known, _)| *known == name) {
-            Some(pair) => pair.1 = value,
-            None => hints.push((name, value)),
-        }
-    }
+    one.hints.set_all(&*info::get_object(info)?);
     Ok(())
 }
 
 pub(crate) unsafe fn get_info(comm: Comm, info: *mut Info) -> Result {
-    *info = info::make(get(comm)?.hints.borrow().clone());
+    *info = info::make(get(comm)?.hints.clone());
+    Ok(())
+}
+
+pub(crate) unsafe fn group(comm: Comm, group: *mut Group) -> Result {
+    let members = get(comm)?.members.clone();
+    *group = group::GROUPS.add(Rc::new(members));
     Ok(())
 }

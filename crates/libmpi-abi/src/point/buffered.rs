@@ -9,9 +9,9 @@ use std::ffi::c_void;
 use fabric_shm::{Endpoint, Request as Started};
 
 use crate::abi::*;
+use crate::arguments::IntOrCountMut;
 use crate::communicator;
 use crate::failure::{Result, ensure};
-use crate::numbers::NumberOut;
 use crate::process::{check_running, endpoint, process};
 use crate::request::{self, Action};
 
@@ -90,7 +90,7 @@ impl SendBuffer {
         Ok(())
     }
 
-    unsafe fn detach(&self, place: *mut c_void, size: NumberOut) -> Result {
+    unsafe fn detach(&self, place: *mut c_void, size: IntOrCountMut) -> Result {
         check_running()?;
         self.flush()?;
         let (buffer, bytes) = self.attached.take().unwrap_or((std::ptr::null_mut(), 0));
@@ -104,7 +104,7 @@ pub(crate) unsafe fn attach(buffer: *mut c_void, size: i64) -> Result {
     process().send_buffer.attach(buffer, size)
 }
 
-pub(crate) unsafe fn detach(place: *mut c_void, size: NumberOut) -> Result {
+pub(crate) unsafe fn detach(place: *mut c_void, size: IntOrCountMut) -> Result {
     process().send_buffer.detach(place, size)
 }
 
@@ -122,7 +122,7 @@ pub(crate) unsafe fn comm_attach(comm: Comm, buffer: *mut c_void, size: i64) -> 
     communicator::get(comm)?.buffer.attach(buffer, size)
 }
 
-pub(crate) unsafe fn comm_detach(comm: Comm, place: *mut c_void, size: NumberOut) -> Result {
+pub(crate) unsafe fn comm_detach(comm: Comm, place: *mut c_void, size: IntOrCountMut) -> Result {
     communicator::get(comm)?.buffer.detach(place, size)
 }
 

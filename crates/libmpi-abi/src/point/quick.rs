@@ -12,6 +12,7 @@ use fabric_shm::Selector;
 use super::transfer::status_of;
 use crate::abi::*;
 use crate::communicator;
+use crate::datatype::TYPES;
 use crate::failure::Result;
 use crate::process::{endpoint, process};
 use crate::request::Light;
@@ -20,10 +21,10 @@ use crate::status::Status;
 /// The length of plain data: elements without gaps, in memory that is there.
 #[inline(always)]
 fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
-    let types = process().types.borrow();
+    let types = TYPES.borrow();
     let of = types.get(datatype)?;
-    let bytes = usize::try_from(count).ok()?.checked_mul(of.size as usize)?;
-    let plain = of.dense && of.is_committed() && !(buffer.is_null() && bytes > 0);
+    let bytes = usize::try_from(count).ok()?.checked_mul(of.size() as usize)?;
+    let plain = of.is_dense() && of.is_committed() && !(buffer.is_null() && bytes > 0);
     plain.then_some(bytes)
 }
 
@@ -39,7 +40,7 @@ fn address(to: c_int, comm: Comm) -> Option<(usize, u32)> {
     let process = process();
     let communicators = process.communicators.borrow();
     let communicator = communicators.get(comm)?;
-    let to = *communicator.members.get(usize::try_from(to).ok()?)?;
+    let to = *communicator.members.members().get(usize::try_from(to).ok()?)?;
     (to != process.rank.get()).then_some((to, communicator.point_context()))
 }
 
@@ -120,7 +121,7 @@ pub(super) unsafe fn receive_later(
     let selector = {
         let communicators = process().communicators.borrow();
         let communicator = communicators.get(comm)?;
-        let known = source >= 0 && (source as usize) < communicator.members.len();
+        let known = source >= 0 && (source as usize) < communicator.members.size();
         if !communicator.identity || !(known || source == ANY_SOURCE) {
             return None;
         }
@@ -149,7 +150,7 @@ pub(super) unsafe fn receive(
     let selector = {
         let communicators = process.communicators.borrow();
         let communicator = communicators.get(comm)?;
-        let member = *communicator.members.get(from)?;
+        let member = *communicator.members.members().get(from)?;
         Selector { context: communicator.point_context(), source: Some(member as u32), tag }
     };
     if !process.schedules.is_empty() {

@@ -1,15 +1,12 @@
-//! Moving data between memory as a datatype describes it and plain bytes.
+//! Memory for the rooms that still work with pointers.
 
 use std::ffi::c_void;
 use std::rc::Rc;
 
-use super::{Type, get_committed};
-use crate::abi::*;
-use crate::failure::{Result, ensure};
-use crate::numbers::NumberOut;
+use mpi::Datatype as Type;
 
-/// More cannot lie in memory, and its addresses cannot be counted.
-const MOST_BYTES: i64 = i64::MAX / 2;
+use crate::abi::*;
+use crate::failure::Result;
 
 /// Some memory of the user, seen through a datatype.
 #[derive(Clone)]
@@ -23,22 +20,22 @@ impl Memory {
     /// Checks a buffer argument.
     #[inline]
     pub(crate) fn new(start: *const c_void, count: i64, datatype: Datatype) -> Result<Memory> {
-        ensure!(count >= 0, ERR_COUNT, "a count of {count}");
-        let of = get_committed(datatype)?;
-        // An absolute type of addresses goes with MPI_BOTTOM, which is null; others need a buffer if there is data.
-        let missing = start.is_null() && count > 0 && of.size > 0 && of.true_lower == 0;
-        ensure!(!missing, ERR_BUFFER, "the buffer is a null pointer");
-        // Where there is no data, an address of 1 is also what an empty vector has.
-        let in_place = start as usize == IN_PLACE && count > 0 && of.size > 0;
-        ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
-        let fits = count.checked_mul(of.size).is_some_and(|bytes| bytes <= MOST_BYTES);
-        ensure!(fits, ERR_COUNT, "{count} elements of {} bytes are too many", of.size);
-        Ok(Memory { start: start.cast_mut().cast(), count, of })
+        // SAFETY: only the checks are wanted; what is done with the memory later is unsafe.
+        let checked = unsafe { super::memory(start, count, datatype) }?;
+        Ok(Memory { start: checked.start(), count, of: checked.of().clone() })
+    }
+
+    /// The same memory as crate `mpi` has it.
+    ///
+    /// # Safety
+    /// As of [`mpi::Memory::new`].
+    pub(crate) unsafe fn promised(&self) -> mpi::Memory {
+        mpi::Memory::new(self.start, self.count, self.of.clone()).expect("checked before")
     }
 
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
-        (self.count * self.of.size) as usize
+        (self.count * self.of.size()) as usize
     }
 
     /// Where the data lies, if it lies in one piece. Of no data that is a place that is never null, as slices want it.
@@ -47,11 +44,11 @@ impl Memory {
         if self.bytes() == 0 {
             return Some(std::ptr::dangling_mut());
         }
-        if self.of.dense {
+        if self.of.is_dense() {
             return Some(self.start);
         }
-        let single = self.count == 1 && self.of.runs.len() == 1;
-        single.then(|| self.start.wrapping_offset(self.of.runs[0].offset as isize))
+        let single = self.count == 1 && self.of.runs().len() == 1;
+        single.then(|| self.start.wrapping_offset(self.of.runs()[0].offset as isize))
     }
 
     /// Whether it and another have bytes in common, as far as can be told without looking at every element: for data in one
@@ -72,7 +69,7 @@ impl Memory {
 
     /// A part of it: `count` elements from element `first` on.
     pub(crate) fn part(&self, first: i64, count: i64) -> Memory {
-        let start = self.start.wrapping_offset((first * self.of.extent) as isize);
+        let start = self.start.wrapping_offset((first * self.of.extent()) as isize);
         Memory { start, count, of: self.of.clone() }
     }
 
@@ -83,8 +80,8 @@ impl Memory {
             return;
         }
         for index in 0..self.count {
-            for run in &self.of.runs {
-                let offset = index * self.of.extent + run.offset;
+            for run in self.of.runs() {
+                let offset = index * self.of.extent() + run.offset;
                 if !with(self.start.wrapping_offset(offset as isize), run.bytes() as usize) {
                     return;
                 }
@@ -145,72 +142,4 @@ impl Memory {
             }
         }
     }
-}
-
-/// MPI_Pack. The communicator changes nothing here.
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn pack(
-    from: *const c_void,
-    count: i64,
-    datatype: Datatype,
-    to: *mut c_void,
-    room: i64,
-    position: NumberOut,
-    comm: Comm,
-) -> Result {
-    crate::communicator::get(comm)?;
-    pack_at(Memory::new(from, count, datatype)?, to, room, position)
-}
-
-/// Packs behind `position`, and moves that on.
-pub(super) unsafe fn pack_at(
-    memory: Memory,
-    to: *mut c_void,
-    room: i64,
-    position: NumberOut,
-) -> Result {
-    let (at, bytes) = (position.read(), memory.bytes() as i64);
-    ensure!(at >= 0 && at + bytes <= room, ERR_TRUNCATE, "{bytes} bytes at {at} of {room}");
-    memory.pack(to.cast::<u8>().add(at as usize));
-    position.write(at + bytes);
-    Ok(())
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn unpack(
-    from: *const c_void,
-    size: i64,
-    position: NumberOut,
-    to: *mut c_void,
-    count: i64,
-    datatype: Datatype,
-    comm: Comm,
-) -> Result {
-    crate::communicator::get(comm)?;
-    unpack_at(from, size, position, Memory::new(to, count, datatype)?)
-}
-
-pub(super) unsafe fn unpack_at(
-    from: *const c_void,
-    size: i64,
-    position: NumberOut,
-    to: Memory,
-) -> Result {
-    let (at, bytes) = (position.read(), to.bytes() as i64);
-    ensure!(at >= 0 && at + bytes <= size, ERR_TRUNCATE, "{bytes} bytes at {at} of {size}");
-    to.unpack(from.cast::<u8>().add(at as usize), bytes as usize);
-    position.write(at + bytes);
-    Ok(())
-}
-
-pub(crate) unsafe fn pack_size(
-    count: i64,
-    datatype: Datatype,
-    comm: Comm,
-    size: NumberOut,
-) -> Result {
-    crate::communicator::get(comm)?;
-    ensure!(count >= 0, ERR_COUNT, "a count of {count}");
-    size.write(count * super::get(datatype)?.size);
-    Ok(())
 }

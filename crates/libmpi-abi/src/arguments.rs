@@ -1,4 +1,4 @@
-//! Arguments that are `int` in one variant of a function and wider in the other.
+//! Arguments as C passes them: arrays, and numbers that are `int` in one variant of a function and wider in the other.
 
 use std::ffi::c_int;
 
@@ -21,28 +21,28 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, count: c_int, name: &str) -> 
 
 /// An array of numbers that the caller passes in.
 #[derive(Clone, Copy)]
-pub(crate) enum Numbers {
+pub(crate) enum IntOrCount {
     Int(*const c_int),
-    Wide(*const i64),
+    Count(*const i64),
 }
 
-impl From<*const c_int> for Numbers {
+impl From<*const c_int> for IntOrCount {
     fn from(pointer: *const c_int) -> Self {
-        Numbers::Int(pointer)
+        IntOrCount::Int(pointer)
     }
 }
 
-impl From<*const i64> for Numbers {
+impl From<*const i64> for IntOrCount {
     fn from(pointer: *const i64) -> Self {
-        Numbers::Wide(pointer)
+        IntOrCount::Count(pointer)
     }
 }
 
-impl Numbers {
+impl IntOrCount {
     pub(crate) fn is_null(self) -> bool {
         match self {
-            Numbers::Int(pointer) => pointer.is_null(),
-            Numbers::Wide(pointer) => pointer.is_null(),
+            IntOrCount::Int(pointer) => pointer.is_null(),
+            IntOrCount::Count(pointer) => pointer.is_null(),
         }
     }
 
@@ -59,8 +59,8 @@ impl Numbers {
         // SAFETY: as above.
         unsafe {
             match self {
-                Numbers::Int(pointer) => i64::from(*pointer.add(index)),
-                Numbers::Wide(pointer) => *pointer.add(index),
+                IntOrCount::Int(pointer) => i64::from(*pointer.add(index)),
+                IntOrCount::Count(pointer) => *pointer.add(index),
             }
         }
     }
@@ -68,24 +68,24 @@ impl Numbers {
 
 /// Where a number goes.
 #[derive(Clone, Copy)]
-pub(crate) enum NumberOut {
+pub(crate) enum IntOrCountMut {
     Int(*mut c_int),
-    Wide(*mut i64),
+    Count(*mut i64),
 }
 
-impl From<*mut c_int> for NumberOut {
+impl From<*mut c_int> for IntOrCountMut {
     fn from(pointer: *mut c_int) -> Self {
-        NumberOut::Int(pointer)
+        IntOrCountMut::Int(pointer)
     }
 }
 
-impl From<*mut i64> for NumberOut {
+impl From<*mut i64> for IntOrCountMut {
     fn from(pointer: *mut i64) -> Self {
-        NumberOut::Wide(pointer)
+        IntOrCountMut::Count(pointer)
     }
 }
 
-impl NumberOut {
+impl IntOrCountMut {
     /// Writes a number, or MPI_UNDEFINED where it does not fit.
     ///
     /// # Safety
@@ -94,8 +94,8 @@ impl NumberOut {
         // SAFETY: our caller's promise.
         unsafe {
             match self {
-                NumberOut::Int(place) => *place = c_int::try_from(value).unwrap_or(UNDEFINED),
-                NumberOut::Wide(place) => *place = value,
+                IntOrCountMut::Int(place) => *place = c_int::try_from(value).unwrap_or(UNDEFINED),
+                IntOrCountMut::Count(place) => *place = value,
             }
         }
     }
@@ -108,8 +108,8 @@ impl NumberOut {
         // SAFETY: our caller's promise.
         unsafe {
             match self {
-                NumberOut::Int(place) => i64::from(*place),
-                NumberOut::Wide(place) => *place,
+                IntOrCountMut::Int(place) => i64::from(*place),
+                IntOrCountMut::Count(place) => *place,
             }
         }
     }
