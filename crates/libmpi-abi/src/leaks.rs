@@ -26,11 +26,11 @@ fn left() -> Vec<String> {
     let counts = [
         (count(&process.requests.borrow()) + process.lights.count(), "request"),
         (count(&process.communicators.borrow()), "communicator"),
-        (datatype::TYPES.made(), "datatype"),
-        (group::GROUPS.made(), "group"),
-        (operation::OPERATIONS.made(), "operation"),
-        (info::INFOS.made(), "info object"),
-        (handler::HANDLERS.made(), "error handler"),
+        (datatype::count(), "datatype"),
+        (group::count(), "group"),
+        (operation::count(), "operation"),
+        (info::count(), "info object"),
+        (handler::count(), "error handler"),
         (count(&process.messages.borrow()), "matched message"),
         (buffers, "send buffer"),
     ];

@@ -67,7 +67,7 @@ impl Task {
         datatype: Datatype,
         op: Op,
     ) -> Result<Task> {
-        let reduction = operation::on(op, datatype)?;
+        let reduction = operation::reduction(op, datatype)?;
         let own = if is_in_place(from) { to.cast_const() } else { from };
         let input = Memory::new(own, count, datatype)?;
         let output = Memory { start: to.cast(), count: wanted, ..input.clone() };

@@ -246,6 +246,6 @@ pub(crate) unsafe fn get_info(comm: Comm, info: *mut Info) -> Result {
 
 pub(crate) unsafe fn group(comm: Comm, group: *mut Group) -> Result {
     let members = get(comm)?.members.clone();
-    *group = group::GROUPS.add(Rc::new(members));
+    *group = group::make_any(members);
     Ok(())
 }

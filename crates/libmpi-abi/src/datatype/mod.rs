@@ -12,4 +12,4 @@ pub(crate) use life::*;
 pub(crate) use mpi::Unit;
 pub(crate) use query::*;
 pub(crate) use raw::Memory;
-pub(crate) use table::{TYPES, get, memory, with_handle};
+pub(crate) use table::{count, get, memory, plain_bytes, with_handle};

@@ -12,21 +12,11 @@ use fabric_shm::Selector;
 use super::transfer::status_of;
 use crate::abi::*;
 use crate::communicator;
-use crate::datatype::TYPES;
+use crate::datatype::plain_bytes;
 use crate::failure::Result;
 use crate::process::{endpoint, process};
 use crate::request::Light;
 use crate::status::Status;
-
-/// The length of plain data: elements without gaps, in memory that is there.
-#[inline(always)]
-fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
-    let types = TYPES.borrow();
-    let of = types.get(datatype)?;
-    let bytes = usize::try_from(count).ok()?.checked_mul(of.size() as usize)?;
-    let plain = of.is_dense() && of.is_committed() && !(buffer.is_null() && bytes > 0);
-    plain.then_some(bytes)
-}
 
 /// Where the data lie: slices must not begin at null, even if they are empty.
 #[inline]
