@@ -14,7 +14,7 @@ use crate::process;
 use crate::shared::Shared;
 
 /// All groups.
-pub(crate) static GROUPS: Objects<Members> = Shared::new(|| {
+static GROUPS: Objects<Members> = Shared::new(|| {
     let mut table = Table::new();
     table.predefine(GROUP_EMPTY, Rc::new(Members::empty()));
     RefCell::new(table)
@@ -25,14 +25,19 @@ pub(crate) fn get(group: Group) -> Result<Rc<Members>> {
     GROUPS.get(group).ok_or_else(|| error_of(ERR_GROUP, "not a group"))
 }
 
+/// How many groups of programs there are.
+pub(crate) fn count() -> usize {
+    GROUPS.made()
+}
+
+/// A handle of its own for these members, to be freed by itself.
+pub(crate) fn make_any(members: Members) -> Group {
+    GROUPS.add(Rc::new(members))
+}
+
 /// A handle for these members.
 fn make(members: Members) -> Group {
     if members.is_empty() { GROUP_EMPTY } else { GROUPS.add(Rc::new(members)) }
-}
-
-/// A handle for the members of a communicator, to be freed by itself.
-pub(crate) fn of_members(members: Members) -> Group {
-    GROUPS.add(Rc::new(members))
 }
 
 pub(crate) unsafe fn free(group: *mut Group) -> Result {

@@ -24,13 +24,18 @@ pub(crate) enum Handler {
 pub(crate) type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 
 /// All error handlers.
-pub(crate) static HANDLERS: Objects<Handler> = Shared::new(|| {
+static HANDLERS: Objects<Handler> = Shared::new(|| {
     let mut table = Table::new();
     table.predefine(ERRORS_ARE_FATAL, Rc::new(Handler::Fatal));
     table.predefine(ERRORS_ABORT, Rc::new(Handler::Abort));
     table.predefine(ERRORS_RETURN, Rc::new(Handler::Return));
     RefCell::new(table)
 });
+
+/// How many error handlers of programs there are.
+pub(crate) fn count() -> usize {
+    HANDLERS.made()
+}
 
 /// The handler behind a handle.
 pub(crate) fn get(handle: Errhandler) -> Result<Rc<Handler>> {

@@ -14,7 +14,7 @@ use crate::shared::Shared;
 use crate::text;
 
 /// All info objects.
-pub(crate) static INFOS: Objects<Pairs> = Shared::new(|| {
+static INFOS: Objects<Pairs> = Shared::new(|| {
     let mut table = Table::new();
     table.predefine(INFO_ENV, Rc::new(environment()));
     RefCell::new(table)
@@ -31,6 +31,11 @@ fn environment() -> Pairs {
         pairs.set("wdir", folder.display().to_string());
     }
     pairs
+}
+
+/// How many info objects of programs there are.
+pub(crate) fn count() -> usize {
+    INFOS.made()
 }
 
 /// The object behind a handle.

@@ -1,11 +1,6 @@
 //! What a program has made and not freed by the time it finalizes, told on request.
 
-use crate::datatype::TYPES;
-use crate::group::GROUPS;
-use crate::handler::HANDLERS;
-use crate::info::INFOS;
-use crate::operation::OPERATIONS;
-use crate::{communicator, point, process, request};
+use crate::{communicator, datatype, group, handler, info, operation, point, process, request};
 
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
@@ -28,11 +23,11 @@ fn left() -> Vec<String> {
     let counts = [
         (request::count(), "request"),
         (communicator::count(), "communicator"),
-        (TYPES.made(), "datatype"),
-        (GROUPS.made(), "group"),
-        (OPERATIONS.made(), "operation"),
-        (INFOS.made(), "info object"),
-        (HANDLERS.made(), "error handler"),
+        (datatype::count(), "datatype"),
+        (group::count(), "group"),
+        (operation::count(), "operation"),
+        (info::count(), "info object"),
+        (handler::count(), "error handler"),
         (point::count_messages(), "matched message"),
         (usize::from(has_buffer), "send buffer"),
     ];

@@ -30,7 +30,7 @@ const PREDEFINED: [(Op, Predefined); 14] = [
 ];
 
 /// All operations.
-pub(crate) static OPERATIONS: Objects<Operation> = Shared::new(|| {
+static OPERATIONS: Objects<Operation> = Shared::new(|| {
     let mut table = Table::new();
     for (handle, operation) in PREDEFINED {
         table.predefine(handle, Rc::new(operation.into()));
@@ -77,12 +77,17 @@ impl UserOperation for UserFunction {
     }
 }
 
+/// How many operations of programs there are.
+pub(crate) fn count() -> usize {
+    OPERATIONS.made()
+}
+
 fn get(op: Op) -> Result<Rc<Operation>> {
     OPERATIONS.get(op).ok_or_else(|| error_of(ERR_OP, "not an operation"))
 }
 
 /// An operation on a datatype, checked to fit.
-pub(crate) fn on(op: Op, datatype: Datatype) -> Result<Reduction> {
+pub(crate) fn reduction(op: Op, datatype: Datatype) -> Result<Reduction> {
     Reduction::new(get(op)?, datatype::get(datatype)?)
 }
 
@@ -112,7 +117,7 @@ pub(crate) unsafe fn reduce_local(
     datatype: Datatype,
     op: Op,
 ) -> Result {
-    let reduction = on(op, datatype)?;
+    let reduction = reduction(op, datatype)?;
     let input = datatype::memory(input, count, datatype)?;
     let inout = datatype::memory(inout, count, datatype)?;
     ensure!(!input.overlaps(&inout), ERR_BUFFER, "the two buffers overlap");

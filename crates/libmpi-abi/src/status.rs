@@ -7,7 +7,7 @@ use mpi::Peer;
 use crate::abi::*;
 use crate::arguments::IntOrCountMut;
 use crate::datatype;
-use crate::failure::Result;
+use crate::failure::{Result, code_of};
 
 /// What C calls MPI_Status: three public words, and five of ours.
 #[repr(C)]
@@ -19,6 +19,22 @@ pub(crate) struct Status {
     cancelled: c_int,
     bytes: [c_int; 2],
     unused: [c_int; 2],
+}
+
+impl From<mpi::Status> for Status {
+    #[inline(always)]
+    fn from(found: mpi::Status) -> Self {
+        let source = match found.source {
+            Peer::Rank(rank) => rank as c_int,
+            Peer::Any => ANY_SOURCE,
+            Peer::Nobody => PROC_NULL,
+        };
+        let tag = found.tag.map_or(ANY_TAG, |tag| tag as c_int);
+        let mut status = Status::new(source, tag, found.bytes as i64);
+        status.cancelled = c_int::from(found.is_cancelled);
+        status.error = found.error.map_or(SUCCESS, code_of);
+        status
+    }
 }
 
 impl Status {
@@ -72,20 +88,6 @@ impl Status {
                 *place = Status { error, ..self };
             }
         }
-    }
-}
-
-impl From<mpi::Status> for Status {
-    fn from(status: mpi::Status) -> Self {
-        let source = match status.source {
-            Peer::Rank(rank) => rank as c_int,
-            Peer::Any => ANY_SOURCE,
-            Peer::Nobody => PROC_NULL,
-        };
-        let tag = status.tag.map_or(ANY_TAG, |tag| tag as c_int);
-        let mut found = Status::new(source, tag, status.bytes as i64);
-        found.cancelled = c_int::from(status.is_cancelled);
-        found
     }
 }
 

@@ -33,7 +33,7 @@ impl Terms {
         of: Datatype,
         op: Op,
     ) -> Result<Terms> {
-        let reduction = operation::on(op, of)?;
+        let reduction = operation::reduction(op, of)?;
         let input = unless_in_place(from, count, of)?;
         let room = if input.is_some() { wanted } else { count };
         let output = datatype::memory(to, room, of)?;
@@ -60,7 +60,7 @@ pub(crate) unsafe fn reduce(
     }
     // Away from the root there is no result, and its argument may be anything.
     ensure!(!is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
-    let reduction = operation::on(op, of)?;
+    let reduction = operation::reduction(op, of)?;
     let input = datatype::memory(from, count, of)?;
     go_on(Reduce::new(context, root, reduction, Some(input), None)?, how)
 }

@@ -149,7 +149,7 @@ pub(crate) unsafe fn compare(one: Comm, other: Comm, result: *mut c_int) -> Resu
 
 /// The group of a communicator.
 pub(crate) unsafe fn group(comm: Comm, group: *mut Group) -> Result {
-    *group = group::of_members(get(comm)?.group().clone());
+    *group = group::make_any(get(comm)?.group().clone());
     Ok(())
 }
 

@@ -94,7 +94,7 @@ const PAIRS: &[(Datatype, Kind, Kind)] = &[
 ];
 
 /// All datatypes.
-pub(crate) static TYPES: Objects<Type> = Shared::new(|| {
+pub(super) static TYPES: Objects<Type> = Shared::new(|| {
     let mut table = Table::new();
     let basic = BASIC.iter().map(|&(handle, kind)| (handle, Type::basic(kind)));
     let pairs = PAIRS.iter().map(|&(handle, value, index)| (handle, Type::pair(value, index)));
@@ -106,6 +106,21 @@ pub(crate) static TYPES: Objects<Type> = Shared::new(|| {
     }
     RefCell::new(table)
 });
+
+/// How many datatypes of programs there are.
+pub(crate) fn count() -> usize {
+    TYPES.made()
+}
+
+/// The length of plain data: elements without gaps, in memory that is there.
+#[inline(always)]
+pub(crate) fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
+    let types = TYPES.borrow();
+    let of = types.get(datatype)?;
+    let bytes = usize::try_from(count).ok()?.checked_mul(of.size() as usize)?;
+    let plain = of.is_dense() && of.is_committed() && !(buffer.is_null() && bytes > 0);
+    plain.then_some(bytes)
+}
 
 /// The type behind a handle.
 #[inline]
@@ -158,14 +173,4 @@ pub(crate) unsafe fn memory(
     ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
     // SAFETY: our caller's promise.
     unsafe { Memory::new(start.cast(), count, of) }
-}
-
-/// The length of plain data: elements without gaps, in memory that is there. None for any other.
-#[inline(always)]
-pub(crate) fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
-    let types = TYPES.borrow();
-    let of = types.get(datatype)?;
-    let bytes = usize::try_from(count).ok()?.checked_mul(of.size() as usize)?;
-    let plain = of.is_dense() && of.is_committed() && !(buffer.is_null() && bytes > 0);
-    plain.then_some(bytes)
 }

@@ -4,19 +4,8 @@ use std::rc::Rc;
 
 use super::builder::Builder;
 use super::create::resize;
-use super::layout::{Datatype, Made, Order, Spread};
+use super::layout::{Datatype, Distribution, Made, Order, Spread};
 use crate::error::{ErrorClass, Result, ensure};
-
-/// How one dimension of an array is distributed over processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distribution {
-    /// Not at all: one process has the whole dimension. MPI lets programs give an argument that means nothing.
-    None(Option<i64>),
-    /// A block for each process, of this length; without one, as equal as can be.
-    Block(Option<i64>),
-    /// Blocks of this length dealt out in turn; of one element, if nothing is said.
-    Cyclic(Option<i64>),
-}
 
 /// One dimension: its length, and the parts of it that are picked, each a start and a length.
 struct Dimension {

@@ -16,7 +16,7 @@ pub(super) struct Builder {
     runs: Vec<Run>,
     lower: i64,
     upper: i64,
-    is_empty: bool,
+    has_bounds: bool,
     alignment: i64,
     has_fixed_bounds: bool,
 }
@@ -27,7 +27,7 @@ impl Builder {
             runs: vec![],
             lower: 0,
             upper: 0,
-            is_empty: true,
+            has_bounds: false,
             alignment: 1,
             has_fixed_bounds: false,
         }
@@ -71,15 +71,27 @@ impl Builder {
                 }
             }
         }
+        self.alignment = self.alignment.max(part.alignment);
         let far = (count - 1) * part.extent;
         let lower = offset + part.lower + far.min(0);
         let upper = offset + part.lower + part.extent + far.max(0);
-        self.lower = if self.is_empty { lower } else { self.lower.min(lower) };
-        self.upper = if self.is_empty { upper } else { self.upper.max(upper) };
-        self.is_empty = false;
-        self.alignment = self.alignment.max(part.alignment);
-        self.has_fixed_bounds |= part.has_fixed_bounds;
+        self.widen(lower, upper, part);
         Ok(())
+    }
+
+    /// Takes the bounds of what was added. Bounds that were set by hand count alone, where there are any; of what is empty
+    /// there are none.
+    fn widen(&mut self, lower: i64, upper: i64, part: &Datatype) {
+        if part.has_fixed_bounds == self.has_fixed_bounds {
+            if part.runs.is_empty() && !part.has_fixed_bounds {
+                return;
+            }
+            self.lower = if self.has_bounds { self.lower.min(lower) } else { lower };
+            self.upper = if self.has_bounds { self.upper.max(upper) } else { upper };
+        } else if part.has_fixed_bounds {
+            (self.lower, self.upper, self.has_fixed_bounds) = (lower, upper, true);
+        }
+        self.has_bounds = true;
     }
 
     /// Lengthens the extent to where C would put the next structure.

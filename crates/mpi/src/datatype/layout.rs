@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
-use super::array::Distribution;
 use super::kind::Kind;
 use crate::attribute::Attributes;
 
@@ -43,6 +42,17 @@ pub enum Order {
     RowMajor,
     /// The first, as in Fortran.
     ColumnMajor,
+}
+
+/// How one dimension of an array is distributed over processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// Not at all: one process has the whole dimension. MPI lets programs give an argument that means nothing.
+    None(Option<i64>),
+    /// A block for each process, of this length; without one, as equal as can be.
+    Block(Option<i64>),
+    /// Blocks of this length dealt out in turn; of one element, if nothing is said.
+    Cyclic(Option<i64>),
 }
 
 /// How a distributed array lies on a grid of processes; each list has an entry for each dimension.

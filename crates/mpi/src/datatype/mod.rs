@@ -11,7 +11,6 @@ mod kind;
 mod layout;
 mod portable;
 
-pub use array::Distribution;
 pub use element::Element;
 pub use kind::Kind;
-pub use layout::{Datatype, Made, Order, Run, Spread, Unit};
+pub use layout::{Datatype, Distribution, Made, Order, Run, Spread, Unit};
