@@ -27,7 +27,8 @@ pub(crate) enum Message {
     GiveUp { died: Option<u32>, why: String },
 }
 
-/// The longest message: enough for any job, address list or report, and nothing that could fill the memory by a mistake.
+/// The longest message: enough for any job, address list or report, and nothing that could fill the memory by a
+/// mistake.
 const MESSAGE_MAX: usize = 1 << 28;
 const HEAD_BYTES: usize = 5;
 

@@ -1,9 +1,9 @@
 //! How two processes of a run find that they are such, before anything else is said.
 //!
-//! Whoever connects says hello: what it speaks, who it is, whom it wants, and a random number. Whoever accepted answers with
-//! a random number of its own and a proof over both; the caller answers with its proof over both, and gets a byte that says
-//! that it is in. Neither tells the secret, and nothing that was overheard can be used again, for both numbers are new each
-//! time. What follows is not encrypted.
+//! Whoever connects says hello: what it speaks, who it is, whom it wants, and a random number. Whoever accepted
+//! answers with a random number of its own and a proof over both; the caller answers with its proof over both, and
+//! gets a byte that says that it is in. Neither tells the secret, and nothing that was overheard can be used again,
+//! for both numbers are new each time. What follows is not encrypted.
 
 mod accept;
 mod connect;
@@ -15,7 +15,7 @@ use crate::secret::{PROOF_BYTES, Proof, Secret};
 
 const MAGIC: [u8; 8] = *b"CNRSTONE";
 /// Changes with every change of what processes say to each other, here and later.
-pub(crate) const PROTOCOL_VERSION: u32 = 1;
+pub(crate) const PROTOCOL_VERSION: u32 = 2;
 const NONCE_BYTES: usize = 32;
 const HELLO_BYTES: usize = 8 + 4 + 4 + 4 + 4 + NONCE_BYTES;
 const ANSWER_BYTES: usize = 8 + 4 + NONCE_BYTES + PROOF_BYTES;

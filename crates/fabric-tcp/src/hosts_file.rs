@@ -50,7 +50,8 @@ impl Host {
     }
 }
 
-/// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if there are too few.
+/// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if there
+/// are too few.
 pub fn places(hosts: &[Host], ranks: usize) -> Option<Vec<&Host>> {
     let places: Vec<&Host> =
         hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.slots)).take(ranks).collect();

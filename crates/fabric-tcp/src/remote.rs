@@ -8,16 +8,16 @@ use crate::control::{Control, Heard, Inbox, Message, say};
 use crate::handshake::{Acceptor, Caller, Purpose, connect};
 use crate::local::begin;
 use crate::mesh::connect_all;
-use crate::rank::TcpRank;
+use crate::process::TcpProcess;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
-/// Joins the run that the process at `starter` has started, as its rank `rank`; with it comes the job. The rank listens at
-/// the address by which it reaches the starter, and nowhere else, until it is connected with all others.
+/// Joins the run that the process at `starter` has started, as its rank `rank`; with it comes the job. The rank
+/// listens at the address by which it reaches the starter, and nowhere else, until it is connected with all others.
 ///
 /// # Errors
 /// What failed on the way.
-pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpRank, Vec<u8>)> {
+pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpProcess, Vec<u8>)> {
     let failed = |reason: String| Error::System {
         what: format!("joining the run at {starter} as rank {rank}"),
         reason,
@@ -55,8 +55,8 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpRan
     joined.map(|tcp| (tcp, job.unwrap_or_default()))
 }
 
-/// Keeps this process on a processor, as the last argument says which the start of the run gave it: the n-th of those that it may
-/// use, `-` for any. To be called before threads are started.
+/// Keeps this process on a processor, as the last argument says which the start of the run gave it: the n-th of those
+/// that it may use, `-` for any. To be called before threads are started.
 ///
 /// # Errors
 /// What the system has against it, or that the argument is none.

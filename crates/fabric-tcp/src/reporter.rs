@@ -7,24 +7,24 @@ use contract::{Error, Result};
 
 use crate::control::{Message, say};
 
-/// Hands reports over while a program holds the rank. It cannot be sent to another thread: two of them would cut each other's
-/// reports in pieces.
+/// Hands reports over while a program holds the rank. It cannot be sent to another thread: two of them would cut each
+/// other's reports in pieces.
 #[derive(Clone)]
-pub struct Reporter(Way);
+pub struct Reporter(Receiver);
 
 #[derive(Clone)]
-enum Way {
+enum Receiver {
     Local(fabric_shm::Reporter),
     Remote(Rc<TcpStream>),
 }
 
 impl Reporter {
     pub(crate) fn local(reporter: fabric_shm::Reporter) -> Self {
-        Reporter(Way::Local(reporter))
+        Reporter(Receiver::Local(reporter))
     }
 
     pub(crate) fn remote(stream: Rc<TcpStream>) -> Self {
-        Reporter(Way::Remote(stream))
+        Reporter(Receiver::Remote(stream))
     }
 
     /// Hands `bytes` over, whole, and in the order of this rank's calls.
@@ -33,8 +33,8 @@ impl Reporter {
     /// [`Error::System`] if nobody reads any more.
     pub fn report(&self, bytes: &[u8]) -> Result<()> {
         match &self.0 {
-            Way::Local(reporter) => reporter.report(bytes),
-            Way::Remote(stream) => {
+            Receiver::Local(reporter) => reporter.report(bytes),
+            Receiver::Remote(stream) => {
                 say(stream, &Message::Report(bytes.to_vec())).map_err(|error| Error::System {
                     what: "handing a report to the process that started the run".into(),
                     reason: error.to_string(),

@@ -102,8 +102,8 @@ mod tests {
         assert_ne!(Secret::generate().unwrap(), secret);
     }
 
-    /// RFC 4231, test case 2 has a short key; its data with a key of 32 bytes 0x0b gives another value, so the oracle here
-    /// is the definition: H((K ^ opad) || H((K ^ ipad) || text)) with a block of 64 bytes.
+    /// RFC 4231, test case 2 has a short key; its data with a key of 32 bytes 0x0b gives another value, so the oracle
+    /// here is the definition: H((K ^ opad) || H((K ^ ipad) || text)) with a block of 64 bytes.
     #[test]
     fn a_proof_is_hmac_by_its_definition() {
         use sha2::Digest;

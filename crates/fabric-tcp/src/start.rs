@@ -44,8 +44,8 @@ pub struct StartOptions {
     pub program: PathBuf,
     /// Its arguments; behind them come the address to call, the rank, and the processor that it is for, `-` for any.
     pub arguments: Vec<String>,
-    /// For which of the processors of its host each rank is ([`remote::bind`](crate::remote::bind)); a rank beyond the list is for
-    /// any.
+    /// For which of the processors of its host each rank is ([`remote::bind`](crate::remote::bind)); a rank beyond
+    /// the list is for any.
     pub processors: Vec<Option<usize>>,
     /// Bytes that every rank gets when it joins.
     pub job: Vec<u8>,
@@ -64,8 +64,8 @@ struct Run<'a> {
     kill_at: Option<Instant>,
 }
 
-/// Starts the ranks, hands their reports to `on_report` as a launcher does, and returns when all have ended. `interrupted`
-/// is asked now and then whether a signal has asked this process to end.
+/// Starts the ranks, hands their reports to `on_report` as a launcher does, and returns when all have ended.
+/// `interrupted` is asked now and then whether a signal has asked this process to end.
 ///
 /// # Errors
 /// The first thing that went wrong; by then all ranks have ended, or their agents have been killed.

@@ -3,10 +3,12 @@
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use contract::{Endpoint, Error, Result};
-use fabric_shm::ShmProcess;
+use contract::{Error, Priority, PriorityGranted, Result};
 
 use crate::control::Control;
+use crate::launched::Launched;
+use crate::reporter::Reporter;
+use hosts::Settled;
 
 /// How long a rank whose connection broke waits to be told why, before it says only that it broke.
 const VERDICT_LIMIT: Duration = Duration::from_secs(1);
@@ -15,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// What watches over a rank.
 pub(crate) enum Supervision {
     /// The launcher on the same host, through a page of shared memory.
-    Local(Box<ShmProcess>),
+    Local(Box<Launched>),
     /// The process that started the run, on whatever host, through a connection.
     Remote(Control),
 }
@@ -24,7 +26,7 @@ impl Supervision {
     /// Why the run was given up, if it was.
     pub(crate) fn given_up(&mut self) -> Option<Error> {
         match self {
-            Supervision::Local(local) => local.given_up(),
+            Supervision::Local(launched) => launched.given_up(),
             Supervision::Remote(control) => control.given_up(),
         }
     }
@@ -52,19 +54,34 @@ impl Supervision {
     /// Tells how this rank's part ended; the process's status.
     pub(crate) fn finish(self, outcome: Result<()>) -> i32 {
         match self {
-            Supervision::Local(local) => local.finish(outcome),
+            Supervision::Local(launched) => launched.finish(outcome),
             Supervision::Remote(control) => control.finish(outcome),
         }
     }
 
-    /// The processor that this rank is bound to, if it is bound to one, and whether every rank has one. None where the
-    /// ranks have to find that out together.
-    pub(crate) fn place(&self) -> Option<(Option<usize>, bool)> {
+    /// What the launcher knows of the ranks' processors. `None` where the ranks have to find that out together.
+    pub(crate) fn placement(&self) -> Option<Settled> {
         match self {
-            Supervision::Local(local) => {
-                Some((local.endpoint().processor(), local.endpoint().every_rank_has_a_processor()))
-            }
+            Supervision::Local(launched) => Some(launched.placement()),
             Supervision::Remote(_) => None,
+        }
+    }
+
+    /// Asks for a priority among the ranks that share this rank's processor.
+    pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        match self {
+            Supervision::Local(launched) => launched.set_priority(priority),
+            Supervision::Remote(_) => PriorityGranted::Refused {
+                why: "ranks over TCP have priorities only where one host starts them all".into(),
+            },
+        }
+    }
+
+    /// What hands reports to the process that started the run.
+    pub(crate) fn reporter(&self) -> Reporter {
+        match self {
+            Supervision::Local(launched) => Reporter::local(launched.reporter()),
+            Supervision::Remote(control) => Reporter::remote(control.speaker()),
         }
     }
 }

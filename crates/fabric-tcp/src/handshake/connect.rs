@@ -10,8 +10,8 @@ use super::{
 };
 use crate::secret::{Secret, random};
 
-/// How long a host may take to answer at all, and a process there to do its part of the handshake. The other end may be busy
-/// with connecting itself, on a machine with many more ranks than processors.
+/// How long a host may take to answer at all, and a process there to do its part of the handshake. The other end may
+/// be busy with connecting itself, on a machine with many more ranks than processors.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
