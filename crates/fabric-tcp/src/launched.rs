@@ -46,7 +46,7 @@ impl Launched {
         self.0.endpoint().reporter()
     }
 
-    /// Tells the launcher how this rank's part ended, and gives the process's status.
+    /// Tells the launcher how this rank's part ended, and gives the status that the process should exit with.
     pub(crate) fn finish(self, outcome: Result<()>) -> i32 {
         self.0.finish(outcome)
     }

@@ -140,7 +140,7 @@ impl Connection {
         self.outgoing.push_back(Outgoing { header, body });
     }
 
-    /// Forgets what was to be written to a rank that reads no more.
+    /// Drops what was to be written to a rank that reads no more.
     pub(crate) fn forget_outgoing(&mut self) {
         self.outgoing.clear();
         self.written = 0;

@@ -80,7 +80,7 @@ impl Engine {
         self.peers.len()
     }
 
-    /// Tells whoever watches how this rank's part ended, and gives the process's status.
+    /// Tells the supervision how this rank's part ended, and gives the status that the process should exit with.
     pub(crate) fn close(self, outcome: Result<()>) -> i32 {
         // The connections are closed after that, so that the others can learn why.
         let Engine { supervision, peers: _peers, .. } = self;

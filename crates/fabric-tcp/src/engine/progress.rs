@@ -205,7 +205,7 @@ impl Engine {
     /// The connection to a rank broke. Whoever watches over the run knows best why.
     #[cold]
     fn connection_lost(&mut self, rank: usize, how: &str) -> Error {
-        let known = self.supervision.verdict();
+        let known = self.supervision.wait_for_cause();
         let error = known.unwrap_or_else(|| Error::RankDied { rank, how: how.into() });
         self.fail(error)
     }
