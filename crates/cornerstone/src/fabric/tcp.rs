@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_shm::ShmProcess;
-use fabric_tcp::{Host, Secret, StartOptions, TcpRank};
+use fabric_tcp::{Host, Secret, StartOptions, TcpProcess};
 
 use super::{LaunchEnd, launch_here};
 use crate::arguments::HostsArguments;
@@ -147,7 +147,7 @@ pub(crate) fn serve() -> Option<ExitCode> {
     Some(ExitCode::from(u8::from(status != 0)))
 }
 
-fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpRank, Order)> {
+fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpProcess, Order)> {
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     let secret = read.ok().and_then(|_| Secret::from_line(&line)).ok_or_else(|| {
@@ -163,9 +163,9 @@ fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpRank, Order)> {
     }
 }
 
-fn execute(mut tcp: TcpRank, order: &Order) -> i32 {
+fn execute(mut tcp: TcpProcess, order: &Order) -> i32 {
     let reporter = tcp.reporter();
-    let outcome = rank::execute(&mut tcp, &order.job, &|bytes| reporter.report(bytes));
+    let outcome = rank::execute(&mut tcp.world(), &order.job, &|bytes| reporter.report(bytes));
     tcp.finish(outcome)
 }
 
