@@ -14,6 +14,7 @@ mod rank;
 pub mod report;
 mod results;
 mod utc;
+mod wording;
 
 use std::process::ExitCode;
 

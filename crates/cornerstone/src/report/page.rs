@@ -8,8 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::grouping::{Benchmark, benchmarks, words};
 use super::limits::Limits;
-use super::sections::{BenchmarkData, Material, Prepared, prepare};
-use super::{chart::capitalised, comparing::Comparisons, environment, samples, standout, summary};
+use super::material::Material;
+use super::sections::{BenchmarkData, Prepared, prepare};
+use super::{
+    chart::capitalised, comparing::Comparisons, elements, environment, findings, samples, summary,
+};
 
 const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
@@ -128,7 +131,7 @@ fn body(material: &Material, found: &[Benchmark], articles: &[Markup]) -> Markup
 
 fn opening(material: &Material, found: &[Benchmark]) -> Markup {
     let runs = material.runs;
-    let findings = standout::findings(runs, found);
+    let findings = findings::findings(runs, found);
     html! {
         section #summary {
             h2 { "Summary" }
@@ -139,7 +142,7 @@ fn opening(material: &Material, found: &[Benchmark]) -> Markup {
         @if !found.is_empty() {
             section #stands-out {
                 h2 { "What stands out" }
-                (standout::list(&findings, runs.len() > 1))
+                (findings::list(&findings, runs.len() > 1))
             }
         }
     }
@@ -154,7 +157,7 @@ fn contents(groups: &[(&str, Vec<usize>)], found: &[Benchmark]) -> Markup {
                 li {
                     span { (group_title(group)) }
                     ul { @for &member in members {
-                        li { a href={ "#" (standout::anchor(member)) } { (found[member].name) } }
+                        li { a href={ "#" (elements::anchor(member)) } { (found[member].name) } }
                     } }
                 }
             }

@@ -14,8 +14,8 @@ use crate::arguments::RunArguments;
 use crate::fabric::mpi;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
-use crate::output::quantity::size;
 use crate::progress::note;
+use crate::wording::size;
 
 use request::Request;
 use session::Session;

@@ -14,11 +14,11 @@ use crate::command::report;
 use crate::fabric::{LaunchEnd, Wishes};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
-use crate::output::quantity::{ranks, wait};
-use crate::output::{Osu, csv_header, csv_line, findings, json_line, print};
+use crate::output::{Osu, csv_header, csv_line, json_line, print, tables};
 use crate::progress::{Progress, note};
 use crate::rank::Message;
 use crate::results::{self, ResultsFile};
+use crate::wording::{ranks, wait};
 
 /// A run under way.
 pub(super) struct Session {
@@ -225,7 +225,7 @@ impl Session {
 
     fn show(&self) -> Result<(), Failure> {
         match self.request.format {
-            RunFormat::Table => print(&findings(&self.run)),
+            RunFormat::Table => print(&tables(&self.run)),
             RunFormat::Json | RunFormat::Csv | RunFormat::Osu => Ok(()),
         }
     }
