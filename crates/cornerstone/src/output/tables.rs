@@ -11,6 +11,7 @@ use super::entry::{Entry, UNCONVERGED};
 use super::group_table::group_table;
 use super::headlines::headlines;
 use super::real_time::{pauses, search};
+use crate::fabric_name::simulated_machine;
 use crate::wording::{about_size, quantity, ranks};
 
 /// The tables of a run.
@@ -66,7 +67,7 @@ fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
 /// The machine in a line.
 fn machine(run: &Run) -> String {
     let header = run.header();
-    if let Some(name) = header.fabric.name.strip_prefix("sim:") {
+    if let Some(name) = simulated_machine(&header.fabric.name) {
         return format!("the simulated machine {name}; times are virtual");
     }
     let environment = &header.environment;

@@ -9,6 +9,7 @@ use super::environment;
 use super::fits;
 use super::grouping::{Benchmark, Metric, full_label};
 use super::remarks::oversubscribed;
+use crate::fabric_name::simulated_machine;
 use crate::wording::{quantity, significant, whole_percent};
 
 /// A 99th percentile of so many medians is called noisy.
@@ -170,7 +171,7 @@ fn differing_machines(runs: &[Run]) -> Option<Finding> {
 fn busy_machine(runs: &[Run]) -> Vec<Finding> {
     // Virtual time is not disturbed by what else the machine does.
     let busy = |run: &&Run| {
-        if run.header().fabric.name.starts_with("sim:") {
+        if simulated_machine(&run.header().fabric.name).is_some() {
             return false;
         }
         let environment = &run.header().environment;

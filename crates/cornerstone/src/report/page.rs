@@ -13,6 +13,7 @@ use super::sections::{BenchmarkData, Prepared, prepare};
 use super::{
     chart::capitalised, comparing::Comparisons, elements, environment, findings, samples, summary,
 };
+use crate::fabric_name::simulated_machine;
 
 const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
@@ -66,9 +67,9 @@ pub(super) fn render(runs: &[Run]) -> String {
 fn document(title: &str, body: &Markup, data: &Data) -> String {
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {} {} {}",
-        fingerprint(THEME),
-        fingerprint(UPLOT_SCRIPT),
-        fingerprint(SCRIPT)
+        source_hash(THEME),
+        source_hash(UPLOT_SCRIPT),
+        source_hash(SCRIPT)
     );
     html! {
         (DOCTYPE)
@@ -230,7 +231,7 @@ fn sends_nothing(run: &Run) -> bool {
 
 fn place(run: &Run) -> String {
     let header = run.header();
-    match header.fabric.name.strip_prefix("sim:") {
+    match simulated_machine(&header.fabric.name) {
         Some(machine) => format!("{machine}, simulated"),
         None => header.environment.host.clone(),
     }
@@ -245,7 +246,7 @@ fn data_script(data: &Data) -> Markup {
 }
 
 /// The source expression by which a content policy admits exactly this script.
-fn fingerprint(script: &str) -> String {
+fn source_hash(script: &str) -> String {
     let digest = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script));
     format!("'sha256-{digest}'")
 }

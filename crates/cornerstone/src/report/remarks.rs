@@ -2,6 +2,7 @@
 
 use contract::record::{Measurement, Run, StopReason};
 
+use crate::fabric_name::simulated_machine;
 use crate::wording::{significant, whole_percent};
 
 /// The remarks on a measurement, in words; empty where there are none.
@@ -29,6 +30,6 @@ pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
 /// Ranks for each processor, where there are more ranks than processors. Simulated ranks have a processor each.
 pub(super) fn oversubscribed(m: &Measurement, run: &Run) -> Option<f64> {
     let processors = run.header().environment.processors_available;
-    let real = !m.fabric.starts_with("sim:");
+    let real = simulated_machine(&m.fabric).is_none();
     (real && processors > 0 && m.ranks > processors).then(|| m.ranks as f64 / processors as f64)
 }

@@ -9,6 +9,7 @@ use super::fits::{self, Fit};
 use super::grouping::{Benchmark, parameter, ranks};
 use super::material::Material;
 use super::remarks::oversubscribed;
+use crate::fabric_name::{LOCAL, simulated_machine};
 use crate::wording::{about_size, quantity, significant, size, whole_percent};
 
 /// A number that a reader asks for first.
@@ -196,7 +197,7 @@ fn key_cell(
 fn machine(run: &Run) -> String {
     let header = run.header();
     let e = &header.environment;
-    if let Some(name) = header.fabric.name.strip_prefix("sim:") {
+    if let Some(name) = simulated_machine(&header.fabric.name) {
         return format!("A simulation of the machine `{name}`, in its own virtual time.");
     }
     let known = |text: &str| (!text.is_empty()).then(|| text.to_string());
@@ -216,7 +217,7 @@ fn machine(run: &Run) -> String {
     }
     let host = known(&e.host).map_or("A machine without a name".into(), |host| format!("`{host}`"));
     let fabric = match header.fabric.name.as_str() {
-        "local" => "Messages went over Cornerstone's own shared memory (`local`).".into(),
+        LOCAL => "Messages went over Cornerstone's own shared memory (`local`).".into(),
         "" => "The run does not say what carried its messages.".into(),
         other => format!("Messages went over `{other}`."),
     };

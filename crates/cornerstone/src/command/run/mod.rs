@@ -27,8 +27,8 @@ pub(crate) fn execute(arguments: RunArguments) -> Result<ExitCode, Failure> {
         return measure(arguments);
     }
     match mpi::join(&arguments)? {
-        mpi::Part::Rank(status) => Ok(status),
-        mpi::Part::First => mpi::leave(measure(arguments)),
+        mpi::WorldRole::Rank(status) => Ok(status),
+        mpi::WorldRole::First => mpi::leave(measure(arguments)),
     }
 }
 
