@@ -1,32 +1,36 @@
 //! Messages that are copies in shared memory.
 //!
-//! A short one is copied twice, by the sender into a ring and by the receiver out of it; a longer one once, by the receiver;
-//! a very long one by both at once. The fabric says from which lengths on. Either way it is work for processors, which a
-//! rank that sends and receives has to do one after the other, except that very long messages occupy both ends at once.
+//! A short message is copied twice: by the sender into a ring, and by the receiver out of it. A longer message is
+//! copied once, by the receiver. A very long one is copied by both ends at once. The fabric says from which lengths on.
+//! A copy occupies a processor, so a rank that sends and receives does one after the other; very long messages occupy
+//! both ends at once.
 //!
-//! With T what a message takes from end to end, B what each takes in a stream, and the latency L:
+//! T is what a message takes from end to end, B what each message of a stream takes, L the latency:
 //!
 //! * L is the least of T - B among short messages;
-//! * the ends share T - L evenly, as far as each stays within B; what is left delays the message and occupies nobody;
+//! * the two ends share T - L evenly, as far as each stays within B; the rest delays the message and occupies no end;
 //! * a rank sends the next message no sooner than B after the last;
-//! * of messages that both ends copy, B occupies both, and the rest is the receiver's.
+//! * a message that both ends copy occupies both for B, and the receiver for the rest.
+
+use std::collections::BTreeMap;
 
 use contract::record::FabricDescription;
 
-use super::curve::{Curve, follow};
-use super::{BySize, Evidence, SHORT_BYTES, median};
+use crate::curve::{Curve, follow};
+use crate::evidence::Evidence;
+use crate::times::BySize;
 
 /// What messages cost.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Copies {
-    pub(super) send: Curve,
-    pub(super) receive: Curve,
-    pub(super) setup: Curve,
-    pub(super) gap: Curve,
+pub(crate) struct CopyCosts {
+    pub(crate) send: Curve,
+    pub(crate) receive: Curve,
+    pub(crate) setup: Curve,
+    pub(crate) gap: Curve,
     /// From this length on a message occupies both ends.
-    pub(super) both_from_bytes: u64,
+    pub(crate) both_from_bytes: u64,
     /// To post an operation, where that was measured.
-    pub(super) post_us: Option<f64>,
+    pub(crate) post_us: Option<f64>,
 }
 
 /// The parts of a message of some length.
@@ -38,47 +42,34 @@ struct Parts {
     gap_us: f64,
 }
 
-impl Evidence {
-    /// Whether the fabric says that messages are copies.
-    pub(super) fn are_copies(&self) -> bool {
-        self.fabric.number(FabricDescription::BOTH_COPY_FROM).is_some()
-    }
-
+impl CopyCosts {
     /// What messages cost, if the fabric says that they are copies.
-    pub(super) fn copies(&self) -> Option<Copies> {
-        let both_from_bytes = self.fabric.number(FabricDescription::BOTH_COPY_FROM)?;
-        let one_from_bytes = self.fabric.number(FabricDescription::ONE_COPY_FROM);
+    pub(crate) fn of(evidence: &Evidence) -> Option<CopyCosts> {
+        let both_from_bytes = evidence.fabric.number(FabricDescription::BOTH_COPY_FROM)?;
+        let one_from_bytes = evidence.fabric.number(FabricDescription::ONE_COPY_FROM);
         let mut breaks: Vec<u64> = one_from_bytes.into_iter().chain([both_from_bytes]).collect();
         breaks.sort_unstable();
-        let latency_us = self.latency_us();
+        let latency_us = evidence.latency_us();
         let [whole, stream] =
-            [&self.whole, &self.stream].map(|times| follow(times, &self.copy, &breaks));
+            [&evidence.whole, &evidence.stream].map(|times| follow(times, &evidence.copy, &breaks));
         let parts = |(&size, &whole_us): (&u64, &f64)| {
             let gap_us = stream.get(&size).copied().unwrap_or(whole_us);
             (size, divide((whole_us - latency_us).max(0.0), gap_us, size >= both_from_bytes))
         };
-        let parts: Vec<(u64, Parts)> = whole.iter().map(parts).collect();
+        let parts: BTreeMap<u64, Parts> = whole.iter().map(parts).collect();
         let curve = |part: fn(&Parts) -> f64| {
-            let points: BySize = parts.iter().map(|(size, parts)| (*size, part(parts))).collect();
+            let points: BySize = parts.iter().map(|(&size, parts)| (size, part(parts))).collect();
             Curve::through(&points, &breaks)
         };
-        Some(Copies {
+        let busy_us = |size| parts.get(&size).map(|parts| parts.send_us + parts.receive_us);
+        Some(CopyCosts {
             send: curve(|parts| parts.send_us),
             receive: curve(|parts| parts.receive_us),
             setup: curve(|parts| parts.setup_us),
             gap: curve(|parts| parts.gap_us),
             both_from_bytes,
-            post_us: self.post_copies_us(&parts),
+            post_us: evidence.post_us(busy_us),
         })
-    }
-
-    /// Half of what a short message each way takes longer than one sent and one received.
-    fn post_copies_us(&self, parts: &[(u64, Parts)]) -> Option<f64> {
-        let short = parts.iter().filter(|&&(size, _)| size <= SHORT_BYTES);
-        let each = |(size, parts): &(u64, Parts)| {
-            Some((self.two_way.get(size)? - parts.send_us - parts.receive_us) / 2.0)
-        };
-        median(short.filter_map(each).collect()).map(|us| us.max(0.0))
     }
 }
 
@@ -119,10 +110,10 @@ mod tests {
             two_way: by_size(&[(8, 2.0), (64, 2.0)]),
             ..Evidence::default()
         };
-        assert_eq!(evidence.copies(), None);
+        assert_eq!(CopyCosts::of(&evidence), None);
         let details = [(FabricDescription::BOTH_COPY_FROM.into(), "4096 bytes".into())];
         evidence.fabric.details = details.into();
-        let copies = evidence.copies().unwrap();
+        let copies = CopyCosts::of(&evidence).unwrap();
         // The latency is 2: each end has half of what is left of 3. The long one takes 12 - 2, of which 9 occupy both.
         assert_eq!((copies.send.of(64), copies.receive.of(64)), (0.5, 0.5));
         assert_eq!((copies.setup.of(1 << 20), copies.receive.of(1 << 20)), (9.0, 1.0));

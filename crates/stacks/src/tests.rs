@@ -15,7 +15,7 @@ const PART: &str = "CORNERSTONE_TEST_OF_STACKS";
 /// Runs the test `name` again in a process of its own.
 fn child(name: &str, part: &str) -> ExitStatus {
     let program = std::env::current_exe().unwrap();
-    let name = format!("stacks::tests::{name}");
+    let name = format!("tests::{name}");
     let mut command = Command::new(program);
     command.args(["--exact", &name, "--test-threads", "1"]).env(PART, part);
     command.output().unwrap().status

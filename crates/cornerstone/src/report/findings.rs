@@ -4,11 +4,13 @@ use analysis::limits::Limits;
 use contract::record::{Measurement, Run, StopReason};
 use maud::{Markup, html};
 
+use super::elements::{anchor, prose, swatch};
 use super::environment;
 use super::fits;
-use super::format::{percent, prose, significant, value};
 use super::grouping::{Benchmark, Metric, full_label};
-use super::numbers::{oversubscribed, swatch};
+use super::remarks::oversubscribed;
+use crate::fabric_name::simulated_machine;
+use crate::wording::{quantity, significant, whole_percent};
 
 /// A 99th percentile of so many medians is called noisy.
 const NOISY_P99: f64 = 3.0;
@@ -98,11 +100,6 @@ pub(super) fn list(findings: &[Finding], several: bool) -> Markup {
     }
 }
 
-/// Where a benchmark stands in the page.
-pub(super) fn anchor(index: usize) -> String {
-    format!("benchmark-{index}")
-}
-
 /// The measurements with samples of their own: a rate computed from a time would count everything twice.
 fn cases<'a>(benchmarks: &[Benchmark<'a>]) -> Vec<Case<'a>> {
     let mut cases = Vec::new();
@@ -144,8 +141,8 @@ fn moved_processors(runs: &[Run]) -> Vec<Finding> {
                 "Handing a cache line between the same two processors took {} at one time and {} at another, as when a \
                  hypervisor moves them apart. Shares of the limit use the hand-over measured next to each group; do not \
                  compare numbers of different groups.",
-                value(low, "us"),
-                value(high, "us")
+                quantity(low, "us"),
+                quantity(high, "us")
             ),
             examples: Vec::new(),
         })
@@ -174,7 +171,7 @@ fn differing_machines(runs: &[Run]) -> Option<Finding> {
 fn busy_machine(runs: &[Run]) -> Vec<Finding> {
     // Virtual time is not disturbed by what else the machine does.
     let busy = |run: &&Run| {
-        if run.header().fabric.name.starts_with("sim:") {
+        if simulated_machine(&run.header().fabric.name).is_some() {
             return false;
         }
         let environment = &run.header().environment;
@@ -206,7 +203,12 @@ fn not_converged(cases: &[Case]) -> Option<Finding> {
     let (time, samples) = (by(StopReason::TimeLimit), by(StopReason::SampleLimit));
     let text = |m: &Measurement| {
         let s = &m.summary;
-        format!("{}, ± {} after {} samples", value(s.median, &m.unit), percent(half_width(m)), s.n)
+        format!(
+            "{}, ± {} after {} samples",
+            quantity(s.median, &m.unit),
+            whole_percent(half_width(m)),
+            s.n
+        )
     };
     finding(
         &open,
@@ -241,9 +243,9 @@ fn noisy(cases: &[Case]) -> Option<Finding> {
         |m| {
             format!(
                 "median {}, p99 {}, max {}",
-                value(m.summary.median, &m.unit),
-                value(m.summary.p99, &m.unit),
-                value(m.summary.max, &m.unit)
+                quantity(m.summary.median, &m.unit),
+                quantity(m.summary.p99, &m.unit),
+                quantity(m.summary.max, &m.unit)
             )
         },
     )
@@ -305,7 +307,7 @@ fn clock_bound(cases: &[Case]) -> Option<Finding> {
         Weight::Note,
         format!("{} measurements hold the clock's own cost.", bound.len()),
         "Reading the clock takes more than 5 % of each sample there.".into(),
-        |m| percent(m.timing.clock_share),
+        |m| whole_percent(m.timing.clock_share),
     )
 }
 

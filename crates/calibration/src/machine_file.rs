@@ -1,19 +1,21 @@
-//! A calibration as a machine file, with where each number comes from.
+//! Writes costs as a machine file, each with its source.
 
 use std::fmt::Write;
 
-use contract::record::{Measurement, Run};
+use contract::record::Run;
 
-use super::boards::FoundBoard;
-use super::curve::Curve;
-use super::{Ends, Found, LineStates, NO_LIMIT_MB_PER_S, TwinPauses};
+use crate::boards::BoardCosts;
+use crate::costs::{Costs, Ends, NO_LIMIT_MB_PER_S};
+use crate::curve::Curve;
+use crate::pauses::TwinPauses;
+use crate::states::LineStates;
 
-/// The machine file of what was found.
-pub(super) fn describe(
+/// The machine file of a twin named `name` with these costs and pauses.
+pub(crate) fn describe(
     name: &str,
     run: &Run,
     states: &LineStates,
-    found: &Found,
+    costs: &Costs,
     pauses: &TwinPauses,
 ) -> String {
     let environment = &run.header().environment;
@@ -24,11 +26,11 @@ pub(super) fn describe(
     );
     let from = format!("the run {}", run.label);
     for section in [
-        processor_section(run, found),
-        ends_section(found),
-        protocol_section(found),
-        network_section(found),
-        board_section(found),
+        processor_section(costs),
+        ends_section(costs),
+        protocol_section(costs),
+        network_section(costs),
+        board_section(costs),
     ] {
         if !section.is_empty() {
             text.push('\n');
@@ -36,28 +38,28 @@ pub(super) fn describe(
         }
     }
     text.push_str(&pauses.text());
-    text.push_str(&sources(found, pauses, &from));
+    text.push_str(&sources(costs, pauses, &from));
     text
 }
 
-fn processor_section(run: &Run, found: &Found) -> String {
-    let polling_us = median_of_one(run, "clock-cost").map_or(0.1, |(_, us)| us.max(0.001));
+fn processor_section(costs: &Costs) -> String {
+    let polling_us = costs.clock_us.map_or(0.1, |us| us.max(0.001));
     let mut text = format!("[processor]\npolling_us = {polling_us:.6}\n");
-    if let [_, _, ..] = found.copy.pieces[..] {
-        let _ = write!(text, "{}", pieces("copy", &found.copy));
-    } else if let Some((size_bytes, us)) = median_of_one(run, "copy").filter(|(_, us)| *us > 0.0) {
+    if let [_, _, ..] = costs.copy.pieces[..] {
+        let _ = write!(text, "{}", pieces("copy", &costs.copy));
+    } else if let Some((size_bytes, us)) = costs.one_copy.filter(|(_, us)| *us > 0.0) {
         let _ = writeln!(text, "copy_mb_per_s = {:.3}", size_bytes as f64 / us);
     }
-    if let Some(mops) = found.reduction_mops {
+    if let Some(mops) = costs.reduction_mops {
         let _ = writeln!(text, "reduction_mops = {mops:.3}");
     }
     text
 }
 
-fn ends_section(found: &Found) -> String {
-    let post_us = found.post_us.unwrap_or(0.0);
+fn ends_section(costs: &Costs) -> String {
+    let post_us = costs.post_us.unwrap_or(0.0);
     let mut text = format!("[endpoint]\npost_us = {post_us:.6}\n");
-    if let Some(copies) = &found.copies {
+    if let Some(copies) = &costs.copies {
         for (name, curve) in [
             ("send", &copies.send),
             ("receive", &copies.receive),
@@ -74,19 +76,19 @@ fn ends_section(found: &Found) -> String {
         return text;
     }
     let curve = |us: fn(&Ends) -> f64| {
-        let points = found.ends.iter().map(|ends| (ends.size_bytes, us(ends))).collect();
+        let points = costs.ends.iter().map(|ends| (ends.size_bytes, us(ends))).collect();
         Curve::through(&points, &[])
     };
     text.push_str(&pieces("setup", &curve(|ends| ends.setup_us)));
     text.push_str(&pieces("receive", &curve(|ends| ends.receive_us)));
-    let simplex = found.simplex();
+    let simplex = costs.simplex();
     let _ = write!(text, "simplex = {simplex}\nsend_waits_for_link = {simplex}\n");
     text
 }
 
-fn board_section(found: &Found) -> String {
-    let Some(board) = &found.board else { return String::new() };
-    let FoundBoard { ranks_max, bytes_max, piece_bytes, places, see_us, look_us, .. } = board;
+fn board_section(costs: &Costs) -> String {
+    let Some(board) = &costs.board else { return String::new() };
+    let BoardCosts { ranks_max, bytes_max, piece_bytes, places, see_us, look_us, .. } = board;
     let crowding = 1e3 * (board.crowding - 1.0);
     let mut text = format!(
         "[board]\nranks_max = {ranks_max}\nbytes_max = {bytes_max}\npiece_bytes = {piece_bytes}\nplaces = {places}\nsee_us = {see_us:.6}\nlook_us = {look_us:.6}\ncrowding_permille = {crowding:.0}\n"
@@ -100,25 +102,25 @@ fn board_section(found: &Found) -> String {
     text
 }
 
-fn protocol_section(found: &Found) -> String {
-    found.rendezvous.map_or(String::new(), |found| {
+fn protocol_section(costs: &Costs) -> String {
+    costs.rendezvous.map_or(String::new(), |found| {
         let (eager_bytes, answer_us) = (found.eager_bytes, found.answer_us);
         format!("[protocol]\neager_bytes = {eager_bytes}\nanswer_us = {answer_us:.6}\n")
     })
 }
 
-fn network_section(found: &Found) -> String {
-    // A message between two nodes passes two links, into the switch and out of it.
-    let latency_us = found.latency_us / 2.0;
-    // Copies are work for the ends; nothing lies between them.
+fn network_section(costs: &Costs) -> String {
+    // A message between two nodes passes two links, one into the switch and one out of it.
+    let latency_us = costs.latency_us / 2.0;
+    // Copies occupy the ends only.
     let link_mb_per_s =
-        if found.copies.is_some() { NO_LIMIT_MB_PER_S } else { found.link_mb_per_s };
+        if costs.copies.is_some() { NO_LIMIT_MB_PER_S } else { costs.link_mb_per_s };
     format!(
         "[network]\nshape = \"switch\"\nlink_mb_per_s = {link_mb_per_s:.3}\nlatency_us = {latency_us:.6}\nswitching = \"cut-through\"\n"
     )
 }
 
-fn sources(found: &Found, pauses: &TwinPauses, from: &str) -> String {
+fn sources(costs: &Costs, pauses: &TwinPauses, from: &str) -> String {
     let mut all = vec![
         (
             "processor",
@@ -127,7 +129,7 @@ fn sources(found: &Found, pauses: &TwinPauses, from: &str) -> String {
                 "copy, clock-cost and reduce of {from}; 0.1 µs to poll where the clock's cost was not measured."
             ),
         ),
-        ("endpoint", "measured", ends_source(found, from)),
+        ("endpoint", "measured", ends_source(costs, from)),
         (
             "network",
             "measured",
@@ -136,14 +138,14 @@ fn sources(found: &Found, pauses: &TwinPauses, from: &str) -> String {
             ),
         ),
     ];
-    if let Some(rendezvous) = found.rendezvous {
+    if let Some(rendezvous) = costs.rendezvous {
         let step = format!(
             "The ping-pong of {from} takes {:.3} µs more beyond {} bytes than lines through its neighbours.",
             rendezvous.handshake_us, rendezvous.eager_bytes
         );
         all.push(("protocol", "derived", step));
     }
-    if found.board.is_some() {
+    if costs.board.is_some() {
         let how = format!(
             "broadcast and reduce between 2 ranks of {from}; sizes and number of pieces are the fabric's own words. Assumed for more ranks than two: a look at one more board takes what the shortest message of a stream does (bandwidth), for both are one line from another's cache; all read a line as fast as one does; ranks are no more in each other's way than two; what the shortest reduction takes is spent once, not for each part."
         );
@@ -157,22 +159,22 @@ fn sources(found: &Found, pauses: &TwinPauses, from: &str) -> String {
     text
 }
 
-fn ends_source(found: &Found, from: &str) -> String {
+fn ends_source(costs: &Costs, from: &str) -> String {
     let measured =
         format!("ping-pong and bandwidth between 2 ranks of {from}, exact at each measured size.");
-    if let Some(copies) = &found.copies {
+    if let Some(copies) = &costs.copies {
         return format!(
             "{measured} The fabric says that messages are copies in memory, from {} bytes on by both ends at once. Posting is what short streams both ways (two-way-bandwidth) take longer than sending and receiving; that a collective's steps between more ranks than boards are for post as a program does is the fabric's way.",
             copies.both_from_bytes
         );
     }
-    let both_ways = match found.both_ways {
+    let both_ways = match costs.both_ways {
         Some(ratio) => format!(
             "A message each way at once takes {ratio:.2} times one message (two-way-bandwidth over bandwidth, median from 16 KiB on; below, what it takes longer is posting)"
         ),
         None => "Streams both ways were not measured: as on a machine whose processors copy".into(),
     };
-    let does = if found.simplex() {
+    let does = if costs.simplex() {
         "so an end sends or receives, but not both"
     } else {
         "so an end sends and receives at once"
@@ -180,7 +182,7 @@ fn ends_source(found: &Found, from: &str) -> String {
     format!("{measured} {both_ways}, {does}.")
 }
 
-/// A field of pieces.
+/// A field of the machine file that holds the pieces of a curve.
 fn pieces(name: &str, curve: &Curve) -> String {
     let mut text = format!("{name} = [\n");
     for piece in &curve.pieces {
@@ -192,14 +194,4 @@ fn pieces(name: &str, curve: &Curve) -> String {
     }
     text.push_str("]\n");
     text
-}
-
-/// The median of a benchmark on one rank, at the size nearest to what fits a cache of any machine.
-fn median_of_one(run: &Run, benchmark: &str) -> Option<(u64, f64)> {
-    const NEAR_BYTES: u64 = 64 * 1024;
-    let wanted = |m: &&Measurement| m.benchmark == benchmark && m.metric == "time";
-    let measured = run.measurements.iter().filter(wanted);
-    measured
-        .min_by_key(|m| m.size_bytes.abs_diff(NEAR_BYTES))
-        .map(|m| (m.size_bytes, m.summary.median))
 }

@@ -3,9 +3,7 @@
 //! A stack of its own mapping and the guard below it are two mappings, of which Linux allows 65 530 a process
 //! (`vm.max_map_count`): some 32 700 stacks. Here all stacks lie in one mapping, and their guards are markers in its
 //! page tables (`MADV_GUARD_INSTALL`, Linux 6.13), which split nothing. Where the kernel has no such markers, each
-//! stack is mapped by itself as before.
-//!
-//! It lies in this crate because it maps memory and this crate is where the project does; docs/decisions tells more.
+//! stack is a mapping of its own. `docs/decisions/0011` has the reasons.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -14,8 +12,6 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 use corosensei::stack::{DefaultStack, MIN_STACK_SIZE, Stack, StackPointer};
-
-use crate::system::page_bytes;
 
 /// `MADV_GUARD_INSTALL` of linux/mman.h, which the `libc` crate does not have yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
@@ -183,7 +179,7 @@ impl Region {
         // SAFETY: the page lies in this mapping (number < count or the mapping's first), and nobody uses it: it is below
         // what the stack of this number may use, and no stack of this number has been given out.
         let returned = unsafe { libc::madvise(lowest.cast(), page_bytes(), MADV_GUARD_INSTALL) };
-        crate::system::check(returned).map(drop)
+        if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     /// The lowest address of a stack, its guard page included.
@@ -230,6 +226,12 @@ impl PooledStack {
             Inner::Separate(stack) => (stack.limit().get(), stack.base().get()),
         }
     }
+}
+
+/// The length of a page.
+fn page_bytes() -> usize {
+    // SAFETY: no memory is involved.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }
 
 fn pointer(address: usize) -> StackPointer {

@@ -1,27 +1,27 @@
-//! Where the time of a message makes a step: the longest message that is sent at once.
+//! The eager limit: the length after which the time of a message makes a step.
 
-use super::BySize;
+use crate::times::BySize;
 
 /// A step of the time over the length.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Knee {
+pub(crate) struct Knee {
     /// The last length before it.
-    pub(super) last_bytes: u64,
+    pub(crate) last_bytes: u64,
     /// Its height.
-    pub(super) step_us: f64,
+    pub(crate) step_us: f64,
 }
 
-/// So many lengths on each side show where the line before and the line after a step lie.
+/// How many lengths on each side the line before a step and the line after it are fitted to.
 const SIDE: usize = 3;
-/// A lower step than this share of the time is no step: medians differ by as much between runs.
+/// The least height of a step as a share of the time. Medians of two runs differ by up to that much.
 const STEP_MIN: f64 = 0.15;
 
-/// The highest step for its time, if there is one.
+/// The step that is highest relative to its time, if there is one.
 ///
-/// Between a length and the next one lies a step if all lengths after it lie above the line through those before, and all
-/// lengths before it below the line through those after: a mere change of slope lets the two lines meet, and one disturbed
-/// length is followed by others that are not. The step's height is the smallest of these distances.
-pub(super) fn find(times_us: &BySize) -> Option<Knee> {
+/// A step lies between two lengths if all lengths after it lie above the line through those before it, and all lengths
+/// before it below the line through those after it. At a change of slope the two lines meet, and a disturbed length is
+/// followed by undisturbed ones; neither is a step. The height of the step is the smallest of these distances.
+pub(crate) fn find(times_us: &BySize) -> Option<Knee> {
     let points: Vec<(f64, f64)> = times_us.iter().map(|(&size, &us)| (size as f64, us)).collect();
     let candidates = SIDE..=points.len().checked_sub(SIDE)?;
     let steps = candidates.filter_map(|next| {

@@ -2,33 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use analysis::limits::{Bound, GROUP as LIMITS, Limits, Share, Shares};
+use analysis::limits::{Bound, GROUP as LIMITS, Limits, Shares};
 use contract::record::{Measurement, Run};
 
 use super::agreement::agreement;
 use super::chain::chains;
-use super::group_table::{UNCONVERGED, group_table};
+use super::entry::{Entry, UNCONVERGED};
+use super::group_table::group_table;
 use super::headlines::headlines;
-use super::quantity::{memory, quantity, ranks};
 use super::real_time::{pauses, search};
-
-/// A measurement with its share of the limit that bounds it, if one does.
-pub(super) struct Finding<'a> {
-    pub(super) measurement: &'a Measurement,
-    pub(super) share: Option<Share>,
-}
+use crate::fabric_name::simulated_machine;
+use crate::wording::{about_size, quantity, ranks};
 
 /// The tables of a run.
-pub(crate) fn findings(run: &Run) -> String {
+pub(crate) fn tables(run: &Run) -> String {
     let shares = Shares::of(run);
     let limits = shares.limits();
-    let found: Vec<Finding> = latest(run)
+    let found: Vec<Entry> = latest(run)
         .into_iter()
-        .map(|measurement| Finding { measurement, share: shares.share(measurement) })
+        .map(|measurement| Entry { measurement, share: shares.share(measurement) })
         .collect();
     let mut text = format!("{}\n\n", machine(run));
-    for (benchmark, count) in tables(&found) {
-        let of_table: Vec<&Finding> = found
+    for (benchmark, count) in subjects(&found) {
+        let of_table: Vec<&Entry> = found
             .iter()
             .filter(|f| f.measurement.benchmark == benchmark && f.measurement.ranks == count)
             .collect();
@@ -62,8 +58,8 @@ pub(crate) fn findings(run: &Run) -> String {
 }
 
 /// Whether messages are bounded by limits that the run did not measure.
-fn lacks_limit(found: &Finding, limits: &Limits) -> bool {
-    let Finding { measurement: m, share } = found;
+fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
+    let Entry { measurement: m, share } = found;
     let bound = || Bound::of(&m.benchmark, m.ranks, &m.parameters, limits.cores);
     share.is_none() && matches!(bound(), Some(Bound::Path(_)))
 }
@@ -71,7 +67,7 @@ fn lacks_limit(found: &Finding, limits: &Limits) -> bool {
 /// The machine in a line.
 fn machine(run: &Run) -> String {
     let header = run.header();
-    if let Some(name) = header.fabric.name.strip_prefix("sim:") {
+    if let Some(name) = simulated_machine(&header.fabric.name) {
         return format!("the simulated machine {name}; times are virtual");
     }
     let environment = &header.environment;
@@ -80,25 +76,25 @@ fn machine(run: &Run) -> String {
         environment.host,
         environment.processor,
         environment.processors_available,
-        memory(environment.memory_bytes),
+        about_size(environment.memory_bytes),
         environment.kernel,
         header.fabric.name
     )
 }
 
 /// The benchmarks with their numbers of ranks, the limits first: every later number is read against them.
-fn tables<'a>(found: &[Finding<'a>]) -> Vec<(&'a str, usize)> {
-    let mut tables: Vec<(bool, &str, usize)> = Vec::new();
-    for Finding { measurement, .. } in found {
-        let table =
+fn subjects<'a>(found: &[Entry<'a>]) -> Vec<(&'a str, usize)> {
+    let mut subjects: Vec<(bool, &str, usize)> = Vec::new();
+    for Entry { measurement, .. } in found {
+        let subject =
             (measurement.group != LIMITS, measurement.benchmark.as_str(), measurement.ranks);
-        if !tables.contains(&table) {
-            tables.push(table);
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
         }
     }
     // A stable sort: within both halves the order of measuring stays.
-    tables.sort_by_key(|(ordinary, ..)| *ordinary);
-    tables.into_iter().map(|(_, benchmark, ranks)| (benchmark, ranks)).collect()
+    subjects.sort_by_key(|(ordinary, ..)| *ordinary);
+    subjects.into_iter().map(|(_, benchmark, ranks)| (benchmark, ranks)).collect()
 }
 
 /// The measurements without those that were made again later.

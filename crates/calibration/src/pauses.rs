@@ -1,21 +1,21 @@
-//! The pauses that `clock` saw, as a machine's.
+//! The pauses of a machine's processors, from those that `clock` saw.
 //!
-//! A regular kind becomes pauses at its period, each up to its jitter late. What fits no period becomes one pause in each
-//! stretch of the mean distance, at a random moment of it: as many of them, as long, but more evenly spread than chance
-//! would have them.
+//! A regular kind becomes pauses at its period, each delayed by up to its jitter. Pauses without a period become one
+//! pause in each stretch of their mean distance, at a random moment of it. Their number and length are as measured, but
+//! they are spread more evenly than at random.
 
 use std::fmt::Write;
 
 use contract::record::{Measurement, ParameterValue, PauseKind, Pauses, Run};
 
-/// The pauses of a twin.
+/// The pauses of a simulated machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwinPauses {
     /// Whether the run looked for pauses at all.
     pub looked: bool,
-    /// What the machine file has.
+    /// The pauses that the machine file has.
     pub written: Vec<TwinPause>,
-    /// What it has not, and why, in words.
+    /// The pauses that it does not have, each with the reason, as sentences.
     pub left_out: Vec<String>,
 }
 
@@ -24,13 +24,13 @@ pub struct TwinPauses {
 pub struct TwinPause {
     /// The kind as the first of its processors saw it.
     pub kind: PauseKind,
-    /// The processors that have it; none said where all have it alike.
+    /// The processors that have it; `None` where all have it.
     pub processors: Option<Vec<usize>>,
-    /// Whether it comes to all of them at the same moments.
+    /// Whether all of them have it at the same moments.
     pub at_once: bool,
 }
 
-/// A program must have this much of the time between two pauses of a kind.
+/// The share of the time between two pauses of a kind that must be left for the program.
 const LEFT_FOR_PROGRAMS: f64 = 0.1;
 /// The moments of a regular kind differ by less than this share of its period where it comes to all processors at once.
 const SAME_MOMENT: f64 = 0.02;
@@ -39,8 +39,8 @@ const SAME_PERIOD: f64 = 1.02;
 const SAME_IRREGULAR_PERIOD: f64 = 1.5;
 const SAME_LENGTH: f64 = 1.5;
 
-/// The pauses in `run`, which is without any where it holds no `clock`.
-pub(super) fn find(run: &Run) -> TwinPauses {
+/// The pauses in `run`; none where it does not hold `clock`.
+pub(crate) fn find(run: &Run) -> TwinPauses {
     let seen = seen(run);
     let mut found = TwinPauses { looked: !seen.is_empty(), ..TwinPauses::default() };
     let mut on: Vec<(PauseKind, Vec<(usize, f64)>)> = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn find(run: &Run) -> TwinPauses {
     found
 }
 
-/// What each processor saw, by the rank that looked; of what was measured twice the later one.
+/// What each rank saw of its processor. Of two measurements of one rank it is the later.
 fn seen(run: &Run) -> Vec<(usize, &Pauses)> {
     let mut seen: Vec<(usize, &Pauses)> = Vec::new();
     let lost = |m: &&Measurement| m.benchmark == "clock" && m.metric == "lost";
@@ -98,20 +98,21 @@ fn twin(kind: PauseKind, on: &[(usize, f64)], processors: usize) -> TwinPause {
     }
 }
 
-/// How much a pause may be shorter or longer than the median, so that none is shorter or longer than those that were seen.
+/// By how much a pause may be shorter or longer than the median without leaving the range of those seen.
 fn length_jitter_us(kind: &PauseKind) -> f64 {
     let PauseKind { length_median_us, length_min_us, length_max_us, .. } = *kind;
     (length_median_us - length_min_us).min(length_max_us - length_median_us).max(0.0)
 }
 
-/// By how much it may begin later: a regular kind by its jitter to either side, another as far as there is room.
+/// By how much a pause may be delayed: one of a regular kind by its jitter to either side, another as far as there is
+/// room.
 fn period_jitter_us(kind: &PauseKind) -> f64 {
     let room = kind.period_us * (1.0 - LEFT_FOR_PROGRAMS / 2.0);
     let room = (room - kind.length_median_us - length_jitter_us(kind)).max(0.0);
     if kind.regular { (2.0 * kind.period_jitter_us).min(room) } else { room }
 }
 
-/// Why a kind cannot be a machine's.
+/// Why a machine cannot have this kind; `None` if it can.
 fn refused(kind: &PauseKind) -> Option<String> {
     let longest = kind.length_median_us + length_jitter_us(kind);
     let none_left = longest > kind.period_us * (1.0 - LEFT_FOR_PROGRAMS);
@@ -133,7 +134,7 @@ fn are_alike(a: &PauseKind, b: &PauseKind) -> bool {
 }
 
 /// A kind in words: `every 10000 us, 112 us long`.
-pub(super) fn words(kind: &PauseKind) -> String {
+pub(crate) fn words(kind: &PauseKind) -> String {
     let when = if kind.regular { "every" } else { "irregular, one in" };
     format!(
         "{when} {:.0} us, {:.1} us long ({} seen)",
@@ -143,7 +144,7 @@ pub(super) fn words(kind: &PauseKind) -> String {
 
 impl TwinPauses {
     /// The `[[pause]]` tables of the machine file.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for TwinPause { kind, processors, at_once } in &self.written {
             let _ = write!(
@@ -165,8 +166,8 @@ impl TwinPauses {
         text
     }
 
-    /// Where they come from; nothing where there are none.
-    pub(super) fn source(&self, from: &str) -> Option<(&'static str, &'static str, String)> {
+    /// The source of the pauses, for the machine file; `None` where there are none.
+    pub(crate) fn source(&self, from: &str) -> Option<(&'static str, &'static str, String)> {
         let from = format!(
             "clock of {from}. Regular kinds keep their period; others come once in each stretch of their mean distance, at a random moment of it. Processors that were not looked at have the kinds that all looked at had."
         );

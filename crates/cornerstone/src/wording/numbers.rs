@@ -1,11 +1,9 @@
 //! Numbers for people: three significant digits and a unit that fits.
 
-use maud::{Markup, html};
-
 /// A value with its unit, scaled so that it reads well: `0.293` in `us` becomes `293 ns`.
 ///
 /// Units that it does not know are left as they are.
-pub(crate) fn value(value: f64, unit: &str) -> String {
+pub(crate) fn quantity(value: f64, unit: &str) -> String {
     match unit {
         _ if value == 0.0 => format!("0 {}", unit_name(unit)),
         "ns" => time_ns(value),
@@ -38,17 +36,8 @@ pub(crate) fn about_size(bytes: u64) -> String {
     scaled(bytes, &steps)
 }
 
-/// A text with names between backticks set as code.
-pub(super) fn prose(text: &str) -> Markup {
-    html! {
-        @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
-}
-
 /// The name of a unit as print has it.
-pub(super) fn unit_name(unit: &str) -> &str {
+pub(crate) fn unit_name(unit: &str) -> &str {
     if unit == "us" { "µs" } else { unit }
 }
 
@@ -58,12 +47,18 @@ pub(crate) fn significant(value: f64) -> String {
 }
 
 /// Five significant digits, for tables that are copied into other programs.
-pub(super) fn precise(value: f64) -> String {
+pub(crate) fn precise(value: f64) -> String {
     digits(value, 5)
 }
 
+/// A share as a percentage, to a tenth.
+pub(crate) fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
 /// A share as a percentage: `0.931` becomes `93 %`, and what rounds to nothing `0.4 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn whole_percent(share: f64) -> String {
     if share != 0.0 && share.abs() < 0.01 {
         format!("{} %", digits(share * 100.0, 1))
     } else {
@@ -114,23 +109,23 @@ mod tests {
 
     #[test]
     fn times_take_the_unit_that_fits() {
-        assert_eq!(value(0.2934, "us"), "293 ns");
-        assert_eq!(value(0.9996, "us"), "1.00 µs");
-        assert_eq!(value(12_345.0, "us"), "12.3 ms");
-        assert_eq!(value(2.0, "s"), "2.00 s");
-        assert_eq!(value(0.0, "us"), "0 µs");
+        assert_eq!(quantity(0.2934, "us"), "293 ns");
+        assert_eq!(quantity(0.9996, "us"), "1.00 µs");
+        assert_eq!(quantity(12_345.0, "us"), "12.3 ms");
+        assert_eq!(quantity(2.0, "s"), "2.00 s");
+        assert_eq!(quantity(0.0, "us"), "0 µs");
     }
 
     #[test]
     fn rates_take_the_unit_that_fits() {
-        assert_eq!(value(21_340.0, "MB/s"), "21.3 GB/s");
-        assert_eq!(value(94_100.0, "MFLOP/s"), "94.1 GFLOP/s");
-        assert_eq!(value(0.5, "MB/s"), "500 kB/s");
+        assert_eq!(quantity(21_340.0, "MB/s"), "21.3 GB/s");
+        assert_eq!(quantity(94_100.0, "MFLOP/s"), "94.1 GFLOP/s");
+        assert_eq!(quantity(0.5, "MB/s"), "500 kB/s");
     }
 
     #[test]
     fn an_unknown_unit_is_kept() {
-        assert_eq!(value(1234.0, "widgets"), "1230 widgets");
+        assert_eq!(quantity(1234.0, "widgets"), "1230 widgets");
     }
 
     #[test]
@@ -151,8 +146,16 @@ mod tests {
         assert_eq!(significant(9.996), "10.0");
         assert_eq!(significant(238.5), "239");
         assert_eq!(significant(-238.5), "-239");
-        assert_eq!(percent(0.931), "93 %");
-        assert_eq!(percent(1.634), "163 %");
-        assert_eq!(percent(0.0042), "0.4 %");
+        assert_eq!(whole_percent(0.931), "93 %");
+        assert_eq!(whole_percent(1.634), "163 %");
+        assert_eq!(whole_percent(0.0042), "0.4 %");
+    }
+
+    #[test]
+    fn shares_are_percentages_to_a_tenth() {
+        for (share, text) in [(0.05, "5 %"), (0.684, "68.4 %"), (0.9996, "100 %"), (0.0002, "0 %")]
+        {
+            assert_eq!(percent(share), text);
+        }
     }
 }

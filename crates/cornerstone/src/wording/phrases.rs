@@ -1,8 +1,6 @@
-//! Numbers as people read them, as in the report: three digits and a unit that suits them.
+//! Ranges, counts and waits in words.
 
-pub(crate) use crate::report::format::{
-    about_size as memory, significant as digits, size, value as quantity,
-};
+use super::numbers::quantity;
 
 /// `low` and `high` of `unit` as a range.
 pub(crate) fn range(low: f64, high: f64, unit: &str) -> String {
@@ -20,12 +18,6 @@ pub(crate) fn between(low: String, high: String) -> String {
 /// A number of ranks.
 pub(crate) fn ranks(count: usize) -> String {
     if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
-}
-
-/// A share as a percentage, to a tenth.
-pub(crate) fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// A length of time to wait, a second at least: `45 s`, `3 min 05 s`.
@@ -48,14 +40,6 @@ mod tests {
         assert_eq!(range(0.1714, 0.1801, "us"), "171 .. 180 ns");
         assert_eq!(range(0.95, 1.05, "us"), "950 ns .. 1.05 µs");
         assert_eq!(range(17_000.0, 18_230.0, "MB/s"), "17.0 .. 18.2 GB/s");
-    }
-
-    #[test]
-    fn shares_are_percentages_to_a_tenth() {
-        for (share, text) in [(0.05, "5 %"), (0.684, "68.4 %"), (0.9996, "100 %"), (0.0002, "0 %")]
-        {
-            assert_eq!(percent(share), text);
-        }
     }
 
     #[test]

@@ -1,21 +1,23 @@
-//! The states of the machine that a run in turns has seen, and which turns a twin is made from.
+//! The performance states of the machine during a run in turns, and the turns from which a twin is made.
 //!
-//! A virtual machine's processors are moved by their host: a cache line then takes several times as long from one to the
-//! other, for seconds or minutes, and every message with it. A twin is of one state. Which turn was made in which is told
-//! by nothing but the line that was timed beside it, never by the benchmark's own times, and by no twin's.
+//! The host of a virtual machine moves its processors. For seconds or minutes a cache line then takes several times as
+//! long from one processor to the other, and so does every message. A twin describes one state. The cache line that was
+//! timed beside a turn decides in which state the turn was made; the benchmark's own times do not, because then the
+//! twin would select the times that it is compared with.
 
+use analysis::statistics::Sample;
 use contract::record::{Measurement, Run};
 
-/// What the lines beside all turns of a run say.
+/// The states that the cache lines beside all turns of a run show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineStates {
-    /// Longer lines are of the slower state; none where all lines are of one.
+    /// Lines that take longer belong to the slower state; `None` where there is only one state.
     border_us: Option<f64>,
-    /// Whether most turns were made in the slower state, so that the twin is of that one.
+    /// Whether most turns were made in the slower state, so that the twin describes that one.
     slower: bool,
-    /// The turns, by where they belong.
+    /// How many turns were made in which state.
     pub count: TurnCount,
-    /// The median of the line in the state that the twin is of; none where no line was timed.
+    /// The median of the line in the state that the twin describes; `None` where no line was timed.
     pub line_us: Option<f64>,
     /// The median of the line in the other state, if there is one.
     pub other_line_us: Option<f64>,
@@ -26,19 +28,19 @@ pub struct LineStates {
 pub struct TurnCount {
     /// All turns of the run.
     pub all: u64,
-    /// Set aside: the line took as long as in the other state, before and after.
+    /// Set aside: the line was of the other state, before and after.
     pub other: u64,
     /// Set aside: the state changed meanwhile.
     pub changed: u64,
 }
 
-/// Two states differ by at least this factor of the median line; within one a line varies by less.
+/// The least factor between the median lines of two states. Within a state a line varies by less.
 const APART: f64 = 1.8;
-/// Fewer lines than this share are no state, but disturbed by something else.
+/// The least share of the lines that make a state. Fewer are disturbances.
 const SHARE_MIN: f64 = 0.01;
 
 impl LineStates {
-    /// The states that `run` shows: none where it was not made in turns.
+    /// The states that `run` shows; the default where it was not made in turns.
     pub fn of(run: &Run) -> LineStates {
         let turns = || {
             let times = run.measurements.iter().filter(|m| m.metric == "time");
@@ -58,7 +60,7 @@ impl LineStates {
             lines.iter().filter(|line| is_slow(line[0]) != is_slow(line[1])).count() as u64;
         let fast = lines.len() as u64 - slow - changed;
         let (low, high): (Vec<f64>, Vec<f64>) = sorted.iter().partition(|&&us| !is_slow(us));
-        let (low_us, high_us) = (middle(&low), middle(&high));
+        let (low_us, high_us) = (median(&low), median(&high));
         states.slower = slow > fast;
         states.count.changed = changed;
         states.count.other = slow.min(fast);
@@ -67,15 +69,15 @@ impl LineStates {
         states
     }
 
-    /// Whether a turn with these lines is used; one beside which none was timed is.
+    /// Whether a turn with these lines is used. A turn without lines is.
     fn uses(&self, line_us: Option<[f64; 2]>) -> bool {
         let (Some(lines), Some(border_us)) = (line_us, self.border_us) else { return true };
         lines.iter().all(|&us| (us > border_us) == self.slower)
     }
 
-    /// The time of a measurement in microseconds without the clock's own share, for reading a simulated clock takes
-    /// nothing: the median of its turns' medians, of those that are used, or the median of all samples where there were no
-    /// turns. None where every turn is set aside.
+    /// The time of a measurement in microseconds: the median of the medians of its turns, of those that are used, or
+    /// the median of all samples where there were no turns. `None` where every turn is set aside. The clock's own share
+    /// is subtracted, because reading a simulated clock takes no time.
     pub fn time_us(&self, measurement: &Measurement) -> Option<f64> {
         let without_clock = |us: f64, share: f64| us * (1.0 - share.clamp(0.0, 1.0));
         if measurement.turns.is_empty() {
@@ -88,25 +90,22 @@ impl LineStates {
             let own = (turn.samples as usize).min(rest.len());
             let (samples, later) = rest.split_at(own);
             rest = later;
-            let mut samples = samples.to_vec();
-            samples.sort_by(f64::total_cmp);
-            if let Some(us) = middle(&samples).filter(|_| self.uses(turn.line_us)) {
+            if let Some(us) = median(samples).filter(|_| self.uses(turn.line_us)) {
                 medians.push(without_clock(us, turn.clock_share));
             }
         }
-        medians.sort_by(f64::total_cmp);
-        middle(&medians)
+        median(&medians)
     }
 }
 
-/// Where these lines, in order, part into two states: between two neighbours, so that the logarithms on either side lie as near
-/// to each other as they can. None if both sides are too near to each other, or one is too small.
+/// The border that divides these lines, in ascending order, into two states. It is placed so that the logarithms on
+/// each side vary as little as possible. `None` if the two sides are too near to each other, or one is too small.
 fn border(sorted_us: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = sorted_us.iter().map(|us| us.max(f64::MIN_POSITIVE).ln()).collect();
     let total: f64 = logs.iter().sum();
     let n = logs.len() as f64;
     let mut below = 0.0;
-    // The sum of squares within both sides is least where that between their means is most.
+    // The sum of squares within the two sides is least where the sum of squares between their means is greatest.
     let mut best: Option<(f64, usize)> = None;
     for (index, log) in logs.iter().enumerate().take(logs.len().saturating_sub(1)) {
         below += log;
@@ -118,17 +117,16 @@ fn border(sorted_us: &[f64]) -> Option<f64> {
         }
     }
     let (low, high) = sorted_us.split_at(best?.1);
-    (middle(high)? > APART * middle(low)?).then(|| (low[low.len() - 1] * high[0]).sqrt())
+    (median(high)? > APART * median(low)?).then(|| (low[low.len() - 1] * high[0]).sqrt())
 }
 
-/// The median of sorted values.
-fn middle(sorted: &[f64]) -> Option<f64> {
-    let n = sorted.len();
-    (n > 0).then(|| (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0)
+/// The median; `None` of no values.
+fn median(values: &[f64]) -> Option<f64> {
+    Sample::new(values).ok().map(|sample| sample.median())
 }
 
 impl std::fmt::Display for LineStates {
-    /// What was used and what was set aside, in a sentence.
+    /// A sentence on the turns that were used and those that were set aside.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let TurnCount { all, other, changed } = self.count;
         if all == 0 {
@@ -199,7 +197,7 @@ mod tests {
             (7.0, [FAR, FAR]),
             (1.4, [0.03, NEAR]),
             (5.0, [NEAR, FAR]),
-            // As slow as the other state, but the line says otherwise: it counts.
+            // As slow as the other state, but its lines are of this state: it counts.
             (8.0, [NEAR, NEAR]),
         ]);
         let lost = measurement(&[(7.0, [FAR, 0.3])]);

@@ -1,25 +1,26 @@
-//! A cost over the length, exact where it was measured and straight lines between.
+//! A cost as a function of the length: exact at the measured lengths, with straight lines between them.
 
-use super::BySize;
+use crate::times::BySize;
 
-/// Straight pieces, each from its length on: that length's cost, and what each byte beyond it adds.
+/// Straight pieces. Each begins at a length, and has the cost of that length and what each further byte adds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Curve {
-    pub(super) pieces: Vec<Piece>,
+pub(crate) struct Curve {
+    pub(crate) pieces: Vec<Piece>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Piece {
-    pub(super) from_bytes: u64,
-    pub(super) us: f64,
-    pub(super) us_per_byte: f64,
+pub(crate) struct Piece {
+    pub(crate) from_bytes: u64,
+    pub(crate) us: f64,
+    pub(crate) us_per_byte: f64,
 }
 
 impl Curve {
-    /// Through these points. At each of `breaks` (ascending) the cost may jump: no line goes across, and the lines on either
-    /// side go on to it. Shorter lengths than the shortest cost as much as it; the last line goes on. Where the next point
-    /// costs less, the cost stays until there: a byte more never costs less than nothing.
-    pub(super) fn through(points_us: &BySize, breaks: &[u64]) -> Curve {
+    /// The curve through these points. At each of `breaks` (ascending) the cost may jump: no line crosses it, and the
+    /// lines on either side are extended to it. Lengths below the shortest cost as much as the shortest; the last line
+    /// goes on. Where the next point costs less, the cost stays constant up to that point, because no byte has a
+    /// negative cost.
+    pub(crate) fn through(points_us: &BySize, breaks: &[u64]) -> Curve {
         let mut pieces = Vec::new();
         let starts = std::iter::once(0).chain(breaks.iter().copied());
         let ends = breaks.iter().copied().chain(std::iter::once(u64::MAX));
@@ -31,14 +32,14 @@ impl Curve {
         Curve { pieces }
     }
 
-    /// The cost of a length; nothing where there are no points.
-    pub(super) fn of(&self, bytes: u64) -> f64 {
+    /// The cost of a length; 0 where there are no points.
+    pub(crate) fn of(&self, bytes: u64) -> f64 {
         let piece = self.pieces.iter().rev().find(|piece| piece.from_bytes <= bytes);
         piece.map_or(0.0, |piece| piece.us + piece.us_per_byte * (bytes - piece.from_bytes) as f64)
     }
 
     /// Every cost times `factor`.
-    pub(super) fn scaled(&self, factor: f64) -> Curve {
+    pub(crate) fn scaled(&self, factor: f64) -> Curve {
         let scaled = |piece: &Piece| Piece {
             us: factor * piece.us,
             us_per_byte: factor * piece.us_per_byte,
@@ -48,10 +49,10 @@ impl Curve {
     }
 }
 
-/// The pieces from `start` on, through points of which none lies before it.
+/// Appends the pieces from `start` on, through points of which none lies before it.
 fn section(start: u64, points: &[(u64, f64)], pieces: &mut Vec<Piece>) {
     let Some(&(first, first_us)) = points.first() else { return };
-    // Alone beyond a break, a length says no more than what a byte takes.
+    // A single length beyond a break gives a cost per byte and no slope.
     let alone = if start > 0 { first_us / first as f64 } else { 0.0 };
     let mut us_per_byte = alone;
     let slope =
@@ -73,9 +74,9 @@ fn section(start: u64, points: &[(u64, f64)], pieces: &mut Vec<Piece>) {
     }
 }
 
-/// These times with others between them, from the first of `breaks` (ascending) on: between two lengths without a break a
-/// message costs more as a copy does, which caches bend by more than a line shows.
-pub(super) fn follow(times_us: &BySize, copy_us: &BySize, breaks: &[u64]) -> BySize {
+/// These times with further points between them, from the first of `breaks` (ascending) on. Between two lengths without
+/// a break the cost of a message rises as that of a copy does. Caches bend it, which a straight line would not show.
+pub(crate) fn follow(times_us: &BySize, copy_us: &BySize, breaks: &[u64]) -> BySize {
     let mut dense = times_us.clone();
     let Some(&from_bytes) = breaks.first() else { return dense };
     let points: Vec<(u64, f64)> =
@@ -111,7 +112,8 @@ mod tests {
 
     #[test]
     fn no_line_goes_across_a_break() {
-        // From 20 bytes on half as much: the line of 1 us in 10 bytes goes on to it from below, that of 1 us in 20 from above.
+        // The break is at 20 bytes. The line below it, 1 us in 10 bytes, is extended up to it; the line above it, 1 us
+        // in 20 bytes, is extended down to it.
         let found = pieces(&[(5, 0.5), (15, 1.5), (40, 2.0), (60, 3.0)], &[20]);
         let expected = [(0, 0.5, 0.0), (5, 0.5, 0.1), (15, 1.5, 0.1), (20, 1.0, 0.05)];
         assert_eq!(found[..4], expected);
@@ -123,8 +125,8 @@ mod tests {
         assert_eq!(pieces(&[(10, 1.0), (40, 2.0)], &[20])[2..], [(20, 1.0, 0.05), (40, 2.0, 0.05)]);
     }
 
-    /// A copy of 30 takes a tenth of the way from one of 20 to one of 40, so a message does. Across the break at 50, and
-    /// before the first one, nothing is known of what lies between.
+    /// A copy of 30 bytes lies a tenth of the way from that of 20 to that of 40, so the message of 30 does. Across the
+    /// break at 50, and before the first break, no point is added.
     #[test]
     fn between_two_lengths_a_message_follows_the_copy() {
         let times = BySize::from([(5, 1.0), (15, 1.0), (20, 2.0), (40, 12.0), (60, 20.0)]);
