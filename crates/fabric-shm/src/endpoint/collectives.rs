@@ -149,36 +149,39 @@ fn carry_out(
     mark: u32,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
-    // SAFETY, of all arms: whoever made the memory of the call promised as many bytes as it says, until this returns.
-    match call {
-        CollectiveCall::Barrier => team.barrier(host, mark),
-        CollectiveCall::Broadcast { root, data } => unsafe {
-            team.broadcast(host, mark, root, data.as_mut_ptr(), data.bytes())
-        },
-        CollectiveCall::Scatter { root, send, receive, each } => unsafe {
-            team.scatter(host, mark, root, send.as_ptr(), room_of(receive), each)
-        },
-        CollectiveCall::Gather { root, send, receive, each } => unsafe {
-            team.gather(host, mark, root, start_of(send), receive.as_mut_ptr(), each)
-        },
-        CollectiveCall::Allgather { send, receive, each, told } => {
-            tell(team, told);
-            unsafe { team.allgather(host, mark, start_of(send), receive.as_mut_ptr(), each) }
+    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns. The members of
+    // the call are those of the team, so there are as many blocks as each function of the team expects.
+    unsafe {
+        match call {
+            CollectiveCall::Barrier => team.barrier(host, mark),
+            CollectiveCall::Broadcast { root, data } => {
+                team.broadcast(host, mark, root, data.as_mut_ptr(), data.bytes())
+            }
+            CollectiveCall::Scatter { root, send, receive, each } => {
+                team.scatter(host, mark, root, send.as_ptr(), room_of(receive), each)
+            }
+            CollectiveCall::Gather { root, send, receive, each } => {
+                team.gather(host, mark, root, start_of(send), receive.as_mut_ptr(), each)
+            }
+            CollectiveCall::Allgather { send, receive, each, told } => {
+                tell(team, told);
+                team.allgather(host, mark, start_of(send), receive.as_mut_ptr(), each)
+            }
+            CollectiveCall::AllToAll { send, receive, each, told } => {
+                tell(team, told);
+                let to = receive.as_mut_ptr();
+                let from = send.map_or(to.cast_const(), |send| send.as_ptr());
+                team.all_to_all(host, mark, from, to, each)
+            }
+            CollectiveCall::Reduce { root, send, receive, combine } => {
+                let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
+                team.reduce(host, mark, root, from, to, send.bytes(), combine)
+            }
+            CollectiveCall::Allreduce { send, receive, combine } => {
+                let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
+                team.allreduce(host, mark, from, to, send.bytes(), combine)
+            }
         }
-        CollectiveCall::AllToAll { send, receive, each, told } => {
-            tell(team, told);
-            let to = receive.as_mut_ptr();
-            let from = send.map_or(to.cast_const(), |send| send.as_ptr());
-            unsafe { team.all_to_all(host, mark, from, to, each) }
-        }
-        CollectiveCall::Reduce { root, send, receive, combine } => unsafe {
-            let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
-            team.reduce(host, mark, root, from, to, send.bytes(), combine)
-        },
-        CollectiveCall::Allreduce { send, receive, combine } => unsafe {
-            let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
-            team.allreduce(host, mark, from, to, send.bytes(), combine)
-        },
     }
 }
 
