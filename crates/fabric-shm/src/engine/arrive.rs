@@ -83,7 +83,7 @@ impl Engine {
             }
             if body.kind == kind::SHORT {
                 if std::mem::replace(&mut in_a_row, true) {
-                    ring.prepare();
+                    ring.prefetch_ahead();
                 }
                 self.take_short_from(source);
                 continue;
@@ -114,7 +114,7 @@ impl Engine {
                 unknown => unreachable!("a cell of kind {unknown}"),
             }
             let left_bytes = self.left_bytes(source);
-            let back = &mut self.outbound[source].ring;
+            let back = &mut self.outbound[source].ring.lines;
             let ring = self.inbound[source].ring.as_mut();
             let returned = ring.is_some_and(|ring| ring.pop(&body, left_bytes, back));
             if returned {
@@ -168,9 +168,9 @@ impl Engine {
             let (first, second) = ring.data(&body, kept);
             buffer[..first.len()].copy_from_slice(first);
             buffer[first.len()..kept].copy_from_slice(second);
-            ring.pop(&body, 0, &mut self.outbound[source].ring)
+            ring.pop(&body, 0, &mut self.outbound[source].ring.lines)
         };
-        self.outbound[source].ring.begin_answer();
+        self.outbound[source].ring.end_row();
         if returned {
             self.wake(source);
         }

@@ -7,7 +7,6 @@ use std::io;
 use std::time::Instant;
 
 use crate::primitive::{spin_loop, yield_processor};
-use crate::ring::LINE_BYTES;
 use crate::segment::{Opinion, PAGE_BYTES, Segment};
 
 /// Where a rank's memory is, as seen by the others.
@@ -116,7 +115,7 @@ impl Probe {
 /// The bytes of the ring from one rank to another that are used for measuring.
 fn ring_to_probe(segment: &Segment, sender: usize, receiver: usize) -> (*mut u8, usize) {
     let ring = segment.ring(sender, receiver);
-    (ring.bytes, PROBE_BYTES.min(ring.line_count as usize * LINE_BYTES))
+    (ring.lines.start, PROBE_BYTES.min(ring.lines.bytes()))
 }
 
 impl Attach {

@@ -280,9 +280,9 @@ impl Engine {
                 senders &= senders - 1;
                 if self.inbound[sender].ring.is_none() {
                     let place = self.segment.ring(sender, self.me);
-                    let answers = self.segment.ring(self.me, sender);
+                    let back = self.segment.ring(self.me, sender);
                     // SAFETY: as for the producers; we are the only receiver.
-                    self.inbound[sender].ring = Some(unsafe { Consumer::new(place, answers) });
+                    self.inbound[sender].ring = Some(unsafe { Consumer::new(place, back) });
                     self.active.push(sender);
                 }
             }

@@ -108,7 +108,7 @@ impl Engine {
                 return false;
             }
         } else {
-            let mut back = self.inbound[to].ring.as_mut();
+            let mut back = self.inbound[to].ring.as_mut().map(|ring| &mut ring.lines);
             if !outbound.ring.has_room_for(lines_for(data.len()), back.as_deref()) {
                 return false;
             }
@@ -271,7 +271,7 @@ impl Engine {
         while moved < data.len() {
             let ring = &mut self.outbound[to].ring;
             let bytes = ring.next_fragment_bytes(far_ahead, moved, data.len() - moved);
-            let back = self.inbound[to].ring.as_ref();
+            let back = self.inbound[to].ring.as_ref().map(|ring| &ring.lines);
             if !ring.has_room_for(lines_for(bytes), back) {
                 break;
             }
@@ -318,7 +318,8 @@ impl Engine {
     }
 
     fn push_cell(&mut self, to: usize, body: Body, data: &[u8]) {
-        self.outbound[to].ring.push(body, data, self.inbound[to].ring.as_mut());
+        let back = self.inbound[to].ring.as_mut().map(|ring| &mut ring.lines);
+        self.outbound[to].ring.push(body, data, back);
         self.after_push(to);
     }
 

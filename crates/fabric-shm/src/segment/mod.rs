@@ -17,7 +17,7 @@ pub(crate) use layout::{Layout, PAGE_BYTES};
 
 use crate::arena;
 use crate::board::Board;
-use crate::ring::Place;
+use crate::ring::{ByteRing, Place};
 use crate::system;
 
 /// What the launcher decides for a whole run.
@@ -190,8 +190,10 @@ impl Segment {
                 credit: base.add(ring.credit).cast(),
                 cells: base.add(ring.cells).cast(),
                 cell_count: self.layout.cells_per_ring(),
-                bytes: base.add(ring.bytes),
-                line_count: self.layout.lines_per_ring(),
+                lines: ByteRing {
+                    start: base.add(ring.bytes),
+                    line_count: self.layout.lines_per_ring(),
+                },
             }
         }
     }
