@@ -379,7 +379,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
-        wait::is_time_to_doubt(polls, !self.engine.shares_processors())
+        wait::is_liveness_check_due(polls, !self.engine.shares_processors())
     }
 
     fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {

@@ -5,7 +5,7 @@ use contract::{Envelope, Error, Request, Result, Selector};
 use super::Engine;
 use super::operation::Way;
 use crate::segment::State;
-use crate::wait::{self, Patience, Pause};
+use crate::wait::{self, Backoff, BackoffStep};
 
 /// How often a blocking receive looks at its source's ring before it looks at anything else; some microseconds.
 pub(crate) const FIRST_LOOKS: u32 = 2000;
@@ -117,7 +117,7 @@ impl Engine {
     /// Waits for one of several to be done, the first in the list if several are.
     pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.check_alive()?;
-        let mut patience = Patience::new(self.choices.every_rank_has_a_processor);
+        let mut backoff = Backoff::new(self.choices.every_rank_has_a_processor);
         loop {
             if let Some(index) = self.first_done(requests) {
                 return Ok(index);
@@ -127,10 +127,10 @@ impl Engine {
             if self.first_done(requests).is_some() {
                 continue;
             }
-            match patience.pause() {
-                Pause::Again => {}
-                Pause::AgainWithCare => self.check_run(requests)?,
-                Pause::Sleep => self.sleep_for(requests)?,
+            match backoff.wait() {
+                BackoffStep::Poll => {}
+                BackoffStep::CheckLiveness => self.check_run(requests)?,
+                BackoffStep::Sleep => self.sleep_for(requests)?,
             }
         }
     }
@@ -209,17 +209,17 @@ impl Engine {
         engine: fn(&mut T) -> &mut Engine,
         done: &mut dyn FnMut(&mut T) -> bool,
     ) -> Result<()> {
-        let mut patience = Patience::new(engine(owner).choices.every_rank_has_a_processor);
+        let mut backoff = Backoff::new(engine(owner).choices.every_rank_has_a_processor);
         loop {
             engine(owner).progress_in_a_wait(None);
             engine(owner).check_alive()?;
             if done(owner) {
                 return Ok(());
             }
-            match patience.pause() {
-                Pause::Again => {}
-                Pause::AgainWithCare => engine(owner).check_run(&[])?,
-                Pause::Sleep => {
+            match backoff.wait() {
+                BackoffStep::Poll => {}
+                BackoffStep::CheckLiveness => engine(owner).check_run(&[])?,
+                BackoffStep::Sleep => {
                     let me = engine(owner);
                     wait::announce_sleep(me.segment.block(me.me).sleep_word());
                     let looked = me.look();
@@ -242,13 +242,13 @@ impl Engine {
         let pending: Vec<Request> = self.operations.iter_sends().map(|(send, _)| send).collect();
         for send in pending {
             let Way::Send { to } = self.operations[send].way else { continue };
-            let mut patience = Patience::new(false);
+            let mut backoff = Backoff::new(false);
             while !self.operations[send].done
                 && matches!(self.segment.block(to as usize).state(), State::Alive | State::Leaving)
                 && to as usize != self.me
             {
                 self.progress(None);
-                if patience.pause() == Pause::Sleep {
+                if backoff.wait() == BackoffStep::Sleep {
                     self.check_run(&[])?;
                     std::thread::sleep(std::time::Duration::from_micros(100));
                 }
@@ -323,10 +323,10 @@ impl Engine {
     /// Says that this rank sends no messages of its own any more and takes none. All that it has sent is in its rings
     /// before the others see that.
     pub(crate) fn leave(&mut self) -> Result<()> {
-        let mut patience = Patience::new(false);
+        let mut backoff = Backoff::new(false);
         while !self.queued.is_empty() {
             self.look()?;
-            if patience.pause() == Pause::Sleep {
+            if backoff.wait() == BackoffStep::Sleep {
                 std::thread::sleep(std::time::Duration::from_micros(100));
             }
         }

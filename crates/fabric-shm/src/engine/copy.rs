@@ -7,7 +7,8 @@ use std::io;
 use std::time::Instant;
 
 use crate::primitive::{spin_loop, yield_processor};
-use crate::segment::{Opinion, PAGE_BYTES, Segment};
+use crate::segment::{CmaVote, Segment};
+use crate::system::PAGE_BYTES;
 
 /// Where a rank's memory is, as seen by the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,14 +123,14 @@ impl Attach {
     /// What all ranks make of what each has found: who sends must choose the way that suits who receives, so attaching is the
     /// fast way for all of them or for none. A rank that something put off while it measured does not decide alone.
     pub(super) fn agree(self, segment: &Segment) -> Self {
-        let opinion = match self {
-            Attach::Allowed { fast: true } => Opinion::Fast,
-            Attach::Allowed { fast: false } => Opinion::Slow,
-            Attach::Refused(_) | Attach::Forbidden => Opinion::Impossible,
+        let vote = match self {
+            Attach::Allowed { fast: true } => CmaVote::Fast,
+            Attach::Allowed { fast: false } => CmaVote::Slow,
+            Attach::Refused(_) | Attach::Forbidden => CmaVote::Impossible,
         };
-        let all = segment.header().share_opinion(opinion, segment.ranks());
+        let all = segment.header().vote_on_cma(vote, segment.ranks());
         match self {
-            Attach::Allowed { .. } => Attach::Allowed { fast: all == Opinion::Fast },
+            Attach::Allowed { .. } => Attach::Allowed { fast: all == CmaVote::Fast },
             other => other,
         }
     }

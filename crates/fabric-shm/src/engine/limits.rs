@@ -4,7 +4,7 @@
 //! what each way does. Fragments of 4 KiB instead of a quarter of the ring were tried and are slower (OSU's latency, two
 //! processors: 2.3 instead of 1.8 us at 64 KiB, 4.4 instead of 3.3 us at 128 KiB).
 
-use crate::segment::PAGE_BYTES;
+use crate::system::PAGE_BYTES;
 
 /// Longer messages are offered first, so that a receiver which has posted nothing need not keep a copy; unless a ring holds them,
 /// which is more at 2 ranks (256 KiB) and 4 (128 KiB): an offer and its answer are a fifteenth of the time of 128 KiB.

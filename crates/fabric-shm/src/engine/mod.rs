@@ -102,7 +102,7 @@ impl Engine {
         let choices = segment.header().choices();
         let probe = Probe::publish(&segment, me);
         segment.block(me).set_processor(system::only_processor());
-        segment.header().count_attached();
+        segment.header().count_joined();
         segment.header().wait_for_all(segment.ranks());
         let attach = match choices.cross_memory_attach {
             true => probe.try_neighbour(&segment, me),

@@ -13,7 +13,7 @@ use super::limits::{ATTACHED_SHARED_FROM_BYTES, SHARED_FROM_BYTES, chunk_bytes};
 use super::message::kind;
 use super::send::{halves, numbers};
 use crate::primitive::spin_loop;
-use crate::segment::{HelpSlot, SLOTS};
+use crate::segment::{HELP_SLOTS, HelpSlot};
 
 /// How long a failing rank lets a helper finish the chunk that it is at.
 const HELPER_LOOKS: u32 = 10_000_000;
@@ -103,7 +103,7 @@ impl Engine {
     }
 
     fn free_slot(&self) -> Option<usize> {
-        (0..SLOTS).find(|&slot| self.transfers.iter().all(|one| one.slot != slot))
+        (0..HELP_SLOTS).find(|&slot| self.transfers.iter().all(|one| one.slot != slot))
     }
 
     fn copy_with_help(&mut self, request: Request, offer: Offer, bytes: usize, slot: usize) {
@@ -111,7 +111,7 @@ impl Engine {
         let source = operation.envelope.source as usize;
         let chunk_bytes = chunk_bytes(bytes);
         let chunks = bytes.div_ceil(chunk_bytes) as u32;
-        let generation = self.segment.block(self.me).slot(slot).open(chunks);
+        let generation = self.segment.block(self.me).help_slot(slot).open(chunks);
         let [low, high] = halves(bytes);
         let [flag, place_low, place_high] =
             place_words(self.place_of(operation.memory, operation.room));
@@ -121,7 +121,7 @@ impl Engine {
         );
         self.send_control(source, asked);
         let mut mine = 0;
-        while let Some(chunk) = self.segment.block(self.me).slot(slot).claim(generation) {
+        while let Some(chunk) = self.segment.block(self.me).help_slot(slot).claim(generation) {
             let start = chunk as usize * chunk_bytes;
             if !self.copy_from(request, offer.place, start, chunk_bytes.min(bytes - start)) {
                 return;
@@ -165,7 +165,9 @@ impl Engine {
         if !self.reaches(place) {
             return;
         }
-        while let Some(chunk) = self.segment.block(source).slot(slot as usize).claim(generation) {
+        while let Some(chunk) =
+            self.segment.block(source).help_slot(slot as usize).claim(generation)
+        {
             let start = chunk as usize * chunk_bytes(bytes);
             let length = chunk_bytes(bytes).min(bytes - start);
             // SAFETY: the caller of `start_send` promised `room` bytes, and the receiver counts no more than that.
@@ -186,7 +188,7 @@ impl Engine {
                 self.fail(cannot_copy(source as u32, &error));
                 return;
             }
-            self.segment.block(source).slot(slot as usize).count_done();
+            self.segment.block(source).help_slot(slot as usize).count_done();
         }
         self.wake(source);
     }
@@ -196,7 +198,7 @@ impl Engine {
         let mut index = 0;
         while index < self.transfers.len() {
             let one = self.transfers[index];
-            if self.segment.block(self.me).slot(one.slot).done() == one.helped {
+            if self.segment.block(self.me).help_slot(one.slot).done() == one.helped {
                 self.transfers.swap_remove(index);
                 self.finish_copy(one.request, one.theirs);
             } else {
@@ -256,7 +258,7 @@ impl Engine {
     /// Keeps helpers away from memory that is about to be given up.
     pub(super) fn close_transfers(&mut self) {
         for one in std::mem::take(&mut self.transfers) {
-            let slot: &HelpSlot = self.segment.block(self.me).slot(one.slot);
+            let slot: &HelpSlot = self.segment.block(self.me).help_slot(one.slot);
             slot.close(one.generation);
             let mut looks = 0;
             while slot.done() != one.helped && looks < HELPER_LOOKS {

@@ -103,7 +103,7 @@ impl Team {
             if ready(self) {
                 return true;
             }
-            if wait::is_time_to_doubt(looks, !self.shares_processors) {
+            if wait::is_liveness_check_due(looks, !self.shares_processors) {
                 gone = self.gone_before(host, number);
                 // In this order: a member puts its part before it says which call it is in.
                 parted = self.contradicting().or_else(|| self.elsewhere());

@@ -72,7 +72,7 @@ impl ShmEndpoint {
 
     /// Whether it is time to ask [`why_in_vain`](ShmEndpoint::why_in_vain), after so many fruitless looks.
     pub fn is_time_to_doubt(&mut self, looks: u32) -> bool {
-        wait::is_time_to_doubt(looks, !self.engine.shares_processors())
+        wait::is_liveness_check_due(looks, !self.engine.shares_processors())
     }
 
     /// For a rank that waits for messages of a collective of the team's members, which
