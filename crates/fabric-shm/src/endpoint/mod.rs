@@ -368,8 +368,8 @@ unsafe impl Endpoint for ShmEndpoint {
         self.collective_of_team(place, call, idle)
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
-        self.team_at(place).map_or(0, |team| team.count_call_by_messages(mark))
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
+        self.team_at(place).map_or(0, |team| team.count_call_by_messages(call_id))
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {

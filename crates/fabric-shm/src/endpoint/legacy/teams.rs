@@ -103,9 +103,9 @@ impl ShmEndpoint {
         memory: *mut u8,
         bytes: usize,
     ) -> Result<()> {
-        let mark = signature(Collective::Broadcast, root, None, bytes);
+        let call_id = signature(Collective::Broadcast, root, None, bytes);
         // SAFETY: our caller's promise.
-        unsafe { team.broadcast(self, mark, root, memory, bytes) }
+        unsafe { team.broadcast(self, call_id, root, memory, bytes) }
     }
 
     /// Gives block r of `send` at the root to member r, as its `receive`; `each` bytes.
@@ -124,9 +124,9 @@ impl ShmEndpoint {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
-        let mark = signature(Collective::Scatter, root, None, each);
+        let call_id = signature(Collective::Scatter, root, None, each);
         // SAFETY: our caller's promise.
-        unsafe { team.scatter(self, mark, root, send, receive, each) }
+        unsafe { team.scatter(self, call_id, root, send, receive, each) }
     }
 
     /// Puts `send` of member r into block r of the root's `receive`; `each` bytes.
@@ -145,9 +145,9 @@ impl ShmEndpoint {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
-        let mark = signature(Collective::Gather, root, None, each);
+        let call_id = signature(Collective::Gather, root, None, each);
         // SAFETY: our caller's promise.
-        unsafe { team.gather(self, mark, root, send, receive, each) }
+        unsafe { team.gather(self, call_id, root, send, receive, each) }
     }
 
     /// Puts `send` of member r into block r of every member's `receive`; `each` bytes.
@@ -165,9 +165,9 @@ impl ShmEndpoint {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
-        let mark = signature(Collective::Allgather, 0, None, each);
+        let call_id = signature(Collective::Allgather, 0, None, each);
         // SAFETY: our caller's promise.
-        unsafe { team.allgather(self, mark, send, receive, each) }
+        unsafe { team.allgather(self, call_id, send, receive, each) }
     }
 
     /// Gives block r of `send` of member s to member r, as block s of its `receive`; `each` bytes.
@@ -185,9 +185,9 @@ impl ShmEndpoint {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
-        let mark = signature(Collective::AllToAll, 0, None, each);
+        let call_id = signature(Collective::AllToAll, 0, None, each);
         // SAFETY: our caller's promise.
-        unsafe { team.all_to_all(self, mark, send, receive, each) }
+        unsafe { team.all_to_all(self, call_id, send, receive, each) }
     }
 
     /// Combines `send` of all members into `receive` of the root.
@@ -206,9 +206,9 @@ impl ShmEndpoint {
         bytes: usize,
         combine: Combine<'_>,
     ) -> Result<()> {
-        let mark = signature(Collective::Reduce, root, None, bytes);
+        let call_id = signature(Collective::Reduce, root, None, bytes);
         // SAFETY: our caller's promise.
-        unsafe { team.reduce(self, mark, root, send, receive, bytes, combine) }
+        unsafe { team.reduce(self, call_id, root, send, receive, bytes, combine) }
     }
 
     /// Combines `send` of all members into `receive` of all members.
@@ -226,8 +226,8 @@ impl ShmEndpoint {
         bytes: usize,
         combine: Combine<'_>,
     ) -> Result<()> {
-        let mark = signature(Collective::Allreduce, 0, None, bytes);
+        let call_id = signature(Collective::Allreduce, 0, None, bytes);
         // SAFETY: our caller's promise.
-        unsafe { team.allreduce(self, mark, send, receive, bytes, combine) }
+        unsafe { team.allreduce(self, call_id, send, receive, bytes, combine) }
     }
 }
