@@ -7,7 +7,7 @@ use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
 
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOTS};
-use crate::engine::{Collective, Engine, signature};
+use crate::engine::{Collective, Engine, call_id};
 use crate::team::{Host, PIECE_BYTES, Team};
 
 /// Teams of more ranks go by messages: in log P steps each rank looks at fewer lines.
@@ -45,8 +45,8 @@ impl Host for Waiting<'_> {
     }
 
     #[inline]
-    fn attaches(&mut self) -> bool {
-        self.endpoint.purpose == Purpose::Library && self.endpoint.engine.attaches()
+    fn uses_cma(&mut self) -> bool {
+        self.endpoint.purpose == Purpose::Library && self.endpoint.engine.uses_cma()
     }
 
     fn disagree(&mut self, error: Error) -> Error {
@@ -77,7 +77,7 @@ fn call_id_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
             (Allreduce, 0, combine.reduction, send.bytes(), send.bytes())
         }
     };
-    (signature(kind, root, reduction, bytes), all_bytes)
+    (call_id(kind, root, reduction, bytes), all_bytes)
 }
 
 impl ShmEndpoint {

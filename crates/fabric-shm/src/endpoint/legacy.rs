@@ -169,7 +169,7 @@ impl ShmEndpoint {
     /// Only those that end the run.
     #[inline]
     pub fn progress(&mut self) -> Result<()> {
-        self.engine.look()
+        self.engine.poll()
     }
 
     /// Waits until `done` says so. It is asked after every look at what has arrived, may use the engine, and must not wait

@@ -50,7 +50,7 @@ pub(crate) trait Host: Sized {
     fn idle(&mut self) {}
 
     /// Whether members may read and write each other's memory, and that is the fast way for long data: the same for all of them.
-    fn attaches(&mut self) -> bool {
+    fn uses_cma(&mut self) -> bool {
         false
     }
 

@@ -5,7 +5,7 @@ use contract::{Error, Result};
 use super::agree::{Agreement, Whom, out_of_step};
 use super::{Host, Team};
 use crate::board::SLOTS;
-use crate::engine::{Engine, FIRST_LOOKS};
+use crate::engine::{Engine, FIRST_POLLS};
 use crate::primitive::spin_loop;
 use crate::wait;
 
@@ -74,8 +74,8 @@ impl Team {
         whom: Whom,
         ready: impl Fn(&Team) -> bool,
     ) -> Result<()> {
-        let looks = if self.shares_processors { 1 } else { FIRST_LOOKS };
-        for _ in 0..looks {
+        let polls = if self.shares_processors { 1 } else { FIRST_POLLS };
+        for _ in 0..polls {
             if ready(self) {
                 return Ok(());
             }
@@ -96,14 +96,14 @@ impl Team {
         ready: &dyn Fn(&Team) -> bool,
     ) -> Result<()> {
         let (mut gone, mut astray, mut parted, mut broken) = (None, None, None, false);
-        let mut looks = 0_u32;
+        let mut polls = 0_u32;
         Engine::wait_until(host, H::engine, &mut |host| {
             host.idle();
-            looks += 1;
+            polls += 1;
             if ready(self) {
                 return true;
             }
-            if wait::is_liveness_check_due(looks, !self.shares_processors) {
+            if wait::is_liveness_check_due(polls, !self.shares_processors) {
                 gone = self.gone_before(host, epoch);
                 // In this order: a member puts its part before it says which call it is in.
                 parted = self.contradicting().or_else(|| self.elsewhere());

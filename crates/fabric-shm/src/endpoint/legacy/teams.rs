@@ -6,7 +6,7 @@ use contract::{Combine, ContextOffer, ContextPlace, Error, Result};
 
 use super::ShmEndpoint;
 use crate::board::BOARD_BYTES;
-use crate::engine::{Collective, Engine, signature};
+use crate::engine::{Collective, Engine, call_id};
 use crate::team::{Host, Team};
 use crate::wait;
 
@@ -19,8 +19,8 @@ impl Host for ShmEndpoint {
         (self.idle)(self);
     }
 
-    fn attaches(&mut self) -> bool {
-        self.engine.attaches()
+    fn uses_cma(&mut self) -> bool {
+        self.engine.uses_cma()
     }
 
     fn disagree(&mut self, error: Error) -> Error {
@@ -71,8 +71,8 @@ impl ShmEndpoint {
     }
 
     /// Whether it is time to ask [`why_in_vain`](ShmEndpoint::why_in_vain), after so many fruitless looks.
-    pub fn is_time_to_doubt(&mut self, looks: u32) -> bool {
-        wait::is_liveness_check_due(looks, !self.engine.shares_processors())
+    pub fn is_time_to_doubt(&mut self, polls: u32) -> bool {
+        wait::is_liveness_check_due(polls, !self.engine.is_oversubscribed())
     }
 
     /// For a rank that waits for messages of a collective of the team's members, which
@@ -86,7 +86,7 @@ impl ShmEndpoint {
     /// # Errors
     /// Those that end the run, and [`Error::MismatchedCollective`].
     pub fn barrier(&mut self, team: &mut Team) -> Result<()> {
-        team.barrier(self, signature(Collective::Barrier, 0, None, 0))
+        team.barrier(self, call_id(Collective::Barrier, 0, None, 0))
     }
 
     /// Copies `bytes` bytes of the root's to every other member's.
@@ -103,7 +103,7 @@ impl ShmEndpoint {
         memory: *mut u8,
         bytes: usize,
     ) -> Result<()> {
-        let call_id = signature(Collective::Broadcast, root, None, bytes);
+        let call_id = call_id(Collective::Broadcast, root, None, bytes);
         // SAFETY: our caller's promise.
         unsafe { team.broadcast(self, call_id, root, memory, bytes) }
     }
@@ -124,7 +124,7 @@ impl ShmEndpoint {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
-        let call_id = signature(Collective::Scatter, root, None, each);
+        let call_id = call_id(Collective::Scatter, root, None, each);
         // SAFETY: our caller's promise.
         unsafe { team.scatter(self, call_id, root, send, receive, each) }
     }
@@ -145,7 +145,7 @@ impl ShmEndpoint {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
-        let call_id = signature(Collective::Gather, root, None, each);
+        let call_id = call_id(Collective::Gather, root, None, each);
         // SAFETY: our caller's promise.
         unsafe { team.gather(self, call_id, root, send, receive, each) }
     }
@@ -165,7 +165,7 @@ impl ShmEndpoint {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
-        let call_id = signature(Collective::Allgather, 0, None, each);
+        let call_id = call_id(Collective::Allgather, 0, None, each);
         // SAFETY: our caller's promise.
         unsafe { team.allgather(self, call_id, send, receive, each) }
     }
@@ -185,7 +185,7 @@ impl ShmEndpoint {
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
-        let call_id = signature(Collective::AllToAll, 0, None, each);
+        let call_id = call_id(Collective::AllToAll, 0, None, each);
         // SAFETY: our caller's promise.
         unsafe { team.all_to_all(self, call_id, send, receive, each) }
     }
@@ -206,7 +206,7 @@ impl ShmEndpoint {
         bytes: usize,
         combine: Combine<'_>,
     ) -> Result<()> {
-        let call_id = signature(Collective::Reduce, root, None, bytes);
+        let call_id = call_id(Collective::Reduce, root, None, bytes);
         // SAFETY: our caller's promise.
         unsafe { team.reduce(self, call_id, root, send, receive, bytes, combine) }
     }
@@ -226,7 +226,7 @@ impl ShmEndpoint {
         bytes: usize,
         combine: Combine<'_>,
     ) -> Result<()> {
-        let call_id = signature(Collective::Allreduce, 0, None, bytes);
+        let call_id = call_id(Collective::Allreduce, 0, None, bytes);
         // SAFETY: our caller's promise.
         unsafe { team.allreduce(self, call_id, send, receive, bytes, combine) }
     }

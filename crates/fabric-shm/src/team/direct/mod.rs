@@ -61,7 +61,7 @@ impl Team {
             (true, Blocks::Apart) => SHARED_APART_FROM_BYTES,
             (true, Blocks::Together) => SHARED_TOGETHER_FROM_BYTES,
         };
-        each >= from && self.size() > 1 && host.attaches()
+        each >= from && self.size() > 1 && host.uses_cma()
     }
 
     /// Whether so many bytes are combined from memory to memory.
@@ -71,7 +71,7 @@ impl Team {
             true => SHARED_SHARE_FROM_BYTES,
             false => SHARE_FROM_BYTES,
         };
-        bytes >= self.size() * each && self.size() > 1 && host.attaches()
+        bytes >= self.size() * each && self.size() > 1 && host.uses_cma()
     }
 
     /// One step in which some members show `shown` and `act` is done with the members' memory. `touching` others touch this

@@ -1,7 +1,8 @@
-//! How long messages move without passing through the ring: straight from one rank's memory to another's.
+//! Cross-memory attach: copies from one process's memory to another's through the kernel, without the ring
+//! (`process_vm_readv` and `process_vm_writev`).
 //!
-//! Memory in a rank's arena is mapped by all, and copied like any other. Other memory is reached through the kernel
-//! (process_vm_readv and its twin) where that is allowed.
+//! The ranks measure at the start whether it is permitted, and whether it is faster than fragments through
+//! the ring (decision 0023).
 
 use std::io;
 use std::time::Instant;
@@ -10,85 +11,80 @@ use crate::primitive::{spin_loop, yield_processor};
 use crate::segment::{CmaVote, Segment};
 use crate::system::PAGE_BYTES;
 
-/// Where a rank's memory is, as seen by the others.
+/// Whether this process and the others use cross-memory attach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Far {
-    /// At this offset in the arenas, which every rank maps.
-    Arena(usize),
-    /// At this address in the process.
-    Address(usize),
-}
-
-/// What may be done between this process and the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Attach {
-    /// The user has forbidden it.
+pub(super) enum Cma {
+    /// The user has switched it off.
     Forbidden,
-    /// The system does, with this error.
+    /// The system does not permit it, with this error.
     Refused(i32),
-    /// Allowed; and whether it is fast enough to be worth it beside fragments through the segment.
+    /// It is permitted; `fast` says whether it is faster than fragments through the ring.
     Allowed { fast: bool },
 }
 
-/// How much is read from the neighbour to see what attaching costs.
+/// How much is read from the neighbour to measure cross-memory attach.
 const PROBE_BYTES: usize = 64 << 10;
-/// In how many parts it is read from shared memory: the shortest time of a part counts, for a pause would spoil it.
+/// In how many parts it is read from the ring. The shortest time of a part counts, for a pause would spoil
+/// the sum.
 const PROBE_PARTS: usize = 8;
 
-/// How often a rank looks whether its neighbour is ready before it lets others run.
-const LOOKS_BEFORE_YIELD: u32 = 1000;
+/// How often a rank polls for its neighbour before it yields.
+const POLLS_BEFORE_YIELD: u32 = 1000;
 
-/// What the neighbours read before the first message: memory of this process alone, and the ring that leads to one of them.
+/// What the neighbours read before the first message: memory of this process alone, and the ring to one of
+/// them.
 pub(super) struct Probe(Vec<u8>);
 
 impl Probe {
-    /// Lets the neighbours find something to read, before this rank says that it has attached.
+    /// Writes what the neighbours read, before this rank joins.
     pub(super) fn publish(segment: &Segment, me: usize) -> Self {
         let probe = Probe(vec![1; PROBE_BYTES]);
         segment.block(me).set_probe(probe.0.as_ptr() as u64);
         let reader = (me + segment.ranks() - 1) % segment.ranks();
         let (ring, bytes) = ring_to_probe(segment, me, reader);
-        // SAFETY: the ring holds so many bytes, we are its only sender, and have sent nothing: nobody reads it but the
-        // neighbour that measures, for which what it reads does not matter.
+        // SAFETY: the ring holds so many bytes, this rank is its only sender, and has sent nothing. Nobody
+        // reads it but the neighbour that measures, to which the contents do not matter.
         unsafe { ring.write_bytes(1, bytes) };
         probe
     }
 
-    /// Writes to the ring once more, for a neighbour that is about to read it. While ranks waited for each other a processor may have
-    /// slept, whose caches are empty then: what it had written comes from memory, at a quarter of the speed (16 KiB on two cores of a Zen 5:
-    /// 17 GB/s instead of 73), and attaching would pass for the fast way.
+    /// Writes to the ring once more, for a neighbour that is about to read it. A processor may have slept
+    /// while ranks waited for each other, and its caches are empty then. What it had written would come from
+    /// memory, and cross-memory attach would pass for the fast way. See
+    /// docs/measurements.md#a-probe-of-cold-caches-misleads.
     fn refresh(segment: &Segment, me: usize) {
         let reader = (me + segment.ranks() - 1) % segment.ranks();
         let (ring, bytes) = ring_to_probe(segment, me, reader);
-        // SAFETY: as in `publish`; the neighbour waits for the flag, and reads nothing else of the ring before we send.
+        // SAFETY: as in `publish`. The neighbour waits for the flag, and reads nothing else of the ring
+        // before this rank sends.
         unsafe { ring.write_bytes(2, bytes) };
         segment.block(me).set_probe_written();
     }
 
-    /// Reads the next rank's, which has attached, in both ways, and sees whether and how fast it goes.
-    pub(super) fn try_neighbour(&self, segment: &Segment, me: usize) -> Attach {
+    /// Reads the next rank's memory in both ways, and compares the times. That rank has joined.
+    pub(super) fn try_neighbour(&self, segment: &Segment, me: usize) -> Cma {
         let neighbour = (me + 1) % segment.ranks();
         let block = segment.block(neighbour);
         let (process, address) = (block.process(), block.probe() as usize);
         let (ring, bytes) = ring_to_probe(segment, neighbour, me);
-        // Touched, so that no fault of a page is measured.
+        // The memory is written and the ring is read here, so that no page fault is measured.
         let mut room = vec![3; bytes];
         for page in (0..bytes).step_by(PAGE_BYTES) {
             // SAFETY: inside the ring; what is read does not matter.
             std::hint::black_box(unsafe { ring.add(page).read_volatile() });
         }
         Probe::refresh(segment, me);
-        let mut looks = 0;
+        let mut polls = 0;
         while !block.is_probe_written() && !segment.header().abort.is_raised() {
-            looks += 1;
-            if looks % LOOKS_BEFORE_YIELD == 0 { yield_processor() } else { spin_loop() }
+            polls += 1;
+            if polls % POLLS_BEFORE_YIELD == 0 { yield_processor() } else { spin_loop() }
         }
         let part = bytes / PROBE_PARTS;
         let mut part_s = f64::MAX;
         for index in 0..PROBE_PARTS {
             let start = Instant::now();
-            // SAFETY: the part lies in the ring and in `room`. The neighbour has written there before it said so, and writes again only
-            // once it sends, whose bytes do not matter here.
+            // SAFETY: the part lies in the ring and in `room`. The neighbour wrote there before it set the
+            // flag. It writes again only once it sends, and those bytes do not matter here.
             unsafe {
                 let to = room.as_mut_ptr().add(index * part);
                 std::ptr::copy_nonoverlapping(ring.add(index * part), to, part);
@@ -96,20 +92,20 @@ impl Probe {
             std::hint::black_box(&mut room);
             part_s = part_s.min(start.elapsed().as_secs_f64());
         }
-        let mut attached_s = f64::MAX;
+        let mut cma_s = f64::MAX;
         for _ in 0..3 {
             let start = Instant::now();
-            // SAFETY: `room` is our own and as long as that.
-            let read = unsafe { read_far(process, address, room.as_mut_ptr(), bytes) };
+            // SAFETY: `room` is this rank's own and as long as that.
+            let read = unsafe { read_memory(process, address, room.as_mut_ptr(), bytes) };
             if let Err(error) = read {
-                return Attach::Refused(error.raw_os_error().unwrap_or(0));
+                return Cma::Refused(error.raw_os_error().unwrap_or(0));
             }
-            attached_s = attached_s.min(start.elapsed().as_secs_f64());
+            cma_s = cma_s.min(start.elapsed().as_secs_f64());
         }
-        // Through shared memory another copy comes before this one, and overlaps with it but for a fragment. Of the processors
-        // that were measured, attaching took 0.7 to 1.5 times as long as this where a line takes 120 ns from one to the other
-        // (Emerald Rapids), and some 3 times as long where it takes 30 ns (Zen 5).
-        Attach::Allowed { fast: attached_s < 2.0 * part_s * PROBE_PARTS as f64 }
+        // Through the ring another copy comes before this one, and overlaps with it but for a fragment. So
+        // cross-memory attach is fast if it takes less than twice as long as this copy. See
+        // docs/measurements.md#when-cross-memory-attach-is-fast.
+        Cma::Allowed { fast: cma_s < 2.0 * part_s * PROBE_PARTS as f64 }
     }
 }
 
@@ -119,36 +115,37 @@ fn ring_to_probe(segment: &Segment, sender: usize, receiver: usize) -> (*mut u8,
     (ring.lines.start, PROBE_BYTES.min(ring.lines.bytes()))
 }
 
-impl Attach {
-    /// What all ranks make of what each has found: who sends must choose the way that suits who receives, so attaching is the
-    /// fast way for all of them or for none. A rank that something put off while it measured does not decide alone.
+impl Cma {
+    /// What all ranks decide from what each has found. The sender must choose the protocol that suits the
+    /// receiver, so cross-memory attach is the fast way for all ranks or for none. A rank that was
+    /// interrupted while it measured does not decide alone.
     pub(super) fn agree(self, segment: &Segment) -> Self {
         let vote = match self {
-            Attach::Allowed { fast: true } => CmaVote::Fast,
-            Attach::Allowed { fast: false } => CmaVote::Slow,
-            Attach::Refused(_) | Attach::Forbidden => CmaVote::Impossible,
+            Cma::Allowed { fast: true } => CmaVote::Fast,
+            Cma::Allowed { fast: false } => CmaVote::Slow,
+            Cma::Refused(_) | Cma::Forbidden => CmaVote::Impossible,
         };
         let all = segment.header().vote_on_cma(vote, segment.ranks());
         match self {
-            Attach::Allowed { .. } => Attach::Allowed { fast: all == CmaVote::Fast },
+            Cma::Allowed { .. } => Cma::Allowed { fast: all == CmaVote::Fast },
             other => other,
         }
     }
 
-    /// Whether memory of every rank that it was asked for is read at once, and that is the fast way.
+    /// Whether every rank's memory can be read, and that is the fast way.
     #[inline]
     pub(super) fn is_fast(self) -> bool {
-        self == Attach::Allowed { fast: true }
+        self == Cma::Allowed { fast: true }
     }
 
     pub(super) fn describe(self) -> String {
         match self {
-            Attach::Forbidden => "not used (switched off)".into(),
-            Attach::Refused(error) => {
+            Cma::Forbidden => "not used (switched off)".into(),
+            Cma::Refused(error) => {
                 format!("not permitted ({})", io::Error::from_raw_os_error(error))
             }
-            Attach::Allowed { fast: true } => "used: faster here than fragments".into(),
-            Attach::Allowed { fast: false } => {
+            Cma::Allowed { fast: true } => "used: faster here than fragments".into(),
+            Cma::Allowed { fast: false } => {
                 "permitted; slower here than fragments, so used only where ranks share processors"
                     .into()
             }
@@ -160,13 +157,13 @@ impl Attach {
 ///
 /// # Safety
 /// `to` has room for them.
-pub(super) unsafe fn read_far(
+pub(super) unsafe fn read_memory(
     process: libc::pid_t,
     address: usize,
     to: *mut u8,
     bytes: usize,
 ) -> io::Result<()> {
-    // SAFETY: `transfer` touches `bytes` bytes at `to`, as our caller promised.
+    // SAFETY: `transfer` touches `bytes` bytes at `to`, as the caller promised.
     unsafe { transfer(libc::process_vm_readv, process, address, to, bytes) }
 }
 
@@ -174,7 +171,7 @@ pub(super) unsafe fn read_far(
 ///
 /// # Safety
 /// `from` holds them, and the other process expects them there.
-pub(super) unsafe fn write_far(
+pub(super) unsafe fn write_memory(
     process: libc::pid_t,
     address: usize,
     from: *const u8,
@@ -205,12 +202,12 @@ unsafe fn transfer(
     let mut moved = 0;
     while moved < bytes {
         let near = libc::iovec {
-            // SAFETY: `moved < bytes`, so this is inside what our caller promised.
+            // SAFETY: `moved < bytes`, so this is inside what the caller promised.
             iov_base: unsafe { local.add(moved) }.cast(),
             iov_len: bytes - moved,
         };
         let far = libc::iovec { iov_base: (address + moved) as *mut _, iov_len: bytes - moved };
-        // SAFETY: both vectors are live, and `near` is our caller's memory.
+        // SAFETY: both vectors are live, and `near` is the caller's memory.
         let count = unsafe { call(process, &near, 1, &far, 1, 0) };
         if count <= 0 {
             return Err(io::Error::last_os_error());
