@@ -1,4 +1,4 @@
-//! Answers in lines that are still owing: two ranks with a ring each way.
+//! Reverse-path payloads: two ranks with a ring each way.
 
 use super::*;
 
@@ -25,34 +25,34 @@ fn memory(cells: usize, lines: usize) -> [Memory; 2] {
 impl Side {
     /// Sends `data` if there is room.
     fn send(&mut self, data: &[u8]) -> bool {
-        let room = self.out.has_room_for(lines_for(data.len()), Some(&self.back));
+        let room = self.out.has_room_for(lines_for(data.len()), Some(&self.back.lines));
         if room {
-            self.out.push(body(0, data.len() as u32), data, Some(&mut self.back));
+            self.out.push(body(0, data.len() as u32), data, Some(&mut self.back.lines));
         }
         room
     }
 
-    /// The next message, if there is one, and whether it came as an answer.
+    /// The next message, if there is one, and whether it came on the reverse path.
     fn receive(&mut self) -> Option<(Vec<u8>, bool)> {
         let found = *self.back.peek()?;
         let (first, second) = self.back.data(&found, found.payload[0] as usize);
         let data = [first, second].concat();
-        self.back.pop(&found, 0, &mut self.out);
-        Some((data, found.is_answer()))
+        self.back.pop(&found, 0, &mut self.out.lines);
+        Some((data, found.is_on_reverse_path()))
     }
 }
 
-/// An answer waits to be read while later lines are returned by a word: in every order, the sender does not write over it, and gets
-/// room once it has read it.
+/// A reverse-path payload waits to be read while a credit word returns later lines. In every order, the
+/// sender does not write over it, and gets room once it has read it.
 #[cfg(loom)]
 #[test]
-fn an_answer_is_read_whole_whatever_credits_come_after_it() {
+fn a_reverse_path_payload_is_read_whole_whatever_credits_come_after_it() {
     loom::model(|| {
         let mut memory = memory(8, 8);
         let [mut sender, receiver] = sides(&mut memory);
         // One line, less than the quarter of the ring that would go back at once, and then two lines each.
         let message = |number: u8| vec![number; if number == 0 { 1 } else { 2 } * LINE_BYTES];
-        let answer = || vec![10; LINE_BYTES];
+        let payload = || vec![10; LINE_BYTES];
         let thread = loom::thread::spawn(move || {
             let side = &mut { receiver }.0;
             for number in 0..5 {
@@ -61,31 +61,32 @@ fn an_answer_is_read_whole_whatever_credits_come_after_it() {
                 }
                 assert_eq!(side.receive(), Some((message(number), false)));
                 if number == 0 {
-                    assert!(side.send(&answer()));
+                    assert!(side.send(&payload()));
                 }
             }
         });
         let side = &mut sender.0;
-        let mut answers = vec![];
-        // Eight lines hold seven of four messages. The fifth goes over the answer's line, and a word gives back the one behind it before
-        // that is read.
+        let mut received = vec![];
+        // Eight lines hold seven of four messages. The fifth goes over the payload's line, and a credit word
+        // gives back the line behind it before the payload is read.
         for number in 0..5 {
             while !side.send(&message(number)) {
                 crate::primitive::yield_processor();
-                answers.extend(side.receive());
+                received.extend(side.receive());
             }
         }
-        while answers.is_empty() {
-            answers.extend(side.receive());
+        while received.is_empty() {
+            received.extend(side.receive());
             crate::primitive::yield_processor();
         }
-        assert_eq!(answers, [(answer(), true)]);
+        assert_eq!(received, [(payload(), true)]);
         thread.join().unwrap();
         drop(memory);
     });
 }
 
-/// A ping-pong in every order: the second message goes into the lines that the answer has given back.
+/// A ping-pong in every order: the second message goes into the lines that the reverse-path payload has given
+/// back.
 #[cfg(loom)]
 #[test]
 fn a_ping_pong_stays_in_its_lines_in_every_interleaving() {
@@ -146,11 +147,12 @@ mod unmodelled {
         let quarter = vec![1; 16 * LINE_BYTES];
         let exchange = |first: &mut Side, second: &mut Side| {
             assert!(first.send(&quarter) && second.receive().is_some());
-            second.back.owing_lines()
+            second.back.lines.owing()
         };
-        // The first has sent nothing, so a quarter goes back at once; the second may keep as much as it has sent.
+        // The first has sent nothing, so a quarter goes back at once; the second may keep as much as it has
+        // sent.
         assert!(second.send(&quarter) && first.receive().is_some());
-        assert_eq!(first.back.owing_lines(), 0);
+        assert_eq!(first.back.lines.owing(), 0);
         assert_eq!(exchange(&mut first, &mut second), 16);
         // The next goes beyond that, which is returned; and then what was sent is forgotten.
         assert_eq!(exchange(&mut first, &mut second), 16);
@@ -159,20 +161,21 @@ mod unmodelled {
     }
 
     #[test]
-    fn credits_behind_an_unread_answer_wait_for_it() {
+    fn credits_behind_an_unread_payload_wait_for_it() {
         let mut memory = memory(64, 64);
         let [mut first, mut second] = sides(&mut memory).map(|end| end.0);
         let lines = |count: usize, byte: u8| vec![byte; count * LINE_BYTES];
         assert!(first.send(&lines(16, 1)) && first.send(&lines(16, 2)));
         assert!(first.send(&lines(16, 3)) && first.send(&lines(15, 4)));
-        // The first 16 go back by credit, as nothing has been sent; an answer takes two of the next, and at the third message all of
-        // the 30 go back that two kept lines leave.
+        // The first 16 go back by credit, as nothing has been sent. A reverse-path payload takes two of the
+        // next. At the third message all of the 30 go back that two kept lines leave.
         assert!(second.receive().is_some());
-        assert!(second.back.owing_lines() == 0 && second.receive().is_some());
+        assert!(second.back.lines.owing() == 0 && second.receive().is_some());
         assert!(second.receive().is_some() && second.receive().is_some());
-        assert!(second.back.owing_lines() < 16);
+        assert!(second.back.lines.owing() < 16);
         assert!(second.send(&lines(2, 9)));
-        // 63 of 64 lines are used: with the credits of 48 there is room for 16 and 16 and 16, and the answer's lines are behind these.
+        // 63 of 64 lines are used: with the credits of 48 there is room for 16 and 16 and 16, and the
+        // payload's lines are behind these.
         for byte in [5, 6, 7] {
             assert!(first.send(&lines(16, byte)));
         }
@@ -180,7 +183,7 @@ mod unmodelled {
         for byte in [5, 6] {
             assert_eq!(second.receive(), Some((lines(16, byte), false)));
         }
-        // Their credits are there, but the answer lies before them.
+        // Their credits are there, but the payload lies before them.
         assert!(!first.send(&lines(16, 8)));
         assert_eq!(first.receive(), Some((lines(2, 9), true)));
         assert!(first.send(&lines(16, 8)));
@@ -189,7 +192,7 @@ mod unmodelled {
     /// Both send and receive at random, against a model of two queues.
     #[test]
     fn random_exchanges_arrive_as_they_were_sent() {
-        let (mut answers, mut own) = (0, 0);
+        let (mut reverse, mut own) = (0, 0);
         for seed in 1..40 {
             let mut random = Random(seed);
             let mut memory = memory(8, 32);
@@ -213,13 +216,14 @@ mod unmodelled {
                         "seed {seed}, step {step}"
                     );
                     match found {
-                        Some((_, true)) => answers += 1,
+                        Some((_, true)) => reverse += 1,
                         Some((_, false)) => own += 1,
                         None => {}
                     }
                 }
             }
-            // Once both have received everything, each has room for its longest fragment: nobody waits for ever.
+            // Once both have received everything, each has room for its longest fragment: nobody waits for
+            // ever.
             for me in [0, 1] {
                 while let Some(expected) = model[1 - me].pop_front() {
                     assert_eq!(sides[me].receive().unwrap().0, expected, "seed {seed}");
@@ -229,7 +233,7 @@ mod unmodelled {
                 assert!(side.out.has_room_for(32 / 4, None), "seed {seed}");
             }
         }
-        assert!(answers > 1000 && own > 1000, "{answers} answers, {own} others");
+        assert!(reverse > 1000 && own > 1000, "{reverse} on the reverse path, {own} others");
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! Moving bytes and lines: copies of short messages, and wishes for lines to come.
+//! Copies of short messages, and prefetches of cache lines.
 
 use super::{Body, Cell};
 
-/// Asks for a line, to write to it soon. No more than a wish.
+/// Prefetches a line that is written soon. A hint.
 #[inline]
-pub(super) fn will_write(line: &Cell) {
+pub(super) fn prefetch_for_write(line: &Cell) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: the instruction changes nothing but caches, and fails nowhere.
+    // SAFETY: the instruction changes nothing but caches, and never faults.
     unsafe {
         std::arch::asm!("prefetchw [{}]", in(reg) line, options(readonly, nostack, preserves_flags));
     }
@@ -14,11 +14,11 @@ pub(super) fn will_write(line: &Cell) {
     let _ = line;
 }
 
-/// Asks for a line, to read it soon. No more than a wish.
+/// Prefetches a line that is read soon. A hint.
 #[inline]
-pub(super) fn will_read(line: &Cell) {
+pub(super) fn prefetch(line: &Cell) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: the instruction changes nothing but caches, and fails nowhere.
+    // SAFETY: the instruction changes nothing but caches, and never faults.
     unsafe {
         std::arch::asm!("prefetcht0 [{}]", in(reg) line, options(readonly, nostack, preserves_flags));
     }
@@ -26,8 +26,9 @@ pub(super) fn will_read(line: &Cell) {
     let _ = line;
 }
 
-/// Copies `bytes` bytes, at most a [`Body`]'s, without calling out: overlapping moves of a fixed size, which take a
-/// third of the time of `memcpy` for a length that the compiler does not know.
+/// Copies `bytes` bytes, at most a [`Body`]'s, without a call: by overlapping moves of a fixed size, which
+/// are faster than `memcpy` for a length that the compiler does not know. See
+/// docs/measurements.md#copies-of-a-few-bytes.
 ///
 /// # Safety
 /// Both places hold `bytes` bytes and do not overlap.
