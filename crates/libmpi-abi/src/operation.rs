@@ -82,11 +82,13 @@ pub(crate) fn count() -> usize {
     OPERATIONS.made()
 }
 
+#[inline]
 fn get(op: Op) -> Result<Rc<Operation>> {
     OPERATIONS.get(op).ok_or_else(|| error_of(ERR_OP, "not an operation"))
 }
 
 /// An operation on a datatype, checked to fit.
+#[inline]
 pub(crate) fn reduction(op: Op, datatype: Datatype) -> Result<Reduction> {
     Reduction::new(get(op)?, datatype::get(datatype)?)
 }

@@ -137,6 +137,11 @@ fn persistent_requests_serve_again_and_again_and_receives_can_be_cancelled() {
 }
 
 #[test]
+fn a_root_that_is_far_ahead_waits_for_the_others_in_finalize() {
+    succeeds("late");
+}
+
+#[test]
 fn communicators_of_many_ranks_go_by_messages_from_start_to_end() {
     let program = compile("many");
     for ranks in [33, 64] {

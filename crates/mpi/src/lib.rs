@@ -38,6 +38,8 @@ mod status;
 mod typed;
 mod universe;
 
+pub use contract::Endpoint;
+
 pub use attribute::{Attributes, Key, KeyFunctions};
 pub use cartesian::{Cartesian, CartesianPart, balanced_dimensions};
 pub use collective::*;

@@ -79,7 +79,8 @@ impl<E: Endpoint + 'static> Universe<E> {
 
 /// Runs a program as one rank of a run. Gives the status that the process should exit with.
 ///
-/// An error of the program, or of its end, ends the whole run, and whoever started it prints the error.
+/// An error of the program, or of its end, ends the whole run, and whoever started it prints the error; of a run of one rank,
+/// which nobody need have started, it is printed here.
 pub fn run<E: Endpoint + 'static>(
     endpoint: E,
     program: impl FnOnce(&Communicator<E>) -> std::result::Result<(), Box<dyn std::error::Error>>,
@@ -90,6 +91,9 @@ pub fn run<E: Endpoint + 'static>(
         Ok(()) => 0,
         Err(error) => {
             let words = error.to_string();
+            if universe.engine().size() == 1 {
+                eprintln!("{words}");
+            }
             universe.abort(&words).unwrap_or(1)
         }
     }

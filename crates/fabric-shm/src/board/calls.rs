@@ -20,6 +20,7 @@ pub(crate) struct RecentCalls([AtomicU64; REMEMBERED]);
 
 impl History {
     /// Says how many calls this member has made.
+    #[inline]
     pub(crate) fn publish(&self, over_boards: u32, by_messages: u32) {
         // Relaxed: nothing else has to be seen with it, and an older history is true as well.
         self.0.store(u64::from(over_boards) << 32 | u64::from(by_messages), Ordering::Relaxed);
@@ -36,6 +37,7 @@ impl History {
 
 impl RecentCalls {
     /// Publishes the id of call `number`, which is not 0.
+    #[inline]
     pub(crate) fn publish(&self, number: u32, call_id: u32) {
         let word = u64::from(number) << 32 | u64::from(call_id);
         // Release, partner of the acquire in `call_id`: whoever sees the call sees the part that was put before.

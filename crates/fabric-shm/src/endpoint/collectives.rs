@@ -58,7 +58,7 @@ impl Host for Waiting<'_> {
 }
 
 /// What all members must agree on, and the length that decides about the way.
-#[inline]
+#[inline(always)]
 fn call_id_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
     use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
     let (kind, root, reduction, bytes, all_bytes) = match call {
@@ -81,68 +81,78 @@ fn call_id_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
 }
 
 impl ShmEndpoint {
-    #[inline]
+    /// All of it is forced into the caller: what the call is, is then known where it is carried out, and it lies in registers.
+    #[inline(always)]
     pub(super) fn collective_of_team(
         &mut self,
         place: ContextPlace,
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        let call_id = match self.purpose {
-            Purpose::Program => self.announce(place, &call)?,
-            Purpose::Library => {
-                let leaving = self.left;
-                let team = self.team_at(place).filter(|team| team.size() <= MOST_RANKS)?;
-                // Whoever still waits for this rank's messages is told that it has left, not that it makes another call.
-                if !leaving {
-                    team.count_call();
-                }
-                let members = team.size();
-                call_id_of(&call, members).0
+        let (index, is_library) = (place.0 as usize, self.purpose == Purpose::Library);
+        // Whoever still waits for this rank's messages is told that it has left, not that it makes another call.
+        let is_counted = is_library && !self.left;
+        let team = self.teams.get_mut(index)?.as_deref_mut()?;
+        let members = team.size();
+        let (mut call_id, all_bytes) = call_id_of(&call, members);
+        if is_library {
+            if members > MOST_RANKS {
+                return None;
             }
-        };
+            if is_counted {
+                team.count_call();
+            }
+        } else {
+            let is_barrier = matches!(call, CollectiveCall::Barrier);
+            call_id = self.announce(place, call_id, all_bytes, is_barrier)?;
+        }
         // The team is not in its place meanwhile: `idle` may use the endpoint.
-        let mut team = self.teams[place.0 as usize].take()?;
+        let mut team = self.teams[index].take()?;
         let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, call_id, call);
-        self.teams[place.0 as usize] = Some(team);
+        self.teams[index] = Some(team);
         Some(outcome)
     }
 
     /// Announces a program's call, and gives its call_id if it should go through shared memory.
-    fn announce(&mut self, place: ContextPlace, call: &CollectiveCall<'_>) -> Option<u32> {
-        let members = self.team_at(place)?.size();
-        let (mut call_id, all_bytes) = call_id_of(call, members);
-        let native = members <= MOST_RANKS && all_bytes <= LONGEST_BYTES;
+    fn announce(
+        &mut self,
+        place: ContextPlace,
+        call_id: u32,
+        all_bytes: usize,
+        is_barrier: bool,
+    ) -> Option<u32> {
+        let team = self.teams[place.0 as usize].as_mut()?;
+        let native = team.size() <= MOST_RANKS && all_bytes <= LONGEST_BYTES;
+        let mut call_id = call_id;
         if place == ContextPlace::WORLD {
-            if let CollectiveCall::Barrier = call {
+            if is_barrier {
                 call_id = self.engine.enter_barrier();
             } else {
                 self.engine.enter(call_id);
             }
+        } else if native {
+            team.count_call();
         } else {
-            let team = self.team_at(place)?;
-            if native {
-                team.count_call();
-            } else {
-                team.count_call_by_messages(call_id);
-            }
+            team.count_call_by_messages(call_id);
         }
         native.then_some(call_id)
     }
 }
 
 /// Where a block comes from; null if it is in its place.
+#[inline(always)]
 fn start_of(block: Option<Readable>) -> *const u8 {
     block.map_or(std::ptr::null(), |block| block.as_ptr())
 }
 
 /// Where a block goes; null if it stays in its place.
+#[inline(always)]
 fn room_of(block: Option<Writable>) -> *mut u8 {
     block.map_or(std::ptr::null_mut(), |block| block.as_mut_ptr())
 }
 
 /// Makes a call with its team.
-#[inline]
+#[inline(always)]
 #[allow(clippy::undocumented_unsafe_blocks)] // Said once, for all arms.
 fn carry_out(
     team: &mut Team,
@@ -186,6 +196,7 @@ fn carry_out(
     }
 }
 
+#[inline(always)]
 fn tell(team: &mut Team, told: Option<usize>) {
     if let Some(bytes) = told {
         team.misstate(bytes);

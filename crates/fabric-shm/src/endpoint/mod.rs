@@ -355,7 +355,7 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.send_window(to, context, tag, data, count)
     }
 
-    #[inline]
+    #[inline(always)]
     fn collective(
         &mut self,
         place: ContextPlace,

@@ -41,6 +41,7 @@ const ROOT_BITS: u32 = 10;
 const REDUCTION_BITS: u32 = 5;
 
 /// The call id: what all ranks must agree on in one call, in 32 bits.
+#[inline]
 pub(crate) fn call_id(
     collective: Collective,
     root: usize,

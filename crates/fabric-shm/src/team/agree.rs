@@ -108,6 +108,12 @@ impl Team {
         (0..self.size()).find(|&other| call_id(other).is_some_and(differs))
     }
 
+    /// Nothing is told of the call that begins: what was told last is of the call before.
+    #[inline]
+    pub(super) fn begin_call(&mut self) {
+        self.made.told = false;
+    }
+
     /// Says which call this rank is in, once it has put what it puts first: whoever sees this first sees that part.
     #[inline]
     pub(super) fn tell_call(&mut self, call_id: u32) {

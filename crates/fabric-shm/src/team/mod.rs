@@ -141,6 +141,7 @@ impl Team {
     }
 
     /// How many members there are.
+    #[inline]
     pub(crate) fn size(&self) -> usize {
         self.members.len()
     }
@@ -159,6 +160,7 @@ impl Team {
         self.boards[self.me]
     }
 
+    #[inline]
     fn board(&self, member: usize) -> &Board {
         // SAFETY: `new` was promised mapped boards, which are all atomics and cells that the steps' numbers guard.
         unsafe { &*self.boards[member] }
@@ -213,12 +215,14 @@ impl Team {
     }
 
     /// How much of the data goes in one step if every step holds `parts` parts of it, in multiples of `unit` bytes.
+    #[inline]
     fn piece_bytes(&self, parts: usize, unit: usize) -> usize {
         let limit = if self.shares_processors { SLOT_BYTES } else { PIECE_BYTES };
         piece_within(limit / parts, unit)
     }
 
     /// The same of parts that each member gives to each other.
+    #[inline]
     fn exchanged_bytes(&self, parts: usize) -> usize {
         match self.size() {
             2 => EXCHANGED_PIECE_BYTES,
@@ -228,11 +232,13 @@ impl Team {
 
     /// The same of parts that one of two members gives, as long as a slot (gather between two processors of a Zen 5, copies alone: 128 and
     /// 256 KiB 2.24 and 4.65 us, and 2.44 and 5.04 in pieces of 32 KiB).
+    #[inline]
     fn gathered_bytes(&self) -> usize {
         if self.size() == 2 { piece_within(SLOT_BYTES, 1) } else { self.piece_bytes(1, 1) }
     }
 
     /// The same of a broadcast of `bytes` bytes.
+    #[inline]
     fn broadcast_piece_bytes(&self, bytes: usize) -> usize {
         match !self.shares_processors && bytes > SLOTS * PIECE_BYTES {
             true => LONG_BROADCAST_PIECE_BYTES,
@@ -273,6 +279,7 @@ impl Team {
             return Err(host.disagree(out_of_step()));
         }
         (self.call, self.agreement) = (call, Agreement::Yes);
+        self.begin_call();
         if let Some(bytes) = self.stated.take() {
             self.call.bytes = bytes;
         }

@@ -7,6 +7,7 @@ use crate::board::{SHORT_BYTES, SLOTS};
 use crate::ring::copy_short;
 
 /// The longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
+#[inline]
 pub(super) fn piece_within(room_bytes: usize, unit: usize) -> usize {
     // Whole lines where that leaves something.
     let unit = if unit <= 64 && 64 % unit == 0 && room_bytes >= 64 { 64 } else { unit };
@@ -23,6 +24,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
+    #[inline]
     pub(super) fn new(bytes: usize, each: usize) -> Self {
         Pieces { bytes, each, window: WINDOW }
     }
@@ -34,6 +36,7 @@ impl Pieces {
     }
 
     /// The call of these pieces.
+    #[inline]
     pub(super) fn call(self, call_id: u32) -> Call {
         Call {
             call_id,
@@ -50,6 +53,7 @@ impl Pieces {
         if self.bytes <= self.each { 1 } else { self.bytes.div_ceil(self.each) }
     }
 
+    #[inline]
     pub(super) fn get(self, index: usize) -> (usize, usize) {
         let start = index * self.each;
         (start, self.each.min(self.bytes - start))

@@ -14,7 +14,7 @@ pub(super) fn is_in_place(buffer: *const c_void) -> bool {
 }
 
 /// A buffer that is not looked at if it is MPI_IN_PLACE.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn unless_in_place(
     buffer: *const c_void,
     count: i64,
@@ -24,7 +24,7 @@ pub(super) unsafe fn unless_in_place(
 }
 
 /// Blocks of equal counts as one memory.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn whole(
     buffer: *const c_void,
     count: i64,

@@ -18,7 +18,7 @@ use crate::failure::Result;
 use crate::request::{self, How};
 
 /// Goes on with a collective as asked.
-#[inline]
+#[inline(always)]
 unsafe fn go_on<C: Collective<Chosen>>(call: C, how: How) -> Result {
     request::go_on(how, call, C::run, C::start, C::persistent)
 }

@@ -10,7 +10,6 @@ use super::root::check_root;
 use crate::abi::*;
 use crate::arguments::IntOrCount;
 use crate::communicator;
-use crate::datatype;
 use crate::failure::{Result, ensure};
 use crate::operation;
 use crate::request::How;
@@ -25,7 +24,7 @@ struct Terms {
 
 impl Terms {
     /// A reduction of `count` elements, of which this rank gets `wanted`.
-    #[inline]
+    #[inline(always)]
     unsafe fn new(
         from: *const c_void,
         to: *mut c_void,
@@ -36,9 +35,17 @@ impl Terms {
         let reduction = operation::reduction(op, of)?;
         let input = unless_in_place(from, count, of)?;
         let room = if input.is_some() { wanted } else { count };
-        let output = datatype::memory(to, room, of)?;
+        let output = result(to, room, &reduction)?;
         Ok(Terms { reduction, input, output })
     }
+}
+
+/// The place of a result.
+#[inline(always)]
+unsafe fn result(to: *mut c_void, count: i64, reduction: &Reduction) -> Result<Memory> {
+    let in_place = is_in_place(to) && count > 0;
+    ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
+    Memory::new(to.cast_const().cast(), count, reduction.of().clone())
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.
@@ -54,15 +61,13 @@ pub(crate) unsafe fn reduce(
 ) -> Result {
     let context = communicator::context(comm)?;
     let root = check_root(&context, root)?;
-    if context.rank() == root {
-        let Terms { reduction, input, output } = Terms::new(from, to, (count, count), of, op)?;
-        return go_on(Reduce::new(context, root, reduction, input, Some(output))?, how);
-    }
-    // Away from the root there is no result, and its argument may be anything.
-    ensure!(!is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
+    let is_root = context.rank() == root;
+    ensure!(is_root || !is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
     let reduction = operation::reduction(op, of)?;
-    let input = datatype::memory(from, count, of)?;
-    go_on(Reduce::new(context, root, reduction, Some(input), None)?, how)
+    let input = unless_in_place(from, count, of)?;
+    // Away from the root there is no result, and its argument may be anything.
+    let output = if is_root { Some(result(to, count, &reduction)?) } else { None };
+    go_on(Reduce::new(context, root, reduction, input, output)?, how)
 }
 
 #[allow(clippy::too_many_arguments)] // The standard's.

@@ -14,7 +14,7 @@ pub(crate) use make::*;
 
 use crate::abi::*;
 use crate::chosen::Chosen;
-use crate::failure::{Result, ensure, error_of};
+use crate::failure::{Error, Result, ensure, error_of};
 use crate::handle::{Table, is_predefined};
 use crate::handler::Handler;
 use crate::process::{Phase, process};
@@ -53,34 +53,32 @@ impl Object {
 }
 
 /// What a handle refers to.
-#[inline]
 pub(crate) fn get_object(comm: Comm) -> Result<Object> {
-    let found = COMMUNICATORS.borrow().get(comm).cloned();
-    found.ok_or_else(|| {
-        let before = process().phase.get() == Phase::Before;
-        let what = if before { "MPI_Init has not been called" } else { "not a communicator" };
-        error_of(ERR_COMM, what)
-    })
+    COMMUNICATORS.borrow().get(comm).cloned().ok_or_else(no_communicator)
 }
 
 /// The communicator behind a handle.
-#[inline]
+#[inline(always)]
 pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
-    let found = COMMUNICATORS.borrow().get(comm).map(|object| object.communicator.clone());
-    match found {
-        Some(communicator) => Ok(communicator),
-        None => get_object(comm).map(|object| object.communicator),
+    match COMMUNICATORS.borrow().get(comm) {
+        Some(object) => Ok(object.communicator.clone()),
+        None => Err(no_communicator()),
     }
 }
 
 /// The same for its messages alone.
-#[inline]
+#[inline(always)]
 pub(crate) fn context(comm: Comm) -> Result<Rc<Context<Chosen>>> {
-    let found = COMMUNICATORS.borrow().get(comm).map(|object| object.context.clone());
-    match found {
-        Some(context) => Ok(context),
-        None => get_object(comm).map(|object| object.context),
+    match COMMUNICATORS.borrow().get(comm) {
+        Some(object) => Ok(object.context.clone()),
+        None => Err(no_communicator()),
     }
+}
+
+#[cold]
+fn no_communicator() -> Error {
+    let before = process().phase.get() == Phase::Before;
+    error_of(ERR_COMM, if before { "MPI_Init has not been called" } else { "not a communicator" })
 }
 
 /// The handle of the communicator with a context.

@@ -64,6 +64,7 @@ pub(crate) fn count() -> usize {
 }
 
 /// Goes on with a call as asked.
+#[inline(always)]
 pub(crate) unsafe fn go_on<C>(
     how: How,
     call: C,

@@ -26,7 +26,7 @@ impl<E: Endpoint> AllToAll<E> {
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
-    #[inline]
+    #[inline(always)]
     pub fn new(context: Rc<Context<E>>, from: Option<Memory>, to: Memory) -> Result<Self> {
         check_both_apart(from.as_ref(), Some(&to))?;
         Ok(AllToAll { context, from, to })

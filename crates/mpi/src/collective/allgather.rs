@@ -25,7 +25,7 @@ impl<E: Endpoint> Allgather<E> {
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
-    #[inline]
+    #[inline(always)]
     pub fn new(context: Rc<Context<E>>, mine: Option<Memory>, all: Memory) -> Result<Self> {
         check_both_apart(mine.as_ref(), Some(&all))?;
         Ok(Allgather { context, mine, all })

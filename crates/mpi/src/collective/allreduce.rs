@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{CollectiveCall, Endpoint};
+use contract::Endpoint;
 
 use super::Plan;
 use super::reduction::{Terms, deliver};
@@ -23,7 +23,7 @@ impl<E: Endpoint> Allreduce<E> {
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
-    #[inline]
+    #[inline(always)]
     pub fn new(
         context: Rc<Context<E>>,
         reduction: Reduction,
@@ -46,11 +46,7 @@ impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
 
     #[inline(always)]
     fn native(&self) -> Option<Result> {
-        self.terms.native(&self.context, |send, receive, combine| CollectiveCall::Allreduce {
-            send,
-            receive,
-            combine,
-        })
+        self.terms.native(&self.context, None)
     }
 
     fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {

@@ -16,7 +16,7 @@ pub(super) fn equal(all: &Memory, blocks: usize) -> Blocks {
 }
 
 /// What is received must not be written over what is sent.
-#[inline]
+#[inline(always)]
 pub(super) fn check_apart(from: &Memory, to: &Memory) -> Result {
     let apart = !from.overlaps(to);
     ensure!(apart, ErrorClass::Buffer, "what is sent and what is received overlap in memory");
@@ -24,7 +24,7 @@ pub(super) fn check_apart(from: &Memory, to: &Memory) -> Result {
 }
 
 /// The same, of two memories where there are both.
-#[inline]
+#[inline(always)]
 pub(super) fn check_both_apart(from: Option<&Memory>, to: Option<&Memory>) -> Result {
     from.zip(to).map_or(Ok(()), |(from, to)| check_apart(from, to))
 }

@@ -23,7 +23,7 @@ impl<E: Endpoint> Broadcast<E> {
     ///
     /// # Errors
     /// [`ErrorClass::Root`](crate::ErrorClass::Root).
-    #[inline]
+    #[inline(always)]
     pub fn new(context: Rc<Context<E>>, root: usize, memory: Memory) -> Result<Self> {
         context.check_root(root)?;
         Ok(Broadcast { context, root, memory })

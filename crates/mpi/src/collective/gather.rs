@@ -29,7 +29,7 @@ impl<E: Endpoint> Gather<E> {
     /// # Errors
     /// [`ErrorClass::Root`](crate::ErrorClass::Root), and [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two
     /// overlap.
-    #[inline]
+    #[inline(always)]
     pub fn new(
         context: Rc<Context<E>>,
         root: usize,

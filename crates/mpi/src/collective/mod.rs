@@ -63,7 +63,7 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// # Errors
     /// [`ErrorClass::Truncated`](crate::ErrorClass::Truncated) if the members disagree about lengths,
     /// [`ErrorClass::Other`](crate::ErrorClass::Other) if they make different calls, and errors that end the run.
-    #[inline]
+    #[inline(always)]
     fn run(self) -> Result {
         match self.native() {
             Some(outcome) => outcome,

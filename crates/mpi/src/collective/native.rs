@@ -24,7 +24,7 @@ pub(super) enum Whole<'a> {
 
 impl<'a> Whole<'a> {
     /// Of memory whose data are wanted.
-    #[inline]
+    #[inline(always)]
     pub(super) fn filled(memory: &'a Memory) -> Self {
         match memory.in_one_piece() {
             Some(_) => Whole::Itself(memory),
@@ -33,7 +33,7 @@ impl<'a> Whole<'a> {
     }
 
     /// Of memory that only gets data.
-    #[inline]
+    #[inline(always)]
     pub(super) fn room(memory: &'a Memory) -> Self {
         match memory.in_one_piece() {
             Some(_) => Whole::Itself(memory),
@@ -41,7 +41,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn readable(&self) -> Readable {
         match self {
             Whole::Itself(memory) => {
@@ -51,7 +51,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn writable(&self) -> Writable {
         match self {
             Whole::Itself(memory) => {
@@ -62,7 +62,7 @@ impl<'a> Whole<'a> {
     }
 
     /// Puts what the copy got into the user's memory.
-    #[inline]
+    #[inline(always)]
     pub(super) fn deliver(&self) {
         if let Whole::Copy(piece) = self {
             piece.deliver(piece.bytes());
@@ -72,7 +72,7 @@ impl<'a> Whole<'a> {
 
 /// Fails if a rank's own block has another length than the blocks of all. The rank goes through the call all the same, as if
 /// its block were in its place: the others count on it, and their next call too.
-#[inline]
+#[inline(always)]
 pub(super) fn check_block(own: Option<&Memory>, blocks: usize, each: usize) -> Result {
     let found = own.map_or(each, |memory| memory.bytes() / blocks);
     let what = "bytes of this rank's own block where the blocks of all have";

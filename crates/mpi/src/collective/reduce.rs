@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{CollectiveCall, Endpoint};
+use contract::Endpoint;
 
 use super::Plan;
 use super::reduction::{Terms, deliver};
@@ -24,7 +24,7 @@ impl<E: Endpoint> Reduce<E> {
     ///
     /// # Errors
     /// [`ErrorClass::Root`], and [`ErrorClass::Buffer`] if the two overlap, or one that is needed is not there.
-    #[inline]
+    #[inline(always)]
     pub fn new(
         context: Rc<Context<E>>,
         root: usize,
@@ -53,13 +53,7 @@ impl<E: Endpoint + 'static> Plan<E> for Reduce<E> {
 
     #[inline(always)]
     fn native(&self) -> Option<Result> {
-        let root = self.root;
-        self.terms.native(&self.context, |send, receive, combine| CollectiveCall::Reduce {
-            root,
-            send,
-            receive,
-            combine,
-        })
+        self.terms.native(&self.context, Some(self.root))
     }
 
     fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {

@@ -3,7 +3,7 @@
 //! Elements are combined in the order of the ranks, so that operations that do not commute come out right, and every rank
 //! of an allreduce gets the very same bits.
 
-use contract::{CollectiveCall, Combine, Endpoint, Readable, Writable};
+use contract::{CollectiveCall, Endpoint, Writable};
 
 use super::blocks::{check_apart, copy};
 use crate::engine::Context;
@@ -23,6 +23,7 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Those of `input`, none where it is in the place of the result.
+    #[inline(always)]
     pub(super) fn new(
         reduction: Reduction,
         input: Option<Memory>,
@@ -40,14 +41,19 @@ impl Terms {
     pub(super) fn native<E: Endpoint>(
         &self,
         context: &Context<E>,
-        call: impl for<'a> FnOnce(Readable, Writable, Combine<'a>) -> CollectiveCall<'a>,
+        root: Option<usize>,
     ) -> Option<Result> {
+        let mut apply = self.reduction.applied()?;
+        let combine = self.reduction.combine(&mut apply);
         let send = self.input.readable()?;
         let receive = match &self.output {
             Some(output) => output.writable()?,
             None => Writable::empty(),
         };
-        self.reduction.with_combine(|combine| context.collective(call(send, receive, combine)))?
+        context.collective(match root {
+            Some(root) => CollectiveCall::Reduce { root, send, receive, combine },
+            None => CollectiveCall::Allreduce { send, receive, combine },
+        })
     }
 
     /// `into` = `left` op `into`, before the messages of the next round.

@@ -27,7 +27,7 @@ impl<E: Endpoint> Scatter<E> {
     /// # Errors
     /// [`ErrorClass::Root`](crate::ErrorClass::Root), and [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two
     /// overlap.
-    #[inline]
+    #[inline(always)]
     pub fn new(
         context: Rc<Context<E>>,
         root: usize,

@@ -40,10 +40,14 @@ impl<E: Endpoint> Engine<E> {
             if done(endpoint) {
                 return true;
             }
-            if endpoint.any_has_left() {
-                // What it sent before may have arrived since the last look. A failure of this look shows in the next.
+            if endpoint.any_has_left()
+                && let Some(found) = hopeless(endpoint)
+            {
+                // What the rank sent before it left may have arrived since the last look, so it must still be hopeless after
+                // a look that begins now. A failure of this look shows in the next.
                 let looked = endpoint.progress();
-                lost = hopeless(endpoint).filter(|_| looked.is_ok() && !done(endpoint));
+                let again = hopeless(endpoint).filter(|&again| again == found);
+                lost = again.filter(|_| looked.is_ok() && !done(endpoint));
             }
             lost.is_some()
         })?;
@@ -77,7 +81,7 @@ impl<E: Endpoint> Engine<E> {
     }
 
     /// Has the fabric carry out a collective; `None` if it leaves that to messages.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn collective(
         &self,
         place: ContextPlace,

@@ -117,6 +117,7 @@ impl Memory {
 
     /// Whether it and another have bytes in common, as far as can be told without looking at every element: for data in one
     /// piece, and for the same buffer of the same type.
+    #[inline]
     pub fn overlaps(&self, other: &Memory) -> bool {
         let (bytes, others) = (self.bytes(), other.bytes());
         if bytes == 0 || others == 0 {

@@ -74,6 +74,7 @@ impl Reduction {
     ///
     /// # Errors
     /// [`ErrorClass::Type`] if the type was not committed, [`ErrorClass::Operation`] if the operation is not defined for it.
+    #[inline]
     pub fn new(operation: Rc<Operation>, of: Rc<Datatype>) -> Result<Self> {
         ensure!(of.is_committed(), ErrorClass::Type, "the datatype was not committed");
         if let Some(predefined) = operation.predefined() {

@@ -25,11 +25,10 @@ fn apply(reduction: &Reduction, left: &[u8], right: &mut [u8], count: i64) {
 
 /// The same by a fabric's way, into another place.
 fn apply_natively(reduction: &Reduction, left: &[u8], right: &[u8]) -> Option<Vec<u8>> {
-    reduction.with_combine(|combine| {
-        let mut result = vec![0; right.len()];
-        (combine.apply)(left.as_ptr(), right.as_ptr(), result.as_mut_ptr(), right.len());
-        result
-    })
+    let mut apply = reduction.applied()?;
+    let mut result = vec![0; right.len()];
+    apply(left.as_ptr(), right.as_ptr(), result.as_mut_ptr(), right.len());
+    Some(result)
 }
 
 /// What an operation makes of two integers; none for operations that are not of integers.

@@ -1,6 +1,6 @@
 //! Reductions for fabrics that combine elements themselves.
 
-use contract::{Combine, Element, Operation};
+use contract::{Apply, Combine, Element, Operation};
 
 use super::apply::{apply_at, apply_to_dense};
 use crate::datatype::{Datatype, Kind};
@@ -30,20 +30,26 @@ fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
 }
 
 impl Reduction {
-    /// Calls `with` with this reduction as fabrics take it. None, and no call, for elements with gaps and for those that
-    /// are too long for a fabric.
-    #[inline]
-    pub fn with_combine<R>(&self, with: impl FnOnce(Combine<'_>) -> R) -> Option<R> {
+    /// What combines elements for fabrics: the left and the right ones into the result's place, so many bytes. None for elements
+    /// with gaps and for those that are too long for a fabric.
+    #[inline(always)]
+    pub fn applied(&self) -> Option<impl FnMut(*const u8, *const u8, *mut u8, usize)> {
         let element_bytes = self.of().size().max(1) as usize;
         if !self.of().is_dense() || element_bytes > Combine::LONGEST_ELEMENT {
             return None;
         }
-        let reduction = self.operation().predefined().and_then(|op| known(op, self.of()));
-        let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
+        Some(move |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
             // SAFETY: the fabric gives as many bytes of whole elements in each place.
             unsafe { self.apply_to(left, right, result, (bytes / element_bytes) as i64) };
-        };
-        Some(with(Combine { element_bytes, reduction, apply: &mut apply }))
+        })
+    }
+
+    /// This reduction as fabrics take it, with what [`applied`](Reduction::applied) gave.
+    #[inline(always)]
+    pub(crate) fn combine<'a>(&self, apply: &'a mut Apply<'a>) -> Combine<'a> {
+        let element_bytes = self.of().size().max(1) as usize;
+        let reduction = self.operation().predefined().and_then(|op| known(op, self.of()));
+        Combine { element_bytes, reduction, apply }
     }
 
     /// result = left op right for elements without gaps; the result may take the place of the right ones.
