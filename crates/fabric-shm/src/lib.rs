@@ -12,7 +12,6 @@
 //! * `board`, `team`: collectives through slots that all members of a team see;
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
 //! * `endpoint`: the contract's [`Endpoint`](contract::Endpoint) over the engine and the teams;
-//! * [`stacks`]: room for very many coroutines, for simulated machines;
 //! * `launcher`: processes, their binding, their reports and their deaths.
 
 // Under loom only the parts that it checks are built.
@@ -34,8 +33,6 @@ mod ring;
 #[cfg(not(loom))]
 mod segment;
 #[cfg(not(loom))]
-pub mod stacks;
-#[cfg(not(loom))]
 mod system;
 #[cfg(not(loom))]
 mod team;
@@ -49,5 +46,3 @@ pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, attach_if_rank};
 pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch};
 #[cfg(not(loom))]
 pub use segment::MAXIMUM_RANKS;
-#[cfg(not(loom))]
-pub use team::Team;

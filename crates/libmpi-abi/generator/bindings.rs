@@ -95,16 +95,17 @@ fn rust_name(name: &str) -> String {
 const IMPORTS: &str = "\
 use std::ffi::{c_char, c_double, c_int, c_void};
 
-use super::{On, call, export, filled};
-use super::constants::*;
-use crate::collective::{self, How};
-use crate::failure::Failure;
+use mpi::{Mode, ScanKind};
+
+use super::{call, export, filled};
+use crate::abi::*;
+use crate::errors::{self, On};
 use crate::operation::UserFunction;
-use crate::point::{self, Mode};
-use crate::status::Status;
+use crate::request::{self, How};
+use crate::status::{self, Status};
 use crate::{
-    attribute, communicator, datatype, environment, errors, group, handle, info, operation, request,
-    status, topology,
+    attribute, codes, collective, communicator, datatype, environment, failure, group, handle, handler,
+    info, operation, packing, point, topology,
 };
 
 ";
@@ -132,8 +133,8 @@ fn export(function: &Function, server: Option<&Server>) -> String {
     let head = if raw { "raw" } else { "checked" };
     let body = match server {
         Some(server) => call(function, server),
-        None if name.starts_with("T_") => "Err(Failure::tools())".into(),
-        None => "Err(Failure::unsupported())".into(),
+        None if name.starts_with("T_") => "Err(failure::no_tools())".into(),
+        None => "Err(failure::unsupported())".into(),
     };
     format!(
         "export!({head} MPI_{name} PMPI_{name} ({parameters}) -> {result}, {}, {body});\n",

@@ -17,7 +17,7 @@ pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)
     let served = bindings::parse_served(&read("served.txt")?, &abi)?;
     Ok(vec![
         ("include/mpi.h", header::write(&abi)),
-        ("src/bindings/constants.rs", bindings::constants(&abi)),
+        ("src/abi/constants.rs", bindings::constants(&abi)),
         ("src/bindings/functions.rs", bindings::functions(&abi, &served)),
     ])
 }

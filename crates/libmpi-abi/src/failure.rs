@@ -1,84 +1,96 @@
-//! Why a call failed.
+//! Error codes and the errors behind them.
 
 use std::ffi::c_int;
-use std::ops::Deref;
 
-use crate::bindings::*;
+use mpi::ErrorClass;
+pub(crate) use mpi::{Error, Result};
 
-/// What nearly every function here returns.
-pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
+use crate::abi::*;
 
-/// An error class or code of MPI, and what to say about it. Behind a pointer, so that a [`Result`] fits a register: in memory it would
-/// be written in parts and read as a whole, which waits until all that was written before has reached its lines, also those that
-/// another processor has (reduce of 64 bytes: 60 ns of the 140 of a rank that only gives).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure(Box<Details>);
+/// The classes that the library itself raises. Any other code is carried as it is.
+const CLASSES: &[(c_int, ErrorClass)] = &[
+    (ERR_ARG, ErrorClass::Argument),
+    (ERR_BUFFER, ErrorClass::Buffer),
+    (ERR_COMM, ErrorClass::Communicator),
+    (ERR_CONVERSION, ErrorClass::Conversion),
+    (ERR_COUNT, ErrorClass::Count),
+    (ERR_DIMS, ErrorClass::Dimensions),
+    (ERR_ERRHANDLER, ErrorClass::ErrorHandler),
+    (ERR_GROUP, ErrorClass::Group),
+    (ERR_IN_STATUS, ErrorClass::InStatus),
+    (ERR_INFO, ErrorClass::Info),
+    (ERR_INFO_KEY, ErrorClass::InfoKey),
+    (ERR_INFO_NOKEY, ErrorClass::InfoNoKey),
+    (ERR_INFO_VALUE, ErrorClass::InfoValue),
+    (ERR_INTERN, ErrorClass::Internal),
+    (ERR_KEYVAL, ErrorClass::Key),
+    (ERR_NO_MEM, ErrorClass::NoMemory),
+    (ERR_OP, ErrorClass::Operation),
+    (ERR_OTHER, ErrorClass::Other),
+    (ERR_PENDING, ErrorClass::Pending),
+    (ERR_PROC_ABORTED, ErrorClass::ProcessAborted),
+    (ERR_RANK, ErrorClass::Rank),
+    (ERR_REQUEST, ErrorClass::Request),
+    (ERR_ROOT, ErrorClass::Root),
+    (ERR_TAG, ErrorClass::Tag),
+    (ERR_TOPOLOGY, ErrorClass::Topology),
+    (ERR_TRUNCATE, ErrorClass::Truncated),
+    (ERR_TYPE, ErrorClass::Type),
+    (ERR_UNSUPPORTED_OPERATION, ErrorClass::Unsupported),
+];
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Details {
-    pub(crate) code: c_int,
-    pub(crate) message: String,
-    /// The context of the communicator that it belongs to, where the call names none, as a wait does.
-    pub(crate) context: Option<u32>,
+/// The class behind a code.
+pub(crate) fn class_of(code: c_int) -> ErrorClass {
+    let known = CLASSES.iter().find(|(known, _)| *known == code);
+    known.map_or(ErrorClass::User(code), |(_, class)| *class)
 }
 
-const _: () = assert!(size_of::<Result>() == size_of::<usize>());
-
-impl Deref for Failure {
-    type Target = Details;
-
-    fn deref(&self) -> &Details {
-        &self.0
+/// The code of a class.
+pub(crate) fn code_of(class: ErrorClass) -> c_int {
+    if let ErrorClass::User(code) = class {
+        return code;
     }
+    let known = CLASSES.iter().find(|(_, known)| *known == class);
+    known.map_or(ERR_INTERN, |(code, _)| *code)
 }
 
-impl Failure {
-    #[cold]
-    pub(crate) fn new(code: c_int, message: impl Into<String>) -> Self {
-        Failure(Box::new(Details { code, message: message.into(), context: None }))
-    }
-
-    /// Of a communicator.
-    pub(crate) fn in_context(mut self, context: u32) -> Self {
-        self.0.context = Some(context);
-        self
-    }
-
-    /// With another code, and other words.
-    pub(crate) fn told_as(mut self, code: c_int, message: String) -> Self {
-        (self.0.code, self.0.message) = (code, message);
-        self
-    }
-
-    /// A function that nothing here serves.
-    pub(crate) fn unsupported() -> Self {
-        Failure::new(ERR_UNSUPPORTED_OPERATION, "this library does not have this function yet")
-    }
-
-    /// A function of the tools interface that nothing here serves.
-    pub(crate) fn tools() -> Self {
-        Failure::new(T_ERR_NOT_SUPPORTED, "this library has no such tools interface")
-    }
+/// An error with a code.
+#[cold]
+pub(crate) fn error_of(code: c_int, message: impl Into<String>) -> Error {
+    Error::new(class_of(code), message)
 }
 
-/// Stops with a class and a message if a condition does not hold.
+/// Of a function that nothing here serves.
+pub(crate) fn unsupported() -> Error {
+    error_of(ERR_UNSUPPORTED_OPERATION, "this library does not have this function yet")
+}
+
+/// Of a function of the tools interface that nothing here serves.
+pub(crate) fn no_tools() -> Error {
+    error_of(T_ERR_NOT_SUPPORTED, "this library has no such tools interface")
+}
+
+/// Stops with a code and a message if a condition does not hold.
 macro_rules! ensure {
-    ($condition:expr, $class:expr, $($message:tt)*) => {
+    ($condition:expr, $code:expr, $($message:tt)*) => {
         if !$condition {
-            return Err($crate::failure::Failure::new($class, format!($($message)*)));
+            return Err($crate::failure::error_of($code, format!($($message)*)));
         }
     };
 }
 pub(crate) use ensure;
 
-impl From<contract::Error> for Failure {
-    fn from(error: contract::Error) -> Self {
-        use contract::Error;
-        let class = match error {
-            Error::Aborted { .. } | Error::RankDied { .. } => ERR_PROC_ABORTED,
-            Error::UnequalCounts { .. } | Error::Truncated { .. } => ERR_TRUNCATE,
-            _ => ERR_OTHER,
-        };
-        Failure::new(class, error.to_string())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_has_one_code_and_every_code_comes_back() {
+        for &(code, class) in CLASSES {
+            assert_eq!((code_of(class), class_of(code)), (code, class));
+        }
+        for code in [SUCCESS, ERR_FILE, T_ERR_NOT_SUPPORTED, ERR_LASTCODE + 7] {
+            assert_eq!(code_of(class_of(code)), code);
+        }
     }
 }

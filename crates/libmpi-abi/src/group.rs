@@ -1,60 +1,63 @@
-//! Groups: ordered lists of ranks of the world.
+//! Groups.
 
+use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use crate::bindings::*;
-use crate::communicator;
-use crate::failure::{Failure, Result, ensure};
-use crate::handle::Table;
-use crate::numbers;
-use crate::process::process;
+use mpi::{Comparison, Group as Members, RankRange};
 
-/// Ranks of MPI_COMM_WORLD by rank of the group.
-pub(crate) type Members = Vec<usize>;
+use crate::abi::*;
+use crate::arguments;
+use crate::failure::{Result, ensure, error_of};
+use crate::handle::{Objects, Table};
+use crate::process;
+use crate::shared::Shared;
 
-pub(crate) fn predefine(table: &mut Table<Rc<Members>>) {
-    table.predefine(GROUP_EMPTY, Rc::new(Members::new()));
+/// All groups.
+static GROUPS: Objects<Members> = Shared::new(|| {
+    let mut table = Table::new();
+    table.predefine(GROUP_EMPTY, Rc::new(Members::empty()));
+    RefCell::new(table)
+});
+
+/// The group behind a handle.
+pub(crate) fn get(group: Group) -> Result<Rc<Members>> {
+    GROUPS.get(group).ok_or_else(|| error_of(ERR_GROUP, "not a group"))
 }
 
-pub(crate) fn get(group: Group) -> Result<Rc<Members>> {
-    let found = process().groups.borrow().get(group).cloned();
-    found.ok_or_else(|| Failure::new(ERR_GROUP, "not a group"))
+/// How many groups of programs there are.
+pub(crate) fn count() -> usize {
+    GROUPS.made()
+}
+
+/// A handle of its own for these members, to be freed by itself.
+pub(crate) fn make_any(members: Members) -> Group {
+    GROUPS.add(Rc::new(members))
 }
 
 /// A handle for these members.
-pub(crate) fn make(members: Members) -> Group {
-    if members.is_empty() {
-        return GROUP_EMPTY;
-    }
-    process().groups.borrow_mut().add(Rc::new(members))
-}
-
-/// This process's rank among `members`.
-pub(crate) fn my_rank(members: &Members) -> Option<usize> {
-    members.iter().position(|&member| member == process().rank.get())
-}
-
-pub(crate) unsafe fn of_communicator(comm: Comm, group: *mut Group) -> Result {
-    let members = communicator::get(comm)?.members.clone();
-    *group = process().groups.borrow_mut().add(members);
-    Ok(())
+fn make(members: Members) -> Group {
+    if members.is_empty() { GROUP_EMPTY } else { GROUPS.add(Rc::new(members)) }
 }
 
 pub(crate) unsafe fn free(group: *mut Group) -> Result {
     get(*group)?;
-    process().groups.borrow_mut().remove(*group);
+    GROUPS.remove(*group);
     *group = GROUP_NULL;
     Ok(())
 }
 
 pub(crate) unsafe fn size(group: Group, size: *mut c_int) -> Result {
-    *size = get(group)?.len() as c_int;
+    *size = get(group)?.size() as c_int;
     Ok(())
 }
 
+fn or_undefined(rank: Option<usize>) -> c_int {
+    rank.map_or(UNDEFINED, |rank| rank as c_int)
+}
+
 pub(crate) unsafe fn rank(group: Group, rank: *mut c_int) -> Result {
-    *rank = my_rank(&*get(group)?).map_or(UNDEFINED, |rank| rank as c_int);
+    *rank = or_undefined(get(group)?.rank_of(process::rank()));
     Ok(())
 }
 
@@ -66,39 +69,30 @@ pub(crate) unsafe fn translate_ranks(
     translated: *mut c_int,
 ) -> Result {
     let (from, to) = (get(from)?, get(to)?);
-    let ranks = numbers::array(ranks, count, "ranks")?;
+    let ranks = arguments::array(ranks, count, "ranks")?;
     ensure!(!translated.is_null() || ranks.is_empty(), ERR_ARG, "the result is a null pointer");
     for (index, &rank) in ranks.iter().enumerate() {
-        *translated.add(index) = if rank == PROC_NULL {
-            PROC_NULL
-        } else {
-            let member = usize::try_from(rank).ok().and_then(|rank| from.get(rank));
-            let member = member.ok_or_else(|| no_rank(rank, &from))?;
-            to.iter().position(|one| one == member).map_or(UNDEFINED, |rank| rank as c_int)
+        let there = match rank {
+            PROC_NULL => PROC_NULL,
+            _ => or_undefined(from.translate(i64::from(rank), &to)?),
         };
+        *translated.add(index) = there;
     }
     Ok(())
 }
 
-fn no_rank(rank: c_int, members: &Members) -> Failure {
-    Failure::new(ERR_RANK, format!("rank {rank} of a group of {}", members.len()))
-}
-
-/// How two lists of members compare.
-pub(crate) fn compare_members(one: &Members, other: &Members) -> c_int {
-    if one == other {
-        return IDENT;
+/// What C calls a comparison.
+pub(crate) fn comparison(found: Comparison) -> c_int {
+    match found {
+        Comparison::Identical => IDENT,
+        Comparison::Congruent => CONGRUENT,
+        Comparison::Similar => SIMILAR,
+        Comparison::Unequal => UNEQUAL,
     }
-    let sorted = |members: &Members| {
-        let mut sorted = members.clone();
-        sorted.sort_unstable();
-        sorted
-    };
-    if sorted(one) == sorted(other) { SIMILAR } else { UNEQUAL }
 }
 
 pub(crate) unsafe fn compare(one: Group, other: Group, result: *mut c_int) -> Result {
-    *result = compare_members(&*get(one)?, &*get(other)?);
+    *result = comparison(get(one)?.compare(&*get(other)?));
     Ok(())
 }
 
@@ -111,13 +105,11 @@ pub(crate) enum Set {
 
 pub(crate) unsafe fn combine(one: Group, other: Group, new: *mut Group, set: Set) -> Result {
     let (one, other) = (get(one)?, get(other)?);
-    let mut members = one.to_vec();
-    match set {
-        Set::Union => members.extend(other.iter().filter(|member| !one.contains(member))),
-        Set::Intersection => members.retain(|member| other.contains(member)),
-        Set::Difference => members.retain(|member| !other.contains(member)),
-    }
-    *new = make(members);
+    *new = make(match set {
+        Set::Union => one.union(&other),
+        Set::Intersection => one.intersection(&other),
+        Set::Difference => one.difference(&other),
+    });
     Ok(())
 }
 
@@ -128,21 +120,11 @@ pub(crate) enum Take {
     Others,
 }
 
-fn choose(group: Group, ranks: &[c_int], take: Take) -> Result<Group> {
+fn choose(group: Group, ranks: &[i64], take: Take) -> Result<Group> {
     let members = get(group)?;
-    let mut named = Vec::new();
-    for &rank in ranks {
-        let index = usize::try_from(rank).ok().filter(|&rank| rank < members.len());
-        let index = index.ok_or_else(|| no_rank(rank, &members))?;
-        ensure!(!named.contains(&index), ERR_RANK, "rank {rank} is named twice");
-        named.push(index);
-    }
     Ok(make(match take {
-        Take::These => named.into_iter().map(|index| members[index]).collect(),
-        Take::Others => {
-            let kept = (0..members.len()).filter(|index| !named.contains(index));
-            kept.map(|index| members[index]).collect()
-        }
+        Take::These => members.include(ranks)?,
+        Take::Others => members.exclude(ranks)?,
     }))
 }
 
@@ -153,7 +135,9 @@ pub(crate) unsafe fn pick(
     new: *mut Group,
     take: Take,
 ) -> Result {
-    *new = choose(group, numbers::array(ranks, count, "ranks")?, take)?;
+    let ranks = arguments::array(ranks, count, "ranks")?;
+    let ranks: Vec<i64> = ranks.iter().map(|&rank| i64::from(rank)).collect();
+    *new = choose(group, &ranks, take)?;
     Ok(())
 }
 
@@ -164,15 +148,13 @@ pub(crate) unsafe fn pick_ranges(
     new: *mut Group,
     take: Take,
 ) -> Result {
-    let mut ranks = Vec::new();
-    for &[first, last, stride] in numbers::array(ranges.cast_const(), count, "ranges")? {
-        ensure!(stride != 0, ERR_ARG, "a range with stride 0");
-        let mut rank = first;
-        while if stride > 0 { rank <= last } else { rank >= last } {
-            ranks.push(rank);
-            rank += stride;
-        }
-    }
+    let ranges = arguments::array(ranges.cast_const(), count, "ranges")?;
+    let range = |range: &[c_int; 3]| {
+        let [first, last, stride] = range.map(i64::from);
+        RankRange { first, last, stride }
+    };
+    let ranges: Vec<RankRange> = ranges.iter().map(range).collect();
+    let ranks = get(group)?.ranks_in(&ranges)?;
     *new = choose(group, &ranks, take)?;
     Ok(())
 }

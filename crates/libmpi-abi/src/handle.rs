@@ -4,19 +4,16 @@
 //! So a handle survives the trip through an integer unchanged, and one that was freed is known for what it is until its
 //! place is used again.
 
+use std::cell::RefCell;
 use std::ffi::c_int;
+use std::rc::Rc;
+
+use crate::abi::Handle;
+use crate::shared::Shared;
 
 const PREDEFINED: usize = 0x400;
 /// The first value of a handle that is not predefined; the ABI keeps all below for itself.
 const FIRST: usize = 0x1000;
-
-/// Any of the handle types.
-pub(crate) trait Handle: Copy {
-    /// The value as C sees it.
-    fn number(self) -> usize;
-    /// The handle of a value.
-    fn from_number(number: usize) -> Self;
-}
 
 /// MPI_..._toint.
 pub(crate) fn to_int(handle: impl Handle) -> c_int {
@@ -96,16 +93,43 @@ impl<T: Clone> Table<T> {
     pub(crate) fn made(&self) -> usize {
         self.made.iter().flatten().count()
     }
+}
 
-    pub(crate) fn is_predefined(handle: impl Handle) -> bool {
-        handle.number() < PREDEFINED
+/// Whether a handle is one of the ABI's own.
+pub(crate) fn is_predefined(handle: impl Handle) -> bool {
+    handle.number() < PREDEFINED
+}
+
+/// The objects of one kind, by handle.
+pub(crate) type Objects<T> = Shared<RefCell<Table<Rc<T>>>>;
+
+impl<T> Objects<T> {
+    /// The object behind a handle.
+    #[inline]
+    pub(crate) fn get(&self, handle: impl Handle) -> Option<Rc<T>> {
+        self.borrow().get(handle).cloned()
+    }
+
+    /// Gives an object a handle.
+    pub(crate) fn add<H: Handle>(&self, object: Rc<T>) -> H {
+        self.borrow_mut().add(object)
+    }
+
+    /// Takes an object out; predefined ones stay.
+    pub(crate) fn remove(&self, handle: impl Handle) -> Option<Rc<T>> {
+        self.borrow_mut().remove(handle)
+    }
+
+    /// How many objects there are besides the predefined ones.
+    pub(crate) fn made(&self) -> usize {
+        self.borrow().made()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bindings::Comm;
+    use crate::abi::Comm;
 
     #[test]
     fn a_freed_handle_is_known_for_what_it_is() {

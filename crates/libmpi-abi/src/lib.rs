@@ -1,7 +1,7 @@
 //! Our message-passing service under the standard ABI of MPI 5: `libmpi_abi.so.1`.
 //!
 //! `abi/mpi5.txt` holds the whole ABI as data, `abi/served.txt` says which function here serves which function of MPI;
-//! from the two come `include/mpi.h` and `src/bindings`. What nothing serves exists all the same, and fails when it is
+//! from the two come `include/mpi.h`, `src/abi` and `src/bindings`. What nothing serves exists all the same, and fails when it is
 //! called, by name, with MPI_ERR_UNSUPPORTED_OPERATION.
 //!
 //! The parts, from the border inwards:
@@ -18,8 +18,12 @@
 //! `unsafe` block in a safe function says what makes it sound where it stands.
 #![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
+mod abi;
+mod arguments;
 mod attribute;
 mod bindings;
+mod chosen;
+mod codes;
 mod collective;
 mod communicator;
 mod datatype;
@@ -28,13 +32,15 @@ mod errors;
 mod failure;
 mod group;
 mod handle;
+mod handler;
 mod info;
 mod leaks;
-mod numbers;
 mod operation;
+mod packing;
 mod point;
 mod process;
 mod request;
+mod shared;
 mod status;
 mod text;
 mod topology;

@@ -2,10 +2,12 @@
 
 use std::ffi::c_int;
 
-use crate::bindings::*;
+use mpi::Peer;
+
+use crate::abi::*;
+use crate::arguments::IntOrCountMut;
 use crate::datatype;
-use crate::failure::Result;
-use crate::numbers::NumberOut;
+use crate::failure::{Result, code_of};
 
 /// What C calls MPI_Status: three public words, and five of ours.
 #[repr(C)]
@@ -17,6 +19,22 @@ pub(crate) struct Status {
     cancelled: c_int,
     bytes: [c_int; 2],
     unused: [c_int; 2],
+}
+
+impl From<mpi::Status> for Status {
+    #[inline(always)]
+    fn from(found: mpi::Status) -> Self {
+        let source = match found.source {
+            Peer::Rank(rank) => rank as c_int,
+            Peer::Any => ANY_SOURCE,
+            Peer::Nobody => PROC_NULL,
+        };
+        let tag = found.tag.map_or(ANY_TAG, |tag| tag as c_int);
+        let mut status = Status::new(source, tag, found.bytes as i64);
+        status.cancelled = c_int::from(found.is_cancelled);
+        status.error = found.error.map_or(SUCCESS, code_of);
+        status
+    }
 }
 
 impl Status {
@@ -32,16 +50,6 @@ impl Status {
     /// Of no operation at all.
     pub(crate) fn empty() -> Self {
         Status::new(ANY_SOURCE, ANY_TAG, 0)
-    }
-
-    /// Of an operation with MPI_PROC_NULL.
-    pub(crate) fn of_no_process() -> Self {
-        Status::new(PROC_NULL, ANY_TAG, 0)
-    }
-
-    pub(crate) fn with_cancelled(mut self) -> Self {
-        self.cancelled = 1;
-        self
     }
 
     pub(crate) fn with_error(mut self, code: c_int) -> Self {
@@ -86,9 +94,9 @@ impl Status {
 pub(crate) unsafe fn get_count(
     status: *const Status,
     datatype: Datatype,
-    count: NumberOut,
+    count: IntOrCountMut,
 ) -> Result {
-    let (size, bytes) = (datatype::get(datatype)?.size, (*status).bytes());
+    let (size, bytes) = (datatype::get(datatype)?.size(), (*status).bytes());
     let whole = match (bytes, size) {
         (0, _) => 0,
         (_, 0) => i64::from(UNDEFINED),
@@ -102,7 +110,7 @@ pub(crate) unsafe fn get_count(
 pub(crate) unsafe fn get_elements(
     status: *const Status,
     datatype: Datatype,
-    count: NumberOut,
+    count: IntOrCountMut,
 ) -> Result {
     let elements = datatype::get(datatype)?.elements_in((*status).bytes());
     count.write(elements.unwrap_or(i64::from(UNDEFINED)));

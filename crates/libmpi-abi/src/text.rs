@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use crate::bindings::ERR_ARG;
+use crate::abi::ERR_ARG;
 use crate::failure::{Result, ensure};
 
 /// A string of the caller.

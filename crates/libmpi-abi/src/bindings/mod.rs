@@ -1,37 +1,13 @@
-//! The border to C: handles, constants, and the exported functions.
+//! The border to C: the exported functions, which turn a result into a return code.
 
-#[rustfmt::skip] // Generated, like the next.
-mod constants;
-#[rustfmt::skip]
+#[rustfmt::skip] // Generated.
 mod functions;
-
-pub(crate) use constants::*;
 
 use std::ffi::c_int;
 
-use crate::errors;
-use crate::failure::{Failure, Result};
-
-/// Declares a handle as the pointer that C sees.
-macro_rules! handle {
-    ($name:ident) => {
-        /// A handle; small numbers are predefined ones.
-        #[repr(transparent)]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(crate) struct $name(pub(crate) usize);
-
-        impl crate::handle::Handle for $name {
-            fn number(self) -> usize {
-                self.0
-            }
-
-            fn from_number(number: usize) -> Self {
-                $name(number)
-            }
-        }
-    };
-}
-pub(crate) use handle;
+use crate::abi::*;
+use crate::errors::{self, On};
+use crate::failure::{Result, error_of};
 
 /// Exports a function under its two names. A checked one returns an error code, a raw one its value.
 macro_rules! export {
@@ -59,23 +35,11 @@ macro_rules! export {
 }
 pub(crate) use export;
 
-/// Whose error handler a failure goes to.
-pub(crate) enum On {
-    /// The communicator's, if there is such a communicator.
-    Communicator(Comm),
-    /// That of MPI_COMM_SELF: the call names no communicator.
-    Process,
-    /// The default of files, which is to return.
-    File,
-    /// None: the tools interface only returns.
-    Nobody,
-}
-
 /// Fails if the place of a result is missing.
 #[inline]
 fn filled<T>(place: *const T, name: &str) -> Result {
     if place.is_null() {
-        return Err(Failure::new(ERR_ARG, format!("{name} is a null pointer")));
+        return Err(error_of(ERR_ARG, format!("{name} is a null pointer")));
     }
     Ok(())
 }

@@ -1,33 +1,34 @@
-//! What can be asked of a datatype.
+//! What C can ask of a datatype.
 
 use std::ffi::c_int;
+use std::rc::Rc;
 
-use super::{Making, get};
-use crate::bindings::*;
-use crate::failure::{Failure, Result, ensure};
-use crate::handle::Table;
-use crate::numbers::NumberOut;
-use crate::process::process;
+use super::contents::{Contents, combiner};
+use super::table::{add, get};
+use crate::abi::*;
+use crate::arguments::IntOrCountMut;
+use crate::failure::{Result, ensure, error_of};
+use crate::handle::is_predefined;
 
-pub(crate) unsafe fn size(datatype: Datatype, size: NumberOut) -> Result {
-    size.write(get(datatype)?.size);
+pub(crate) unsafe fn size(datatype: Datatype, size: IntOrCountMut) -> Result {
+    size.write(get(datatype)?.size());
     Ok(())
 }
 
 pub(crate) unsafe fn size_x(datatype: Datatype, size: *mut i64) -> Result {
-    *size = get(datatype)?.size;
+    *size = get(datatype)?.size();
     Ok(())
 }
 
 pub(crate) unsafe fn extent(datatype: Datatype, lower: *mut i64, extent: *mut i64) -> Result {
     let object = get(datatype)?;
-    (*lower, *extent) = (object.lower, object.extent);
+    (*lower, *extent) = (object.lower(), object.extent());
     Ok(())
 }
 
 pub(crate) unsafe fn true_extent(datatype: Datatype, lower: *mut i64, extent: *mut i64) -> Result {
     let object = get(datatype)?;
-    (*lower, *extent) = (object.true_lower, object.true_extent);
+    (*lower, *extent) = (object.true_lower(), object.true_extent());
     Ok(())
 }
 
@@ -36,50 +37,16 @@ pub(crate) unsafe fn envelope(
     integers: *mut c_int,
     addresses: *mut c_int,
     types: *mut c_int,
-    combiner: *mut c_int,
+    combined: *mut c_int,
 ) -> Result {
     let object = get(datatype)?;
-    let lists = object.made.lists();
-    ensure!(lists.large.is_empty(), ERR_TYPE, "made with counts beyond int: ask with ..._c");
-    *integers = lists.integers.len() as c_int;
-    *addresses = lists.addresses.len() as c_int;
-    *types = object.made.types.len() as c_int;
-    *combiner = object.made.combiner;
+    let contents = Contents::of(object.made());
+    ensure!(contents.large.is_empty(), ERR_TYPE, "made with counts beyond int: ask with ..._c");
+    *integers = contents.integers.len() as c_int;
+    *addresses = contents.addresses.len() as c_int;
+    *types = contents.types.len() as c_int;
+    *combined = combiner(object.made());
     Ok(())
-}
-
-/// The lists of MPI_Type_get_contents.
-struct Lists {
-    integers: Vec<i64>,
-    addresses: Vec<i64>,
-    large: Vec<i64>,
-}
-
-impl Making {
-    /// Counts, lengths and places stand among the integers and addresses as long as all counts fit an int, else in a list
-    /// of their own, as if the type was made by the ..._c variant.
-    fn lists(&self) -> Lists {
-        let (integers, addresses) = (self.integers.clone(), self.addresses.clone());
-        if self.integers.iter().all(|&one| c_int::try_from(one).is_ok()) {
-            return Lists { integers, addresses, large: vec![] };
-        }
-        match self.combiner {
-            COMBINER_SUBARRAY => {
-                let (first, last) = (integers[0], integers[integers.len() - 1]);
-                let large = integers[1..integers.len() - 1].to_vec();
-                Lists { integers: vec![first, last], addresses, large }
-            }
-            COMBINER_DARRAY => {
-                let dimensions = integers[2] as usize;
-                let large = integers[3..3 + dimensions].to_vec();
-                let integers = [&integers[..3], &integers[3 + dimensions..]].concat();
-                Lists { integers, addresses, large }
-            }
-            _ => {
-                Lists { integers: vec![], addresses: vec![], large: [integers, addresses].concat() }
-            }
-        }
-    }
 }
 
 /// The variant with a fourth list.
@@ -89,15 +56,15 @@ pub(crate) unsafe fn envelope_large(
     addresses: *mut i64,
     large: *mut i64,
     types: *mut i64,
-    combiner: *mut c_int,
+    combined: *mut c_int,
 ) -> Result {
     let object = get(datatype)?;
-    let lists = object.made.lists();
-    *integers = lists.integers.len() as i64;
-    *addresses = lists.addresses.len() as i64;
-    *large = lists.large.len() as i64;
-    *types = object.made.types.len() as i64;
-    *combiner = object.made.combiner;
+    let contents = Contents::of(object.made());
+    *integers = contents.integers.len() as i64;
+    *addresses = contents.addresses.len() as i64;
+    *large = contents.large.len() as i64;
+    *types = contents.types.len() as i64;
+    *combined = combiner(object.made());
     Ok(())
 }
 
@@ -139,30 +106,28 @@ pub(crate) unsafe fn contents_large(
     types: *mut Datatype,
 ) -> Result {
     let object = get(datatype)?;
-    let made = &object.made;
-    ensure!(made.combiner != COMBINER_NAMED, ERR_TYPE, "a predefined datatype has no contents");
-    let lists = made.lists();
-    let counts_fit = lists.large.len() as i64 <= large_max;
+    let named = combiner(object.made()) == COMBINER_NAMED;
+    ensure!(!named, ERR_TYPE, "a predefined datatype has no contents");
+    let contents = Contents::of(object.made());
+    let counts_fit = contents.large.len() as i64 <= large_max;
     ensure!(counts_fit, ERR_TYPE, "the array is too short for the large counts of the type");
-    let enough = lists.integers.len() as i64 <= integers_max
-        && lists.addresses.len() as i64 <= addresses_max
-        && made.types.len() as i64 <= types_max;
+    let enough = contents.integers.len() as i64 <= integers_max
+        && contents.addresses.len() as i64 <= addresses_max
+        && contents.types.len() as i64 <= types_max;
     ensure!(enough, ERR_ARG, "the arrays are too short for the contents");
-    for (index, &number) in lists.integers.iter().enumerate() {
+    for (index, &number) in contents.integers.iter().enumerate() {
         *integers.add(index) = number as c_int;
     }
-    for (index, &address) in lists.addresses.iter().enumerate() {
+    for (index, &address) in contents.addresses.iter().enumerate() {
         *addresses.add(index) = address;
     }
-    for (index, &count) in lists.large.iter().enumerate() {
+    for (index, &count) in contents.large.iter().enumerate() {
         *large.add(index) = count;
     }
-    for (index, (handle, part)) in made.types.iter().enumerate() {
+    for (index, part) in contents.types.iter().enumerate() {
         // A predefined type is itself; any other gets a handle of its own, since the first may be freed.
-        *types.add(index) = match Table::<()>::is_predefined(*handle) {
-            true => *handle,
-            false => process().types.borrow_mut().add(part.clone()),
-        };
+        let own = Datatype(part.number());
+        *types.add(index) = if is_predefined(own) { own } else { add(Rc::clone(part)) };
     }
     Ok(())
 }
@@ -204,7 +169,7 @@ pub(crate) unsafe fn match_size(class: c_int, size: c_int, datatype: *mut Dataty
         (TYPECLASS_COMPLEX, 32) => COMPLEX32,
         _ => {
             let what = format!("no Fortran type of class {class} has {size} bytes");
-            return Err(Failure::new(ERR_ARG, what));
+            return Err(error_of(ERR_ARG, what));
         }
     };
     *datatype = known;

@@ -1,0 +1,35 @@
+//! The constants and handle types of the ABI.
+
+#[rustfmt::skip] // Generated.
+mod constants;
+
+pub(crate) use constants::*;
+
+/// Any of the handle types.
+pub(crate) trait Handle: Copy {
+    /// The value as C sees it.
+    fn number(self) -> usize;
+    /// The handle of a value.
+    fn from_number(number: usize) -> Self;
+}
+
+/// Declares a handle as the pointer that C sees.
+macro_rules! handle {
+    ($name:ident) => {
+        /// A handle; small numbers are predefined ones.
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(crate) struct $name(pub(crate) usize);
+
+        impl super::Handle for $name {
+            fn number(self) -> usize {
+                self.0
+            }
+
+            fn from_number(number: usize) -> Self {
+                $name(number)
+            }
+        }
+    };
+}
+pub(crate) use handle;

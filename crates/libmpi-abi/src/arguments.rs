@@ -1,0 +1,116 @@
+//! Arguments as C passes them: arrays, and numbers that are `int` in one variant of a function and wider in the other.
+
+use std::ffi::c_int;
+
+use crate::abi::{ERR_ARG, UNDEFINED};
+use crate::failure::{Result, ensure};
+
+/// An array that the caller passes in, which may be null only if it is empty.
+///
+/// # Safety
+/// The array has `count` elements and stays as it is.
+pub(crate) unsafe fn array<'a, T>(start: *const T, count: c_int, name: &str) -> Result<&'a [T]> {
+    ensure!(count >= 0, ERR_ARG, "{count} {name}");
+    if count == 0 {
+        return Ok(&[]);
+    }
+    ensure!(!start.is_null(), ERR_ARG, "{name} is a null pointer");
+    // SAFETY: our caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(start, count as usize) })
+}
+
+/// An array of numbers that the caller passes in.
+#[derive(Clone, Copy)]
+pub(crate) enum IntOrCount {
+    Int(*const c_int),
+    Count(*const i64),
+}
+
+impl From<*const c_int> for IntOrCount {
+    fn from(pointer: *const c_int) -> Self {
+        IntOrCount::Int(pointer)
+    }
+}
+
+impl From<*const i64> for IntOrCount {
+    fn from(pointer: *const i64) -> Self {
+        IntOrCount::Count(pointer)
+    }
+}
+
+impl IntOrCount {
+    pub(crate) fn is_null(self) -> bool {
+        match self {
+            IntOrCount::Int(pointer) => pointer.is_null(),
+            IntOrCount::Count(pointer) => pointer.is_null(),
+        }
+    }
+
+    /// The first `count` numbers.
+    ///
+    /// # Safety
+    /// The array has as many.
+    pub(crate) unsafe fn read(self, count: usize) -> Vec<i64> {
+        // SAFETY: our caller's promise.
+        (0..count).map(|index| unsafe { self.at(index) }).collect()
+    }
+
+    unsafe fn at(self, index: usize) -> i64 {
+        // SAFETY: as above.
+        unsafe {
+            match self {
+                IntOrCount::Int(pointer) => i64::from(*pointer.add(index)),
+                IntOrCount::Count(pointer) => *pointer.add(index),
+            }
+        }
+    }
+}
+
+/// Where a number goes.
+#[derive(Clone, Copy)]
+pub(crate) enum IntOrCountMut {
+    Int(*mut c_int),
+    Count(*mut i64),
+}
+
+impl From<*mut c_int> for IntOrCountMut {
+    fn from(pointer: *mut c_int) -> Self {
+        IntOrCountMut::Int(pointer)
+    }
+}
+
+impl From<*mut i64> for IntOrCountMut {
+    fn from(pointer: *mut i64) -> Self {
+        IntOrCountMut::Count(pointer)
+    }
+}
+
+impl IntOrCountMut {
+    /// Writes a number, or MPI_UNDEFINED where it does not fit.
+    ///
+    /// # Safety
+    /// The place is writable.
+    pub(crate) unsafe fn write(self, value: i64) {
+        // SAFETY: our caller's promise.
+        unsafe {
+            match self {
+                IntOrCountMut::Int(place) => *place = c_int::try_from(value).unwrap_or(UNDEFINED),
+                IntOrCountMut::Count(place) => *place = value,
+            }
+        }
+    }
+
+    /// Reads what is there, for arguments that go both ways.
+    ///
+    /// # Safety
+    /// The place is readable.
+    pub(crate) unsafe fn read(self) -> i64 {
+        // SAFETY: our caller's promise.
+        unsafe {
+            match self {
+                IntOrCountMut::Int(place) => i64::from(*place),
+                IntOrCountMut::Count(place) => *place,
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Datatypes by handle.
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use mpi::Kind::{
+    self, Byte, Char, Character, Complex, ComplexLongDouble, Float, Logical, Long, LongDouble,
+    Packed, Signed, Unsigned, UnsignedLong, WideCharacter,
+};
+use mpi::{Datatype as Type, Memory};
+
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
+use crate::handle::{Objects, Table};
+use crate::shared::Shared;
+
+/// The predefined types of one element each.
+const BASIC: &[(Datatype, Kind)] = &[
+    (AINT, Signed(8)),
+    (COUNT, Signed(8)),
+    (OFFSET, Signed(8)),
+    (PACKED, Packed),
+    (SHORT, Signed(2)),
+    (INT, Signed(4)),
+    (LONG, Long),
+    (LONG_LONG, Signed(8)),
+    (UNSIGNED_SHORT, Unsigned(2)),
+    (UNSIGNED, Unsigned(4)),
+    (UNSIGNED_LONG, UnsignedLong),
+    (UNSIGNED_LONG_LONG, Unsigned(8)),
+    (FLOAT, Float(4)),
+    (C_FLOAT_COMPLEX, Complex(4)),
+    (CXX_FLOAT_COMPLEX, Complex(4)),
+    (DOUBLE, Float(8)),
+    (C_DOUBLE_COMPLEX, Complex(8)),
+    (CXX_DOUBLE_COMPLEX, Complex(8)),
+    (LOGICAL, Logical(4)),
+    (INTEGER, Signed(4)),
+    (REAL, Float(4)),
+    (COMPLEX, Complex(4)),
+    (DOUBLE_PRECISION, Float(8)),
+    (DOUBLE_COMPLEX, Complex(8)),
+    (CHARACTER, Character(1)),
+    (LONG_DOUBLE, LongDouble),
+    (C_LONG_DOUBLE_COMPLEX, ComplexLongDouble),
+    (CXX_LONG_DOUBLE_COMPLEX, ComplexLongDouble),
+    (C_BOOL, Logical(1)),
+    (CXX_BOOL, Logical(1)),
+    (WCHAR, WideCharacter),
+    (INT8_T, Signed(1)),
+    (UINT8_T, Unsigned(1)),
+    (CHAR, Char),
+    (SIGNED_CHAR, Signed(1)),
+    (UNSIGNED_CHAR, Unsigned(1)),
+    (BYTE, Byte),
+    (INT16_T, Signed(2)),
+    (UINT16_T, Unsigned(2)),
+    (INT32_T, Signed(4)),
+    (UINT32_T, Unsigned(4)),
+    (INT64_T, Signed(8)),
+    (UINT64_T, Unsigned(8)),
+    (LOGICAL1, Logical(1)),
+    (INTEGER1, Signed(1)),
+    (LOGICAL2, Logical(2)),
+    (INTEGER2, Signed(2)),
+    (REAL2, Float(2)),
+    (LOGICAL4, Logical(4)),
+    (INTEGER4, Signed(4)),
+    (REAL4, Float(4)),
+    (COMPLEX4, Complex(2)),
+    (LOGICAL8, Logical(8)),
+    (INTEGER8, Signed(8)),
+    (REAL8, Float(8)),
+    (COMPLEX8, Complex(4)),
+    (LOGICAL16, Logical(16)),
+    (INTEGER16, Signed(16)),
+    (REAL16, Float(16)),
+    (COMPLEX16, Complex(8)),
+    (COMPLEX32, Complex(16)),
+];
+
+/// The predefined types of a value and an index.
+const PAIRS: &[(Datatype, Kind, Kind)] = &[
+    (FLOAT_INT, Float(4), Signed(4)),
+    (DOUBLE_INT, Float(8), Signed(4)),
+    (LONG_INT, Long, Signed(4)),
+    (TWO_INT, Signed(4), Signed(4)),
+    (SHORT_INT, Signed(2), Signed(4)),
+    (LONG_DOUBLE_INT, LongDouble, Signed(4)),
+    (TWO_REAL, Float(4), Float(4)),
+    (TWO_DOUBLE_PRECISION, Float(8), Float(8)),
+    (TWO_INTEGER, Signed(4), Signed(4)),
+];
+
+/// All datatypes.
+pub(super) static TYPES: Objects<Type> = Shared::new(|| {
+    let mut table = Table::new();
+    let basic = BASIC.iter().map(|&(handle, kind)| (handle, Type::basic(kind)));
+    let pairs = PAIRS.iter().map(|&(handle, value, index)| (handle, Type::pair(value, index)));
+    for (handle, made) in basic.chain(pairs) {
+        let name = TYPE_NAMES.iter().find(|(known, _)| *known == handle);
+        made.set_name(name.map_or("", |(_, name)| name));
+        made.set_number(handle.number());
+        table.predefine(handle, made);
+    }
+    RefCell::new(table)
+});
+
+/// How many datatypes of programs there are.
+pub(crate) fn count() -> usize {
+    TYPES.made()
+}
+
+/// The length of plain data: elements without gaps, in memory that is there.
+#[inline(always)]
+pub(crate) fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
+    let types = TYPES.borrow();
+    let of = types.get(datatype)?;
+    let bytes = usize::try_from(count).ok()?.checked_mul(of.size() as usize)?;
+    let plain = of.is_dense() && of.is_committed() && !(buffer.is_null() && bytes > 0);
+    plain.then_some(bytes)
+}
+
+/// The type behind a handle.
+#[inline]
+pub(crate) fn get(datatype: Datatype) -> Result<Rc<Type>> {
+    TYPES.get(datatype).ok_or_else(|| error_of(ERR_TYPE, "not a datatype"))
+}
+
+/// Gives a type a handle.
+pub(super) fn add(made: Rc<Type>) -> Datatype {
+    let handle: Datatype = TYPES.add(made.clone());
+    made.set_number(handle.number());
+    handle
+}
+
+/// A handle of a type, if it has one. There may be several: the one that is kept with the type is the newest, which may
+/// have been freed.
+fn handle_of(object: &Rc<Type>) -> Option<Datatype> {
+    let table = TYPES.borrow();
+    let newest = Datatype(object.number());
+    match table.get(newest) {
+        Some(known) if Rc::ptr_eq(known, object) => Some(newest),
+        _ => table.find(|known| Rc::ptr_eq(known, object)),
+    }
+}
+
+/// Calls `with` with a handle of a type. One that the program has freed, and still uses in what is under way, gets one for
+/// the moment.
+pub(crate) fn with_handle(object: &Rc<Type>, with: impl FnOnce(Datatype)) {
+    if let Some(handle) = handle_of(object) {
+        return with(handle);
+    }
+    let handle: Datatype = TYPES.add(object.clone());
+    with(handle);
+    TYPES.remove(handle);
+}
+
+/// A buffer argument.
+///
+/// # Safety
+/// As of [`Memory::new`].
+#[inline]
+pub(crate) unsafe fn memory(
+    start: *const c_void,
+    count: i64,
+    datatype: Datatype,
+) -> Result<Memory> {
+    let of = get(datatype)?;
+    // Where there is no data, an address of 1 is also what an empty vector has.
+    let in_place = start as usize == IN_PLACE && count > 0 && of.size() > 0;
+    ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
+    // SAFETY: our caller's promise.
+    unsafe { Memory::new(start.cast(), count, of) }
+}

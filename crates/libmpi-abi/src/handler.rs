@@ -1,0 +1,68 @@
+//! Error handlers.
+
+use std::cell::RefCell;
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
+
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
+use crate::handle::{Objects, Table};
+use crate::shared::Shared;
+
+/// An error handler.
+pub(crate) enum Handler {
+    /// Ends the whole job.
+    Fatal,
+    /// Ends this process and with it the job.
+    Abort,
+    /// Leaves it to the return code.
+    Return,
+    /// A function of the user, which gets the object and the code.
+    User(UserHandler),
+}
+
+pub(crate) type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
+
+/// All error handlers.
+static HANDLERS: Objects<Handler> = Shared::new(|| {
+    let mut table = Table::new();
+    table.predefine(ERRORS_ARE_FATAL, Rc::new(Handler::Fatal));
+    table.predefine(ERRORS_ABORT, Rc::new(Handler::Abort));
+    table.predefine(ERRORS_RETURN, Rc::new(Handler::Return));
+    RefCell::new(table)
+});
+
+/// How many error handlers of programs there are.
+pub(crate) fn count() -> usize {
+    HANDLERS.made()
+}
+
+/// The handler behind a handle.
+pub(crate) fn get(handle: Errhandler) -> Result<Rc<Handler>> {
+    HANDLERS.get(handle).ok_or_else(|| error_of(ERR_ERRHANDLER, "not an error handler"))
+}
+
+/// A handle of a handler. A user's gets a new one, to be freed by itself.
+pub(crate) fn handle_of(handler: &Rc<Handler>) -> Errhandler {
+    match **handler {
+        Handler::Fatal => ERRORS_ARE_FATAL,
+        Handler::Abort => ERRORS_ABORT,
+        Handler::Return => ERRORS_RETURN,
+        Handler::User(_) => HANDLERS.add(handler.clone()),
+    }
+}
+
+pub(crate) unsafe fn create(function: *mut c_void, handle: *mut Errhandler) -> Result {
+    ensure!(!function.is_null(), ERR_ARG, "the function is a null pointer");
+    let function = std::mem::transmute::<*mut c_void, UserHandler>(function);
+    *handle = HANDLERS.add(Rc::new(Handler::User(function)));
+    Ok(())
+}
+
+pub(crate) unsafe fn free(handle: *mut Errhandler) -> Result {
+    get(*handle)?;
+    // Who uses it holds it still.
+    HANDLERS.remove(*handle);
+    *handle = ERRHANDLER_NULL;
+    Ok(())
+}

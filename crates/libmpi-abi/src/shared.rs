@@ -1,0 +1,29 @@
+//! Values of the whole process.
+
+use std::cell::OnceCell;
+use std::ops::Deref;
+
+/// A value of the whole process, made at its first use: also before MPI_Init, when some objects may be made already.
+pub(crate) struct Shared<T> {
+    value: OnceCell<T>,
+    make: fn() -> T,
+}
+
+// SAFETY: at most one thread is in the library at a time, which is what MPI_THREAD_SERIALIZED, our highest level, asks of
+// the program; a program's own means of keeping its threads apart order their accesses.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    pub(crate) const fn new(make: fn() -> T) -> Self {
+        Shared { value: OnceCell::new(), make }
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        self.value.get_or_init(self.make)
+    }
+}

@@ -1,0 +1,16 @@
+//! Datatypes: which bytes of memory an element is made of.
+//!
+//! A type is kept flat, as runs of equal basic elements in the order of its type map; runs that follow each other are one.
+
+mod array;
+mod builder;
+mod create;
+mod element;
+mod fortran;
+mod kind;
+mod layout;
+mod portable;
+
+pub use element::Element;
+pub use kind::Kind;
+pub use layout::{Datatype, Distribution, Made, Order, Run, Spread, Unit};

@@ -1,0 +1,126 @@
+//! Elements in memory of our own.
+
+use std::ops::Range;
+
+use contract::{Readable, Writable};
+
+use super::storage::Storage;
+use super::view::Memory;
+use crate::datatype::Datatype;
+
+/// Elements in memory of our own, laid out as a program's are, gaps included. Clones and parts are the same elements.
+///
+/// What travels is the whole span, so that elements arrive as they lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Image {
+    storage: Storage,
+    memory: Memory,
+}
+
+/// The bytes from the first to the last of `count` elements, gaps included, from the address of the elements.
+pub(super) fn span(of: &Datatype, count: i64) -> Range<i64> {
+    if count == 0 {
+        return 0..0;
+    }
+    // With a negative extent the last element lies first.
+    let far = (count - 1) * of.extent();
+    let first = of.true_lower() + far.min(0);
+    first..first + of.true_extent() + far.abs()
+}
+
+impl Image {
+    /// Room for elements like these.
+    pub(crate) fn room(like: &Memory) -> Self {
+        let (count, of) = (like.count(), like.of().clone());
+        let span = span(&of, count);
+        let storage = Storage::zeroed((span.end - span.start) as usize);
+        let start = storage.start().wrapping_offset(-span.start as isize);
+        // SAFETY: the storage holds the whole span, and lasts as long as the image, which nobody takes the view out of.
+        let memory = unsafe { Memory::unchecked(start, count, of) };
+        Image { storage, memory }
+    }
+
+    /// A copy of these elements.
+    pub(crate) fn copy(of: &Memory) -> Self {
+        let image = Image::room(of);
+        image.memory.copy_from(of);
+        image
+    }
+
+    /// The elements.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// `count` elements from element `first` on.
+    pub(crate) fn part(&self, first: i64, count: i64) -> Image {
+        Image { storage: self.storage.clone(), memory: self.memory.part(first, count) }
+    }
+
+    /// Where the whole span lies in the storage.
+    fn span(&self) -> Range<usize> {
+        let before = self.memory.start() as i64 - self.storage.start() as i64;
+        let span = span(self.memory.of(), self.memory.count());
+        if span.is_empty() {
+            return 0..0;
+        }
+        (before + span.start) as usize..(before + span.end) as usize
+    }
+
+    /// The length of the whole span.
+    pub(crate) fn bytes(&self) -> usize {
+        self.span().len()
+    }
+
+    /// The whole span for a fabric to read.
+    pub(crate) fn readable(&self) -> Readable {
+        self.storage.readable(self.span())
+    }
+
+    /// The whole span for a fabric to write.
+    pub(crate) fn writable(&self) -> Writable {
+        self.storage.writable(self.span())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::datatype::{Datatype, Kind, Unit};
+
+    /// Bytes 1 and 3 of each element, and so many bytes from one to the next.
+    fn gapped(extent: i64) -> Rc<Datatype> {
+        let byte = Datatype::basic(Kind::Byte);
+        let two = Datatype::indexed(vec![1, 1], vec![1, 3], Unit::Bytes, &byte).unwrap();
+        let of = Datatype::resized(0, extent, &two).unwrap();
+        of.commit();
+        of
+    }
+
+    #[test]
+    fn a_span_goes_from_the_first_byte_to_the_last() {
+        // Three elements: 1 and 3, 4 and 6, 7 and 9; or 1 and 3, -2 and 0, -5 and -3.
+        assert_eq!(span(&gapped(3), 3), 1..10);
+        assert_eq!(span(&gapped(-3), 3), -5..4);
+        assert_eq!(span(&gapped(3), 0), 0..0);
+    }
+
+    #[test]
+    fn an_image_lies_as_the_original_does() {
+        let bytes: Vec<u8> = (0..12).collect();
+        for (extent, address, parts) in [(3, 0, [1, 3, 4, 6, 7, 9]), (-3, 6, [7, 9, 4, 6, 1, 3])] {
+            // SAFETY: the bytes are only read, and outlive the view; three elements lie within bytes 1 to 10.
+            let original =
+                unsafe { Memory::new(bytes[address..].as_ptr(), 3, gapped(extent)) }.unwrap();
+            let image = Image::copy(&original);
+            assert_eq!((image.memory().packed(), image.bytes()), (parts.to_vec(), 9));
+            let span = image.readable();
+            assert_eq!(span.as_slice()[..3], [bytes[1], 0, bytes[3]]);
+            // The last two elements: two parts of five or six bytes.
+            let part = image.part(1, 2);
+            assert_eq!((part.memory().packed(), part.bytes()), (parts[2..].to_vec(), 6));
+        }
+    }
+}

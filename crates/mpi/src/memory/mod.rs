@@ -1,0 +1,19 @@
+//! Memory that messages are made of: a program's, seen through a datatype, and our own.
+//!
+//! A program promises once, where it makes a [`Memory`], that its memory lasts. Everything that is done with a `Memory`
+//! afterwards is safe.
+#![allow(unsafe_code)]
+#![allow(dead_code, unused_imports)] // What the rooms above need, before they are here.
+
+mod borrow;
+mod image;
+mod piece;
+mod storage;
+mod view;
+
+pub use borrow::{Incoming, Outgoing};
+pub use view::Memory;
+
+pub(crate) use image::Image;
+pub(crate) use piece::Piece;
+pub(crate) use storage::Storage;

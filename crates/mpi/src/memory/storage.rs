@@ -1,0 +1,89 @@
+//! Bytes of our own, which messages are read from and written to while others hold them too.
+
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use contract::{Readable, Writable};
+
+/// Some bytes of our own. Clones are the same bytes, which last as long as any of them.
+///
+/// Whoever gives a part to a fabric keeps a clone until the request has ended, and nobody looks at a part that a fabric
+/// writes before that.
+#[derive(Clone, Debug)]
+pub(crate) struct Storage(Rc<Bytes>);
+
+#[derive(Debug)]
+struct Bytes {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        let bytes = std::ptr::slice_from_raw_parts_mut(self.start.as_ptr(), self.bytes);
+        // SAFETY: they came from such a box, in `Storage::from`.
+        drop(unsafe { Box::from_raw(bytes) });
+    }
+}
+
+impl From<Vec<u8>> for Storage {
+    fn from(bytes: Vec<u8>) -> Self {
+        let length = bytes.len();
+        let start = Box::into_raw(bytes.into_boxed_slice()).cast::<u8>();
+        let start = NonNull::new(start).expect("a box is never null");
+        Storage(Rc::new(Bytes { start, bytes: length }))
+    }
+}
+
+impl Storage {
+    /// As many zeros.
+    pub(crate) fn zeroed(bytes: usize) -> Self {
+        vec![0; bytes].into()
+    }
+
+    /// How many bytes there are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.bytes
+    }
+
+    /// Where they are.
+    pub(super) fn start(&self) -> *mut u8 {
+        self.0.start.as_ptr()
+    }
+
+    /// Where a part begins, and how long it is.
+    fn part(&self, part: Range<usize>) -> (*mut u8, usize) {
+        assert!(part.start <= part.end && part.end <= self.0.bytes, "{part:?} of {}", self.0.bytes);
+        (self.start().wrapping_add(part.start), part.end - part.start)
+    }
+
+    /// A part for a fabric to read.
+    pub(crate) fn readable(&self, part: Range<usize>) -> Readable {
+        let (start, bytes) = self.part(part);
+        // SAFETY: the bytes are initialised, and whoever posts them keeps them, as this type's documentation asks.
+        unsafe { Readable::new(start, bytes) }
+    }
+
+    /// A part for a fabric to write.
+    pub(crate) fn writable(&self, part: Range<usize>) -> Writable {
+        let (start, bytes) = self.part(part);
+        // SAFETY: as above.
+        unsafe { Writable::new(start, bytes) }
+    }
+
+    /// Shows a part, which no fabric writes any more.
+    pub(crate) fn with<R>(&self, part: Range<usize>, look: impl FnOnce(&[u8]) -> R) -> R {
+        let (start, bytes) = self.part(part);
+        // SAFETY: the bytes are initialised, and nobody writes to them while `look` runs: there is one thread, and as this
+        // type's documentation asks, no request that writes them is under way.
+        look(unsafe { std::slice::from_raw_parts(start, bytes) })
+    }
+
+    /// Puts bytes at a place.
+    pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
+        let (start, bytes_there) = self.part(offset..offset + bytes.len());
+        // SAFETY: there is room for as many, and nobody else holds a reference: there are only copies and pointers.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes_there) };
+    }
+}

@@ -1,0 +1,15 @@
+//! The predefined operations on the predefined types.
+//!
+//! A function here that is `unsafe` works on memory whose length its caller vouches for: that is stated here once and not
+//! at each line.
+#![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
+
+mod apply;
+mod each;
+mod extended;
+mod locate;
+mod native;
+mod run;
+
+pub(super) use apply::apply;
+pub(super) use extended::HAS_LONG_DOUBLE;

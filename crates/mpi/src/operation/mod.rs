@@ -1,0 +1,10 @@
+//! Reduction operations: how the elements of several ranks become one.
+
+mod arithmetic;
+mod predefined;
+mod reduction;
+mod user;
+
+pub use predefined::Predefined;
+pub use reduction::{Operation, Reduction};
+pub use user::UserOperation;

@@ -1,0 +1,116 @@
+//! Operations, and operations on a datatype.
+
+use std::rc::Rc;
+
+use super::arithmetic;
+use super::predefined::Predefined;
+use super::user::{User, UserOperation};
+use crate::datatype::{Datatype, Element};
+use crate::error::{ErrorClass, Result, ensure};
+use crate::memory::Memory;
+
+/// How two elements become one.
+#[derive(Debug)]
+pub struct Operation(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Predefined(Predefined),
+    User(User),
+}
+
+impl From<Predefined> for Operation {
+    fn from(operation: Predefined) -> Self {
+        Operation(Kind::Predefined(operation))
+    }
+}
+
+impl Operation {
+    /// A program's operation, and whether the order of its two elements makes no difference.
+    pub fn user(commutes: bool, function: impl UserOperation + 'static) -> Self {
+        Operation(Kind::User(User { function: Box::new(function), commutes }))
+    }
+
+    /// The same of a function on packed elements: its second argument becomes first op second, element by element.
+    pub fn of_bytes(
+        commutes: bool,
+        function: impl Fn(&[u8], &mut [u8], &Rc<Datatype>) + 'static,
+    ) -> Self {
+        Operation(Kind::User(User::of_bytes(commutes, function)))
+    }
+
+    /// The same of a function on numbers. It combines datatypes that are made of such numbers alone.
+    pub fn of_elements<T: Element>(commutes: bool, function: impl Fn(T, T) -> T + 'static) -> Self {
+        Operation(Kind::User(User::of_elements(commutes, function)))
+    }
+
+    /// Whether the order of the two elements makes no difference.
+    pub fn commutes(&self) -> bool {
+        match &self.0 {
+            Kind::Predefined(operation) => operation.commutes(),
+            Kind::User(user) => user.commutes,
+        }
+    }
+
+    /// Which of MPI's it is, if it is one.
+    #[inline]
+    pub fn predefined(&self) -> Option<Predefined> {
+        match &self.0 {
+            Kind::Predefined(operation) => Some(*operation),
+            Kind::User(_) => None,
+        }
+    }
+}
+
+/// An operation on a datatype, checked to fit.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    operation: Rc<Operation>,
+    of: Rc<Datatype>,
+}
+
+impl Reduction {
+    /// `operation` on elements of type `of`.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Type`] if the type was not committed, [`ErrorClass::Operation`] if the operation is not defined for it.
+    pub fn new(operation: Rc<Operation>, of: Rc<Datatype>) -> Result<Self> {
+        ensure!(of.is_committed(), ErrorClass::Type, "the datatype was not committed");
+        if let Some(predefined) = operation.predefined() {
+            let applies = predefined.applies(&of, arithmetic::HAS_LONG_DOUBLE);
+            let why = "the operation is not defined for this datatype";
+            ensure!(applies, ErrorClass::Operation, "{why}");
+        }
+        Ok(Reduction { operation, of })
+    }
+
+    /// The operation.
+    #[inline]
+    pub fn operation(&self) -> &Operation {
+        &self.operation
+    }
+
+    /// The datatype.
+    #[inline]
+    pub fn of(&self) -> &Rc<Datatype> {
+        &self.of
+    }
+
+    /// Whether the order of the two elements makes no difference.
+    pub fn commutes(&self) -> bool {
+        self.operation.commutes()
+    }
+
+    /// `inout` = `input` op `inout`, element by element.
+    ///
+    /// # Panics
+    /// If the two are not as many elements of this datatype.
+    pub fn apply(&self, input: &Memory, inout: &Memory) {
+        let same = Rc::ptr_eq(input.of(), &self.of) && Rc::ptr_eq(inout.of(), &self.of);
+        assert!(same && input.count() == inout.count(), "elements that do not fit each other");
+        match &self.operation.0 {
+            Kind::Predefined(operation) => arithmetic::apply(*operation, input, inout),
+            Kind::User(user) => user.function.apply(input, inout),
+        }
+    }
+}

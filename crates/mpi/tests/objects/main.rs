@@ -1,0 +1,6 @@
+//! MPI's objects as a Rust program sees them, against slow oracles.
+
+mod model;
+mod operations;
+mod random;
+mod types;
