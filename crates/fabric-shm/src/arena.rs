@@ -1,9 +1,10 @@
-//! Memory that a rank allocates and every other rank sees, so that a long message is copied once, by whichever side is
-//! free, without a system call.
+//! Memory that a rank allocates and every other rank sees, so that a long message is copied once, by
+//! whichever side is free, without a system call.
 //!
-//! A program that wants this for its buffers names [`SharedAllocator`] as its global allocator. It changes nothing until
-//! the process has joined a run; from then on, page-aligned and large allocations come from the rank's own part of the
-//! segment, and everything else from the system as before. Memory elsewhere can be sent too, only more slowly.
+//! A program that wants this for its buffers names [`SharedAllocator`] as its global allocator. It changes
+//! nothing until the process has joined a run; from then on, page-aligned and large allocations come from the
+//! rank's own part of the segment, and everything else from the system as before. Memory elsewhere can be
+//! sent too, only more slowly.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;

@@ -8,7 +8,7 @@ use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOTS};
 use crate::engine::{Collective, Engine, call_id};
-use crate::team::{Host, PIECE_BYTES, Team};
+use crate::team::{Host, Memory, PIECE_BYTES, Team};
 
 /// Teams of more ranks go by messages: in log P steps each rank looks at fewer lines.
 const MOST_RANKS: usize = 32;
@@ -49,7 +49,7 @@ impl Host for Waiting<'_> {
         self.endpoint.purpose == Purpose::Library && self.endpoint.engine.uses_cma()
     }
 
-    fn disagree(&mut self, error: Error) -> Error {
+    fn on_mismatch(&mut self, error: Error) -> Error {
         match self.endpoint.purpose {
             Purpose::Program => self.endpoint.engine.fail(error),
             Purpose::Library => error,
@@ -143,7 +143,6 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
 
 /// Makes a call with its team.
 #[inline]
-#[allow(clippy::undocumented_unsafe_blocks)] // Said once, for all arms.
 fn carry_out(
     team: &mut Team,
     host: &mut Waiting<'_>,
@@ -159,35 +158,38 @@ fn carry_out(
                 team.broadcast(host, call_id, root, data.as_mut_ptr(), data.bytes())
             }
             CollectiveCall::Scatter { root, send, receive, each } => {
-                team.scatter(host, call_id, root, send.as_ptr(), room_of(receive), each)
+                let memory = Memory { send: send.as_ptr(), receive: room_of(receive) };
+                team.scatter(host, call_id, root, memory, each)
             }
             CollectiveCall::Gather { root, send, receive, each } => {
-                team.gather(host, call_id, root, start_of(send), receive.as_mut_ptr(), each)
+                let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
+                team.gather(host, call_id, root, memory, each)
             }
             CollectiveCall::Allgather { send, receive, each, told } => {
-                tell(team, told);
-                team.allgather(host, call_id, start_of(send), receive.as_mut_ptr(), each)
+                poison(team, told);
+                let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
+                team.allgather(host, call_id, memory, each)
             }
             CollectiveCall::AllToAll { send, receive, each, told } => {
-                tell(team, told);
-                let to = receive.as_mut_ptr();
-                let from = send.map_or(to.cast_const(), |send| send.as_ptr());
-                team.all_to_all(host, call_id, from, to, each)
+                poison(team, told);
+                let receive = receive.as_mut_ptr();
+                let send = send.map_or(receive.cast_const(), |send| send.as_ptr());
+                team.all_to_all(host, call_id, Memory { send, receive }, each)
             }
             CollectiveCall::Reduce { root, send, receive, combine } => {
-                let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
-                team.reduce(host, call_id, root, from, to, send.bytes(), combine)
+                let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
+                team.reduce(host, call_id, root, memory, send.bytes(), combine)
             }
             CollectiveCall::Allreduce { send, receive, combine } => {
-                let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
-                team.allreduce(host, call_id, from, to, send.bytes(), combine)
+                let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
+                team.allreduce(host, call_id, memory, send.bytes(), combine)
             }
         }
     }
 }
 
-fn tell(team: &mut Team, told: Option<usize>) {
+fn poison(team: &mut Team, told: Option<usize>) {
     if let Some(bytes) = told {
-        team.misstate(bytes);
+        team.poison(bytes);
     }
 }

@@ -7,7 +7,7 @@ use contract::{ContextOffer, ContextPlace};
 use super::ShmEndpoint;
 use crate::arena;
 use crate::board::{BOARD_BYTES, Board};
-use crate::team::Team;
+use crate::team::{Oversubscription, Team};
 
 /// A board of a team that this rank has left.
 pub(super) struct RetiredBoard {
@@ -63,10 +63,10 @@ impl ShmEndpoint {
         };
         let boards: Option<Vec<_>> =
             offers.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
-        let sharing = self.engine.sharing(members);
+        let oversubscription = Oversubscription::of(&self.engine, members);
         // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for another team only
         // once all members have left this one.
-        Some(unsafe { Team::new(members.to_vec(), me, boards?, sharing) })
+        Some(unsafe { Team::new(members.to_vec(), me, boards?, oversubscription) })
     }
 
     pub(super) fn open_team(

@@ -70,7 +70,7 @@ impl ShmEndpoint {
         purpose: Purpose,
     ) -> Self {
         ShmEndpoint {
-            teams: vec![Some(Box::new(engine.world()))],
+            teams: vec![Some(Box::new(Team::world(&engine)))],
             engine,
             clock,
             processor,
@@ -372,7 +372,7 @@ unsafe impl Endpoint for ShmEndpoint {
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
         // While a call through the team is under way it is not in its place; that call looks.
         let team = self.teams.get(place.0 as usize)?.as_ref()?;
-        team.look_beside(&mut self.engine, number)
+        team.find_mismatch(&mut self.engine, number)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
