@@ -123,7 +123,7 @@ unsafe impl GlobalAlloc for SharedAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match ARENA.allocate(layout) {
             Some((memory, _)) => memory,
-            // SAFETY: as our caller promised.
+            // SAFETY: as the caller promised.
             None => unsafe { System.alloc(layout) },
         }
     }
@@ -137,7 +137,7 @@ unsafe impl GlobalAlloc for SharedAllocator {
                 }
                 memory
             }
-            // SAFETY: as our caller promised.
+            // SAFETY: as the caller promised.
             None => unsafe { System.alloc_zeroed(layout) },
         }
     }
@@ -146,7 +146,7 @@ unsafe impl GlobalAlloc for SharedAllocator {
         if ARENA.holds(memory as usize) {
             ARENA.free(memory as usize, layout.size());
         } else {
-            // SAFETY: as our caller promised, and it did not come from the arena.
+            // SAFETY: as the caller promised, and it did not come from the arena.
             unsafe { System.dealloc(memory, layout) };
         }
     }
@@ -154,10 +154,10 @@ unsafe impl GlobalAlloc for SharedAllocator {
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         if !ARENA.holds(memory as usize) {
             // A growing vector stays with the system, which moves its pages instead of copying them.
-            // SAFETY: as our caller promised.
+            // SAFETY: as the caller promised.
             return unsafe { System.realloc(memory, layout, bytes) };
         }
-        // SAFETY: our caller promised a size that fits a layout; the old block is freed only after it was copied.
+        // SAFETY: the caller promised a size that fits a layout; the old block is freed only after it was copied.
         unsafe {
             let larger = self.alloc(Layout::from_size_align_unchecked(bytes, layout.align()));
             if !larger.is_null() {

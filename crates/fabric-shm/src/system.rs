@@ -92,7 +92,7 @@ pub(crate) fn page_bytes() -> usize {
 /// The memory is mapped, to read and write.
 pub(crate) unsafe fn touch_ahead(start: *mut u8, bytes: usize) {
     let offset = start.addr() % page_bytes();
-    // SAFETY: our caller's promise; the pages' contents stay what they are.
+    // SAFETY: the caller promises mapped memory; the pages' contents stay what they are.
     unsafe {
         libc::madvise(start.wrapping_sub(offset).cast(), offset + bytes, libc::MADV_POPULATE_WRITE);
     }

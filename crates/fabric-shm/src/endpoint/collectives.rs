@@ -1,6 +1,6 @@
-//! The collectives of this fabric, in shared memory where that is better than messages.
+//! The collectives of this fabric, over boards where that is better than messages.
 //!
-//! Either way a call of a program is announced, so that ranks that do not agree find out.
+//! Either way a call of a program is announced, so that ranks in different calls find out.
 
 use contract::record::FabricDescription;
 use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
@@ -10,10 +10,10 @@ use crate::board::{SHORT_BYTES, SLOTS};
 use crate::engine::{Collective, Engine, call_id};
 use crate::team::{Host, Memory, PIECE_BYTES, Team};
 
-/// Teams of more ranks go by messages: in log P steps each rank looks at fewer lines.
+/// Teams of more ranks go by messages: in log P rounds each rank reads fewer lines.
 const MOST_RANKS: usize = 32;
-/// Longer data of programs go by messages: each rank copies them straight from another's memory. A library's go from memory to
-/// memory within the team.
+/// Longer data of programs go by messages: each rank copies them from another's memory. Those of a library go
+/// by cross-memory attach within the team.
 const LONGEST_BYTES: usize = 1 << 20;
 
 /// What a model of these collectives needs to know.
@@ -27,7 +27,7 @@ pub(super) fn describe() -> [(String, String); 5] {
     ]
 }
 
-/// Who waits in a collective: an endpoint, and what has to go on meanwhile.
+/// A rank that waits in a collective: an endpoint, and what has to go on meanwhile.
 struct Waiting<'a> {
     endpoint: &'a mut ShmEndpoint,
     idle: &'a mut dyn FnMut(&mut ShmEndpoint),
@@ -57,7 +57,7 @@ impl Host for Waiting<'_> {
     }
 }
 
-/// What all members must agree on, and the length that decides about the way.
+/// The call id, and the length that decides whether the call goes over boards.
 #[inline]
 fn call_id_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
     use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
@@ -93,7 +93,8 @@ impl ShmEndpoint {
             Purpose::Library => {
                 let leaving = self.left;
                 let team = self.team_at(place).filter(|team| team.size() <= MOST_RANKS)?;
-                // Whoever still waits for this rank's messages is told that it has left, not that it makes another call.
+                // A rank that still waits for this one's messages is told that this one has left, not that it
+                // makes another call.
                 if !leaving {
                     team.count_call();
                 }
@@ -108,7 +109,7 @@ impl ShmEndpoint {
         Some(outcome)
     }
 
-    /// Announces a program's call, and gives its call_id if it should go through shared memory.
+    /// Announces a program's call. Returns its call id if it should go over boards.
     fn announce(&mut self, place: ContextPlace, call: &CollectiveCall<'_>) -> Option<u32> {
         let members = self.team_at(place)?.size();
         let (mut call_id, all_bytes) = call_id_of(call, members);
@@ -149,8 +150,9 @@ fn carry_out(
     call_id: u32,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
-    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns. The members of
-    // the call are those of the team, so there are as many blocks as each function of the team expects.
+    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns.
+    // The members of the call are those of the team, so there are as many blocks as each function of the team
+    // expects.
     unsafe {
         match call {
             CollectiveCall::Barrier => team.barrier(host, call_id),

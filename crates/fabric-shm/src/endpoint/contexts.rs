@@ -1,4 +1,5 @@
-//! The shared memory of contexts: each member gives a board, and the team of all of them carries out the context's collectives.
+//! The shared memory of contexts: each member gives a board, and the team of all of them carries out the
+//! context's collectives.
 
 use std::ptr::NonNull;
 
@@ -54,7 +55,7 @@ impl ShmEndpoint {
         self.retired.extend(board.map(|board| RetiredBoard { board, members }));
     }
 
-    /// The team of these boards; none if one of them is not to be reached from here.
+    /// The team of these boards; none if this rank cannot reach one of them.
     fn make_team(&self, members: &[usize], me: usize, offers: &[ContextOffer]) -> Option<Team> {
         let segment = self.engine.segment();
         let place = |offer: &ContextOffer| match *offer {
@@ -64,8 +65,8 @@ impl ShmEndpoint {
         let boards: Option<Vec<_>> =
             offers.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
         let oversubscription = Oversubscription::of(&self.engine, members);
-        // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for another team only
-        // once all members have left this one.
+        // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for
+        // another team only once all members have left this one.
         Some(unsafe { Team::new(members.to_vec(), me, boards?, oversubscription) })
     }
 

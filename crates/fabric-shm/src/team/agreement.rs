@@ -2,6 +2,7 @@
 
 use contract::{Error, Result};
 
+use super::call::CallCounts;
 use super::{Host, PIECE_BYTES, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
@@ -15,20 +16,6 @@ pub(super) enum Awaited {
     All,
 }
 
-/// What all members have to agree on.
-#[derive(Clone, Copy)]
-pub(super) struct Call {
-    pub(super) call_id: u32,
-    /// The length of all that the call is about, or of each member's block.
-    pub(super) bytes: usize,
-    /// The number of its steps, at least one.
-    pub(super) pieces: usize,
-    /// How many pieces are put before the first is taken.
-    pub(super) window: usize,
-    /// Whether the parts are addresses. A member in another call cannot be in step then.
-    pub(super) by_cma: bool,
-}
-
 /// Whether the members are in the same call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Agreement {
@@ -36,17 +23,6 @@ pub(super) enum Agreement {
     /// They are not, but each call has as many steps.
     InStep,
     OutOfStep,
-}
-
-/// The calls that this rank has made with the members.
-#[derive(Clone, Copy, Default)]
-pub(super) struct CallCounts {
-    over_boards: u32,
-    by_messages: u32,
-    /// Whether the next call over boards was counted. Not every call is, and only those that were are published.
-    next_is_counted: bool,
-    /// Whether the call under way was counted and published.
-    is_published: bool,
 }
 
 pub(super) fn out_of_step() -> Error {

@@ -2,7 +2,8 @@
 
 use contract::Result;
 
-use super::{Call, Host, Team};
+use super::call::Call;
+use super::{Host, Team};
 
 impl Team {
     /// Waits until all members have come here.

@@ -12,6 +12,7 @@ mod allreduce;
 mod allreduce_per_processor;
 mod barrier;
 mod broadcast;
+mod call;
 mod cma;
 mod combining;
 mod gather;
@@ -27,7 +28,8 @@ mod scatter_board_by_board;
 mod steps;
 mod waiting;
 
-use agreement::{Agreement, Call, CallCounts};
+use agreement::Agreement;
+use call::{Call, CallCounts};
 use contract::Error;
 use oversubscription::ProcessorGroups;
 use pages::Pages;

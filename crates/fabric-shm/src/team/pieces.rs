@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::Call;
+use super::call::Call;
 use crate::board::{SHORT_BYTES, SLOTS};
 use crate::ring::copy_short;
 

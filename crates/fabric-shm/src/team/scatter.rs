@@ -32,8 +32,7 @@ impl Team {
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let Memory { send, receive } = memory;
-        // Blocks that fit one line together lie in the root's; otherwise each lies on its member's board,
-        // where a whole piece fits.
+        // Blocks that together fit one line lie in the root's, others on their members' boards.
         let together = size * each <= SHORT_BYTES;
         let pieces = Pieces::new(each, self.piece_bytes(1, 1));
         let place = |team: &Team, member: usize, epoch: u32, bytes: usize| match together {

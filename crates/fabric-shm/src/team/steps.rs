@@ -2,7 +2,8 @@
 
 use contract::Result;
 
-use super::agreement::{Agreement, Awaited, Call, out_of_step};
+use super::agreement::{Agreement, Awaited, out_of_step};
+use super::call::Call;
 use super::{Host, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::primitive::{Ordering, fence};

@@ -9,7 +9,8 @@ mod combine;
 
 use contract::Result;
 
-use super::agreement::{Awaited, Call};
+use super::agreement::Awaited;
+use super::call::Call;
 use super::{Host, Team};
 use crate::board::SLOTS;
 use crate::wait;
