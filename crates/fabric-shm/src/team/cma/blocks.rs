@@ -1,15 +1,16 @@
-//! Broadcast, scatter, gather, allgather and all-to-all from memory to memory.
+//! Broadcast, scatter, gather, allgather and all-to-all by cross-memory attach.
 
 use contract::Result;
 
-use super::{Host, Showing, Shown, Team};
+use super::{Addresses, Publisher};
+use crate::team::{Host, Memory, Team};
 
 impl Team {
     /// As [`Team::broadcast`]. Of two members each copies a half.
     ///
     /// # Safety
     /// As there.
-    pub(in crate::team) unsafe fn broadcast_directly<H: Host>(
+    pub(in crate::team) unsafe fn broadcast_by_cma<H: Host>(
         &mut self,
         host: &mut H,
         call_id: u32,
@@ -18,17 +19,18 @@ impl Team {
         bytes: usize,
     ) -> Result<()> {
         let (is_root, address) = (self.me == root, memory as usize);
-        let shown = Shown { from: address, to: address };
+        let addresses = Addresses { from: address, to: address };
         if self.size() == 2 {
             let (other, half) = (1 - self.me, bytes / 2);
-            return self.step_directly(
+            return self.step_by_cma(
                 host,
                 (call_id, bytes),
-                (Showing::All, shown),
+                (Publisher::All, addresses),
                 1,
                 |team, host, epoch| {
-                    let theirs = team.shown(host, other, epoch)?;
-                    // SAFETY: both have shown `bytes` bytes; the root writes the second half, the other reads the first.
+                    let theirs = team.addresses_of(host, other, epoch)?;
+                    // SAFETY: both have published `bytes` bytes; the root writes the second half, the other
+                    // reads the first.
                     unsafe {
                         match is_root {
                             true => team.write(
@@ -47,15 +49,16 @@ impl Team {
             );
         }
         let touching = if is_root { self.size() - 1 } else { 0 };
-        self.step_directly(
+        self.step_by_cma(
             host,
             (call_id, bytes),
-            (Showing::Root(root), shown),
+            (Publisher::Root(root), addresses),
             touching,
             |team, host, epoch| {
                 if !is_root {
-                    let theirs = team.shown(host, root, epoch)?;
-                    // SAFETY: the root has shown `bytes` bytes, and our caller has promised room for them.
+                    let theirs = team.addresses_of(host, root, epoch)?;
+                    // SAFETY: the root has published `bytes` bytes, and the caller has promised room for
+                    // them.
                     unsafe { team.read(host, root, theirs.from, memory, bytes)? };
                     team.count_done(host, root, epoch);
                 }
@@ -68,33 +71,33 @@ impl Team {
     ///
     /// # Safety
     /// As there.
-    pub(in crate::team) unsafe fn scatter_directly<H: Host>(
+    pub(in crate::team) unsafe fn scatter_by_cma<H: Host>(
         &mut self,
         host: &mut H,
         call_id: u32,
         root: usize,
-        send: *const u8,
-        receive: *mut u8,
+        Memory { send, receive }: Memory,
         each: usize,
     ) -> Result<()> {
         let (me, is_root) = (self.me, self.me == root);
-        let shown = Shown { from: send as usize, to: 0 };
+        let addresses = Addresses { from: send as usize, to: 0 };
         let touching = if is_root { self.size() - 1 } else { 0 };
-        self.step_directly(
+        self.step_by_cma(
             host,
             (call_id, each),
-            (Showing::Root(root), shown),
+            (Publisher::Root(root), addresses),
             touching,
             |team, host, epoch| {
                 if is_root {
                     if !receive.is_null() {
-                        // SAFETY: our caller's promise.
+                        // SAFETY: the caller promised both.
                         unsafe { std::ptr::copy(send.add(me * each), receive, each) };
                     }
                     return Ok(());
                 }
-                let theirs = team.shown(host, root, epoch)?;
-                // SAFETY: the root has shown a block for each member, and our caller has promised room for one.
+                let theirs = team.addresses_of(host, root, epoch)?;
+                // SAFETY: the root has published a block for each member, and the caller has promised room
+                // for one.
                 unsafe { team.read(host, root, theirs.from + me * each, receive, each)? };
                 team.count_done(host, root, epoch);
                 Ok(())
@@ -106,37 +109,37 @@ impl Team {
     ///
     /// # Safety
     /// As there.
-    pub(in crate::team) unsafe fn gather_directly<H: Host>(
+    pub(in crate::team) unsafe fn gather_by_cma<H: Host>(
         &mut self,
         host: &mut H,
         call_id: u32,
         root: usize,
-        send: *const u8,
-        receive: *mut u8,
+        Memory { send, receive }: Memory,
         each: usize,
     ) -> Result<()> {
         let (me, is_root) = (self.me, self.me == root);
-        let shown = Shown { from: 0, to: receive as usize };
+        let addresses = Addresses { from: 0, to: receive as usize };
         let touching = if is_root { self.size() - 1 } else { 0 };
-        self.step_directly(
+        self.step_by_cma(
             host,
             (call_id, each),
-            (Showing::All, shown),
+            (Publisher::All, addresses),
             touching,
             |team, host, epoch| {
                 if is_root {
-                    // They show nothing of use, but have to mean the same call, which nobody else would notice.
+                    // They publish nothing of use, but they have to be in the same call, which nobody else
+                    // would check.
                     if !send.is_null() {
-                        // SAFETY: our caller's promise.
+                        // SAFETY: the caller promised both.
                         unsafe { std::ptr::copy(send, receive.add(me * each), each) };
                     }
                     for member in team.others() {
-                        team.shown(host, member, epoch)?;
+                        team.addresses_of(host, member, epoch)?;
                     }
                     return Ok(());
                 }
-                let theirs = team.shown(host, root, epoch)?;
-                // SAFETY: the root has shown room for a block of each member, of which this one is ours.
+                let theirs = team.addresses_of(host, root, epoch)?;
+                // SAFETY: the root has published room for a block of each member, of which this one is ours.
                 unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
                 team.count_done(host, root, epoch);
                 Ok(())
@@ -148,26 +151,25 @@ impl Team {
     ///
     /// # Safety
     /// As there.
-    pub(in crate::team) unsafe fn allgather_directly<H: Host>(
+    pub(in crate::team) unsafe fn allgather_by_cma<H: Host>(
         &mut self,
         host: &mut H,
         call_id: u32,
-        send: *const u8,
-        receive: *mut u8,
+        Memory { send, receive }: Memory,
         each: usize,
     ) -> Result<()> {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promised room for a block of each member.
         let own = unsafe { receive.add(self.me * each) };
         let from = if send.is_null() { own.cast_const() } else { send };
-        let shown = Shown { from: from as usize, to: 0 };
+        let addresses = Addresses { from: from as usize, to: 0 };
         let touching = self.size() - 1;
-        self.step_directly(
+        self.step_by_cma(
             host,
             (call_id, each),
-            (Showing::All, shown),
+            (Publisher::All, addresses),
             touching,
             |team, host, epoch| {
-                // SAFETY: each has shown its block, and our caller has promised room for one of each.
+                // SAFETY: each has published its block, and the caller has promised room for one of each.
                 unsafe { team.read_blocks(host, epoch, 0, receive, each)? };
                 if !send.is_null() {
                     // SAFETY: as above.
@@ -178,10 +180,11 @@ impl Team {
         )
     }
 
-    /// Copies a block from each other member, from `offset` in what it shows, and says that it is no more touched.
+    /// Copies a block from each other member, from `offset` in what it publishes, and counts there that this
+    /// rank touches it no more.
     ///
     /// # Safety
-    /// All have shown a block there, and `receive` has room for one of each member.
+    /// All have published a block there, and `receive` has room for one of each member.
     unsafe fn read_blocks<H: Host>(
         &mut self,
         host: &mut H,
@@ -191,8 +194,8 @@ impl Team {
         each: usize,
     ) -> Result<()> {
         for member in self.others() {
-            let theirs = self.shown(host, member, epoch)?;
-            // SAFETY: our caller's promise.
+            let theirs = self.addresses_of(host, member, epoch)?;
+            // SAFETY: the caller promises the same.
             unsafe {
                 let to = receive.add(member * each);
                 self.read(host, member, theirs.from + offset, to, each)?;
@@ -202,33 +205,33 @@ impl Team {
         Ok(())
     }
 
-    /// As [`Team::all_to_all`], where `send` and `receive` are apart or this rank shows a copy.
+    /// As [`Team::all_to_all`], where `send` and `receive` are apart or this rank publishes a copy.
     ///
     /// # Safety
     /// As there.
-    pub(in crate::team) unsafe fn all_to_all_directly<H: Host>(
+    pub(in crate::team) unsafe fn all_to_all_by_cma<H: Host>(
         &mut self,
         host: &mut H,
         call_id: u32,
-        send: *const u8,
-        receive: *mut u8,
+        Memory { send, receive }: Memory,
         each: usize,
     ) -> Result<()> {
         let (me, size) = (self.me, self.size());
-        // What the others have yet to read must not be written over.
+        // What the others have yet to read must not be overwritten.
         let copy = (send == receive.cast_const()).then(|| {
-            // SAFETY: our caller's promise.
+            // SAFETY: the caller promised a block for each member.
             unsafe { std::slice::from_raw_parts(send, size * each) }.to_vec()
         });
         let from = copy.as_ref().map_or(send, |copy| copy.as_ptr());
-        let shown = Shown { from: from as usize, to: 0 };
-        self.step_directly(
+        let addresses = Addresses { from: from as usize, to: 0 };
+        self.step_by_cma(
             host,
             (call_id, each),
-            (Showing::All, shown),
+            (Publisher::All, addresses),
             size - 1,
             |team, host, epoch| {
-                // SAFETY: each has shown a block for every member, and our caller has promised room for one of each.
+                // SAFETY: each has published a block for every member, and the caller has promised room for
+                // one of each.
                 unsafe { team.read_blocks(host, epoch, me * each, receive, each)? };
                 // SAFETY: as above.
                 unsafe { std::ptr::copy(from.add(me * each), receive.add(me * each), each) };

@@ -1,35 +1,35 @@
-//! Scatter of long blocks where ranks share processors: one member's block after the other's.
+//! Scatter of long blocks where ranks are oversubscribed: the root fills one member's board after the other.
 //!
-//! A member whose block is there goes on though the others' are not: by the time that the last is there the first has long left.
+//! A member goes on as soon as its block is there. When the last block is there the first member has long left.
 
 use contract::Result;
 
-use super::{Host, Pieces, Team, Whom};
+use super::agreement::Awaited;
+use super::pieces::Pieces;
+use super::{Host, Memory, Team};
 use crate::board::{SLOT_BYTES, SLOTS};
 use crate::wait;
 
-/// From this length of a block on (scatter of 4 and 8 KiB takes as long either way, of 16 KiB by four and eight ranks on two processors 0.9
-/// of the time, of 256 KiB 0.83 and 0.69, of 1 MiB 0.69 and 0.63).
-const FROM_BYTES: usize = 16 << 10;
+/// From this length of a block on. See docs/measurements.md#scatter-board-by-board.
+const BOARD_BY_BOARD_FROM_BYTES: usize = 16 << 10;
 
 impl Team {
-    /// Whether the blocks of a scatter go one after the other.
+    /// Whether a scatter of such blocks goes board by board.
     #[inline]
-    pub(super) fn deals(&self, each: usize) -> bool {
-        each >= FROM_BYTES && self.shares_processors
+    pub(super) fn scatters_board_by_board(&self, each: usize) -> bool {
+        each >= BOARD_BY_BOARD_FROM_BYTES && self.oversubscribed
     }
 
     /// Scatter, a board after the other.
     ///
     /// # Safety
     /// As for `scatter`.
-    pub(super) unsafe fn scatter_by_dealing<H: Host>(
+    pub(super) unsafe fn scatter_board_by_board<H: Host>(
         &mut self,
         host: &mut H,
         call_id: u32,
         root: usize,
-        send: *const u8,
-        receive: *mut u8,
+        Memory { send, receive }: Memory,
         each: usize,
     ) -> Result<()> {
         let (me, is_root) = (self.me, self.me == root);
@@ -43,12 +43,13 @@ impl Team {
                 }
                 let Some((first, window)) = pieces.ended_window(epoch, piece) else { return };
                 let (start, bytes) = pieces.get_all(&window);
-                // Which call it is. That a block is there is said to its member alone.
-                (0..window.len() as u32).for_each(|step| team.publish(first.wrapping_add(step)));
-                for member in team.elsewhere_first() {
+                // This publishes which call it is. That a block is there is published to its member alone.
+                team.publish_window(first, window.len());
+                for member in team.remote_processors_first() {
                     let span = team.span(member, first, bytes);
-                    // SAFETY: the bytes are within the block that our caller promised. All have ended the steps that used these
-                    // slots before, and in these nobody but the root writes to any board.
+                    // SAFETY: the bytes are within the block that the caller promised. All have ended the
+                    // steps that used these slots before, and in these nobody but the root writes to any
+                    // board.
                     unsafe { span.put(0, send.add(member * each + start), bytes) };
                     team.board(member).counters[epoch as usize % SLOTS].done.set(epoch, me as u32);
                     let segment = host.engine().segment();
@@ -64,7 +65,7 @@ impl Team {
                 };
                 let (start, bytes) = pieces.get_all(&window);
                 team.wait_for_part(host, root, last)?;
-                team.wait_for(host, last, Whom::One(root), |team| {
+                team.wait_for(host, last, Awaited::One(root), |team| {
                     team.board(me).counters[last as usize % SLOTS].done.get(last).is_some()
                 })?;
                 // SAFETY: as above; the block stays until these steps have ended.
@@ -73,17 +74,17 @@ impl Team {
             },
         );
         if is_root && !receive.is_null() {
-            // SAFETY: our caller's promise. Last, for the others wait for theirs.
+            // SAFETY: the caller promised both. It is done last, for the others wait for their blocks.
             unsafe { std::ptr::copy(send.add(me * each), receive, each) };
         }
-        self.owes_turn = is_root;
+        self.must_yield = is_root;
         outcome
     }
 
-    /// The other members, those on this rank's processor last: they run only once it gives way.
-    fn elsewhere_first(&self) -> impl Iterator<Item = usize> + use<> {
-        let beside = self.groups.as_ref().map_or(Vec::new(), |groups| groups.beside.clone());
-        let elsewhere: Vec<usize> = self.others().filter(|other| !beside.contains(other)).collect();
-        elsewhere.into_iter().chain(beside)
+    /// The other members, those on this rank's processor last: they run only once it yields.
+    fn remote_processors_first(&self) -> impl Iterator<Item = usize> + use<> {
+        let local = self.processors.as_ref().map_or(Vec::new(), |groups| groups.local.clone());
+        let remote: Vec<usize> = self.others().filter(|other| !local.contains(other)).collect();
+        remote.into_iter().chain(local)
     }
 }
