@@ -1,5 +1,6 @@
 //! What a benchmark is, and the list of all of them.
 
+use analysis::limits::BoundRule;
 use contract::record::Parameters;
 
 use crate::Settings;
@@ -25,6 +26,8 @@ pub struct Benchmark {
     pub placement: Placement,
     /// Message sizes are rounded up to a multiple of this, in bytes: 8 where numbers are added, else 1.
     pub size_multiple_bytes: u64,
+    /// Which of the machine's own limits bounds its numbers.
+    pub bound: BoundRule,
     /// The measurements that it makes.
     pub(crate) cases: fn(&Scope) -> Vec<Case>,
     /// What each of them times.
@@ -142,6 +145,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Benchmark> {
     catalogue().iter().find(|benchmark| benchmark.name == name)
 }
 
+/// What bounds the benchmark with this name; nothing where no benchmark has it.
+pub fn bound_rule(name: &str) -> BoundRule {
+    find(name).map_or(BoundRule::None, |benchmark| benchmark.bound)
+}
+
 /// Below this similarity a suggestion would only puzzle.
 const SIMILAR: f64 = 0.7;
 
@@ -223,6 +231,7 @@ impl std::fmt::Display for RankRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::limits::Bound;
 
     fn selected(names: &[&str]) -> Result<Vec<&'static str>, UnknownBenchmark> {
         let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
@@ -247,6 +256,30 @@ mod tests {
             );
             assert!(explains.len() > summary.len(), "{name}");
         }
+    }
+
+    /// Hand-overs, switches and copies of a benchmark without parameters.
+    fn path(name: &str, ranks: usize, cores: usize) -> (u64, u64, f64) {
+        match bound_rule(name).bound(ranks, &Parameters::new(), cores) {
+            Some(Bound::Path(path)) => (path.hand_overs, path.switches, path.copies),
+            other => panic!("{name} is bounded by {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_messages_cannot_do_without_is_declared() {
+        // Of eight ranks only two play ping-pong, and copy half a message each; on one core they must be switched.
+        assert_eq!(path("ping-pong", 8, 2), (1, 0, 0.5));
+        assert_eq!(path("send-and-reply", 2, 1), (0, 2, 2.0));
+        assert_eq!(path("exchange", 2, 1), (0, 1, 2.0));
+        assert_eq!(path("barrier", 8, 2), (1, 3, 0.0));
+        // Seven of eight ranks receive; four ranks receive three blocks each, or four with their own.
+        assert_eq!(path("broadcast", 8, 0), (1, 0, 0.875));
+        assert_eq!(path("ring-broadcast", 4, 4), (3, 0, 3.0));
+        assert_eq!(path("allgather-in-place", 4, 2), (1, 1, 6.0));
+        assert_eq!(path("all-to-all", 4, 2), (1, 1, 8.0));
+        assert_eq!(path("bandwidth", 2, 2), (0, 0, 0.5));
+        assert!(bound_rule("no-such-benchmark").bound(2, &Parameters::new(), 2).is_none());
     }
 
     #[test]

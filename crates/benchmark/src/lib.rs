@@ -24,7 +24,9 @@ mod testing;
 mod timed_loop;
 mod turns;
 
-pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};
+pub use catalogue::{
+    Benchmark, Placement, RankRule, UnknownBenchmark, bound_rule, catalogue, select,
+};
 pub use execute::{Event, execute};
 pub use pipeline::{Chain, Function, Pacing, Pipeline, Stage};
 pub use plan::{Job, Launch, PlanError, Step, plan};

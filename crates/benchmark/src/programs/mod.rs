@@ -12,6 +12,7 @@ mod real_time;
 mod sharc;
 mod streams;
 
+use analysis::limits::BoundRule;
 use contract::{Error, Rank, Result, Source, Tag, TagSelector};
 
 use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
@@ -82,6 +83,7 @@ const BENCHMARK: Benchmark = Benchmark {
     cases: each_size,
     program: BETWEEN_TWO,
     measure: |bench| bench.timed(),
+    bound: BoundRule::None,
     in_turns: true,
     lasts_s: None,
 };

@@ -23,7 +23,7 @@ impl Limits {
         let mut machines = Vec::new();
         let mut shares = HashMap::new();
         for run in runs {
-            let of_run = Shares::of(run);
+            let of_run = Shares::of(run, benchmark::bound_rule);
             let found = run.measurements.iter().filter_map(|m| Some((m, of_run.share(m)?)));
             shares.extend(found.map(|(m, share)| (std::ptr::from_ref(m), share)));
             machines.push(of_run.limits().clone());

@@ -1,5 +1,7 @@
 //! A block from each rank for each rank: the traffic of a corner turn.
 
+use analysis::limits::{BoundRule, Traffic};
+
 use crate::catalogue::{Benchmark, Program, RankRule};
 use crate::data::{Blocks, Received, Shape};
 use crate::plan::each_block_size;
@@ -12,6 +14,8 @@ pub(in crate::programs) const ALL_TO_ALL: Benchmark = Benchmark {
     explains: "Each of P ranks gives each rank, itself too, a block of its own. All start together; the time is that of \
         the slowest; the size is that of one block; the rate is size (P - 1) P / time.",
     ranks: RankRule::AtLeast(2),
+    // A rank's own block moves too.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p * p }),
     cases: each_block_size,
     program: Program {
         blocks: |shape| Blocks { send: shape.ranks, receive: shape.ranks, posted: 0 },

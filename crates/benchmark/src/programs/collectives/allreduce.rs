@@ -1,5 +1,6 @@
 //! The sum of all ranks' numbers, for every rank.
 
+use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
 
 use super::{NUMBER_BYTES, each_size_in_numbers};
@@ -16,6 +17,8 @@ pub(in crate::programs) const ALLREDUCE: Benchmark = Benchmark {
         size / time.",
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
+    // Somebody must read each operand once, whoever combines them.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     cases: each_size_in_numbers,
     program: Program {
         blocks: |_| Blocks { send: 1, receive: 1, posted: 0 },

@@ -1,5 +1,7 @@
 //! A block of each rank, for one rank.
 
+use analysis::limits::{BoundRule, Traffic};
+
 use crate::catalogue::{Benchmark, Program, RankRule};
 use crate::data::{Blocks, Received, Shape};
 use crate::plan::each_block_size;
@@ -12,6 +14,8 @@ pub(in crate::programs) const GATHER: Benchmark = Benchmark {
     explains: "Each of P ranks, rank 0 too, gives rank 0 a block. All start together; the time is that of the slowest; \
         the size is that of one block; the rate is size (P - 1) / time.",
     ranks: RankRule::AtLeast(2),
+    // The root's own block moves too.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p }),
     cases: each_block_size,
     program: Program {
         blocks: |shape| {

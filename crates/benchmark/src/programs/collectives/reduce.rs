@@ -1,5 +1,6 @@
 //! The sum of all ranks' numbers, for one rank.
 
+use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
 
 use super::{NUMBER_BYTES, each_size_in_numbers};
@@ -15,6 +16,8 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
         of the slowest; the size is that of one rank's numbers, rounded up to a multiple of 8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
+    // Somebody must read each operand once, whoever combines them.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     cases: each_size_in_numbers,
     program: Program {
         blocks: |shape| Blocks { send: 1, receive: (shape.me == 0).into(), posted: 0 },

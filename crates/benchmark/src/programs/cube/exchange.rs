@@ -1,5 +1,6 @@
 //! Two ranks swap their data.
 
+use analysis::limits::{BoundRule, Traffic};
 use contract::{Rank, Result, Source};
 
 use crate::catalogue::{Benchmark, Program};
@@ -13,6 +14,7 @@ pub(in crate::programs) const EXCHANGE: Benchmark = Benchmark {
     explains: "Ranks 0 and 1 start together, each sends to the other and receives at once; the time is that of the \
         slower one. The rate is 2 size / time; compared with a simple transfer it shows whether both directions work at \
         once. Source: hypercube benchmarks (1986), simple communication, third test.",
+    bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 2 }),
     program: Program { event: exchange, moved: |shape| 2 * shape.size as u64, ..COLLECTIVE },
     ..BENCHMARK
 };

@@ -12,6 +12,7 @@ pub(in crate::programs) const NODE_BROADCAST: Benchmark = Benchmark {
         time is that of the slowest; the rate is size (P - 1) / time. Source: hypercube benchmarks (1986), simple \
         communication, fifth test (single node broadcast).",
     ranks: BROADCAST.ranks,
+    bound: BROADCAST.bound,
     program: BROADCAST.program,
     ..BENCHMARK
 };

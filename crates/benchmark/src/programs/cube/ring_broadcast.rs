@@ -1,5 +1,6 @@
 //! Every rank's block travels around the ring to all others.
 
+use analysis::limits::{BoundRule, Traffic};
 use contract::{Error, Rank, Result, Source};
 
 use crate::catalogue::{Benchmark, Program, RankRule};
@@ -16,6 +17,8 @@ pub(in crate::programs) const RING_BROADCAST: Benchmark = Benchmark {
         is size (P - 1) P / time. Source: hypercube benchmarks (1986), simple communication, fourth test (N-way \
         broadcast).",
     ranks: RankRule::AtLeast(2),
+    // Each block visits every rank in turn.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: p - 1, blocks: p * (p - 1) }),
     cases: each_block_size,
     program: Program {
         blocks: |shape| Blocks { receive: shape.ranks, ..Blocks::NONE },

@@ -1,5 +1,7 @@
 //! A message and its answer, as in a remote procedure call.
 
+use analysis::limits::{BoundRule, Traffic};
+
 use crate::catalogue::{Benchmark, Program};
 use crate::programs::{BENCHMARK, BETWEEN_TWO, round_trip};
 
@@ -9,6 +11,7 @@ pub(in crate::programs) const SEND_AND_REPLY: Benchmark = Benchmark {
     summary: "a message and its answer, as in a remote procedure call",
     explains: "Rank 0 sends a message, rank 1 answers with one of the same size; rank 0 times from its call to the \
         answer. The rate is 2 size / time. Source: hypercube benchmarks (1986), simple communication, second test.",
+    bound: BoundRule::Pair(|_| Traffic { hand_overs: 2, blocks: 2 }),
     program: Program { event: round_trip, moved: |shape| 2 * shape.size as u64, ..BETWEEN_TWO },
     ..BENCHMARK
 };

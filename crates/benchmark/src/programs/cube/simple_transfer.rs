@@ -1,5 +1,6 @@
 //! One message, one way.
 
+use analysis::limits::{BoundRule, Traffic};
 use contract::record::Parameters;
 use contract::{Rank, Result, Source};
 
@@ -18,6 +19,7 @@ pub(in crate::programs) const SIMPLE_TRANSFER: Benchmark = Benchmark {
         by the clock that both share; the rate is size / time. Where the two clocks may differ by more than 5 % of that \
         time, half of a send-and-reply is given instead, and the measurement says so (method=half-of-reply). Source: \
         hypercube benchmarks (1986), simple communication, first test.",
+    bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     program: Program {
         timing: Timing::OneWay,
         in_a_row: false,

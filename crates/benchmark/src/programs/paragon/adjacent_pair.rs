@@ -1,6 +1,7 @@
 //! A train of messages one way, in packets or whole, acknowledged or not.
 
-use contract::record::Parameters;
+use analysis::limits::{BoundRule, Traffic};
+use contract::record::{ParameterValue, Parameters};
 use contract::{Rank, Result, Source};
 
 use crate::catalogue::{Benchmark, Program};
@@ -19,6 +20,7 @@ pub(in crate::programs) const ADJACENT_PAIR: Benchmark = Benchmark {
         packets of that size and sends these. The time is a 64th, the rate is size / time. Messages above 4 MiB are \
         fewer: 256 MiB in all, but 4 at least. Source: MITRE real-time benchmarks (1995), section 4.1.1, which sends \
         1000 messages of 256 KiB a run and gives one rate.",
+    bound: BoundRule::Pair(traffic),
     cases,
     program: Program {
         blocks: from_first_to_second,
@@ -50,6 +52,12 @@ fn cases(scope: &Scope) -> Vec<Case> {
         Case { parameters, size_bytes }
     };
     [false, true].into_iter().flat_map(|yes| all.iter().map(move |&one| case(yes, one))).collect()
+}
+
+/// An acknowledged message is a round trip; messages that are not follow one another as in a stream.
+fn traffic(parameters: &Parameters) -> Traffic {
+    let acknowledged = parameters.get("acknowledgement") == Some(&ParameterValue::Flag(true));
+    Traffic { hand_overs: if acknowledged { 2 } else { 0 }, blocks: 1 }
 }
 
 fn train(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
@@ -96,6 +104,15 @@ fn receive(rank: &mut dyn Rank, data: &mut Data, acknowledged: bool) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_acknowledgement_costs_a_round_trip_and_a_stream_none() {
+        let hand_overs = |acknowledgement: bool| {
+            let parameters = [("acknowledgement".into(), acknowledgement.into())];
+            traffic(&Parameters::from(parameters)).hand_overs
+        };
+        assert_eq!([hand_overs(true), hand_overs(false)], [2, 0]);
+    }
 
     #[test]
     fn packets_cut_the_largest_message_and_are_smaller_than_it() {

@@ -1,5 +1,6 @@
 //! The rate of short and long transforms, one at a time and in blocks.
 
+use analysis::limits::{BoundRule, Precision};
 use contract::{Buffer, Result, Work, WorkKind};
 use kernels::Complex32;
 use kernels::fft::{BlockFft, LibraryFft, check_forward, nominal_operations};
@@ -18,6 +19,7 @@ pub(in crate::programs) const FFT: Benchmark = Benchmark {
         repeated instance does the same block again, in cache; a multiple instance walks through 64 MiB, so every \
         block comes from memory. The data are zeros, which stay what they are; the results of random data are checked \
         before. After Games and others, MITRE 1995, figures 3.1 and 3.3; the library is RustFFT.",
+    bound: BoundRule::Peak(Precision::Single),
     cases,
     measure,
     ..PROCESSOR

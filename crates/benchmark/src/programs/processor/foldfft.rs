@@ -1,5 +1,6 @@
 //! The kernel of a synthetic-aperture-radar chain, in three ways.
 
+use analysis::limits::{BoundRule, Precision};
 use contract::{Result, Work, WorkKind};
 use kernels::Complex32;
 use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Way, foldfft_operations};
@@ -17,6 +18,7 @@ pub(in crate::programs) const FOLDFFT: Benchmark = Benchmark {
         operations. Plain loops and a textbook FFT, the same loops around a library's FFT, and every step over \
         a block of instances. The ways are checked against each other before. After Games and others, MITRE 1995, \
         table 3.1, which has 6.8 MFLOP/s for the plain and 47.3 for the blocked (64, 8) on a Paragon's processor.",
+    bound: BoundRule::Peak(Precision::Single),
     cases,
     measure,
     ..PROCESSOR

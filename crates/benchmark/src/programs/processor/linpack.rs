@@ -1,5 +1,6 @@
 //! The Linpack benchmark.
 
+use analysis::limits::{BoundRule, Precision};
 use contract::record::{Better, Measurement, Parameters};
 use contract::{Result, Work, WorkKind};
 use kernels::linpack::{System, nominal_operations};
@@ -16,6 +17,7 @@ pub(in crate::programs) const LINPACK: Benchmark = Benchmark {
         pivoting, column by column, as in the LINPACK users' guide (1979); the rate counts 2/3 n^3 + 2 n^2 operations. The \
         residual is the largest element of A x - b in units of n times the largest elements of A and x times the rounding \
         error; a sound solution has at most about ten.",
+    bound: BoundRule::Peak(Precision::Double),
     cases: |_| SIZES.map(|size| case([("equations", size.into())])).to_vec(),
     measure,
     ..PROCESSOR

@@ -1,5 +1,6 @@
 //! The Whetstone benchmark.
 
+use analysis::limits::{BoundRule, Precision};
 use contract::record::Measurement;
 use contract::{Result, Work, WorkKind};
 use kernels::whetstone::{INSTRUCTIONS_PER_UNIT, OPERATIONS_PER_UNIT, run};
@@ -17,6 +18,7 @@ pub(in crate::programs) const WHETSTONE: Benchmark = Benchmark {
         and Reed 1986, table 3, has 684463 Whetstones on a Mark-III and 102637 on an iPSC. Whetstone instructions are an \
         interpreter's; the operation rate counts the floating-point operations among them, an elementary function as one, \
         and is what can be held against the core's peak.",
+    bound: BoundRule::Peak(Precision::Double),
     measure,
     ..PROCESSOR
 };

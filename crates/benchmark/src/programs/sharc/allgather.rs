@@ -1,5 +1,7 @@
 //! Every rank's block to all others.
 
+use analysis::limits::{BoundRule, Traffic};
+
 use crate::catalogue::{Benchmark, Program, RankRule};
 use crate::data::{Blocks, Received, Shape};
 use crate::plan::each_block_size;
@@ -13,6 +15,8 @@ pub(in crate::programs) const ALLGATHER: Benchmark = Benchmark {
         the slowest; the size is that of one block; the rate is size (P - 1) P / time. Source: MPI-SHARC (2002), section \
         4.4, equation 2.",
     ranks: RankRule::AtLeast(2),
+    // A rank's own block moves too.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p * p }),
     cases: each_block_size,
     program: Program {
         blocks: |shape| Blocks { send: 1, receive: shape.ranks, posted: 0 },

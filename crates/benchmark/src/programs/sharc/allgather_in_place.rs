@@ -1,5 +1,7 @@
 //! Every rank's block to all others, from where it lies.
 
+use analysis::limits::{BoundRule, Traffic};
+
 use crate::catalogue::{Benchmark, Program, RankRule};
 use crate::data::{Blocks, Received, Shape};
 use crate::plan::each_block_size;
@@ -13,6 +15,7 @@ pub(in crate::programs) const ALLGATHER_IN_PLACE: Benchmark = Benchmark {
         together; the time is that of the slowest; the size is that of one block; the rate is size (P - 1) P / time. \
         Source: MPI-SHARC (2002), section 4.4, equation 2.",
     ranks: RankRule::AtLeast(2),
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p * (p - 1) }),
     cases: each_block_size,
     program: Program {
         blocks: |shape| Blocks { receive: shape.ranks, ..Blocks::NONE },

@@ -1,5 +1,7 @@
 //! One rank tells all others.
 
+use analysis::limits::{BoundRule, Traffic};
+
 use crate::catalogue::{Benchmark, Program, RankRule};
 use crate::data::{Blocks, Received, Shape};
 use crate::programs::{BENCHMARK, COLLECTIVE};
@@ -11,6 +13,7 @@ pub(in crate::programs) const BROADCAST: Benchmark = Benchmark {
     explains: "Rank 0 broadcasts a message to the P - 1 others. All start together; the time is that of the slowest; the \
         rate is size (P - 1) / time. Source: MPI-SHARC (2002), section 4.3, equation 1.",
     ranks: RankRule::AtLeast(2),
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     program: Program {
         blocks: |_| Blocks { receive: 1, ..Blocks::NONE },
         event: |rank, data| rank.broadcast(0, &mut data.receive),

@@ -1,5 +1,6 @@
 //! As many messages as fit under way, one way.
 
+use analysis::limits::{BoundRule, Traffic};
 use contract::{Rank, Result, Source};
 
 use super::window;
@@ -15,6 +16,8 @@ pub(in crate::programs) const BANDWIDTH: Benchmark = Benchmark {
         receives posted, and answers with an empty message when it has the last. Rank 0 times from its first call to the \
         answer; the time is a 64th of it, the rate is size / time. Messages above 4 MiB are fewer: 256 MiB in all, but 4 \
         at least. Definition of the window as in the OSU micro-benchmarks (osu_bw).",
+    // In a stream the hand-overs of many messages overlap.
+    bound: BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1 }),
     program: Program {
         blocks: from_first_to_second,
         event: stream,

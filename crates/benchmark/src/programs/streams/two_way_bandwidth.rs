@@ -1,5 +1,6 @@
 //! As many messages as fit under way, both ways at once.
 
+use analysis::limits::{BoundRule, Traffic};
 use contract::{Posted, Rank, Result, Source};
 
 use super::{WINDOW, window};
@@ -15,6 +16,8 @@ pub(in crate::programs) const TWO_WAY_BANDWIDTH: Benchmark = Benchmark {
         at once, or as many as 4 MiB hold, but 2 at least; then each tells the other that it has the last. Rank 0 times \
         from its first call to that; the time is a 64th of it, the rate is 2 size / time. Messages above 4 MiB are \
         fewer, as in bandwidth. The OSU micro-benchmarks (osu_bibw) have 64 under way at every size, all in one buffer.",
+    // In a stream the hand-overs of many messages overlap.
+    bound: BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 2 }),
     program: Program {
         blocks: |shape| match shape.role() {
             Role::Other => Blocks::NONE,
