@@ -3,9 +3,11 @@
 
 use analysis::limits::{self, Bound};
 
-use super::{Case, Launch, Step, step};
-use crate::Settings;
+use super::step::step;
+use crate::case::Case;
 use crate::catalogue::{bound_rule, find};
+use crate::job::{Launch, Step};
+use crate::settings::Settings;
 
 /// Puts what bounds the processor benchmarks of each launch before them, unless the selection measures it anyway.
 pub(super) fn add_yardsticks(launches: &mut [Launch], settings: &Settings) {

@@ -7,9 +7,10 @@ use kernels::fft::{BlockFft, nominal_operations};
 use kernels::{Complex32, corner_turn, corner_turn_in_place};
 
 use super::{PROCESSOR, case, choice, failed, tell, timed};
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
-use crate::plan::{Case, Scope};
+use crate::bench::Bench;
+use crate::case::{Case, Scope};
+use crate::declaration::Benchmark;
+use crate::presentation::Headline;
 
 pub(in crate::programs) const CORNER_TURN_MEMORY: Benchmark = Benchmark {
     name: "corner-turn-memory",
@@ -18,6 +19,11 @@ pub(in crate::programs) const CORNER_TURN_MEMORY: Benchmark = Benchmark {
         rate is the bytes of the matrix over the time, so it stands beside that of `copy`, which moves the same bytes. \
         Each element of the result is checked before. The best that a corner turn can do is what a copy does.",
     bound: BoundRule::Copy { bytes: matrix_bytes, counted: 1 },
+    headlines: &[Headline {
+        words: "fastest corner turn in memory",
+        metric: "rate",
+        size_bytes: None,
+    }],
     cases: |_| {
         let sides = |way: &'static str| {
             SIDES.map(|side| case([("way", way.into()), ("side", side.into())]))
