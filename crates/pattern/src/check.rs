@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::execution::{Buffering, Ending, Message, Order, Stuck, execute};
 use crate::program::{Action, Cursor, Pattern, Step};
-use crate::random::Random;
+use crate::random::SplitMix64;
 use crate::{Mistake, Place, SHORT_BYTES};
 
 /// Random orders that are tried where the orderly one ends in a deadlock.
@@ -22,7 +22,7 @@ pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
         pattern.sources = sources;
         return Ok(());
     }
-    let random = (0..ORDERS_TRIED).map(|seed| Order::Random(Random::new(seed)));
+    let random = (0..ORDERS_TRIED).map(|seed| Order::Random(SplitMix64::new(seed)));
     let mut tried = random.map(|order| self::sources(pattern, order));
     match tried.find(|(ending, _)| ending.stuck.is_empty()) {
         Some((_, sources)) => {

@@ -8,7 +8,7 @@
 //! gets to the end also says which message each receive gets. With that fixed, nothing depends on the order any more.
 
 use crate::program::{Cursor, Pattern, Step};
-use crate::random::Random;
+use crate::random::SplitMix64;
 
 /// What a message that finds no free receive does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) enum Order {
     /// In step: in each stage every node that can, in the order of their numbers.
     InStep,
     /// At random, as a machine with other things to do would.
-    Random(Random),
+    Random(SplitMix64),
 }
 
 /// A message in a stage of an execution.

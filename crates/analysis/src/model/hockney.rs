@@ -147,7 +147,7 @@ impl std::error::Error for FitError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
 
     /// A point whose interval is `share` of the median on both sides.
     fn point(size_bytes: u64, median_us: f64, share: f64) -> Point {
@@ -260,7 +260,7 @@ mod tests {
             1025..=65536 => 2.0 + size as f64 / 8000.0,
             _ => 30.0 + size as f64 / 16000.0,
         };
-        let mut random = Random::new(3);
+        let mut random = SplitMix64::new(3);
         let right = (0..200)
             .filter(|_| {
                 let points: Vec<Point> = sizes()
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn intervals_cover_the_parameters_as_often_as_they_claim() {
         const TRIALS: usize = 4000;
-        let mut random = Random::new(1981);
+        let mut random = SplitMix64::new(1981);
         let [mut latency, mut rate, mut half, mut split] = [0; 4];
         let covers = |estimate: super::super::Estimate, truth: f64| {
             usize::from((estimate.low..=estimate.high).contains(&truth))
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_line_that_was_measured_badly_is_not_split() {
-        let mut random = Random::new(1982);
+        let mut random = SplitMix64::new(1982);
         let split = (0..1000)
             .filter(|_| {
                 let points: Vec<Point> = sizes()

@@ -15,7 +15,7 @@ use contract::record::SearchEnd;
 
 /// Where a search stays, and when it is content.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Limits {
+pub(super) struct SearchRange {
     /// No period below this one is tried.
     pub(super) shortest: TimeSpan,
     /// No period above this one is tried.
@@ -35,7 +35,7 @@ const STEP_MAX: f64 = 4.0;
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum NextStep {
     Try(TimeSpan),
     Done(Answer),
 }
@@ -50,7 +50,7 @@ pub(super) struct Answer {
 
 /// What may come of a search whose answer is to be confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Upwards {
+pub(super) enum NextToConfirm {
     /// The shortest period that is still called sustained.
     Confirm(TimeSpan),
     /// None is; a longer one may be.
@@ -86,10 +86,10 @@ impl Evidence {
     }
 }
 
-/// A search: its limits, and the evidence so far.
+/// A search: its range, and the evidence so far.
 #[derive(Clone, Debug)]
 pub(super) struct Decision {
-    limits: Limits,
+    range: SearchRange,
     guess: u64,
     evidence: BTreeMap<u64, Evidence>,
     trials: u32,
@@ -97,9 +97,9 @@ pub(super) struct Decision {
 }
 
 impl Decision {
-    pub(super) fn new(limits: Limits, guess: TimeSpan) -> Self {
-        let guess = guess.max(limits.shortest).min(limits.longest).as_ps();
-        Decision { limits, guess, evidence: BTreeMap::new(), trials: 0, hurried: false }
+    pub(super) fn new(range: SearchRange, guess: TimeSpan) -> Self {
+        let guess = guess.max(range.shortest).min(range.longest).as_ps();
+        Decision { range, guess, evidence: BTreeMap::new(), trials: 0, hurried: false }
     }
 
     /// Takes what all trials of `period` show, with one more of them.
@@ -125,7 +125,7 @@ impl Decision {
     }
 
     /// What follows from the evidence.
-    pub(super) fn next(&self) -> Step {
+    pub(super) fn next(&self) -> NextStep {
         if self.trials >= TRIALS_MAX {
             return self.done(SearchEnd::Unsettled);
         }
@@ -138,18 +138,18 @@ impl Decision {
     }
 
     /// What to confirm, or to try for something to confirm, when the search itself is over.
-    pub(super) fn upwards(&self) -> Upwards {
+    pub(super) fn next_to_confirm(&self) -> NextToConfirm {
         match (self.upper(), self.longer()) {
-            _ if self.trials >= TRIALS_MAX => Upwards::Nothing,
-            (Some(period), _) => Upwards::Confirm(TimeSpan::from_ps(period)),
-            (None, Step::Try(period)) => Upwards::Try(period),
-            (None, Step::Done(_)) => Upwards::Nothing,
+            _ if self.trials >= TRIALS_MAX => NextToConfirm::Nothing,
+            (Some(period), _) => NextToConfirm::Confirm(TimeSpan::from_ps(period)),
+            (None, NextStep::Try(period)) => NextToConfirm::Try(period),
+            (None, NextStep::Done(_)) => NextToConfirm::Nothing,
         }
     }
 
     /// The interval that the evidence so far leaves, for a search that ends here.
-    pub(super) fn done(&self, end: SearchEnd) -> Step {
-        Step::Done(self.answer(end))
+    pub(super) fn done(&self, end: SearchEnd) -> NextStep {
+        NextStep::Done(self.answer(end))
     }
 
     /// The same, as the answer that it is.
@@ -180,9 +180,9 @@ impl Decision {
     }
 
     /// The longest period that was tried is not sustained: on to longer ones.
-    fn longer(&self) -> Step {
+    fn longer(&self) -> NextStep {
         let longest = self.evidence.keys().next_back().copied().unwrap_or(self.guess);
-        if longest >= self.limits.longest.as_ps() {
+        if longest >= self.range.longest.as_ps() {
             return self.done(SearchEnd::NeverSustained);
         }
         let longer = longest as f64 * stride(self.evidence.keys().rev());
@@ -190,9 +190,9 @@ impl Decision {
     }
 
     /// The shortest period that was tried is not refused: on to shorter ones.
-    fn shorter(&self) -> Step {
+    fn shorter(&self) -> NextStep {
         let shortest = self.evidence.keys().next().copied().unwrap_or(self.guess);
-        if shortest <= self.limits.shortest.as_ps() {
+        if shortest <= self.range.shortest.as_ps() {
             return self.repeat().unwrap_or_else(|| self.done(SearchEnd::AlwaysSustained));
         }
         let shorter = shortest as f64 / stride(self.evidence.keys());
@@ -200,7 +200,7 @@ impl Decision {
     }
 
     /// Both ends are known: halves the wider gap next to them that is too wide, then repeats.
-    fn narrow(&self, lower: u64, upper: u64) -> Step {
+    fn narrow(&self, lower: u64, upper: u64) -> NextStep {
         // Where nothing lies between the ends these are the ends themselves.
         let (last, first) =
             (self.longest_not(Verdict::Sustained), self.shortest_not(Verdict::Refused));
@@ -209,7 +209,7 @@ impl Decision {
         let widest = above.into_iter().chain(below).max_by(|a, b| a.0.total_cmp(&b.0));
         let end = match widest {
             Some(_) if self.hurried => SearchEnd::TimeLimit,
-            Some((_, middle)) => return Step::Try(TimeSpan::from_ps(middle)),
+            Some((_, middle)) => return NextStep::Try(TimeSpan::from_ps(middle)),
             None => SearchEnd::Settled,
         };
         self.repeat().unwrap_or_else(|| self.done(end))
@@ -219,25 +219,24 @@ impl Decision {
     fn middle(&self, low: u64, high: u64) -> Option<(f64, u64)> {
         let ratio = high as f64 / low as f64;
         let middle = (low as f64 * high as f64).sqrt().round() as u64;
-        (ratio > 1.0 + self.limits.width && low < middle && middle < high)
-            .then_some((ratio, middle))
+        (ratio > 1.0 + self.range.width && low < middle && middle < high).then_some((ratio, middle))
     }
 
     /// The end, or the unclear period next to one, that was tried less often, and not often enough. Taking turns spreads
     /// the trials of each over time, for a machine keeps one mood for a while.
-    fn repeat(&self) -> Option<Step> {
+    fn repeat(&self) -> Option<NextStep> {
         let unclear = |period: &u64| self.evidence[period].verdict == Verdict::Unclear;
         let ends = [self.upper(), self.lower()].into_iter().flatten();
         let inside = [self.longest_not(Verdict::Sustained), self.shortest_not(Verdict::Refused)];
         let candidates = ends.chain(inside.into_iter().flatten().filter(unclear));
         let (trials, period) =
             candidates.map(|period| (self.evidence[&period].trials, period)).min_by_key(|c| c.0)?;
-        (trials < self.limits.repeats).then(|| Step::Try(TimeSpan::from_ps(period)))
+        (trials < self.range.repeats).then(|| NextStep::Try(TimeSpan::from_ps(period)))
     }
 
-    fn attempt(&self, period: u64) -> Step {
-        let Limits { shortest, longest, .. } = self.limits;
-        Step::Try(TimeSpan::from_ps(period.clamp(shortest.as_ps(), longest.as_ps())))
+    fn attempt(&self, period: u64) -> NextStep {
+        let SearchRange { shortest, longest, .. } = self.range;
+        NextStep::Try(TimeSpan::from_ps(period.clamp(shortest.as_ps(), longest.as_ps())))
     }
 }
 

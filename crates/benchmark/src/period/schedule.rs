@@ -1,6 +1,6 @@
 //! How long a search may take, and how long the confirmation of what it finds is.
 
-use crate::RealTime;
+use crate::settings::RealTime;
 
 /// A confirmation is so many times as long as a trial if nothing is said.
 const TIMES: u32 = 10;

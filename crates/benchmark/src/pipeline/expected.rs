@@ -4,8 +4,8 @@
 use contract::{Error, Result};
 use kernels::{Complex, Complex32, Complex64};
 
-use super::chain::{Chain, Function};
-use crate::data::mix;
+use crate::chain::{Chain, Function};
+use crate::contents::mix;
 
 /// How many different matrices the source sends in turn.
 pub(super) const MATRICES: usize = 2;

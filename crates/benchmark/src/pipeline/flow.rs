@@ -2,10 +2,10 @@
 
 use contract::{Rank, Time};
 
-use super::Mode;
-use super::handover::Handover;
+use super::mode::Mode;
+use super::pending::PendingOperations;
 use super::stamps::Stamps;
-use super::waiting::Waiting;
+use super::swap_buffers::BufferSwaps;
 use crate::period::{Deadlines, Trial};
 
 /// The rank, the trial, and where each part notes and posts.
@@ -15,8 +15,8 @@ pub(super) struct Flow<'a> {
     pub(super) deadlines: &'a mut Deadlines,
     pub(super) stamps: &'a mut Stamps,
     pub(super) mode: Mode,
-    pub(super) waiting: &'a mut Waiting,
-    pub(super) handover: &'a mut Handover,
+    pub(super) waiting: &'a mut PendingOperations,
+    pub(super) swaps: &'a mut BufferSwaps,
 }
 
 /// Whether a part can do its next bit of work.

@@ -5,10 +5,10 @@ use kernels::fft::BlockFft;
 use kernels::{Complex32, corner_turn_pitched};
 
 use super::apart::Apart;
-use super::chain::{Function, Stage};
 use super::expected::weight;
-use super::geometry::{Level, Outlet};
-use crate::programs::failed;
+use crate::chain::{Function, Stage};
+use crate::chain::{Level, Outlet};
+use crate::error::failed;
 
 /// A function with all that it needs made before.
 enum Prepared {
@@ -130,10 +130,10 @@ impl Functions {
         rank: &mut dyn Rank,
         block: &Buffer,
         number: usize,
-        turned: &mut Turned<'_>,
+        turned: &mut TurnedPieces<'_>,
     ) -> Result<()> {
         let block = block.elements::<Complex32>();
-        let Turned { me, outlet, pieces } = turned;
+        let TurnedPieces { me, outlet, pieces } = turned;
         let (piece_rows, piece_columns) = outlet.shape;
         let mut done = Ok(());
         rank.compute(Function::CornerTurn.work(self.rows, self.columns), &mut || {
@@ -158,7 +158,7 @@ impl Functions {
 }
 
 /// Where a turned block goes.
-pub(super) struct Turned<'a> {
+pub(super) struct TurnedPieces<'a> {
     pub(super) me: usize,
     pub(super) outlet: &'a Outlet,
     pub(super) pieces: &'a mut [Buffer],

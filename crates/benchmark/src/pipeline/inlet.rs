@@ -6,10 +6,9 @@
 use contract::{Buffer, Completed, Rank, Result, Source, Tag, TagSelector};
 
 use super::apart::Apart;
-use super::chain::ELEMENT_BYTES;
-use super::geometry::{Intake, Level};
-use super::handover::Handover;
-use super::waiting::{Came, Purpose, Waiting};
+use super::pending::{Arrived, PendingOperations, Purpose};
+use super::swap_buffers::BufferSwaps;
+use crate::chain::{ELEMENT_BYTES, Intake, Level};
 
 /// Blocks and their pieces for a level.
 pub(super) const fn data(level: usize) -> Tag {
@@ -105,8 +104,8 @@ impl Inlet {
     pub(super) fn post(
         &mut self,
         rank: &mut dyn Rank,
-        waiting: &mut Waiting,
-        handover: &mut Handover,
+        waiting: &mut PendingOperations,
+        swaps: &mut BufferSwaps,
     ) -> Result<()> {
         for (index, slot) in self.slots.iter_mut().enumerate() {
             if self.posted == self.total {
@@ -127,7 +126,7 @@ impl Inlet {
                 };
                 let Some(buffer) = buffer else { unreachable!("a free slot has all its buffers") };
                 if from == self.me {
-                    handover.open(self.level, index, piece, buffer);
+                    swaps.open(self.level, index, piece, buffer);
                     continue;
                 }
                 let data = TagSelector::Is(data(self.level));
@@ -144,10 +143,10 @@ impl Inlet {
     }
 
     /// Takes a piece that has come.
-    pub(super) fn take(&mut self, slot: usize, piece: usize, came: Came) {
+    pub(super) fn take(&mut self, slot: usize, piece: usize, came: Arrived) {
         let slot = &mut self.slots[slot];
         match (came, slot.apart.get_mut(piece)) {
-            (Came::Ended(message), Some(place)) => *place = Some(message),
+            (Arrived::Ended(message), Some(place)) => *place = Some(message),
             (came, _) => slot.whole = Some(came.buffer()),
         }
         slot.missing -= 1;

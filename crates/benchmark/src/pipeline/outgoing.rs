@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use contract::{Buffer, Rank, Result, Source, TagSelector};
 
-use super::geometry::Outlet;
-use super::handover::Handover;
 use super::inlet::{data, request};
-use super::waiting::{Place, Purpose, Waiting};
+use super::pending::{BufferPlace, PendingOperations, Purpose};
+use super::swap_buffers::BufferSwaps;
+use crate::chain::Outlet;
 
 /// A receiver on another rank, and what it has asked for.
 struct Receiver {
@@ -28,7 +28,7 @@ pub(super) struct Outgoing {
     keeps: bool,
     pub(super) outlet: Outlet,
     receivers: Vec<Receiver>,
-    queue: VecDeque<(usize, Place, Buffer)>,
+    queue: VecDeque<(usize, BufferPlace, Buffer)>,
     under_way: usize,
 }
 
@@ -75,7 +75,7 @@ impl Outgoing {
     }
 
     /// Piece `at` of a matrix is to be sent.
-    pub(super) fn push(&mut self, at: usize, place: Place, buffer: Buffer) {
+    pub(super) fn push(&mut self, at: usize, place: BufferPlace, buffer: Buffer) {
         self.queue.push_back((self.outlet.pieces[at].to, place, buffer));
     }
 
@@ -83,8 +83,8 @@ impl Outgoing {
     pub(super) fn advance(
         &mut self,
         rank: &mut dyn Rank,
-        waiting: &mut Waiting,
-        handover: &mut Handover,
+        waiting: &mut PendingOperations,
+        swaps: &mut BufferSwaps,
     ) -> Result<()> {
         for receiver in &mut self.receivers {
             if receiver.requests_left > 0
@@ -100,7 +100,7 @@ impl Outgoing {
         while at < self.queue.len() {
             let to = self.queue[at].0;
             let asked = match to == self.me {
-                true => handover.asked(self.level + 1),
+                true => swaps.asked(self.level + 1),
                 false => receiver(&mut self.receivers, to).credit > 0,
             };
             if !asked {
@@ -110,7 +110,7 @@ impl Outgoing {
             }
             let Some((to, place, buffer)) = self.queue.remove(at) else { break };
             self.under_way += 1;
-            self.hand_on(rank, waiting, handover, (to, place, buffer))?;
+            self.hand_on(rank, waiting, swaps, (to, place, buffer))?;
         }
         Ok(())
     }
@@ -118,9 +118,9 @@ impl Outgoing {
     fn hand_on(
         &mut self,
         rank: &mut dyn Rank,
-        waiting: &mut Waiting,
-        handover: &mut Handover,
-        (to, place, buffer): (usize, Place, Buffer),
+        waiting: &mut PendingOperations,
+        swaps: &mut BufferSwaps,
+        (to, place, buffer): (usize, BufferPlace, Buffer),
     ) -> Result<()> {
         if to != self.me {
             receiver(&mut self.receivers, to).credit -= 1;
@@ -129,8 +129,8 @@ impl Outgoing {
             return Ok(());
         }
         let handed = match self.keeps {
-            true => handover.lend(self.level, buffer),
-            false => handover.exchange(self.level, place, buffer),
+            true => swaps.lend(self.level, buffer),
+            false => swaps.exchange(self.level, place, buffer),
         };
         assert!(handed.is_ok(), "only what was asked for is handed on");
         Ok(())

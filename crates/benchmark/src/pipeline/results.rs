@@ -3,15 +3,14 @@
 use contract::record::{Better, Measurement, Summary};
 use contract::{Result, TimeSpan};
 
-use super::chain::Chain;
-use super::geometry::levels;
 use super::stamps::AllStamps;
+use crate::chain::{Chain, levels};
 
 /// Matrices at the beginning of a profile that are left out: the chain fills.
 const FILLING: usize = 8;
 
 /// A series of times, as a measurement shows it.
-pub(super) struct Series {
+pub(super) struct MetricSeries {
     pub(super) metric: &'static str,
     pub(super) unit: &'static str,
     pub(super) better: Better,
@@ -23,7 +22,7 @@ pub(super) struct Series {
 
 /// What a chain did.
 pub(crate) struct Profile {
-    pub(super) series: Vec<Series>,
+    pub(super) series: Vec<MetricSeries>,
 }
 
 /// A matrix's time under way and at each stage, from what all ranks noted of a trial that began at `begin_ps`.
@@ -38,7 +37,7 @@ pub(crate) fn profile(
         if !samples.is_empty() {
             let (stage, summary) = (stage.map(Into::into), summarise(&samples)?);
             let (unit, better) = ("us", Better::Lower);
-            series.push(Series { metric, unit, better, stage, samples, summary });
+            series.push(MetricSeries { metric, unit, better, stage, samples, summary });
         }
         Ok(())
     };
@@ -81,7 +80,7 @@ impl Profile {
     /// The profile as measurements beside `period`, or beside what stands in its place.
     pub(crate) fn measurements(self, period: &Measurement) -> Vec<Measurement> {
         let mut all = Vec::new();
-        for Series { metric, unit, better, stage, samples, summary } in self.series {
+        for MetricSeries { metric, unit, better, stage, samples, summary } in self.series {
             let mut parameters = period.parameters.clone();
             parameters
                 .extend(stage.iter().map(|stage| ("stage".to_owned(), stage.as_str().into())));

@@ -3,14 +3,14 @@
 use contract::{Result, TimeSpan};
 use kernels::Complex32;
 
-use super::Mode;
-use super::chain::Chain;
 use super::expected::Expected;
 use super::flow::{Flow, Readiness};
-use super::geometry::{Level, intake};
 use super::inlet::Inlet;
+use super::mode::Mode;
+use super::pending::{Arrived, Purpose};
 use super::trend::Trend;
-use super::waiting::{Came, Purpose};
+use crate::chain::Chain;
+use crate::chain::{Level, intake};
 use crate::period::PERIODS_PER_WAITING;
 
 /// The first results of a trial show how long a matrix is under way while the chain is full.
@@ -62,7 +62,7 @@ impl SinkPart {
     }
 
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
-        self.inlet.post(flow.rank, flow.waiting, flow.handover)
+        self.inlet.post(flow.rank, flow.waiting, flow.swaps)
     }
 
     pub(super) fn readiness(&self) -> Readiness {
@@ -123,7 +123,7 @@ impl SinkPart {
         }
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Arrived) {
         match purpose {
             Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, came),
             _ => unreachable!("a sink sends nothing"),

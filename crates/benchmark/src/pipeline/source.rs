@@ -3,12 +3,12 @@
 use contract::{Buffer, Result};
 use kernels::Complex32;
 
-use super::chain::Chain;
 use super::expected::{MATRICES, input};
 use super::flow::{Flow, Readiness};
-use super::geometry::{Level, Piece, outlet};
 use super::outgoing::Outgoing;
-use super::waiting::{Came, Place, Purpose};
+use super::pending::{Arrived, BufferPlace, Purpose};
+use crate::chain::Chain;
+use crate::chain::{Level, Piece, outlet};
 use crate::period::Trial;
 
 /// A rank's share of the source.
@@ -57,7 +57,7 @@ impl SourcePart {
     /// Sends the message that is under way once it is asked for.
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match self.under_way {
-            true => self.outgoing.advance(flow.rank, flow.waiting, flow.handover),
+            true => self.outgoing.advance(flow.rank, flow.waiting, flow.swaps),
             false => Ok(()),
         }
     }
@@ -84,11 +84,11 @@ impl SourcePart {
         let at = self.taken;
         // What is left behind has no memory, so leaving it allocates nothing.
         let buffer = std::mem::replace(&mut messages[at], Buffer::zeroed(0));
-        self.outgoing.push(at, Place::Slot(at), buffer);
+        self.outgoing.push(at, BufferPlace::Slot(at), buffer);
         self.under_way = true;
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Arrived) {
         match purpose {
             Purpose::Request { from } => self.outgoing.asked(from, came.buffer()),
             Purpose::Sent(_) => {

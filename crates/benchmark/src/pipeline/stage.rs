@@ -2,15 +2,15 @@
 
 use contract::{Buffer, Rank, Result, Time};
 
-use super::Mode;
-use super::chain::{Chain, Stage};
 use super::flow::{Flow, Readiness};
-use super::function::{Functions, Turned};
-use super::geometry::{Level, Piece, intake, outlet};
+use super::function::{Functions, TurnedPieces};
 use super::inlet::Inlet;
+use super::mode::Mode;
 use super::outgoing::Outgoing;
-use super::waiting::{Came, Place, Purpose};
-use crate::period::{Trial, Usual};
+use super::pending::{Arrived, BufferPlace, Purpose};
+use crate::chain::{Chain, Stage};
+use crate::chain::{Level, Piece, intake, outlet};
+use crate::period::{Trial, UsualTime};
 
 /// A rank's share of one stage.
 pub(super) struct StagePart {
@@ -19,21 +19,21 @@ pub(super) struct StagePart {
     functions: Functions,
     inlet: Inlet,
     pub(super) outgoing: Outgoing,
-    /// Turned pieces of as many matrices as may be under way; empty where the stage does not turn.
-    sets: Vec<Set>,
+    /// TurnedPieces pieces of as many matrices as may be under way; empty where the stage does not turn.
+    sets: Vec<PieceSet>,
     /// The set that takes the matrix that is being turned.
     filling: usize,
     overlap_sends: bool,
     /// Blocks of the trial that are done, in their order, and how many there are.
     block: u64,
     of: u64,
-    usual: Usual,
+    usual: UsualTime,
     /// Of a whole matrix that is worked on without messages.
-    pub(super) usual_alone: Usual,
+    pub(super) usual_alone: UsualTime,
 }
 
 /// The pieces that one turned matrix leaves in.
-struct Set {
+struct PieceSet {
     pieces: Vec<Buffer>,
     /// Pieces that are queued or being sent.
     away: usize,
@@ -61,7 +61,7 @@ impl StagePart {
         };
         let set = |_| {
             let pieces = outlet.pieces.iter().map(piece).collect::<Result<_>>()?;
-            Ok(Set { pieces, away: 0 })
+            Ok(PieceSet { pieces, away: 0 })
         };
         let sets = (0..sets).map(set).collect::<Result<Vec<_>>>()?;
         let room = inlet.slots() + sets.len() * outlet.pieces.len();
@@ -76,8 +76,8 @@ impl StagePart {
             overlap_sends: chain.overlap_sends,
             block: 0,
             of: 0,
-            usual: Usual::default(),
-            usual_alone: Usual::default(),
+            usual: UsualTime::default(),
+            usual_alone: UsualTime::default(),
         })
     }
 
@@ -99,12 +99,12 @@ impl StagePart {
 
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         if !self.is_sending() {
-            self.inlet.post(flow.rank, flow.waiting, flow.handover)?;
+            self.inlet.post(flow.rank, flow.waiting, flow.swaps)?;
         }
         if flow.mode == Mode::Synchronised {
             self.take_over(flow)?;
         }
-        self.outgoing.advance(flow.rank, flow.waiting, flow.handover)
+        self.outgoing.advance(flow.rank, flow.waiting, flow.swaps)
     }
 
     /// Copies what the source lends, which must not wait until this stage's turn comes.
@@ -112,7 +112,7 @@ impl StagePart {
         for slot in 0..self.inlet.slots() {
             if let Some((lent, whole)) = self.inlet.lent(slot) {
                 self.functions.rows_from(flow.rank, &lent, whole, false)?;
-                flow.handover.give_back(self.level.number, lent);
+                flow.swaps.give_back(self.level.number, lent);
             }
         }
         Ok(())
@@ -152,13 +152,13 @@ impl StagePart {
         let computes = flow.mode != Mode::MessagesOnly;
         if let Some((lent, whole)) = self.inlet.lent(slot) {
             self.functions.rows_from(flow.rank, &lent, whole, computes)?;
-            flow.handover.give_back(self.level.number, lent);
+            flow.swaps.give_back(self.level.number, lent);
         } else {
             self.work(flow.rank, slot, computes)?;
         }
         if self.sets.is_empty() {
             let block = self.inlet.take_out(slot);
-            self.outgoing.push(number as usize, Place::Slot(slot), block);
+            self.outgoing.push(number as usize, BufferPlace::Slot(slot), block);
         } else {
             self.turn(flow, slot, number)?;
         }
@@ -197,7 +197,7 @@ impl StagePart {
         let set = &mut self.sets[at];
         if flow.mode != Mode::MessagesOnly {
             let pieces = &mut set.pieces;
-            let mut turned = Turned { me: self.me, outlet: &self.outgoing.outlet, pieces };
+            let mut turned = TurnedPieces { me: self.me, outlet: &self.outgoing.outlet, pieces };
             self.functions.turn(flow.rank, self.inlet.whole(slot), number as usize, &mut turned)?;
         }
         self.inlet.free(slot);
@@ -205,14 +205,14 @@ impl StagePart {
             for piece in 0..set.pieces.len() {
                 // What is left behind has no memory, so leaving it allocates nothing.
                 let buffer = std::mem::replace(&mut set.pieces[piece], Buffer::zeroed(0));
-                self.outgoing.push(piece, Place::Turned { set: at, piece }, buffer);
+                self.outgoing.push(piece, BufferPlace::Turned { set: at, piece }, buffer);
             }
             set.away = set.pieces.len();
         }
         Ok(())
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Arrived) {
         match purpose {
             Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, came),
             Purpose::Lent { slot } => self.inlet.take_lent(slot, came.buffer()),
@@ -220,8 +220,8 @@ impl StagePart {
             Purpose::Sent(place) => {
                 self.outgoing.sent();
                 match place {
-                    Place::Slot(slot) => self.inlet.give_back(slot, came.buffer()),
-                    Place::Turned { set, piece } => {
+                    BufferPlace::Slot(slot) => self.inlet.give_back(slot, came.buffer()),
+                    BufferPlace::Turned { set, piece } => {
                         self.sets[set].pieces[piece] = came.buffer();
                         self.sets[set].away -= 1;
                     }
@@ -242,7 +242,8 @@ impl StagePart {
             self.functions.rows(rank, self.inlet.whole(slot))?;
             if let Some(set) = self.sets.first_mut() {
                 let pieces = &mut set.pieces;
-                let mut turned = Turned { me: self.me, outlet: &self.outgoing.outlet, pieces };
+                let mut turned =
+                    TurnedPieces { me: self.me, outlet: &self.outgoing.outlet, pieces };
                 self.functions.turn(rank, self.inlet.whole(slot), number, &mut turned)?;
             }
         }

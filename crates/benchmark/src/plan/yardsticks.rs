@@ -3,9 +3,11 @@
 
 use analysis::limits::{self, Bound};
 
-use super::{Case, Launch, Step, step};
-use crate::Settings;
-use crate::catalogue::find;
+use super::step::step;
+use crate::case::Case;
+use crate::catalogue::{bound_rule, find};
+use crate::job::{Launch, Step};
+use crate::settings::Settings;
 
 /// Puts what bounds the processor benchmarks of each launch before them, unless the selection measures it anyway.
 pub(super) fn add_yardsticks(launches: &mut [Launch], settings: &Settings) {
@@ -30,7 +32,7 @@ pub(super) fn add_yardsticks(launches: &mut [Launch], settings: &Settings) {
 
 /// The benchmark and its case that bound a step, if these are one rank's.
 fn yardstick(step: &Step, ranks: usize) -> Option<(&'static str, Case)> {
-    match Bound::of(&step.benchmark, ranks, &step.parameters, 0)? {
+    match bound_rule(&step.benchmark).bound(ranks, &step.parameters, 0)? {
         Bound::Path(_) => None,
         Bound::Peak { precision } => {
             let parameters = [(limits::PRECISION.into(), precision.name().into())].into();

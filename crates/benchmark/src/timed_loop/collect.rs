@@ -3,7 +3,7 @@
 use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Source, TagSelector};
 
 use super::start::TAG;
-use crate::catalogue::Timing;
+use crate::program::Timing;
 
 const SLOWEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 

@@ -4,17 +4,15 @@
 use analysis::statistics::{
     Sample, WarmUp, is_precise, median_interval, next_check, precision_reached, warm_up,
 };
+use contract::TimeSpan;
 use contract::record::{StopReason, Timing as TimingRecord};
-use contract::{Rank, Result, TimeSpan};
 
+use super::chunk::{CHUNK_MAX, Chunk};
+use super::plan::{LoopPlan, Outcome, Progress};
 use super::start::{LATE, Start};
-use super::{Outcome, Plan, Progress};
-use crate::Settings;
-use crate::catalogue::Timing;
+use crate::program::Timing;
+use crate::settings::Settings;
 
-/// The most samples of a chunk. A rank keeps their times; at the shortest events a chunk still takes a millisecond,
-/// against a microsecond or two for deciding about the next.
-pub(super) const CHUNK_MAX: usize = 4096;
 /// A chunk takes at most this share of the time limit, so that a slow measurement still shows progress and stops
 /// near its limit.
 const CHUNK_SHARE: u64 = 4;
@@ -32,48 +30,6 @@ const WARM_UP_SAMPLES_MIN: usize = 20;
 /// More late starts than this share of a chunk ask for more slack; more than half of several chunks for a barrier.
 const LATE_SHARE_MAX: f64 = 0.05;
 const LATE_CHUNKS_MAX: u32 = 5;
-
-/// What all ranks do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Order {
-    pub(super) samples: usize,
-    /// Events in each sample.
-    pub(super) events: u64,
-    /// Events before each sample, which nobody times.
-    pub(super) untimed: u64,
-    pub(super) start: Start,
-}
-
-impl Order {
-    const WORDS: usize = 5;
-
-    pub(super) fn spread(self, rank: &mut dyn Rank) -> Result<()> {
-        let (start, slack_ps) = self.start.to_wire();
-        let words = [self.samples as u64, self.events, self.untimed, start, slack_ps];
-        Self::broadcast(rank, words).map(drop)
-    }
-
-    pub(super) fn spread_end(rank: &mut dyn Rank) -> Result<()> {
-        Self::broadcast(rank, [0; Self::WORDS]).map(drop)
-    }
-
-    /// Rank 0's next order; `None` when the measurement is over.
-    pub(super) fn receive(rank: &mut dyn Rank) -> Result<Option<Order>> {
-        let [samples, events, untimed, start, slack_ps] = Self::broadcast(rank, [0; Self::WORDS])?;
-        let start = Start::from_wire(start, slack_ps);
-        let samples = samples as usize;
-        Ok((samples > 0).then_some(Order { samples, events, untimed, start }))
-    }
-
-    fn broadcast(rank: &mut dyn Rank, words: [u64; Self::WORDS]) -> Result<[u64; Self::WORDS]> {
-        let mut bytes = [0; Self::WORDS * size_of::<u64>()];
-        let (chunks, _) = bytes.as_chunks_mut::<8>();
-        chunks.iter_mut().zip(words).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
-        rank.broadcast(0, &mut bytes)?;
-        let (chunks, _) = bytes.as_chunks::<8>();
-        Ok(std::array::from_fn(|index| u64::from_le_bytes(chunks[index])))
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -104,7 +60,7 @@ pub(super) struct Controller<'a> {
 }
 
 impl<'a> Controller<'a> {
-    pub(super) fn new(plan: &Plan<'a>, every_rank_has_a_processor: bool) -> Self {
+    pub(super) fn new(plan: &LoopPlan<'a>, every_rank_has_a_processor: bool) -> Self {
         let start = match plan.timing {
             Timing::First => Start::None,
             Timing::OneWay => Start::Ready,
@@ -135,7 +91,7 @@ impl<'a> Controller<'a> {
     }
 
     /// The next chunk, `spent` after the beginning; `None` if it is enough.
-    pub(super) fn next(&mut self, spent: TimeSpan) -> Option<Order> {
+    pub(super) fn next(&mut self, spent: TimeSpan) -> Option<Chunk> {
         if let Some(stop_reason) = self.enough(spent) {
             self.stop_reason = stop_reason;
             return None;
@@ -150,7 +106,7 @@ impl<'a> Controller<'a> {
             }
         };
         let Controller { events, untimed, start, .. } = *self;
-        Some(Order { samples, events, untimed, start })
+        Some(Chunk { samples, events, untimed, start })
     }
 
     /// At most `wanted` samples, at most what the time left has room for, and at least one.
@@ -300,7 +256,7 @@ impl<'a> Controller<'a> {
             warm_up_ps: self.warm_up,
             stop_reason: self.stop_reason,
             timing,
-            turns: Vec::new(),
+            repetitions: Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use contract::{
     Element, Operation, Rank, Reduction, Result, Source, Tag, TagSelector, Time, TimeSpan,
 };
 
-use crate::catalogue::Timing;
+use crate::program::Timing;
 
 /// How a sample begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub(crate) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
 
 /// What a rank does in the timed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TimingRole {
     /// Times each sample beside all other ranks, and keeps how long it took.
     TimesWithAll,
     /// Times each sample, and keeps how long it took.
@@ -102,15 +102,15 @@ pub(super) enum Part {
     Waits,
 }
 
-impl Part {
-    pub(super) fn of(timing: Timing, me: usize, pair: (usize, usize)) -> Part {
+impl TimingRole {
+    pub(super) fn of(timing: Timing, me: usize, pair: (usize, usize)) -> TimingRole {
         match timing {
-            Timing::Slowest => Part::TimesWithAll,
-            Timing::First if me == pair.0 => Part::Times,
-            Timing::First if me == pair.1 => Part::Follows,
-            Timing::OneWay if me == pair.0 => Part::Begins,
-            Timing::OneWay if me == pair.1 => Part::Ends,
-            Timing::First | Timing::OneWay => Part::Waits,
+            Timing::Slowest => TimingRole::TimesWithAll,
+            Timing::First if me == pair.0 => TimingRole::Times,
+            Timing::First if me == pair.1 => TimingRole::Follows,
+            Timing::OneWay if me == pair.0 => TimingRole::Begins,
+            Timing::OneWay if me == pair.1 => TimingRole::Ends,
+            Timing::First | Timing::OneWay => TimingRole::Waits,
         }
     }
 }

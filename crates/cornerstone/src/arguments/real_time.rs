@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use benchmark::{Hygiene, RealTime};
+use benchmark::{OsIsolation, RealTime};
 use clap::Args;
 
 use super::{Seconds, Share};
@@ -61,7 +61,7 @@ pub(crate) struct RealTimeArguments {
     /// Keep the operating system away by these: any of lock (memory stays in memory), pin (ranks stay on their processor),
     /// fifo (a fixed priority), or none; the result says what was granted [default: lock,pin]
     #[arg(long, value_name = "LIST")]
-    pub(crate) hygiene: Option<Hygienic>,
+    pub(crate) hygiene: Option<Isolated>,
 
     /// Measure again with each part of --hygiene left out in turn
     #[arg(long)]
@@ -81,25 +81,25 @@ pub(crate) struct TaskArguments {
     pub(crate) threshold: Option<Seconds>,
 }
 
-/// A list of the parts of the hygiene.
+/// A list of what keeps the operating system out of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hygienic(pub(crate) Hygiene);
+pub(crate) struct Isolated(pub(crate) OsIsolation);
 
-impl FromStr for Hygienic {
+impl FromStr for Isolated {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut hygiene = Hygiene { lock: false, pin: false, fifo: false };
+        let mut isolation = OsIsolation { lock: false, pin: false, fifo: false };
         for word in text.split(',').map(str::trim) {
             match word {
-                "lock" => hygiene.lock = true,
-                "pin" => hygiene.pin = true,
-                "fifo" => hygiene.fifo = true,
+                "lock" => isolation.lock = true,
+                "pin" => isolation.pin = true,
+                "fifo" => isolation.fifo = true,
                 "none" if text.trim() == "none" => {}
                 _ => return Err(format!("'{word}' is none of lock, pin, fifo; or say none")),
             }
         }
-        Ok(Hygienic(hygiene))
+        Ok(Isolated(isolation))
     }
 }
 
@@ -137,7 +137,9 @@ impl RealTimeArguments {
             search_limit_s: seconds(self.search_limit).or(defaults.search_limit_s),
             confirm: self.confirm.or(defaults.confirm),
             searches: self.searches.unwrap_or(defaults.searches),
-            hygiene: self.hygiene.map_or(defaults.hygiene, |Hygienic(hygiene)| hygiene),
+            os_isolation: self
+                .hygiene
+                .map_or(defaults.os_isolation, |Isolated(isolation)| isolation),
             ablate: self.ablate || defaults.ablate,
             ..defaults
         }
@@ -169,10 +171,10 @@ mod tests {
 
     #[test]
     fn hygiene_is_a_list_of_its_parts_or_none() {
-        let read = |text: &str| text.parse::<Hygienic>().map(|Hygienic(hygiene)| hygiene);
-        assert_eq!(read("pin"), Ok(Hygiene { lock: false, pin: true, fifo: false }));
-        assert_eq!(read("lock, fifo"), Ok(Hygiene { lock: true, pin: false, fifo: true }));
-        assert_eq!(read("none"), Ok(Hygiene { lock: false, pin: false, fifo: false }));
+        let read = |text: &str| text.parse::<Isolated>().map(|Isolated(isolation)| isolation);
+        assert_eq!(read("pin"), Ok(OsIsolation { lock: false, pin: true, fifo: false }));
+        assert_eq!(read("lock, fifo"), Ok(OsIsolation { lock: true, pin: false, fifo: true }));
+        assert_eq!(read("none"), Ok(OsIsolation { lock: false, pin: false, fifo: false }));
         assert!(read("lock,none").is_err() && read("").unwrap_err().contains("lock, pin, fifo"));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::limits::{Bound, GROUP as LIMITS, Limits, Shares};
+use benchmark::bound_rule;
 use contract::record::{Measurement, Run};
 
 use super::agreement::agreement;
@@ -16,7 +17,7 @@ use crate::wording::{about_size, quantity, ranks};
 
 /// The tables of a run.
 pub(crate) fn tables(run: &Run) -> String {
-    let shares = Shares::of(run);
+    let shares = Shares::of(run, bound_rule);
     let limits = shares.limits();
     let found: Vec<Entry> = latest(run)
         .into_iter()
@@ -60,7 +61,7 @@ pub(crate) fn tables(run: &Run) -> String {
 /// Whether messages are bounded by limits that the run did not measure.
 fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
     let Entry { measurement: m, share } = found;
-    let bound = || Bound::of(&m.benchmark, m.ranks, &m.parameters, limits.cores);
+    let bound = || bound_rule(&m.benchmark).bound(m.ranks, &m.parameters, limits.cores);
     share.is_none() && matches!(bound(), Some(Bound::Path(_)))
 }
 

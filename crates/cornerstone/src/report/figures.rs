@@ -4,6 +4,7 @@
 //! 1995: figures 3.1 and 3.3, rates of FFTs over their length, and table 3.1, foldfft in three ways.
 
 use analysis::limits::Bound;
+use benchmark::View;
 use contract::record::{Measurement, ParameterValue, Run};
 use maud::{Markup, html};
 
@@ -40,21 +41,10 @@ const FIGURES: [Figure; 2] = [
 const WAYS: [(&str, &str); 3] =
     [("one", "one at a time"), ("library", "library, in blocks"), ("block", "block FFT")];
 
-/// Whether a benchmark is shown here instead of in the charts that any benchmark gets.
-pub(super) fn has_own(benchmark: &Benchmark) -> bool {
-    [FFT, FOLDFFT, CLOCK].contains(&benchmark.name)
-}
-
-/// Drawn in [`super::pauses`].
-const CLOCK: &str = "clock";
-
-const FFT: &str = "fft";
-const FOLDFFT: &str = "foldfft";
-
-/// The charts of the FFT benchmark; none for others.
+/// The charts of transforms over their length; none for other benchmarks.
 pub(super) fn charts(benchmark: &Benchmark, limits: &Limits, context: &dyn Context) -> Vec<Chart> {
     match benchmark.metric("rate") {
-        Some(metric) if benchmark.name == FFT => FIGURES
+        Some(metric) if benchmark.view() == View::TransformLengths => FIGURES
             .iter()
             .map(|figure| figure.chart(metric, limits, context))
             .chain([gains(metric)])
@@ -182,9 +172,9 @@ fn gains(metric: &Metric) -> Chart {
 const FOLDFFT_WAYS: [(&str, &str); 3] =
     [("plain", "plain loops"), ("library", "with a library's FFT"), ("blocked", "blocked")];
 
-/// The table of foldfft; empty for other benchmarks.
+/// The table of the ways of foldfft; empty for other benchmarks.
 pub(super) fn table(benchmark: &Benchmark, runs: &[Run]) -> Markup {
-    let Some(metric) = benchmark.metric("rate").filter(|_| benchmark.name == FOLDFFT) else {
+    let Some(metric) = benchmark.metric("rate").filter(|_| benchmark.view() == View::Ways) else {
         return html! {};
     };
     let highest = metric.points.iter().map(|p| p.measurement.summary.median).fold(0.0, f64::max);
@@ -359,6 +349,9 @@ mod tests {
         {
             assert!(text.contains(expected), "{expected} is not in {text}");
         }
-        assert!(charts(&found[0], &Limits::of(&runs), &Nothing).is_empty() && has_own(&found[0]));
+        assert!(
+            charts(&found[0], &Limits::of(&runs), &Nothing).is_empty()
+                && found[0].view() == View::Ways
+        );
     }
 }

@@ -5,6 +5,7 @@ mod lines;
 
 use std::collections::BTreeSet;
 
+use benchmark::View;
 use contract::record::{Better, Measurement, Run};
 
 pub(super) use labels::{cell, full_label, heading, parameter, ranks, words};
@@ -43,7 +44,10 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
     {
         let index =
             found.iter().position(|b| b.name == measurement.benchmark).unwrap_or_else(|| {
-                let (name, group) = (measurement.benchmark.as_str(), measurement.group.as_str());
+                let name = measurement.benchmark.as_str();
+                // Groups were others once: today's counts, so that runs of different ages stand together.
+                let known = benchmark::find(name).map(|known| known.group.name());
+                let group = known.unwrap_or(&measurement.group);
                 found.push(Benchmark { name, group, metrics: Vec::new() });
                 found.len() - 1
             });
@@ -56,6 +60,11 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
 }
 
 impl<'a> Benchmark<'a> {
+    /// How it is drawn: as charts where no benchmark of this build has its name.
+    pub(super) fn view(&self) -> View {
+        benchmark::find(self.name).map_or(View::Charts, |known| known.view)
+    }
+
     /// The metric of that name, if there is one.
     pub(super) fn metric(&self, name: &str) -> Option<&Metric<'a>> {
         self.metrics.iter().find(|metric| metric.name == name)

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use analysis::limits::{Bound, HAND_OVER, Limits as MachineLimits, Precision, Share, Shares};
+use analysis::limits::{Bound, Limits as MachineLimits, Precision, Share, Shares};
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
 use super::elements::swatch;
-use super::grouping::Benchmark;
 use crate::wording::{quantity, significant, size, whole_percent};
 
 /// The limits of each run's machine, and what each measurement makes of them.
@@ -23,7 +22,7 @@ impl Limits {
         let mut machines = Vec::new();
         let mut shares = HashMap::new();
         for run in runs {
-            let of_run = Shares::of(run);
+            let of_run = Shares::of(run, benchmark::bound_rule);
             let found = run.measurements.iter().filter_map(|m| Some((m, of_run.share(m)?)));
             shares.extend(found.map(|(m, share)| (std::ptr::from_ref(m), share)));
             machines.push(of_run.limits().clone());
@@ -45,11 +44,6 @@ impl Limits {
                 format!("{} of {bound}", whole_percent(share))
             }
         })
-    }
-
-    /// Whether a benchmark is of pairs of cores, which a table shows better than a chart.
-    pub(super) fn is_of_pairs(benchmark: &Benchmark) -> bool {
-        benchmark.name == HAND_OVER
     }
 
     /// The pairs of cores as a heat-map for each run.

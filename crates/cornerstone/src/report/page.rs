@@ -1,6 +1,7 @@
 //! The page around the sections: head, navigation, data and scripts.
 
 use base64::Engine as _;
+use benchmark::Group;
 use contract::record::Run;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
@@ -199,17 +200,11 @@ fn groups<'a>(found: &[Benchmark<'a>]) -> Vec<(&'a str, Vec<usize>)> {
     groups
 }
 
-/// The heading of a group: what its benchmarks are about and, where they follow a publication, which.
+/// The heading of a group; of one that no benchmark of this build belongs to, its name.
 fn group_title(group: &str) -> String {
-    match group {
-        "limits" => "The machine's own limits".into(),
-        "cube" => "Simple communication (hypercube benchmarks, 1986)".into(),
-        "sharc" => "Ping-pong and collectives (SHARC, 2002)".into(),
-        "real-time" => "Real time: which period is kept? (MITRE, 1995)".into(),
-        "paragon" => "Pairs on a line (Paragon, 1995)".into(),
-        "processor" => "Processor (hypercube study, 1986, and FFTs, 1995)".into(),
-        other => capitalised(&words(other)),
-    }
+    let known = benchmark::catalogue().iter().map(|benchmark| benchmark.group);
+    let title = known.into_iter().find(|known| known.name() == group).map(Group::title);
+    title.map_or_else(|| capitalised(&words(group)), Into::into)
 }
 
 fn title(runs: &[Run]) -> String {

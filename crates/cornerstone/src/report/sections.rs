@@ -1,6 +1,7 @@
 //! The sections of the page.
 
 use analysis::compare::Effect;
+use benchmark::View;
 use contract::record::Measurement;
 use maud::{Markup, html};
 use serde::Serialize;
@@ -104,7 +105,7 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
     let known = Known { limits: &material.limits, comparisons: &material.comparisons, detailed };
     let mut charts: Vec<Chart> = Vec::new();
     charts.extend(figures::charts(benchmark, &material.limits, &known));
-    if !Limits::is_of_pairs(benchmark) && !figures::has_own(benchmark) {
+    if matches!(benchmark.view(), View::Charts | View::Pattern) {
         let plotted: Vec<_> =
             benchmark.metrics.iter().map(|metric| (metric, metric.plots())).collect();
         // The charts along one axis stand side by side: time, rate, ratio.
@@ -180,7 +181,7 @@ fn article(
     fits: &[Fit],
     material: &Material,
 ) -> Markup {
-    let known = benchmark::catalogue().iter().find(|known| known.name == benchmark.name);
+    let known = benchmark::find(benchmark.name);
     html! {
         article.benchmark id=(anchor(index)) data-benchmark=(index) {
             h3 { (benchmark.name) }
@@ -188,9 +189,9 @@ fn article(
                 @if let Some(known) = known { (capitalised(known.summary)) ". " }
                 (capitalised(&extent(benchmark))) "."
             }
-            @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
-            @if benchmark.name == "pmp" { (pattern::pictures(material.runs)) }
-            @if benchmark.name == "clock" { (pauses::pictures(material.runs)) }
+            @if benchmark.view() == View::CorePairs { (material.limits.hand_over_tables(material.runs)) }
+            @if benchmark.view() == View::Pattern { (pattern::pictures(material.runs)) }
+            @if benchmark.view() == View::Pauses { (pauses::pictures(material.runs)) }
             (lateness::outcomes(benchmark))
             (jitter::pictures(benchmark))
             (lateness::pictures(benchmark))
@@ -199,7 +200,7 @@ fn article(
             (shares::pairs(benchmark, material.runs))
             (shares::links(benchmark, material.runs, shares::has_pairs(benchmark)))
             @if let Some(known) = known {
-                details { summary { "What is timed, and how" } p { (known.explains) } }
+                details { summary { "What is timed, and how" } p { (known.explanation()) } }
             }
             @if !fits.is_empty() {
                 details.fit {

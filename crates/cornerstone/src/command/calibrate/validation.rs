@@ -131,7 +131,7 @@ fn predict(twin: &Machine, measurement: &Measurement) -> Result<f64, Failure> {
         parameters,
         size_bytes: m.size_bytes,
         estimate_s: 0.0,
-        turn: 1,
+        repetition: 1,
     };
     let failed = |why: String| Failure::failed(format!("{} on the twin: {why}", m.benchmark));
     let made = reproduction::predict(twin, m.ranks, step).map_err(failed)?;

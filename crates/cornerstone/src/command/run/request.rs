@@ -131,7 +131,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         precision: arguments.precision.map_or(defaults.precision, |Share(share)| share),
         confidence: arguments.confidence.map_or(defaults.confidence, |Share(share)| share),
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
-        turns: arguments.turns.unwrap_or(defaults.turns),
+        repetitions: arguments.turns.unwrap_or(defaults.repetitions),
         seed: arguments.seed.unwrap_or(defaults.seed),
         real_time: arguments.tasks.put_into(arguments.real_time.settings(periods(
             arguments,

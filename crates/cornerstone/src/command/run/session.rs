@@ -157,7 +157,7 @@ impl Session {
         let kept = self.results.append(&measurements);
         let together: Vec<&Measurement> = measurements.iter().collect();
         for measurement in &measurements {
-            let share = self.limits.share(measurement, &together);
+            let share = self.limits.share(measurement, &together, benchmark::bound_rule);
             let line = match self.request.format {
                 RunFormat::Table => continue,
                 RunFormat::Json => json_line(measurement, share),
