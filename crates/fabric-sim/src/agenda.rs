@@ -2,7 +2,7 @@
 
 use contract::Time;
 
-use crate::fingerprint::Fingerprint;
+use crate::event_hash::EventHash;
 use crate::queue::Queue;
 
 /// What can happen.
@@ -42,7 +42,7 @@ pub(crate) enum Event {
 pub(crate) struct Agenda {
     now: Time,
     queue: Queue<Event>,
-    fingerprint: Fingerprint,
+    hash: EventHash,
     events: u64,
 }
 
@@ -70,7 +70,7 @@ impl Event {
 
 impl Agenda {
     pub(crate) fn new() -> Self {
-        Agenda { now: Time::ZERO, queue: Queue::new(), fingerprint: Fingerprint::new(), events: 0 }
+        Agenda { now: Time::ZERO, queue: Queue::new(), hash: EventHash::new(), events: 0 }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -81,8 +81,8 @@ impl Agenda {
         self.events
     }
 
-    pub(crate) fn fingerprint(&self) -> u64 {
-        self.fingerprint.value()
+    pub(crate) fn event_hash(&self) -> u64 {
+        self.hash.value()
     }
 
     pub(crate) fn push(&mut self, time: Time, event: Event) {
@@ -114,7 +114,7 @@ impl Agenda {
     fn note(&mut self, time: Time, event: Event) {
         let (kind, thing) = event.code();
         self.now = time;
-        self.fingerprint.add(time, kind, thing);
+        self.hash.add(time, kind, thing);
         self.events += 1;
     }
 

@@ -9,16 +9,17 @@
 //!
 //! * A [`Machine`] says what everything costs; [`machine::parse`] reads one from a file, [`machine::find`] knows those
 //!   built in.
-//! * [`run`] runs a program on it.
-#![forbid(unsafe_code)]
+//! * [`run`] runs a program on it; [`run_endpoints`] gives a program the endpoint itself.
+// Unsafe code is the promise of `endpoint/fabric.rs` that it keeps the rules of `contract::Endpoint`.
+#![deny(unsafe_code)]
 
 mod agenda;
 mod board;
-mod fingerprint;
+mod endpoint;
+mod event_hash;
 mod network;
 mod queue;
 mod random;
-mod rank;
 mod ring;
 mod run;
 mod world;
@@ -29,9 +30,10 @@ pub mod topology;
 pub mod trace;
 pub mod unloaded;
 
+pub use endpoint::SimEndpoint;
 pub use machine::{Level, Machine};
 pub use network::{ChannelUse, Kind};
-pub use run::{Failure, Options, Outcome, RANKS_MAX, Watched, run, run_watched};
+pub use run::{Failure, Options, Outcome, RANKS_MAX, Watched, run, run_endpoints, run_watched};
 pub use world::Counts;
 
 #[cfg(test)]

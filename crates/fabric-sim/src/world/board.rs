@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use contract::{Error, Reduction, Result, Time};
 
-use super::call::Turn;
 use super::operation::Waiting;
+use super::time::Next;
 use super::{Event, World};
 use crate::machine::Board;
 
@@ -97,14 +97,14 @@ impl World {
     }
 
     /// Whether a rank sees another's part of a step. If not, it is to be suspended.
-    pub(crate) fn see_part(&mut self, rank: usize, of: usize, step: u64) -> Result<Turn> {
+    pub(crate) fn see_part(&mut self, rank: usize, of: usize, step: u64) -> Result<Next> {
         self.check()?;
         match self.part(of, step).map(|part| part.seen_from) {
             Some(seen_from) if of != rank => Ok(self.wait_until(rank, seen_from)),
-            Some(_) => Ok(Turn::GoOn),
+            Some(_) => Ok(Next::Continue),
             None => {
                 self.ranks[rank].waiting = Waiting::Part { of: of as u32, step };
-                Ok(Turn::Suspend)
+                Ok(Next::Suspend)
             }
         }
     }
