@@ -95,7 +95,7 @@ impl Node<'_, '_> {
     }
 
     fn end_pass(&mut self, sending: Request) -> Result<()> {
-        self.endpoint.end_send(sending, &mut *self.idle)
+        self.endpoint.end_bare_send(sending, &mut *self.idle)
     }
 
     /// Sends `data` to the right.
@@ -110,7 +110,7 @@ impl Node<'_, '_> {
         let source = Some(left as u32);
         let selector = Selector { context: WORLD_COLLECTIVES, source, tag: None };
         let expected_bytes = buffer.len();
-        let received = self.endpoint.receive_message(selector, buffer, &mut *self.idle)?;
+        let received = self.endpoint.receive_idling(selector, buffer, &mut *self.idle)?;
         let (own, found) = (self.tag, Tag::from_wire(received.tag));
         let me = self.me();
         if found != own {

@@ -112,7 +112,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
     }
 
     fn is_done(&self, request: Request) -> bool {
-        self.world.borrow().is_done(self.rank, request)
+        self.world.borrow_mut().watch(self.rank, request)
     }
 
     fn envelope(&self, request: Request) -> Envelope {
@@ -167,7 +167,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         let begin = self.virtual_time();
-        let index = self.wait_for(requests, &mut |_| {})?;
+        let index = self.wait_for(requests)?;
         self.note(Activity::Wait, begin);
         self.move_memory(requests[index]);
         Ok(index)
@@ -198,13 +198,15 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         check_rank(to, self.size)?;
         let begin = self.virtual_time();
         let request = self.begin_send(to, (context, tag), data, Mode::Standard)?;
-        let sent = self.end_send(request, &mut |_| {});
+        let sent = self.wait_for(&[request]);
         self.note(Activity::Send, begin);
-        sent
+        sent?;
+        self.world.borrow_mut().end_request(self.rank, request);
+        Ok(())
     }
 
     fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
-        self.receive_message(selector, buffer, &mut |_| {})
+        self.receive_by(selector, buffer, |own, request| own.wait_for(&[request]).map(drop))
     }
 
     fn exchange(
@@ -219,8 +221,11 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.post(2);
         let receive = self.begin_receive(selector)?;
         let send = self.begin_send(to, (context, tag), data, Mode::Standard)?;
-        self.end_send(send, &mut |_| {})?;
-        let received = self.end_receive(receive, buffer, &mut |_| {});
+        self.wait_for(&[send])?;
+        self.world.borrow_mut().end_request(self.rank, send);
+        let waited = self.wait_for(&[receive]);
+        let received =
+            waited.and_then(|_| self.world.borrow_mut().collect(self.rank, receive, buffer));
         self.note(Activity::Exchange, begin);
         received
     }

@@ -105,17 +105,46 @@ impl<'a> SimEndpoint<'a> {
         }
     }
 
-    /// Waits until one of some requests is done; its place among them. `idle` is called whenever this rank has waited.
-    fn wait_for(&mut self, requests: &[Request], idle: Idle<'_, 'a>) -> Result<usize> {
+    /// Waits until one of some requests is done; its place among them.
+    fn wait_for(&mut self, requests: &[Request]) -> Result<usize> {
         loop {
-            let done = self.world.borrow_mut().find_done_or_wait(self.rank, requests)?;
-            if let Some(index) = done {
-                let due = self.world.borrow_mut().take_due(self.rank, requests[index]);
-                self.work(due);
+            if let Some(index) = self.find_done(requests)? {
                 return Ok(index);
             }
             self.yielder.suspend(());
-            idle(self);
+        }
+    }
+
+    /// The same for one request of a collective of the machine's own.
+    fn wait_idling(&mut self, request: Request, idle: Idle<'_, 'a>) -> Result<()> {
+        let mut looked_at = None;
+        while self.find_done(&[request])?.is_none() {
+            self.pause(&mut looked_at, idle);
+        }
+        Ok(())
+    }
+
+    /// The place of the first of some requests that is done, after what its rank's processor has to do for it. `None`: the
+    /// rank is to be suspended until one is.
+    fn find_done(&mut self, requests: &[Request]) -> Result<Option<usize>> {
+        let done = self.world.borrow_mut().find_done_or_wait(self.rank, requests)?;
+        if let Some(index) = done {
+            let due = self.world.borrow_mut().take_due(self.rank, requests[index]);
+            self.work(due);
+        }
+        Ok(done)
+    }
+
+    /// Suspends the rank in a collective of the machine's own. First `idle` is called, if something has happened since it
+    /// `looked_at` what had: what the rank waits for may be there afterwards, and is to be asked for again.
+    fn pause(&mut self, looked_at: &mut Option<u64>, idle: Idle<'_, 'a>) {
+        let happened = self.world.borrow_mut().begin_idling(self.rank, *looked_at);
+        match happened {
+            Some(happened) => {
+                *looked_at = Some(happened);
+                idle(self);
+            }
+            None => self.yielder.suspend(()),
         }
     }
 
@@ -157,33 +186,35 @@ impl<'a> SimEndpoint<'a> {
         Ok(world.start_send(self.rank, to, (WORLD_COLLECTIVES, tag), data, Mode::Bare))
     }
 
-    /// Returns when a send is done.
-    pub(crate) fn end_send(&mut self, request: Request, idle: Idle<'_, 'a>) -> Result<()> {
-        self.wait_for(&[request], idle)?;
+    /// Returns when such a send is done.
+    pub(crate) fn end_bare_send(&mut self, request: Request, idle: Idle<'_, 'a>) -> Result<()> {
+        self.wait_idling(request, idle)?;
         self.world.borrow_mut().end_request(self.rank, request);
         Ok(())
     }
 
-    fn end_receive(
-        &mut self,
-        request: Request,
-        buffer: &mut [u8],
-        idle: Idle<'_, 'a>,
-    ) -> Result<Envelope> {
-        self.wait_for(&[request], idle)?;
-        self.world.borrow_mut().collect(self.rank, request, buffer)
-    }
-
-    /// A blocking receive.
-    pub(crate) fn receive_message(
+    /// A blocking receive of a step of a collective of the machine's own.
+    pub(crate) fn receive_idling(
         &mut self,
         selector: Selector,
         buffer: &mut [u8],
         idle: Idle<'_, 'a>,
     ) -> Result<Envelope> {
+        self.receive_by(selector, buffer, |own, request| own.wait_idling(request, idle))
+    }
+
+    /// A blocking receive, whose end `wait` waits for.
+    fn receive_by(
+        &mut self,
+        selector: Selector,
+        buffer: &mut [u8],
+        wait: impl FnOnce(&mut Self, Request) -> Result<()>,
+    ) -> Result<Envelope> {
         let begin = self.virtual_time();
         let request = self.begin_receive(selector)?;
-        let received = self.end_receive(request, buffer, idle);
+        let waited = wait(self, request);
+        let received =
+            waited.and_then(|()| self.world.borrow_mut().collect(self.rank, request, buffer));
         self.note(Activity::Receive, begin);
         received
     }

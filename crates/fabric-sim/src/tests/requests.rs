@@ -283,3 +283,41 @@ fn a_length_that_is_told_fails_every_rank() {
         assert_eq!(results, [true, true]);
     }
 }
+
+/// Rank 0 passes on what rank 2 sends, and rank 1 comes to the barrier only when it has that.
+#[test]
+fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine() {
+    let program = |mut endpoint: SimEndpoint<'_>| {
+        let (mut room, data) = ([0; 4], [1, 2, 3, 4]);
+        let mut receive = None;
+        match endpoint.rank() {
+            0 => receive = Some(endpoint.post_receive(from(2, 1), into(&mut room))?),
+            1 => drop(endpoint.receive(from(0, 1), &mut room)?),
+            _ => {
+                endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(5000));
+                endpoint.send(0, CONTEXT, 1, &data)?;
+            }
+        }
+        let start = room.as_ptr();
+        let idle = &mut |endpoint: &mut SimEndpoint<'_>| {
+            let Some(request) = receive.filter(|&request| endpoint.is_done(request)) else {
+                return;
+            };
+            endpoint.end(request);
+            receive = None;
+            // SAFETY: `room` lasts until the send has ended: it is short, so that is at once.
+            let room = unsafe { Readable::new(start, 4) };
+            let sent = endpoint.post_send(1, CONTEXT, 1, room, Completion::Local).expect("sent");
+            assert!(endpoint.is_done(sent));
+            endpoint.end(sent);
+        };
+        endpoint
+            .collective(ContextPlace::WORLD, CollectiveCall::Barrier, idle)
+            .expect("it has one")?;
+        Ok(room)
+    };
+    for machine in [machine(super::boards::BOARDS), find("sharc-ring").unwrap()] {
+        let results = run_endpoints(&machine, &Options::new(3), program).unwrap().results;
+        assert_eq!(results[1], [1, 2, 3, 4], "{}", machine.name);
+    }
+}

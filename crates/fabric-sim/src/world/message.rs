@@ -260,6 +260,8 @@ impl World {
         if state.waiting.is_for(request) {
             let due = std::mem::take(&mut done.due);
             self.wake_after(rank, due);
+        } else if state.operations.is_watched(request) && state.waiting.is_for_others() {
+            self.wake_after(rank, TimeSpan::ZERO);
         }
         let data = done.message.map_or(&[][..], |number| &self.messages[number as usize].data);
         self.ranks[rank].operations.conclude(request, done, data);

@@ -37,6 +37,18 @@ impl Waiting {
             | Waiting::Ended => false,
         }
     }
+
+    /// Whether it is for other ranks: then the rank may be woken to look at something else, and wait again.
+    pub(super) fn is_for_others(&self) -> bool {
+        match self {
+            Waiting::Request(_)
+            | Waiting::Requests(_)
+            | Waiting::Anything
+            | Waiting::Part { .. }
+            | Waiting::Place { .. } => true,
+            Waiting::Running | Waiting::Time | Waiting::Ended => false,
+        }
+    }
 }
 
 /// An operation of a rank.
@@ -71,6 +83,8 @@ struct Place {
     lent_bytes: u64,
     /// Whether the time that it takes beyond the caches is yet to be spent.
     owes_memory: bool,
+    /// Whether its rank has asked if it is done, and will look again.
+    watched: bool,
 }
 
 /// A rank's operations, by number. Numbers are used again.
@@ -82,7 +96,7 @@ pub(super) struct Operations {
 
 impl Operations {
     pub(super) fn add(&mut self, state: State) -> Request {
-        let place = Place { state, lent_bytes: 0, owes_memory: false };
+        let place = Place { state, lent_bytes: 0, owes_memory: false, watched: false };
         if let Some(request) = self.free.pop() {
             self.places[request.index()] = place;
             return request;
@@ -124,6 +138,17 @@ impl Operations {
             State::Done(done) => Some(done),
             _ => None,
         }
+    }
+
+    /// Whether a request is done. If not, its rank will look again.
+    pub(super) fn watch(&mut self, request: Request) -> bool {
+        let place = &mut self.places[request.index()];
+        place.watched = true;
+        matches!(place.state, State::Done(_))
+    }
+
+    pub(super) fn is_watched(&self, request: Request) -> bool {
+        self.places[request.index()].watched
     }
 
     /// What the rank's processor has yet to do for a request that is done: asked for once.

@@ -88,6 +88,11 @@ impl World {
         self.ranks[rank].operations.done(request).is_some()
     }
 
+    /// The same; if it is not, the rank is woken once it is, in a collective of the machine's own, too.
+    pub(crate) fn watch(&mut self, rank: usize, request: Request) -> bool {
+        self.ranks[rank].operations.watch(request)
+    }
+
     /// The message of a request that is done.
     pub(crate) fn envelope(&self, rank: usize, request: Request) -> Envelope {
         let done = self.ranks[rank].operations.done(request);
@@ -184,6 +189,17 @@ impl World {
         self.ranks[rank].waiting = Waiting::Anything;
         self.waiting_for_anything += 1;
         Ok(true)
+    }
+
+    /// A rank is to be suspended until others do something. If something has happened to it since it `looked_at` what had,
+    /// it continues instead, to look again; gives what has happened by now.
+    pub(crate) fn begin_idling(&mut self, rank: usize, looked_at: Option<u64>) -> Option<u64> {
+        let happened = Some(self.happenings(rank));
+        if !self.ranks[rank].waiting.is_for_others() || happened == looked_at {
+            return None;
+        }
+        self.ranks[rank].waiting = Waiting::Running;
+        happened
     }
 
     /// A message arrived that no receive has taken.
