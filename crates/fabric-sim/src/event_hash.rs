@@ -13,7 +13,7 @@ impl EventHash {
         EventHash(0)
     }
 
-    /// Adds an event of some kind about some thing.
+    /// Adds an event: its time, its kind and what it is about.
     pub(crate) fn add(&mut self, time: Time, kind: u32, thing: u32) {
         let what = u64::from(kind) << 32 | u64::from(thing);
         self.0 = mix(self.0.rotate_left(5) ^ time.as_ps() ^ mix(what));

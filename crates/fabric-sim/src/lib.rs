@@ -1,7 +1,7 @@
 //! Simulated machines as a fabric: the same programs as on a real machine, in virtual time, and the same every time.
 //!
 //! Rank programs are stackful coroutines in one thread. A call that takes time, or has to wait, suspends its rank; the
-//! [`agenda`] says who goes on when. Time is integer picoseconds, and nothing depends on the host: the same machine, seed and
+//! [`agenda`] says which rank continues when. Time is integer picoseconds, and nothing depends on the host: the same machine, seed and
 //! program give the same event hash everywhere.
 //!
 //! Messages are simulated at one of two levels (L1, L2), for which [`unloaded`] is the oracle (L0): a message that meets

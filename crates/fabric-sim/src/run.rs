@@ -23,7 +23,7 @@ pub struct Options {
     pub ranks: usize,
     /// The level of detail; the machine's own if none is given.
     pub level: Option<Level>,
-    /// How many ranks share a processor: rank r is on processor r divided by this. As the machine says if none is given.
+    /// How many ranks share a processor: rank r is on processor r divided by this. The machine's own number if none is given.
     pub ranks_per_processor: Option<usize>,
     /// The seed of everything random.
     pub seed: u64,
@@ -74,7 +74,7 @@ pub type Failure = (usize, Error);
 
 type Routine<T> = Coroutine<(), (), Result<T>, PooledStack>;
 
-/// The most ranks of any machine: what handles of operations have room for.
+/// The most ranks of any machine. Handles of posted operations hold the rank in 20 bits.
 pub const RANKS_MAX: usize = 1 << 20;
 
 impl Options {
@@ -262,7 +262,7 @@ fn drive<T: 'static>(
     }
     world.borrow_mut().declare_deadlock();
     for rank in 0..ranks.routines.len() {
-        // One that suspends itself in spite of the failure is unwound when its coroutine is dropped.
+        // A rank that suspends itself in spite of the failure is unwound when its coroutine is dropped.
         ranks.resume(world, rank);
     }
 }
@@ -271,7 +271,7 @@ fn no_stack(rank: usize, error: &StackError) -> Error {
     Error::System { what: format!("making a stack for rank {rank}"), reason: error.to_string() }
 }
 
-/// Address space is cheap and pages that are never touched cost nothing, but at many ranks the page tables count.
+/// Pages that are never touched take no memory, but the page tables of many large stacks do.
 fn stack_bytes(ranks: usize) -> usize {
     match ranks {
         0..=1024 => 512 * 1024,

@@ -136,11 +136,11 @@ impl World {
         let [from, to] = [from, to].map(|rank| self.processors.node(rank as usize) as u32);
         let parcel = Parcel { message: number, from, to, bytes, kind };
         self.network.launch(&mut self.agenda, parcel, &mut self.outcomes);
-        self.heed_outcomes();
+        self.handle_outcomes();
     }
 
     /// Acts on what the network reported.
-    pub(super) fn heed_outcomes(&mut self) {
+    pub(super) fn handle_outcomes(&mut self) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {
             match outcome {
@@ -153,7 +153,7 @@ impl World {
         if self.outcomes.is_empty() {
             self.outcomes = outcomes;
         } else {
-            self.heed_outcomes();
+            self.handle_outcomes();
         }
     }
 

@@ -9,7 +9,7 @@ mod noise;
 mod operation;
 mod processors;
 mod requests;
-mod sharing;
+mod scheduler;
 mod time;
 
 use std::rc::Rc;
@@ -155,13 +155,13 @@ impl World {
         self.network.take_busy_spans()
     }
 
-    /// Every rank is to begin. They begin as events, so that none gets ahead of one that has not begun.
+    /// Starts every rank by an event, so that no rank gets ahead of one that has not begun.
     pub(crate) fn wake_all(&mut self) {
         let now = self.now();
         (0..self.size() as u32).for_each(|rank| self.agenda.push(now, Event::Wake(rank)));
     }
 
-    /// Lets things happen until a rank can go on, and says which. `None`: nothing more happens.
+    /// Handles events until a rank can continue, and says which. `None`: there are no more events.
     pub(crate) fn advance(&mut self) -> Option<usize> {
         loop {
             if self.network.is_unsettled() && !self.agenda.has_more_now() {
@@ -175,17 +175,17 @@ impl World {
                 }
                 Event::Launch(message) => self.launch(message),
                 Event::Ready(rank) => self.give_processor(rank),
-                Event::Turn(node) => self.processors.turn(&mut self.agenda, node),
+                Event::Stop(node) => self.processors.stop(&mut self.agenda, node),
                 Event::Choose(node) => self.processors.choose(&mut self.agenda, node),
                 event => {
                     self.network.handle(&mut self.agenda, event, &mut self.outcomes);
-                    self.heed_outcomes();
+                    self.handle_outcomes();
                 }
             }
         }
     }
 
-    /// Fails once the run has failed.
+    /// Returns the error of the run once it has failed.
     pub(crate) fn check(&self) -> Result<()> {
         self.told.clone().map_or(Ok(()), Err)
     }
@@ -216,7 +216,7 @@ impl World {
         }
     }
 
-    /// Gives the run up from outside.
+    /// Ends the run from outside.
     pub(crate) fn abort(&mut self, why: &str) {
         let error = Error::Aborted { why: why.into() };
         self.fail(0, error.clone(), error);
@@ -227,7 +227,7 @@ impl World {
         self.ranks.iter().position(|rank| !matches!(rank.waiting, Waiting::Ended))
     }
 
-    /// Nothing more happens, and a rank still waits: the run fails with an account of who waits for what.
+    /// There are no more events, and a rank still waits: the run fails, and the error says who waits for what.
     pub(crate) fn declare_deadlock(&mut self) {
         if let Some(first) = self.first_unended() {
             let error = Error::Deadlock { explanation: self.explain_deadlock() };
