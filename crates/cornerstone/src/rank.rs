@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use benchmark::{Event, Job};
 use contract::record::FabricDescription;
 use contract::{Error, Rank, Result};
-use fabric_shm::LocalRank;
+use fabric_shm::ShmProcess;
 use serde::{Deserialize, Serialize};
 
 use crate::fabric::tcp;
@@ -56,12 +56,12 @@ pub(crate) fn serve() -> Option<ExitCode> {
     Some(ExitCode::from(u8::try_from(status).unwrap_or(1)))
 }
 
-fn serve_order(mut local: LocalRank, order: &Order) -> i32 {
+fn serve_order(mut local: ShmProcess, order: &Order) -> i32 {
     if let Some(secret) = &order.secret {
         return tcp::serve_here(local, order, secret);
     }
     let reporter = local.reporter();
-    let outcome = execute(&mut local, &order.job, &|bytes| reporter.report(bytes));
+    let outcome = execute(&mut local.world(), &order.job, &|bytes| reporter.report(bytes));
     local.finish(outcome)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A program calls [`attach_if_rank`] first of all. In the process that the user started it returns nothing, and the
 //! program calls [`launch`], which starts the same program again once for each rank and waits for them. In those
-//! processes [`attach_if_rank`] returns a [`LocalRank`], which is a [`contract::Rank`].
+//! processes [`attach_if_rank`] returns a [`ShmProcess`], whose [`world`](ShmProcess::world) is a [`contract::Rank`].
 //!
 //! The parts, from the memory up:
 //! * `segment`: the memory itself, and where each thing lies in it (`docs/shared-memory.md` draws it);
@@ -11,7 +11,7 @@
 //! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
 //! * `board`, `team`: collectives through slots that all members of a team see;
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
-//! * `rank`: the safe [`contract::Rank`] over the engine;
+//! * `endpoint`: the contract's [`Endpoint`](contract::Endpoint) over the engine and the teams;
 //! * [`stacks`]: room for very many coroutines, for simulated machines;
 //! * `launcher`: processes, their binding, their reports and their deaths.
 
@@ -24,12 +24,12 @@ mod board;
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
+mod endpoint;
+#[cfg(not(loom))]
 mod engine;
 #[cfg(not(loom))]
 mod launcher;
 mod primitive;
-#[cfg(not(loom))]
-mod rank;
 mod ring;
 #[cfg(not(loom))]
 mod segment;
@@ -44,12 +44,10 @@ mod wait;
 #[cfg(not(loom))]
 pub use arena::SharedAllocator;
 #[cfg(not(loom))]
-pub use engine::{Envelope, Request, Selector};
+pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, attach_if_rank};
 #[cfg(not(loom))]
 pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch};
 #[cfg(not(loom))]
-pub use rank::{Endpoint, LocalRank, Reporter, attach_if_rank};
-#[cfg(not(loom))]
 pub use segment::MAXIMUM_RANKS;
 #[cfg(not(loom))]
-pub use team::{Apply, Combine, Team};
+pub use team::Team;

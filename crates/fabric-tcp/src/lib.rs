@@ -1,7 +1,7 @@
 //! The `tcp` fabric: ranks as processes, on one host or on several, each pair with a TCP connection of its own.
 //!
 //! * On one host the launcher of `fabric-shm` starts and watches the ranks; a rank calls [`local::join`] with the
-//!   [`LocalRank`](fabric_shm::LocalRank) that it has become.
+//!   [`ShmProcess`](fabric_shm::ShmProcess) that it has become.
 //! * On several hosts [`start`] starts the ranks by an agent such as `ssh`, and watches them through a connection each; a
 //!   rank calls [`remote::join`].
 //!

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use contract::{Error, Rank, Result};
-use fabric_shm::LocalRank;
+use fabric_shm::ShmProcess;
 
 use crate::engine::Engine;
 use crate::handshake::Acceptor;
@@ -20,11 +20,11 @@ use crate::supervision::Supervision;
 ///
 /// # Errors
 /// What failed on the way; the launcher knows of it then.
-pub fn join(mut local: LocalRank, secret: &Secret) -> Result<TcpRank> {
+pub fn join(mut local: ShmProcess, secret: &Secret) -> Result<TcpRank> {
     match meet(&mut local, secret) {
         Ok((acceptor, addresses)) => {
-            let own = addresses[local.rank()];
-            let rank = local.rank();
+            let own = addresses[local.world().rank()];
+            let rank = local.world().rank();
             let mut supervision = Supervision::Local(Box::new(local));
             match connect_all(rank, &addresses, acceptor, secret, &mut supervision) {
                 Ok(streams) => begin(rank, streams, supervision, own),
@@ -42,7 +42,7 @@ pub fn join(mut local: LocalRank, secret: &Secret) -> Result<TcpRank> {
 }
 
 /// Listens, and learns where the others do.
-fn meet(local: &mut LocalRank, secret: &Secret) -> Result<(Acceptor, Vec<SocketAddr>)> {
+fn meet(local: &mut ShmProcess, secret: &Secret) -> Result<(Acceptor, Vec<SocketAddr>)> {
     let failed = |error: std::io::Error| Error::System {
         what: "listening on the loopback interface".into(),
         reason: error.to_string(),
@@ -50,8 +50,8 @@ fn meet(local: &mut LocalRank, secret: &Secret) -> Result<(Acceptor, Vec<SocketA
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let acceptor = Acceptor::listen(any, secret.clone()).map_err(failed)?;
     let port = acceptor.address().map_err(failed)?.port();
-    let mut ports = vec![0; 2 * local.size()];
-    local.allgather(&port.to_le_bytes(), &mut ports)?;
+    let mut ports = vec![0; 2 * local.world().size()];
+    local.world().allgather(&port.to_le_bytes(), &mut ports)?;
     let address =
         |port: &[u8; 2]| SocketAddr::from((Ipv4Addr::LOCALHOST, u16::from_le_bytes(*port)));
     Ok((acceptor, ports.as_chunks::<2>().0.iter().map(address).collect()))

@@ -115,7 +115,7 @@ impl Rank for TcpRank {
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
         match &mut self.engine.supervision {
-            Supervision::Local(local) => local.set_priority(priority),
+            Supervision::Local(local) => local.world().set_priority(priority),
             Supervision::Remote(_) => PriorityGranted::Refused {
                 why: "ranks over TCP have priorities only where one host starts them all".into(),
             },

@@ -3,8 +3,8 @@
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use contract::{Error, Rank, Result};
-use fabric_shm::LocalRank;
+use contract::{Endpoint, Error, Result};
+use fabric_shm::ShmProcess;
 
 use crate::control::Control;
 
@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// What watches over a rank.
 pub(crate) enum Supervision {
     /// The launcher on the same host, through a page of shared memory.
-    Local(Box<LocalRank>),
+    Local(Box<ShmProcess>),
     /// The process that started the run, on whatever host, through a connection.
     Remote(Control),
 }
@@ -62,7 +62,7 @@ impl Supervision {
     pub(crate) fn place(&self) -> Option<(Option<usize>, bool)> {
         match self {
             Supervision::Local(local) => {
-                Some((local.processor(), local.every_rank_has_a_processor()))
+                Some((local.endpoint().processor(), local.endpoint().every_rank_has_a_processor()))
             }
             Supervision::Remote(_) => None,
         }

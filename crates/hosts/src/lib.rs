@@ -9,6 +9,6 @@ mod clock;
 mod processors;
 mod settle;
 
-pub use clock::{Clock, LocalClock, Skew, shared_clock};
+pub use clock::{Clock, LocalClock, Skew, domain, shared_clock};
 pub use processors::Processors;
 pub use settle::{Settled, settle};

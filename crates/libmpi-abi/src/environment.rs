@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 use std::ptr::NonNull;
 
-use fabric_shm::Endpoint;
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell, RefMut};
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use fabric_shm::Endpoint;
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use crate::abi::*;
 use crate::collective::Schedules;

@@ -9,26 +9,48 @@
 //! * `datatype`: which bytes of memory an element is made of;
 //! * `memory`: a program's memory, seen through a datatype;
 //! * `operation`: how elements become one;
-//! * `group`, `status`, `cartesian`: lists of ranks, what is known of a message, grids of ranks.
+//! * `group`, `status`, `cartesian`: lists of ranks, what is known of a message, grids of ranks;
+//! * `engine`: a process's endpoint, all that is under way, and contexts;
+//! * `request`: what is under way, and its end;
+//! * `schedule`, `collective`: rounds of messages, and the collectives that are made of them;
+//! * `communicator`: contexts with what programs hang on them, and how they are made;
+//! * `point`: messages, also by the shortest way;
+//! * `universe`: a process's part in a run, from the beginning to the end;
+//! * `typed`: calls on slices, for programs in Rust.
 // Unsafe code is in `memory`, where programs promise that memory lasts, and in `operation::arithmetic`, which works on it.
 #![deny(unsafe_code)]
 
 mod attribute;
 mod cartesian;
+mod collective;
+mod communicator;
 mod datatype;
+mod engine;
 mod error;
 mod group;
 mod info;
 mod memory;
 mod operation;
+mod point;
+mod request;
+mod schedule;
 mod status;
+mod typed;
+mod universe;
 
 pub use attribute::{Attributes, Key, KeyFunctions};
 pub use cartesian::{Cartesian, CartesianPart, balanced_dimensions};
+pub use collective::*;
+pub use communicator::Communicator;
 pub use datatype::{Datatype, Distribution, Element, Kind, Made, Order, Run, Spread, Unit};
+pub use engine::{Capacity, Context, Engine, SendBuffer};
 pub use error::{Error, ErrorClass, ErrorDetails, Result};
 pub use group::{Comparison, Group, RankRange};
 pub use info::Info;
 pub use memory::{Incoming, Memory, Outgoing};
 pub use operation::{Operation, Predefined, Reduction, UserOperation};
+pub use point::{Claimed, ExchangeCall, Mode, Patience, ReceiveCall, SendCall, claim, probe};
+pub use request::*;
 pub use status::{Peer, Status};
+pub use typed::{Scope, Started};
+pub use universe::{Universe, run};

@@ -50,8 +50,8 @@ enum Waiting {
     Nothing,
     /// One of these operations.
     Operations(Vec<Request>),
-    /// Any change.
-    Change,
+    /// Any change after so many.
+    Change { seen: u64 },
 }
 
 struct Message {
@@ -189,7 +189,7 @@ impl Machine {
                 own.waits_for = Waiting::Nothing;
                 return Ok(own.changes);
             }
-            own.waits_for = Waiting::Change;
+            own.waits_for = Waiting::Change { seen };
             state = self.sleep(state, rank);
         }
     }
@@ -339,7 +339,8 @@ impl RankState {
         let stuck = match &self.waits_for {
             Waiting::Nothing => false,
             Waiting::Operations(all) => !all.iter().any(|&one| self.operations.has_ended(one)),
-            Waiting::Change => true,
+            // One that was told of a change goes on, though it may not have woken yet.
+            Waiting::Change { seen } => self.changes == *seen,
         };
         self.over || stuck
     }
@@ -348,7 +349,7 @@ impl RankState {
         match &self.waits_for {
             _ if self.over => "has ended".into(),
             Waiting::Nothing => "runs".into(),
-            Waiting::Change => "waits for anything to happen".into(),
+            Waiting::Change { .. } => "waits for anything to happen".into(),
             Waiting::Operations(all) => {
                 let words: Vec<String> =
                     all.iter().map(|&one| self.operations.get(one).to_string()).collect();

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
-use fabric_shm::LocalRank;
+use fabric_shm::ShmProcess;
 use fabric_tcp::{Host, Secret, StartOptions, TcpRank};
 
 use super::{LaunchEnd, launch_here};
@@ -110,7 +110,7 @@ fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<
 }
 
 /// Does the part of a rank that the launcher has started on this host.
-pub(crate) fn serve_here(local: LocalRank, order: &Order, secret: &str) -> i32 {
+pub(crate) fn serve_here(local: ShmProcess, order: &Order, secret: &str) -> i32 {
     let Some(secret) = Secret::from_line(secret) else {
         return local.finish(Err(Error::Program("the job holds no secret".into())));
     };

@@ -4,14 +4,13 @@ use std::hint::black_box;
 use std::sync::atomic::Ordering;
 
 use contract::{Buffer, Error, Rank, Result, SharedLine};
-use fabric_shm::LocalRank;
 
-fn line(rank: &LocalRank) -> Result<&dyn SharedLine> {
+fn line(rank: &dyn Rank) -> Result<&dyn SharedLine> {
     rank.shared_line().ok_or_else(|| Error::Program("no shared line".into()))
 }
 
 /// Nanoseconds for handing one cache line from core to core: half a round trip of two ranks that write to one word.
-pub(crate) fn hand_over_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
+pub(crate) fn hand_over_ns(rank: &mut dyn Rank, trips: u32) -> Result<f64> {
     rank.barrier()?;
     let word = line(rank)?.word(0);
     if rank.rank() == 0 {
@@ -33,7 +32,7 @@ pub(crate) fn hand_over_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
 }
 
 /// Nanoseconds for one copy of `bytes` bytes by one core, again and again between the same two places.
-pub(crate) fn copy_ns(rank: &LocalRank, bytes: usize) -> f64 {
+pub(crate) fn copy_ns(rank: &dyn Rank, bytes: usize) -> f64 {
     let source = Buffer::from_bytes(&vec![1; bytes]);
     let mut target = Buffer::zeroed(bytes);
     let times = ((8 << 20) / bytes).clamp(3, 50);
@@ -47,7 +46,7 @@ pub(crate) fn copy_ns(rank: &LocalRank, bytes: usize) -> f64 {
 }
 
 /// Nanoseconds for one process waking another on the same core and going to sleep itself.
-pub(crate) fn process_switch_ns(rank: &mut LocalRank, trips: u32) -> Result<f64> {
+pub(crate) fn process_switch_ns(rank: &mut dyn Rank, trips: u32) -> Result<f64> {
     rank.barrier()?;
     let word = line(rank)?.word(1);
     if rank.rank() == 0 {

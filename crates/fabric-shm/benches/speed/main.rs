@@ -15,9 +15,9 @@ static ALLOCATOR: fabric_shm::SharedAllocator = fabric_shm::SharedAllocator;
 
 fn main() {
     if let Some(attached) = attach_if_rank() {
-        let mut rank = attached.expect("joining the run");
-        let outcome = programs::run(&mut rank);
-        std::process::exit(rank.finish(outcome));
+        let mut process = attached.expect("joining the run");
+        let outcome = programs::run(&mut process);
+        std::process::exit(process.finish(outcome));
     }
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();

@@ -1,7 +1,7 @@
 //! What the ranks do. The job is one line: the program's name and its numbers. Rank 0 reports `name value` lines.
 
 use contract::{Buffer, Rank, Result, Source, Tag, TagSelector};
-use fabric_shm::LocalRank;
+use fabric_shm::{Reporter, ShmProcess};
 
 use crate::floors;
 
@@ -9,18 +9,20 @@ const TAG: Tag = Tag::new(1);
 const IS: TagSelector = TagSelector::Is(TAG);
 
 /// Runs the program that the job names.
-pub(crate) fn run(rank: &mut LocalRank) -> Result<()> {
-    let job = String::from_utf8_lossy(rank.job()).into_owned();
+pub(crate) fn run(process: &mut ShmProcess) -> Result<()> {
+    let job = String::from_utf8_lossy(process.job()).into_owned();
+    let reporter = &process.reporter();
+    let rank = &mut process.world();
     let words: Vec<&str> = job.split(' ').collect();
     let number = |index: usize| words.get(index).and_then(|word| word.parse().ok()).unwrap_or(0);
     match words[0] {
         "nothing" => Ok(()),
-        "memory" => memory(rank),
-        "latency" => latency(rank, number(1)),
-        "bandwidth" => bandwidth(rank, number(1)),
-        "barrier" => barrier(rank),
-        "switch" => switch(rank),
-        "broadcast" => broadcast(rank, number(1)),
+        "memory" => memory(rank, reporter),
+        "latency" => latency(rank, reporter, number(1)),
+        "bandwidth" => bandwidth(rank, reporter, number(1)),
+        "barrier" => barrier(rank, reporter),
+        "switch" => switch(rank, reporter),
+        "broadcast" => broadcast(rank, reporter, number(1)),
         other => Err(contract::Error::Program(format!("no program {other}"))),
     }
 }
@@ -34,10 +36,10 @@ impl Log {
         self.0.push((name, value));
     }
 
-    fn hand_over(self, rank: &mut LocalRank) -> Result<()> {
+    fn hand_over(self, rank: &mut dyn Rank, reporter: &Reporter) -> Result<()> {
         if rank.rank() == 0 {
             for (name, value) in self.0 {
-                rank.report(format!("{name} {value}").as_bytes())?;
+                reporter.report(format!("{name} {value}").as_bytes())?;
             }
         }
         Ok(())
@@ -45,7 +47,7 @@ impl Log {
 }
 
 /// Resident memory of the largest rank, in KiB, after every rank has spoken to every other.
-fn memory(rank: &mut LocalRank) -> Result<()> {
+fn memory(rank: &mut dyn Rank, reporter: &Reporter) -> Result<()> {
     let mut all = vec![0; 64 * rank.size()];
     let own = all.clone();
     rank.all_to_all(&own, &mut all)?;
@@ -54,11 +56,11 @@ fn memory(rank: &mut LocalRank) -> Result<()> {
     let pss = status.lines().find_map(|line| line.strip_prefix("Pss:"));
     let kib: f64 =
         pss.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(f64::NAN);
-    rank.report(format!("memory {kib}").as_bytes())
+    reporter.report(format!("memory {kib}").as_bytes())
 }
 
 /// Half round trips, in turn with hand-overs of one cache line.
-fn latency(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+fn latency(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()> {
     let mut log = Log::default();
     const TRIPS: u32 = 2000;
     let data = Buffer::from_bytes(&vec![1; bytes]);
@@ -79,11 +81,11 @@ fn latency(rank: &mut LocalRank, bytes: usize) -> Result<()> {
         log.add("floor", floor);
         log.add("measured", measured);
     }
-    log.hand_over(rank)
+    log.hand_over(rank, reporter)
 }
 
 /// One-way bandwidth in MB/s over windows of 32 messages, each answered by an empty one; in turn with copies by one core.
-fn bandwidth(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+fn bandwidth(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()> {
     let mut log = Log::default();
     let window = ((64 << 20) / bytes).clamp(4, 64);
     let data = Buffer::from_bytes(&vec![1; bytes]);
@@ -103,10 +105,10 @@ fn bandwidth(rank: &mut LocalRank, bytes: usize) -> Result<()> {
         log.add("floor", bytes as f64 / floor * 1e3);
         log.add("measured", bytes as f64 / ns * 1e3);
     }
-    log.hand_over(rank)
+    log.hand_over(rank, reporter)
 }
 
-fn barrier(rank: &mut LocalRank) -> Result<()> {
+fn barrier(rank: &mut dyn Rank, reporter: &Reporter) -> Result<()> {
     let mut log = Log::default();
     let pair = rank.size() == 2;
     let times = if pair { 2000 } else { 500 };
@@ -123,20 +125,20 @@ fn barrier(rank: &mut LocalRank) -> Result<()> {
         let measured = rank.now().since(start).as_ns() / f64::from(times);
         log.add("measured", measured);
     }
-    log.hand_over(rank)
+    log.hand_over(rank, reporter)
 }
 
-fn switch(rank: &mut LocalRank) -> Result<()> {
+fn switch(rank: &mut dyn Rank, reporter: &Reporter) -> Result<()> {
     let mut log = Log::default();
     for _ in 0..40 {
         let ns = floors::process_switch_ns(rank, 1000)?;
         log.add("floor", ns);
     }
-    log.hand_over(rank)
+    log.hand_over(rank, reporter)
 }
 
 /// Broadcasts from rank 0, each from a start that all ranks wait for to the end of the slowest.
-fn broadcast(rank: &mut LocalRank, bytes: usize) -> Result<()> {
+fn broadcast(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()> {
     let mut log = Log::default();
     let mut data = Buffer::from_bytes(&vec![1; bytes]);
     let mut ends = vec![0; 8 * rank.size()];
@@ -163,5 +165,5 @@ fn broadcast(rank: &mut LocalRank, bytes: usize) -> Result<()> {
         rank.barrier()?;
         log.add("stream", rank.now().since(start).as_ns() / 100.0);
     }
-    log.hand_over(rank)
+    log.hand_over(rank, reporter)
 }

@@ -1,12 +1,12 @@
 //! The receiving side: what to do with each cell that arrives, and with a receive that finds its message waiting.
 
-use contract::Result;
+use contract::{Envelope, Request, Result, Selector};
 
 use super::Engine;
 use super::limits::looks_before_copy;
 use super::matching::{Contents, Unexpected};
-use super::message::{Envelope, Selector, kind};
-use super::operation::{Operation, Request, Way};
+use super::message::kind;
+use super::operation::{Operation, Way};
 use super::send::Outgoing;
 use super::transfer::{Offer, place_from};
 use crate::ring::{Body, INLINE_BYTES, copy_short};

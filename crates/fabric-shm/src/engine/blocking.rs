@@ -1,10 +1,9 @@
 //! Calls that wait, and what they look at while they do.
 
-use contract::{Error, Result};
+use contract::{Envelope, Error, Request, Result, Selector};
 
 use super::Engine;
-use super::message::{Envelope, Selector};
-use super::operation::{Request, Way};
+use super::operation::Way;
 use crate::segment::State;
 use crate::wait::{self, Patience, Pause};
 
@@ -111,16 +110,17 @@ impl Engine {
 
     /// Waits for a request to end.
     pub(crate) fn wait(&mut self, request: Request) -> Result<Envelope> {
-        self.wait_any(&[request]).map(|(_, envelope)| envelope)
+        self.wait_any(&[request])?;
+        Ok(self.operations.end(request))
     }
 
-    /// Waits for one of several to end, the first in the list if several have.
-    pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<(usize, Envelope)> {
+    /// Waits for one of several to be done, the first in the list if several are.
+    pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.check_alive()?;
         let mut patience = Patience::new(self.choices.every_rank_has_a_processor);
         loop {
             if let Some(index) = self.first_done(requests) {
-                return Ok((index, self.operations.end(requests[index])));
+                return Ok(index);
             }
             self.progress_in_a_wait(only(requests));
             self.check_alive()?;
@@ -135,8 +135,8 @@ impl Engine {
         }
     }
 
-    /// Whether a request has ended, after a look at what has arrived.
-    pub(crate) fn test(&mut self, request: Request) -> Result<Option<Envelope>> {
+    /// Whether a request is done, after a look at what has arrived.
+    pub(crate) fn test(&mut self, request: Request) -> Result<bool> {
         self.check_alive()?;
         if !self.operations[request].done {
             self.progress(Some(request));
@@ -144,8 +144,7 @@ impl Engine {
                 self.check_run(&[request])?;
             }
         }
-        let done = self.operations[request].done;
-        Ok(done.then(|| self.operations.end(request)))
+        Ok(self.operations[request].done)
     }
 
     /// The oldest message that `selector` would accept and that has arrived.

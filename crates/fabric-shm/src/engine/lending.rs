@@ -3,10 +3,11 @@
 //! An offered message in an arena can be read by everybody, so a receive that only wants to read it once need not copy it: the
 //! offer is kept instead, and answered when the reader is done.
 
+use contract::Request;
+
 use super::Engine;
 use super::copy::Far;
 use super::message::kind;
-use super::operation::Request;
 use super::send::numbers;
 use super::transfer::Offer;
 

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use super::message::{Envelope, Selector};
-use super::operation::Request;
+use contract::{Envelope, Request, Selector};
+
 use super::transfer::Offer;
 
 /// Receives without a message.
@@ -134,7 +134,6 @@ impl UnexpectedQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::operation::Request;
 
     /// The rules of matching, said as slowly as possible: of all pairs that fit, the one with the oldest of each.
     #[derive(Default)]

@@ -1,7 +1,6 @@
 //! The message engine: started operations, matching, and the protocols that move the bytes.
 //!
-//! It knows raw memory, ranks, contexts and tags, and no interface: the contract's rank is one layer over it, and an MPI
-//! library is to be another. One engine belongs to one thread; everything it shares lies in the segment.
+//! It knows raw memory, ranks, contexts and tags, and no interface: the contract's endpoint is one layer over it. One engine belongs to one thread; everything it shares lies in the segment.
 //!
 //! How a message travels, by its length:
 //! * up to 108 bytes ([`SHORT_BYTES`](crate::ring::SHORT_BYTES)): in the cell itself, from 49 bytes on in two;
@@ -29,16 +28,14 @@ mod transfer;
 
 use std::collections::BTreeMap;
 
-use contract::Result;
 use contract::record::FabricDescription;
+use contract::{Request, Result};
 
 pub(crate) use blocking::FIRST_LOOKS;
 pub(crate) use calls::{
     Collective, describe, differ_in_length_only, mismatch, signature, unequal_lengths,
 };
 pub(crate) use lending::Loan;
-pub use message::{Envelope, Selector};
-pub use operation::Request;
 
 use crate::ring::{Consumer, Producer};
 use crate::segment::{Choices, Segment};

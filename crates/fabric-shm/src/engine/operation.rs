@@ -1,17 +1,6 @@
 //! Started operations: what the engine knows of each until it is asked for its end.
 
-use super::message::{Envelope, Selector};
-
-/// A started operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request(pub(super) u32);
-
-impl Request {
-    /// A small number, unique among the operations under way.
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use contract::{Envelope, Request, Selector};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
@@ -77,13 +66,13 @@ impl std::ops::Index<Request> for Operations {
 
     #[inline]
     fn index(&self, request: Request) -> &Operation {
-        &self.places[request.0 as usize]
+        &self.places[request.index()]
     }
 }
 
 impl std::ops::IndexMut<Request> for Operations {
     #[inline]
     fn index_mut(&mut self, request: Request) -> &mut Operation {
-        &mut self.places[request.0 as usize]
+        &mut self.places[request.index()]
     }
 }

@@ -1,13 +1,13 @@
 //! The sending side: what goes into the ring at once, and what waits for room.
 
-use contract::Result;
+use contract::{Envelope, Request, Result};
 
 use super::Engine;
 use super::copy::Far;
 use super::limits::{ATTACHED_FROM_BYTES, DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES};
 use super::matching::{Contents, Unexpected};
-use super::message::{Envelope, kind};
-use super::operation::{Operation, Request, Way};
+use super::message::kind;
+use super::operation::{Operation, Way};
 use super::transfer::place_words;
 use crate::ring::{Body, INLINE_BYTES, Payload, SHORT_BYTES, lines_for};
 

@@ -5,13 +5,12 @@
 //! copy: each takes the next chunk off a counter in the segment until none is left. A sender that is busy elsewhere is
 //! simply not there, and the receiver does it all.
 
-use contract::{Error, Result};
+use contract::{Envelope, Error, Request, Result};
 
 use super::Engine;
 use super::copy::{Attach, Far, read_far, write_far};
 use super::limits::{ATTACHED_SHARED_FROM_BYTES, SHARED_FROM_BYTES, chunk_bytes};
-use super::message::{Envelope, kind};
-use super::operation::Request;
+use super::message::kind;
 use super::send::{halves, numbers};
 use crate::primitive::spin_loop;
 use crate::segment::{HelpSlot, SLOTS};

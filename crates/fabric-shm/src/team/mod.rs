@@ -21,7 +21,6 @@ use agree::{Agreement, Call, Made, Whom, out_of_step};
 use contract::{Error, Result};
 use pages::Pages;
 use pieces::{Pieces, Span, copy, piece_within};
-pub use reduce::{Apply, Combine};
 use sharing::Groups;
 pub(crate) use sharing::Sharing;
 

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use contract::Result;
+use contract::{Apply, Combine, Result};
 
 use super::{Host, Pieces, Team, Whom, copy, piece_within};
 use crate::board::{SLOT_BYTES, SLOTS};
@@ -29,25 +29,9 @@ struct Halves {
     theirs: Range<usize>,
 }
 
-/// How elements become one. Whole elements fit a chunk.
-pub struct Combine<'a> {
-    /// The length of an element, at most [`Combine::LONGEST_ELEMENT`].
-    pub element_bytes: usize,
-    /// Combines elements.
-    pub apply: &'a mut Apply<'a>,
-}
-
-/// Puts left op right into result, for as many bytes: whole elements, not aligned. Right and result may be one place.
-pub type Apply<'a> = dyn FnMut(*const u8, *const u8, *mut u8, usize) + 'a;
-
-impl Combine<'_> {
-    /// The longest element that a piece can hold.
-    pub const LONGEST_ELEMENT: usize = 4096;
-
-    /// The length of a chunk of whole elements.
-    pub(super) fn chunk_bytes(&self) -> usize {
-        CHUNK_BYTES / self.element_bytes * self.element_bytes
-    }
+/// The length of a chunk of whole elements, each of which fits one ([`Combine::LONGEST_ELEMENT`]).
+pub(super) fn chunk_bytes(combine: &Combine<'_>) -> usize {
+    CHUNK_BYTES / combine.element_bytes * combine.element_bytes
 }
 
 impl Team {
@@ -79,7 +63,7 @@ impl Team {
             if in_halves { piece_within(SLOT_BYTES, unit) } else { self.piece_bytes(1, unit) };
         let pieces = Pieces::new(bytes, each);
         let halves_of = |team: &Team, bytes| in_halves.then(|| team.halves(bytes, unit));
-        let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));
+        let (each, apply) = (chunk_bytes(&combine), RefCell::new(combine.apply));
         self.run_with_work(
             host,
             pieces.call(mark),
@@ -154,7 +138,7 @@ impl Team {
         }
         let pieces = Pieces::new(bytes, self.piece_bytes(1, combine.element_bytes));
         let is_root = self.me == root;
-        let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));
+        let (each, apply) = (chunk_bytes(&combine), RefCell::new(combine.apply));
         self.run_with_work(
             host,
             pieces.call(mark),

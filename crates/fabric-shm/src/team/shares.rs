@@ -6,10 +6,10 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use contract::Result;
+use contract::{Apply, Combine, Result};
 
-use super::reduce::Apply;
-use super::{Combine, Groups, Host, Pieces, Team, Whom, copy, piece_within};
+use super::reduce::chunk_bytes;
+use super::{Groups, Host, Pieces, Team, Whom, copy, piece_within};
 use crate::board::{SLOT_BYTES, SLOTS};
 use crate::ring::LINE_BYTES;
 
@@ -39,7 +39,7 @@ impl Team {
     ) -> Result<()> {
         let unit = combine.element_bytes;
         let pieces = Pieces::new(bytes, piece_within(SLOT_BYTES, unit)).in_fewest_windows();
-        let (each, apply) = (combine.chunk_bytes(), RefCell::new(combine.apply));
+        let (each, apply) = (chunk_bytes(&combine), RefCell::new(combine.apply));
         // Of the window under way.
         let is_last = Cell::new(false);
         self.run_with_work(

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector};
-use fabric_shm::{LaunchOptions, LocalRank, SharedAllocator};
+use fabric_shm::{LaunchOptions, SharedAllocator};
 
 use crate::harness::{Test, launch_and_gather};
 
@@ -53,7 +53,7 @@ pub(crate) fn tests() -> Vec<Test> {
     })]
 }
 
-pub(crate) fn program(rank: &mut LocalRank) -> Result<()> {
+pub(crate) fn program(rank: &mut dyn Rank) -> Result<()> {
     let peer = 1 - rank.rank();
     let mut posted = Vec::with_capacity(2 * SIZES.len());
     let buffer = |bytes: &usize| Some(Buffer::zeroed(*bytes));

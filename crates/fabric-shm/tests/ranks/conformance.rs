@@ -1,11 +1,11 @@
 //! The suite that every fabric must pass, at 1 to 9 ranks, with and without cross-memory attach.
 
-use contract::{Error, Result, conformance};
-use fabric_shm::{LaunchOptions, LocalRank};
+use contract::{Error, Rank, Result, conformance};
+use fabric_shm::LaunchOptions;
 
 use crate::harness::{Test, launch_and_gather};
 
-pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
+pub(crate) fn program(rank: &mut dyn Rank, name: &str) -> Result<()> {
     match conformance::find(name) {
         Some(case) => case.run(rank),
         None => Err(Error::Program(format!("no case {name}"))),

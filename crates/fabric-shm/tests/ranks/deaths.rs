@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use contract::{Buffer, Error, Rank, Reduction, Result, Source, Tag, TagSelector};
-use fabric_shm::{LaunchError, LaunchOptions, LocalRank, launch};
+use fabric_shm::{LaunchError, LaunchOptions, Reporter, launch};
 
 use crate::harness::{Test, check, launch_and_gather};
 
@@ -20,9 +20,9 @@ const LAUNCHER_VARIABLE: &str = "FABRIC_SHM_TEST_LAUNCHER";
 const SOON: Duration = Duration::from_secs(30);
 
 /// `WAIT-SIGNAL`: rank 1 ends as SIGNAL says while the others wait as WAIT says.
-pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
+pub(crate) fn program(rank: &mut dyn Rank, reporter: &Reporter, name: &str) -> Result<()> {
     let (wait, end) = name.split_once('-').expect("a wait and an end");
-    rank.report(std::process::id().to_string().as_bytes())?;
+    reporter.report(std::process::id().to_string().as_bytes())?;
     rank.barrier()?;
     if rank.rank() == 1 {
         std::thread::sleep(Duration::from_millis(50));
@@ -51,7 +51,7 @@ fn die(end: &str) -> Result<()> {
     Ok(())
 }
 
-fn wait_for_ever(rank: &mut LocalRank, wait: &str) -> Result<()> {
+fn wait_for_ever(rank: &mut dyn Rank, wait: &str) -> Result<()> {
     let mut room = [0; 8];
     match wait {
         "receive" => rank.receive(Source::Rank(1), TAG.into(), &mut room).map(drop),

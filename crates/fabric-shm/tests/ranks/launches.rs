@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use contract::{Rank, Result};
-use fabric_shm::{Binding, LaunchError, LaunchOptions, LocalRank};
+use fabric_shm::{Binding, LaunchError, LaunchOptions, Reporter};
 
 use crate::harness::{Test, check, launch_and_gather};
 
-pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
+pub(crate) fn program(rank: &mut dyn Rank, reporter: &Reporter, name: &str) -> Result<()> {
     match name {
         "reports" => {
             for number in 0..20u32 {
-                rank.report(&vec![rank.rank() as u8; (number * 9973) as usize])?;
+                reporter.report(&vec![rank.rank() as u8; (number * 9973) as usize])?;
             }
             Ok(())
         }
@@ -19,7 +19,7 @@ pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
             let mut details = rank.describe().details;
             details.insert("processor".into(), format!("{:?}", rank.processor()));
             let own = rank.every_rank_has_a_processor();
-            rank.report(format!("{own} {details:?}").as_bytes())
+            reporter.report(format!("{own} {details:?}").as_bytes())
         }
         _ => Ok(()),
     }

@@ -9,18 +9,20 @@ mod harness;
 mod launches;
 mod messages;
 
-use fabric_shm::{LocalRank, attach_if_rank};
+use contract::Rank;
+use fabric_shm::{Reporter, attach_if_rank};
 
 #[global_allocator]
 static ALLOCATOR: allocations::Counting = allocations::Counting;
 
 fn main() {
     if let Some(attached) = attach_if_rank() {
-        let mut rank = attached.expect("joining the run");
-        let job = String::from_utf8(rank.job().to_vec()).expect("a job of words");
+        let mut process = attached.expect("joining the run");
+        let job = String::from_utf8(process.job().to_vec()).expect("a job of words");
         let (group, name) = job.split_once(' ').expect("a group and a name");
-        let outcome = program(&mut rank, group, name);
-        std::process::exit(rank.finish(outcome));
+        let reporter = process.reporter();
+        let outcome = program(&mut process.world(), &reporter, group, name);
+        std::process::exit(process.finish(outcome));
     }
     if let Some(case) = deaths::launcher_case() {
         std::process::exit(deaths::be_a_launcher(&case));
@@ -33,12 +35,17 @@ fn main() {
     std::process::exit(harness::run(tests));
 }
 
-fn program(rank: &mut LocalRank, group: &str, name: &str) -> contract::Result<()> {
+fn program(
+    rank: &mut dyn Rank,
+    reporter: &Reporter,
+    group: &str,
+    name: &str,
+) -> contract::Result<()> {
     match group {
         "allocations" => allocations::program(rank),
         "conformance" => conformance::program(rank, name),
-        "deaths" => deaths::program(rank, name),
-        "launches" => launches::program(rank, name),
+        "deaths" => deaths::program(rank, reporter, name),
+        "launches" => launches::program(rank, reporter, name),
         "messages" => messages::program(rank, name),
         other => Err(contract::Error::Program(format!("no group of cases named {other}"))),
     }

@@ -1,13 +1,13 @@
 //! What the suite of the contract does not ask, because it is this fabric's own.
 
 use contract::{Buffer, Error, Progress, Rank, Result, Source, Tag, TagSelector};
-use fabric_shm::{LaunchOptions, LocalRank};
+use fabric_shm::LaunchOptions;
 
 use crate::harness::{Test, check, launch_and_gather};
 
 const TAG: Tag = Tag::new(5);
 
-pub(crate) fn program(rank: &mut LocalRank, name: &str) -> Result<()> {
+pub(crate) fn program(rank: &mut dyn Rank, name: &str) -> Result<()> {
     match name {
         "deep" => deep_queue(rank),
         "lengths" => every_length_around_a_threshold(rank),
@@ -59,7 +59,7 @@ fn system_memory(bytes: usize) -> &'static mut [u8] {
 }
 
 /// A ring of long messages from and into every kind of memory: attached, helped, or in fragments.
-fn plain_memory(rank: &mut LocalRank) -> Result<()> {
+fn plain_memory(rank: &mut dyn Rank) -> Result<()> {
     let (me, size) = (rank.rank(), rank.size());
     let (next, before) = ((me + 1) % size, (me + size - 1) % size);
     for bytes in [70_000, (1 << 20) + 3, 5 << 20] {
@@ -79,7 +79,7 @@ fn plain_memory(rank: &mut LocalRank) -> Result<()> {
 }
 
 /// Rank 0 takes the last of many thousand messages first, then the others in order.
-fn deep_queue(rank: &mut LocalRank) -> Result<()> {
+fn deep_queue(rank: &mut dyn Rank) -> Result<()> {
     const MESSAGES: u32 = 20_000;
     if rank.rank() != 0 {
         for number in 0..MESSAGES {
@@ -105,7 +105,7 @@ fn deep_queue(rank: &mut LocalRank) -> Result<()> {
     Ok(())
 }
 
-fn every_length_around_a_threshold(rank: &mut LocalRank) -> Result<()> {
+fn every_length_around_a_threshold(rank: &mut dyn Rank) -> Result<()> {
     let around = [0, 48, 64, 1024, 4096, 8192, 16384, 65536, 131_072, 262_144, 1 << 20, 3 << 20];
     for length in around.into_iter().flat_map(|at: usize| at.saturating_sub(3)..at + 4) {
         let pattern = |at: usize| (at.wrapping_mul(2_654_435_761) >> 7) as u8 ^ length as u8;
@@ -138,11 +138,11 @@ fn every_length_around_a_threshold(rank: &mut LocalRank) -> Result<()> {
     Ok(())
 }
 
-fn lonely_send(rank: &mut LocalRank) -> Result<()> {
+fn lonely_send(rank: &mut dyn Rank) -> Result<()> {
     rank.send(0, TAG, &vec![0; 10 << 20])
 }
 
-fn dropped_send(rank: &mut LocalRank) -> Result<()> {
+fn dropped_send(rank: &mut dyn Rank) -> Result<()> {
     const BYTES: usize = 5 << 20;
     if rank.rank() == 0 {
         let posted = rank.post_send(1, TAG, Buffer::from_bytes(&vec![9; BYTES]))?;

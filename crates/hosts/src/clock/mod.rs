@@ -203,8 +203,8 @@ fn epoch(rank: &mut dyn Rank, now_ns: i64) -> Result<i64> {
     Ok(i64::from_le_bytes(bytes))
 }
 
-/// What tells the clocks of two processes apart: the running system, and the name space of its clocks.
-pub(crate) fn domain() -> u64 {
+/// A number for the running system and the name space of its clocks: the same in all processes that share both.
+pub fn domain() -> u64 {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let space = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     let words = format!("{}{}", boot.trim(), space.display());

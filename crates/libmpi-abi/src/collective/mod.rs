@@ -18,7 +18,7 @@ pub(crate) use reduce::*;
 pub(crate) use schedule::{Party, Schedule, Schedules, start};
 pub(crate) use spread::*;
 
-use fabric_shm::Endpoint;
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use crate::abi::*;
 use crate::communicator::Communicator;

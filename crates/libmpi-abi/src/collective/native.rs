@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use fabric_shm::{Combine, Endpoint, Team};
+use fabric_shm::{ShmEndpoint as Endpoint, Team};
 use mpi::Reduction;
 
 use super::Call;
@@ -331,13 +331,9 @@ pub(super) unsafe fn reduce(
     reduction.with_combine(|_| ())?;
     with_team(communicator, |endpoint, team| {
         let (from, to, bytes) = (input.start, output.start, input.bytes());
-        let outcome = reduction.with_combine(|combine| {
-            let combine =
-                Combine { element_bytes: combine.element_bytes, apply: &mut *combine.apply };
-            match root {
-                Some(root) => endpoint.reduce(team, root, from, to, bytes, combine),
-                None => endpoint.allreduce(team, from, to, bytes, combine),
-            }
+        let outcome = reduction.with_combine(|combine| match root {
+            Some(root) => endpoint.reduce(team, root, from, to, bytes, combine),
+            None => endpoint.allreduce(team, from, to, bytes, combine),
         });
         outcome.unwrap_or(Ok(()))?;
         Ok(())

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use fabric_shm::{Endpoint, Request as Started, Selector};
+use contract::{Request as Started, Selector};
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use crate::abi::*;
 use crate::datatype::Memory;

@@ -6,7 +6,8 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 
-use fabric_shm::{Endpoint, Request as Started};
+use contract::Request as Started;
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use crate::abi::*;
 use crate::arguments::IntOrCountMut;

@@ -3,7 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use fabric_shm::{Endpoint, Envelope, Selector};
+use contract::{Envelope, Selector};
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::transfer::{Slot, go_on, selector};
 use crate::abi::*;

@@ -7,7 +7,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use fabric_shm::Selector;
+use contract::Selector;
 
 use super::transfer::status_of;
 use crate::abi::*;

@@ -3,7 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use fabric_shm::{Endpoint, Envelope, Request as Started, Selector};
+use contract::{Envelope, Request as Started, Selector};
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::buffered::SendBuffer;
 use super::quick;

@@ -7,7 +7,8 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 
-use fabric_shm::{Endpoint, Request as Started};
+use contract::Request as Started;
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::wait::wait_for;
 use crate::abi::Handle;

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use fabric_shm::Endpoint;
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::{RequestObject, find};
 use crate::abi::*;

@@ -10,7 +10,8 @@ mod wait;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use fabric_shm::{Endpoint, Request as Started};
+use contract::Request as Started;
+use fabric_shm::ShmEndpoint as Endpoint;
 
 pub(crate) use generalized::*;
 pub(crate) use life::*;

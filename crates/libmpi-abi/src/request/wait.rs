@@ -2,7 +2,8 @@
 
 use std::ffi::c_int;
 
-use fabric_shm::{Endpoint, Request as Started};
+use contract::Request as Started;
+use fabric_shm::ShmEndpoint as Endpoint;
 
 use super::list::Objects;
 use super::{RequestObject, find, light};

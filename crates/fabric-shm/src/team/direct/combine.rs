@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 
-use contract::Result;
+use contract::{Apply, Combine, Result};
 
-use super::super::reduce::{Apply, Combine};
 use super::{Host, Showing, Shown, Team};
 
 /// What is combined at once: both operands stay in the second cache.

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 
 use contract::{Error, Result};
 
-use super::LocalRank;
+use super::{Purpose, ShmEndpoint, ShmProcess};
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::launcher::{LIBRARY_PLACE_VARIABLE, PLACE_VARIABLE};
@@ -23,26 +23,27 @@ struct Place {
 ///
 /// Call it first in `main`, before other threads exist: it takes the launcher's words out of the environment, so that
 /// programs which a rank starts do not take themselves for ranks.
-pub fn attach_if_rank() -> Option<Result<LocalRank>> {
-    attach_by(PLACE_VARIABLE)
+pub fn attach_if_rank() -> Option<Result<ShmProcess>> {
+    let joined = join_by(PLACE_VARIABLE, Purpose::Program)?;
+    Some(joined.map(ShmProcess::new))
 }
 
 /// The same for a library in any program: joins the run if the process was started with
 /// [`any_program`](crate::LaunchOptions::any_program).
-pub(super) fn attach_from_library() -> Option<Result<LocalRank>> {
-    attach_by(LIBRARY_PLACE_VARIABLE)
+pub(super) fn join_from_library() -> Option<Result<ShmEndpoint>> {
+    join_by(LIBRARY_PLACE_VARIABLE, Purpose::Library)
 }
 
-fn attach_by(variable: &'static str) -> Option<Result<LocalRank>> {
+fn join_by(variable: &'static str, purpose: Purpose) -> Option<Result<ShmEndpoint>> {
     let words = std::env::var(variable).ok()?;
     // SAFETY: the documentation above asks for a process with one thread.
     unsafe { std::env::remove_var(variable) };
-    let attached = parse(&words)
+    let joined = parse(&words)
         .ok_or_else(|| {
             format!("{variable} holds {words:?}, which no launcher of this version wrote; unset it")
         })
-        .and_then(attach);
-    Some(attached.map_err(|reason| Error::System { what: "joining the run".into(), reason }))
+        .and_then(|place| join(place, purpose));
+    Some(joined.map_err(|reason| Error::System { what: "joining the run".into(), reason }))
 }
 
 fn parse(words: &str) -> Option<Place> {
@@ -62,7 +63,7 @@ fn parse(words: &str) -> Option<Place> {
     }
 }
 
-fn attach(place: Place) -> std::result::Result<LocalRank, String> {
+fn join(place: Place, purpose: Purpose) -> std::result::Result<ShmEndpoint, String> {
     let memory = take(place.memory)?;
     let reports = take(place.reports)?;
     let segment = Segment::open(memory)?;
@@ -81,7 +82,7 @@ fn attach(place: Place) -> std::result::Result<LocalRank, String> {
         Ok(processors) if processors.len() == 1 => Some(processors[0]),
         _ => None,
     };
-    Ok(LocalRank::new(engine, clock, processor, reports))
+    Ok(ShmEndpoint::new(engine, clock, processor, reports, purpose))
 }
 
 /// Takes a descriptor over that the launcher handed down, and keeps it from programs that this rank starts.

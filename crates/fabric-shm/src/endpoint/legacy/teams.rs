@@ -2,20 +2,17 @@
 //!
 //! A call of which the members disagree fails for whoever sees it, and the run goes on.
 
-use std::ptr::NonNull;
+use contract::{Combine, ContextOffer, ContextPlace, Error, Result};
 
-use contract::{Error, Result};
-
-use super::Endpoint;
-use crate::arena;
-use crate::board::{BOARD_BYTES, Board};
+use super::ShmEndpoint;
+use crate::board::BOARD_BYTES;
 use crate::engine::{Collective, Engine, signature};
-use crate::team::{Combine, Host, Team};
+use crate::team::{Host, Team};
 use crate::wait;
 
-impl Host for Endpoint {
+impl Host for ShmEndpoint {
     fn engine(&mut self) -> &mut Engine {
-        &mut self.rank.engine
+        &mut self.engine
     }
 
     fn idle(&mut self) {
@@ -23,7 +20,7 @@ impl Host for Endpoint {
     }
 
     fn attaches(&mut self) -> bool {
-        self.rank.engine.attaches()
+        self.engine.attaches()
     }
 
     fn disagree(&mut self, error: Error) -> Error {
@@ -31,53 +28,32 @@ impl Host for Endpoint {
     }
 }
 
-/// A board of a team that this rank has left.
-pub(super) struct Retired {
-    board: NonNull<Board>,
-    members: usize,
-}
-
-impl Retired {
-    fn is_free(&self) -> bool {
-        // SAFETY: boards are never unmapped.
-        unsafe { self.board.as_ref() }.left.is_everybody(self.members)
-    }
-}
-
-impl Endpoint {
+impl ShmEndpoint {
     /// What is called again and again while a collective waits, so that other things go on. It must not wait itself.
-    pub fn set_idle(&mut self, idle: fn(&mut Endpoint)) {
+    pub fn set_idle(&mut self, idle: fn(&mut ShmEndpoint)) {
         self.idle = idle;
     }
 
     /// The team of all ranks. It may be had once.
     pub fn world(&mut self) -> Team {
-        self.rank.engine.world()
+        self.engine.world()
     }
 
-    /// A board for this rank's part in a new team, for [`team`](Endpoint::team); none if no memory is shared.
+    /// A board for this rank's part in a new team, for [`team`](ShmEndpoint::team); none if no memory is shared.
     pub fn new_board(&mut self) -> Option<u64> {
-        let memory = match self.retired.iter().position(Retired::is_free) {
-            Some(index) => self.retired.swap_remove(index).board,
-            None => arena::allocate(BOARD_BYTES)?.cast(),
-        };
-        // SAFETY: it is ours alone, and all atomics, for which zeros are values.
-        unsafe { memory.write_bytes(0, 1) };
-        let segment = self.rank.engine.segment();
-        segment.offset_in_arenas(memory.as_ptr().cast(), BOARD_BYTES).map(|offset| offset as u64)
+        let offer = self.offer_board();
+        (offer != ContextOffer::NOTHING).then_some(offer.0)
     }
 
     /// Takes a board back of which no team will be made.
     pub fn take_back(&mut self, board: u64) {
-        let place = self.rank.engine.segment().at_offset(board as usize, BOARD_BYTES);
-        let board = place.and_then(|place| NonNull::new(place.cast()));
-        self.retired.extend(board.map(|board| Retired { board, members: 0 }));
+        self.retire_board(ContextOffer(board), 0);
     }
 
     /// The team of `members`, ranks of the run, of which this rank is number `me`, from the boards that each has made with
-    /// [`new_board`](Endpoint::new_board) for this team alone. None if one of them is not to be reached from here.
+    /// [`new_board`](ShmEndpoint::new_board) for this team alone. None if one of them is not to be reached from here.
     pub fn team(&mut self, members: Vec<usize>, me: usize, boards: &[u64]) -> Option<Team> {
-        let engine = &self.rank.engine;
+        let engine = &self.engine;
         let place = |&offset: &u64| engine.segment().at_offset(offset as usize, BOARD_BYTES);
         let boards: Option<Vec<_>> =
             boards.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
@@ -89,14 +65,14 @@ impl Endpoint {
 
     /// Leaves a team, as all members do in the end; its board is used again once they have.
     pub fn leave(&mut self, team: Team) {
-        let members = team.size();
-        self.retired
-            .extend(NonNull::new(team.leave().cast_mut()).map(|board| Retired { board, members }));
+        self.free_places.clear();
+        self.teams.push(Some(Box::new(team)));
+        self.close_team(ContextPlace(self.teams.len() as u32 - 1));
     }
 
-    /// Whether it is time to ask [`why_in_vain`](Endpoint::why_in_vain), after so many fruitless looks.
+    /// Whether it is time to ask [`why_in_vain`](ShmEndpoint::why_in_vain), after so many fruitless looks.
     pub fn is_time_to_doubt(&mut self, looks: u32) -> bool {
-        wait::is_time_to_doubt(looks, !self.rank.engine.shares_processors())
+        wait::is_time_to_doubt(looks, !self.engine.shares_processors())
     }
 
     /// For a rank that waits for messages of a collective of the team's members, which
@@ -119,7 +95,7 @@ impl Endpoint {
     /// `memory` holds `bytes` bytes, to read at the root and to write elsewhere.
     ///
     /// # Errors
-    /// As for [`barrier`](Endpoint::barrier); so for all that follow.
+    /// As for [`barrier`](ShmEndpoint::barrier); so for all that follow.
     pub unsafe fn broadcast(
         &mut self,
         team: &mut Team,

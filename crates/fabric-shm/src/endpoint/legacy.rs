@@ -6,33 +6,20 @@ mod teams;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use contract::{Error, Result, Time};
+use contract::{Envelope, Error, Request, Result, Selector, Time};
 
-use super::LocalRank;
-use super::attach::attach_from_library;
+use super::join::join_from_library;
+use super::{Purpose, ShmEndpoint};
 use crate::clock::{Calibration, Clock};
-use crate::engine::{Engine, Envelope, Request, Selector};
+use crate::engine::Engine;
 use crate::segment::{Choices, Segment, State};
 
-/// One rank's engine. Whoever holds it keeps the memory of what is under way alive.
-pub struct Endpoint {
-    rank: LocalRank,
-    /// Called while a collective waits.
-    idle: fn(&mut Endpoint),
-    /// Boards that may be used again.
-    retired: Vec<teams::Retired>,
-}
-
-impl Endpoint {
-    fn new(rank: LocalRank) -> Self {
-        Endpoint { rank, idle: |_| {}, retired: Vec::new() }
-    }
-
+impl ShmEndpoint {
     /// Joins the run if [`launch`](crate::launch) has started this process with
     /// [`any_program`](crate::LaunchOptions::any_program); `None` otherwise. Call it before other threads exist: it takes
     /// the launcher's words out of the environment.
     pub fn attach() -> Option<Result<Self>> {
-        Some(attach_from_library()?.map(Endpoint::new))
+        join_from_library()
     }
 
     /// A run of this process alone, which nobody launched.
@@ -53,27 +40,27 @@ impl Endpoint {
         // Nobody reads reports.
         let nowhere = File::options().write(true).open("/dev/null").map_err(failed)?;
         let engine = Engine::new(segment, 0);
-        Ok(Endpoint::new(LocalRank::new(engine, clock, None, OwnedFd::from(nowhere))))
+        Ok(ShmEndpoint::new(engine, clock, None, OwnedFd::from(nowhere), Purpose::Library))
     }
 
     /// This rank.
     pub fn rank(&self) -> usize {
-        self.rank.engine.rank()
+        self.engine.rank()
     }
 
     /// How many ranks there are.
     pub fn size(&self) -> usize {
-        self.rank.engine.size()
+        self.engine.size()
     }
 
     /// The time that all ranks share.
     pub fn now(&self) -> Time {
-        self.rank.clock.now()
+        self.clock.now()
     }
 
-    /// The smallest step of [`now`](Endpoint::now), in seconds.
+    /// The smallest step of [`now`](ShmEndpoint::now), in seconds.
     pub fn clock_resolution_s(&self) -> f64 {
-        self.rank.clock.quality().resolution.as_ps() as f64 * 1e-12
+        self.clock.quality().resolution.as_ps() as f64 * 1e-12
     }
 
     /// Sends, and returns when `data` may be changed.
@@ -82,7 +69,7 @@ impl Endpoint {
     /// Only those that end the run.
     #[inline]
     pub fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
-        self.rank.engine.send(to, context, tag, data)
+        self.engine.send(to, context, tag, data)
     }
 
     /// Receives; a message that is too long is cut, which the envelope tells.
@@ -91,7 +78,7 @@ impl Endpoint {
     /// Only those that end the run.
     #[inline]
     pub fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
-        self.rank.engine.receive(selector, buffer)
+        self.engine.receive(selector, buffer)
     }
 
     /// Starts to send. If `synchronous`, the request is done only once a receive has taken the message.
@@ -111,7 +98,7 @@ impl Endpoint {
         synchronous: bool,
     ) -> Result<Request> {
         // SAFETY: our caller's promise.
-        unsafe { self.rank.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
+        unsafe { self.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
     }
 
     /// Sends, if the message goes into the ring to its receiver at once; false if it does not.
@@ -132,7 +119,7 @@ impl Endpoint {
     ) -> Result<bool> {
         // SAFETY: our caller's promise.
         let data = unsafe { std::slice::from_raw_parts(memory, bytes) };
-        self.rank.engine.send_at_once(to, context, tag, data)
+        self.engine.send_at_once(to, context, tag, data)
     }
 
     /// Starts to receive.
@@ -150,30 +137,30 @@ impl Endpoint {
         room: usize,
     ) -> Result<Request> {
         // SAFETY: our caller's promise.
-        unsafe { self.rank.engine.start_receive(selector, memory, room) }
+        unsafe { self.engine.start_receive(selector, memory, room) }
     }
 
     /// Whether a request has ended, as far as is known without a look at what has arrived.
     #[inline]
     pub fn is_done(&self, request: Request) -> bool {
-        self.rank.engine.is_done(request)
+        self.engine.is_done(request)
     }
 
     /// The message of a request that is done.
     #[inline]
     pub fn envelope(&self, request: Request) -> Envelope {
-        self.rank.engine.envelope_of(request)
+        self.engine.envelope_of(request)
     }
 
     /// Forgets a request that is done, and returns its message. The request's number is used again.
     #[inline]
     pub fn end(&mut self, request: Request) -> Envelope {
-        self.rank.engine.end(request)
+        self.engine.end(request)
     }
 
     /// Ends a receive that has found no message yet; false if it has found one.
     pub fn cancel_receive(&mut self, request: Request) -> bool {
-        self.rank.engine.cancel_receive(request)
+        self.engine.cancel_receive(request)
     }
 
     /// Takes in what has arrived.
@@ -182,7 +169,7 @@ impl Endpoint {
     /// Only those that end the run.
     #[inline]
     pub fn progress(&mut self) -> Result<()> {
-        self.rank.engine.look()
+        self.engine.look()
     }
 
     /// Waits until `done` says so. It is asked after every look at what has arrived, may use the engine, and must not wait
@@ -191,7 +178,7 @@ impl Endpoint {
     /// # Errors
     /// Only those that end the run.
     pub fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        Engine::wait_until(self, |endpoint| &mut endpoint.rank.engine, done)
+        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
     }
 
     /// Says that this rank sends no messages of its own any more and takes none: who waits for one learns that it waits in
@@ -200,29 +187,29 @@ impl Endpoint {
     /// # Errors
     /// Only those that end the run.
     pub fn announce_end(&mut self) -> Result<()> {
-        self.rank.engine.leave()
+        contract::Endpoint::leave(self)
     }
 
-    /// Whether any rank has called [`announce_end`](Endpoint::announce_end).
+    /// Whether any rank has called [`announce_end`](ShmEndpoint::announce_end).
     #[inline]
     pub fn any_has_left(&self) -> bool {
-        self.rank.engine.any_has_left()
+        self.engine.any_has_left()
     }
 
     /// Whether a request can never end, because the ranks that it needs have left. What they sent before may have arrived
     /// since the last look.
     pub fn is_hopeless(&self, request: Request) -> bool {
-        self.rank.engine.is_hopeless(request)
+        self.engine.is_hopeless(request)
     }
 
     /// Whether all ranks that could send what `selector` accepts have left.
     pub fn none_will_send(&self, selector: Selector) -> bool {
-        self.rank.engine.none_will_send(selector)
+        self.engine.none_will_send(selector)
     }
 
     /// The error of a request that is hopeless, which every call returns from now on.
     pub fn give_up_on(&mut self, request: Request) -> Error {
-        self.rank.engine.give_up_on(request)
+        self.engine.give_up_on(request)
     }
 
     /// The oldest message that has arrived, has no receive, and that `selector` accepts.
@@ -230,10 +217,10 @@ impl Endpoint {
     /// # Errors
     /// Only those that end the run.
     pub fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.rank.engine.probe(selector)
+        self.engine.probe(selector)
     }
 
-    /// As [`probe`](Endpoint::probe), and hides the message from all receives but those for `context` and `tag`.
+    /// As [`probe`](ShmEndpoint::probe), and hides the message from all receives but those for `context` and `tag`.
     ///
     /// # Errors
     /// Only those that end the run.
@@ -243,12 +230,12 @@ impl Endpoint {
         context: u32,
         tag: u32,
     ) -> Result<Option<Envelope>> {
-        self.rank.engine.claim(selector, context, tag)
+        self.engine.claim(selector, context, tag)
     }
 
     /// Gives the run up: every rank's pending call fails, and the launcher names this rank and says why.
     pub fn abort(self, why: &str) {
-        self.rank.finish(Err(Error::Program(why.into())));
+        contract::Endpoint::finish(self, Err(Error::Program(why.into())));
     }
 
     /// Ends this rank's part of the run well.
@@ -256,8 +243,8 @@ impl Endpoint {
     /// # Errors
     /// Only those that end the run.
     pub fn finish(mut self) -> Result<()> {
-        self.rank.engine.flush()?;
-        self.rank.finish(Ok(()));
+        self.engine.flush()?;
+        self.end_run(Ok(()));
         Ok(())
     }
 }

@@ -1,0 +1,189 @@
+//! The collectives of this fabric, in shared memory where that is better than messages.
+//!
+//! Either way a call of a program is announced, so that ranks that do not agree find out.
+
+use contract::record::FabricDescription;
+use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
+
+use super::{Purpose, ShmEndpoint};
+use crate::board::{SHORT_BYTES, SLOTS};
+use crate::engine::{Collective, Engine, signature};
+use crate::team::{Host, PIECE_BYTES, Team};
+
+/// Teams of more ranks go by messages: in log P steps each rank looks at fewer lines.
+const MOST_RANKS: usize = 32;
+/// Longer data of programs go by messages: each rank copies them straight from another's memory. A library's go from memory to
+/// memory within the team.
+const LONGEST_BYTES: usize = 1 << 20;
+
+/// What a model of these collectives needs to know.
+pub(super) fn describe() -> [(String, String); 5] {
+    [
+        (FabricDescription::BOARDS_RANKS.into(), MOST_RANKS.to_string()),
+        (FabricDescription::BOARDS_BYTES.into(), LONGEST_BYTES.to_string()),
+        (FabricDescription::BOARDS_LINE.into(), format!("{SHORT_BYTES} bytes")),
+        (FabricDescription::BOARDS_PIECE.into(), format!("{PIECE_BYTES} bytes")),
+        (FabricDescription::BOARDS_SLOTS.into(), SLOTS.to_string()),
+    ]
+}
+
+/// Who waits in a collective: an endpoint, and what has to go on meanwhile.
+struct Waiting<'a> {
+    endpoint: &'a mut ShmEndpoint,
+    idle: &'a mut dyn FnMut(&mut ShmEndpoint),
+}
+
+impl Host for Waiting<'_> {
+    #[inline]
+    fn engine(&mut self) -> &mut Engine {
+        &mut self.endpoint.engine
+    }
+
+    #[inline]
+    fn idle(&mut self) {
+        (self.idle)(self.endpoint);
+    }
+
+    #[inline]
+    fn attaches(&mut self) -> bool {
+        self.endpoint.purpose == Purpose::Library && self.endpoint.engine.attaches()
+    }
+
+    fn disagree(&mut self, error: Error) -> Error {
+        match self.endpoint.purpose {
+            Purpose::Program => self.endpoint.engine.fail(error),
+            Purpose::Library => error,
+        }
+    }
+}
+
+/// What all members must agree on, and the length that decides about the way.
+#[inline]
+fn mark_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
+    use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
+    let (kind, root, reduction, bytes, all_bytes) = match call {
+        CollectiveCall::Barrier => (Collective::Barrier, 0, None, 0, 0),
+        CollectiveCall::Broadcast { root, data } => {
+            (Broadcast, *root, None, data.bytes(), data.bytes())
+        }
+        CollectiveCall::Scatter { root, each, .. } => (Scatter, *root, None, *each, *each),
+        CollectiveCall::Gather { root, each, .. } => (Gather, *root, None, *each, *each),
+        CollectiveCall::Allgather { each, .. } => (Allgather, 0, None, *each, each * members),
+        CollectiveCall::AllToAll { each, .. } => (AllToAll, 0, None, *each, each * members),
+        CollectiveCall::Reduce { root, send, combine, .. } => {
+            (Reduce, *root, combine.reduction, send.bytes(), send.bytes())
+        }
+        CollectiveCall::Allreduce { send, combine, .. } => {
+            (Allreduce, 0, combine.reduction, send.bytes(), send.bytes())
+        }
+    };
+    (signature(kind, root, reduction, bytes), all_bytes)
+}
+
+impl ShmEndpoint {
+    #[inline]
+    pub(super) fn collective_of_team(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        let mark = match self.purpose {
+            Purpose::Program => self.announce(place, &call)?,
+            Purpose::Library => {
+                let leaving = self.left;
+                let team = self.team_at(place).filter(|team| team.size() <= MOST_RANKS)?;
+                // Whoever still waits for this rank's messages is told that it has left, not that it makes another call.
+                if !leaving {
+                    team.count_call();
+                }
+                let members = team.size();
+                mark_of(&call, members).0
+            }
+        };
+        // The team is not in its place meanwhile: `idle` may use the endpoint.
+        let mut team = self.teams[place.0 as usize].take()?;
+        let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, mark, call);
+        self.teams[place.0 as usize] = Some(team);
+        Some(outcome)
+    }
+
+    /// Announces a program's call, and gives its mark if it should go through shared memory.
+    fn announce(&mut self, place: ContextPlace, call: &CollectiveCall<'_>) -> Option<u32> {
+        let members = self.team_at(place)?.size();
+        let (mut mark, all_bytes) = mark_of(call, members);
+        let native = members <= MOST_RANKS && all_bytes <= LONGEST_BYTES;
+        if place == ContextPlace::WORLD {
+            if let CollectiveCall::Barrier = call {
+                mark = self.engine.enter_barrier();
+            } else {
+                self.engine.enter(mark);
+            }
+        } else {
+            let team = self.team_at(place)?;
+            if native {
+                team.count_call();
+            } else {
+                team.count_call_by_messages(mark);
+            }
+        }
+        native.then_some(mark)
+    }
+}
+
+/// Where a block comes from; null if it is in its place.
+fn start_of(block: Option<Readable>) -> *const u8 {
+    block.map_or(std::ptr::null(), |block| block.as_ptr())
+}
+
+/// Where a block goes; null if it stays in its place.
+fn room_of(block: Option<Writable>) -> *mut u8 {
+    block.map_or(std::ptr::null_mut(), |block| block.as_mut_ptr())
+}
+
+/// Makes a call with its team.
+#[inline]
+fn carry_out(
+    team: &mut Team,
+    host: &mut Waiting<'_>,
+    mark: u32,
+    call: CollectiveCall<'_>,
+) -> Result<()> {
+    // SAFETY, of all arms: whoever made the memory of the call promised as many bytes as it says, until this returns.
+    match call {
+        CollectiveCall::Barrier => team.barrier(host, mark),
+        CollectiveCall::Broadcast { root, data } => unsafe {
+            team.broadcast(host, mark, root, data.as_mut_ptr(), data.bytes())
+        },
+        CollectiveCall::Scatter { root, send, receive, each } => unsafe {
+            team.scatter(host, mark, root, send.as_ptr(), room_of(receive), each)
+        },
+        CollectiveCall::Gather { root, send, receive, each } => unsafe {
+            team.gather(host, mark, root, start_of(send), receive.as_mut_ptr(), each)
+        },
+        CollectiveCall::Allgather { send, receive, each, told } => {
+            tell(team, told);
+            unsafe { team.allgather(host, mark, start_of(send), receive.as_mut_ptr(), each) }
+        }
+        CollectiveCall::AllToAll { send, receive, each, told } => {
+            tell(team, told);
+            let to = receive.as_mut_ptr();
+            let from = send.map_or(to.cast_const(), |send| send.as_ptr());
+            unsafe { team.all_to_all(host, mark, from, to, each) }
+        }
+        CollectiveCall::Reduce { root, send, receive, combine } => unsafe {
+            let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
+            team.reduce(host, mark, root, from, to, send.bytes(), combine)
+        },
+        CollectiveCall::Allreduce { send, receive, combine } => unsafe {
+            let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
+            team.allreduce(host, mark, from, to, send.bytes(), combine)
+        },
+    }
+}
+
+fn tell(team: &mut Team, told: Option<usize>) {
+    if let Some(bytes) = told {
+        team.misstate(bytes);
+    }
+}

@@ -1,0 +1,102 @@
+//! The shared memory of contexts: each member gives a board, and the team of all of them carries out the context's collectives.
+
+use std::ptr::NonNull;
+
+use contract::{ContextOffer, ContextPlace};
+
+use super::ShmEndpoint;
+use crate::arena;
+use crate::board::{BOARD_BYTES, Board};
+use crate::team::Team;
+
+/// A board of a team that this rank has left.
+pub(super) struct RetiredBoard {
+    board: NonNull<Board>,
+    members: usize,
+}
+
+impl RetiredBoard {
+    fn is_free(&self) -> bool {
+        // SAFETY: boards are never unmapped.
+        unsafe { self.board.as_ref() }.left.is_everybody(self.members)
+    }
+}
+
+impl ShmEndpoint {
+    /// The team of a context, if it has one.
+    #[inline]
+    pub(super) fn team_at(&mut self, place: ContextPlace) -> Option<&mut Team> {
+        self.teams.get_mut(place.0 as usize)?.as_deref_mut()
+    }
+
+    /// A board for this rank's part in a new team; [`ContextOffer::NOTHING`] if no memory is shared.
+    pub(super) fn offer_board(&mut self) -> ContextOffer {
+        let free = self.retired.iter().position(RetiredBoard::is_free);
+        let memory = match free {
+            Some(index) => Some(self.retired.swap_remove(index).board),
+            None => arena::allocate(BOARD_BYTES).map(NonNull::cast::<Board>),
+        };
+        let Some(memory) = memory else { return ContextOffer::NOTHING };
+        // SAFETY: it is ours alone, and all atomics, for which zeros are values.
+        unsafe { memory.write_bytes(0, 1) };
+        let segment = self.engine.segment();
+        let offset = segment.offset_in_arenas(memory.as_ptr().cast(), BOARD_BYTES);
+        offset.map_or(ContextOffer::NOTHING, |offset| ContextOffer(offset as u64))
+    }
+
+    /// Keeps a board for another use, once `members` have left it.
+    pub(super) fn retire_board(&mut self, offer: ContextOffer, members: usize) {
+        if offer == ContextOffer::NOTHING {
+            return;
+        }
+        let place = self.engine.segment().at_offset(offer.0 as usize, BOARD_BYTES);
+        let board = place.and_then(|place| NonNull::new(place.cast()));
+        self.retired.extend(board.map(|board| RetiredBoard { board, members }));
+    }
+
+    /// The team of these boards; none if one of them is not to be reached from here.
+    fn make_team(&self, members: &[usize], me: usize, offers: &[ContextOffer]) -> Option<Team> {
+        let segment = self.engine.segment();
+        let place = |offer: &ContextOffer| match *offer {
+            ContextOffer::NOTHING => None,
+            ContextOffer(offset) => segment.at_offset(offset as usize, BOARD_BYTES),
+        };
+        let boards: Option<Vec<_>> =
+            offers.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
+        let sharing = self.engine.sharing(members);
+        // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for another team only
+        // once all members have left this one.
+        Some(unsafe { Team::new(members.to_vec(), me, boards?, sharing) })
+    }
+
+    pub(super) fn open_team(
+        &mut self,
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> ContextPlace {
+        let team = match members.len() {
+            1 => None,
+            _ => self.make_team(members, me, offers),
+        };
+        if team.is_none() {
+            self.retire_board(offers[me], 0);
+        }
+        let place = self.free_places.pop().unwrap_or_else(|| {
+            self.teams.push(None);
+            ContextPlace(self.teams.len() as u32 - 1)
+        });
+        self.teams[place.0 as usize] = team.map(Box::new);
+        place
+    }
+
+    pub(super) fn close_team(&mut self, place: ContextPlace) {
+        let Some(team) = self.teams.get_mut(place.0 as usize) else { return };
+        if let Some(team) = team.take() {
+            let members = team.size();
+            let board = NonNull::new(team.leave().cast_mut());
+            self.retired.extend(board.map(|board| RetiredBoard { board, members }));
+        }
+        self.free_places.push(place);
+    }
+}

@@ -1,0 +1,63 @@
+//! Allreduce.
+
+use std::rc::Rc;
+
+use contract::{CollectiveCall, Endpoint};
+
+use super::Plan;
+use super::reduction::{Terms, deliver};
+use crate::engine::Context;
+use crate::error::Result;
+use crate::memory::Memory;
+use crate::operation::Reduction;
+use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+
+/// Combines the elements of all members at all of them: the same bits at each.
+pub struct Allreduce<E: Endpoint> {
+    context: Rc<Context<E>>,
+    terms: Terms,
+}
+
+impl<E: Endpoint> Allreduce<E> {
+    /// That of `input`, none where the elements are in the place of the result, to `output`.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
+    #[inline]
+    pub fn new(
+        context: &Rc<Context<E>>,
+        reduction: Reduction,
+        input: Option<Memory>,
+        output: Memory,
+    ) -> Result<Self> {
+        let terms = Terms::new(reduction, input, Some(output))?;
+        Ok(Allreduce { context: context.clone(), terms })
+    }
+}
+
+impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
+    fn context(&self) -> &Rc<Context<E>> {
+        &self.context
+    }
+
+    fn mark(&self) -> CollectiveMark {
+        CollectiveMark::of(CollectiveKind::Allreduce)
+    }
+
+    #[inline(always)]
+    fn native(&self) -> Option<Result> {
+        self.terms.native(&self.context, |send, receive, combine| CollectiveCall::Allreduce {
+            send,
+            receive,
+            combine,
+        })
+    }
+
+    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
+        let mut schedule = Schedule::new(at);
+        let result = self.terms.reduce_rounds(&mut schedule, 0);
+        schedule.broadcast_rounds(0, || result.readable(), || result.writable());
+        deliver(&mut schedule, &result, self.terms.output.as_ref());
+        schedule
+    }
+}

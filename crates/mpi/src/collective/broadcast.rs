@@ -1,0 +1,67 @@
+//! Broadcast.
+
+use std::rc::Rc;
+
+use contract::{CollectiveCall, Endpoint};
+
+use super::Plan;
+use super::native::Whole;
+use crate::engine::Context;
+use crate::error::Result;
+use crate::memory::Memory;
+use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+
+/// Copies the root's data to all members.
+pub struct Broadcast<E: Endpoint> {
+    context: Rc<Context<E>>,
+    root: usize,
+    memory: Memory,
+}
+
+impl<E: Endpoint> Broadcast<E> {
+    /// That of `memory`, which the root reads and the others write.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Root`](crate::ErrorClass::Root).
+    #[inline]
+    pub fn new(context: &Rc<Context<E>>, root: usize, memory: Memory) -> Result<Self> {
+        context.check_root(root)?;
+        Ok(Broadcast { context: context.clone(), root, memory })
+    }
+}
+
+impl<E: Endpoint + 'static> Plan<E> for Broadcast<E> {
+    fn context(&self) -> &Rc<Context<E>> {
+        &self.context
+    }
+
+    fn mark(&self) -> CollectiveMark {
+        CollectiveMark::rooted(CollectiveKind::Broadcast, self.root)
+    }
+
+    #[inline(always)]
+    fn native(&self) -> Option<Result> {
+        let is_root = self.context.rank() == self.root;
+        let whole = match is_root {
+            true => Whole::filled(&self.memory),
+            false => Whole::room(&self.memory),
+        };
+        let call = CollectiveCall::Broadcast { root: self.root, data: whole.writable() };
+        let outcome = self.context.collective(call)?;
+        if outcome.is_ok() && !is_root {
+            whole.deliver();
+        }
+        Some(outcome)
+    }
+
+    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
+        let is_root = at.rank == self.root;
+        let mut schedule = Schedule::new(at);
+        let place = match is_root {
+            true => schedule.outgoing(&self.memory),
+            false => schedule.incoming(&self.memory),
+        };
+        schedule.broadcast_rounds(self.root, || place.readable(), || place.writable());
+        schedule
+    }
+}

@@ -1,0 +1,152 @@
+//! Gather.
+
+use std::rc::Rc;
+
+use contract::{CollectiveCall, Endpoint, Writable};
+
+use super::Plan;
+use super::blocks::{
+    Blocks, check_both_apart, check_none_overlaps, check_number, copy, equal, incoming_from_others,
+};
+use super::native::{Whole, check_block};
+use crate::engine::Context;
+use crate::error::Result;
+use crate::memory::Memory;
+use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+
+/// Puts the data of member r into block r at the root.
+pub struct Gather<E: Endpoint> {
+    context: Rc<Context<E>>,
+    root: usize,
+    mine: Option<Memory>,
+    all: Option<Memory>,
+}
+
+impl<E: Endpoint> Gather<E> {
+    /// That of `mine`, none at a root whose block is in its place, to `all`, with as many elements for each member, which
+    /// only the root has.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Root`](crate::ErrorClass::Root), and [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two
+    /// overlap.
+    #[inline]
+    pub fn new(
+        context: &Rc<Context<E>>,
+        root: usize,
+        mine: Option<Memory>,
+        all: Option<Memory>,
+    ) -> Result<Self> {
+        context.check_root(root)?;
+        check_both_apart(mine.as_ref(), all.as_ref())?;
+        Ok(Gather { context: context.clone(), root, mine, all })
+    }
+}
+
+impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
+    fn context(&self) -> &Rc<Context<E>> {
+        &self.context
+    }
+
+    fn mark(&self) -> CollectiveMark {
+        CollectiveMark::rooted(CollectiveKind::Gather, self.root)
+    }
+
+    #[inline(always)]
+    fn native(&self) -> Option<Result> {
+        let (root, mine) = (self.root, self.mine.as_ref());
+        let own = mine.map(Whole::filled);
+        let send = own.as_ref().map(Whole::readable);
+        let Some(all) = &self.all else {
+            let each = mine.map_or(0, Memory::bytes);
+            let receive = Writable::empty();
+            return self.context.collective(CollectiveCall::Gather { root, send, receive, each });
+        };
+        let each = all.bytes() / self.context.size();
+        let checked = check_block(mine, 1, each);
+        let send = send.filter(|_| checked.is_ok());
+        let room = if mine.is_none() { Whole::filled(all) } else { Whole::room(all) };
+        let receive = room.writable();
+        let outcome =
+            self.context.collective(CollectiveCall::Gather { root, send, receive, each })?;
+        let outcome = checked.and(outcome);
+        if outcome.is_ok() {
+            room.deliver();
+        }
+        Some(outcome)
+    }
+
+    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
+        let size = at.members.size();
+        let blocks = self.all.as_ref().map_or(vec![], |all| equal(all, size));
+        schedule(at, self.root, self.mine.as_ref(), &blocks)
+    }
+}
+
+/// The same with blocks of any lengths.
+pub struct GatherUnequal<E: Endpoint> {
+    context: Rc<Context<E>>,
+    root: usize,
+    mine: Option<Memory>,
+    blocks: Blocks,
+}
+
+impl<E: Endpoint> GatherUnequal<E> {
+    /// That of `mine`, none at a root whose block is in its place, to the root's `blocks`, one for each member.
+    ///
+    /// # Errors
+    /// As of [`Gather::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
+    pub fn new(
+        context: &Rc<Context<E>>,
+        root: usize,
+        mine: Option<Memory>,
+        blocks: Vec<Memory>,
+    ) -> Result<Self> {
+        context.check_root(root)?;
+        if context.rank() == root {
+            check_number(&blocks, context.size())?;
+        }
+        check_none_overlaps(mine.as_ref(), &blocks)?;
+        Ok(GatherUnequal { context: context.clone(), root, mine, blocks })
+    }
+}
+
+impl<E: Endpoint + 'static> Plan<E> for GatherUnequal<E> {
+    fn context(&self) -> &Rc<Context<E>> {
+        &self.context
+    }
+
+    fn mark(&self) -> CollectiveMark {
+        CollectiveMark::rooted(CollectiveKind::GatherUnequal, self.root)
+    }
+
+    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
+        schedule(at, self.root, self.mine.as_ref(), &self.blocks)
+    }
+}
+
+/// The root takes a block from every rank.
+fn schedule<E: Endpoint>(
+    at: CollectiveContext<E>,
+    root: usize,
+    mine: Option<&Memory>,
+    blocks: &Blocks,
+) -> Schedule<E> {
+    let mut schedule = Schedule::new(at);
+    let rank = schedule.rank();
+    if rank != root {
+        if let Some(mine) = mine {
+            let piece = schedule.outgoing(mine);
+            schedule.round().send(root, piece.readable());
+        }
+        return schedule;
+    }
+    if let Some(mine) = mine {
+        copy(mine, &blocks[rank]);
+    }
+    let places = incoming_from_others(&mut schedule, blocks);
+    let round = schedule.round();
+    for (other, place) in places {
+        round.receive(other, place);
+    }
+    schedule
+}

@@ -1,0 +1,143 @@
+//! Collective operations. Each is a value: its arguments, checked. It runs to its end, is started, or becomes a persistent
+//! request; the fabric carries it out where it can, else a schedule of messages does.
+
+mod all_to_all;
+mod allgather;
+mod allreduce;
+mod barrier;
+mod blocks;
+mod broadcast;
+mod exchange;
+mod gather;
+mod native;
+mod reduce;
+mod reduce_scatter;
+mod reduction;
+mod scan;
+mod scatter;
+
+use std::rc::Rc;
+
+use contract::Endpoint;
+
+pub use all_to_all::{AllToAll, AllToAllUnequal};
+pub use allgather::{Allgather, AllgatherUnequal};
+pub use allreduce::Allreduce;
+pub use barrier::Barrier;
+pub use broadcast::Broadcast;
+pub use gather::{Gather, GatherUnequal};
+pub use reduce::Reduce;
+pub use reduce_scatter::ReduceScatter;
+pub use scan::{Scan, ScanKind};
+pub use scatter::{Scatter, ScatterUnequal};
+
+use crate::engine::Context;
+use crate::error::Result;
+use crate::request::{Action, Request};
+use crate::schedule::{self, CollectiveContext, CollectiveMark, Manner, Schedule};
+
+/// How a collective is carried out. Only this crate has collectives.
+pub trait Plan<E: Endpoint>: Sized + 'static {
+    /// Whose members make it.
+    fn context(&self) -> &Rc<Context<E>>;
+
+    /// What the members compare.
+    fn mark(&self) -> CollectiveMark;
+
+    /// Has the fabric carry it out; `None` if that leaves it to messages.
+    #[inline(always)]
+    fn native(&self) -> Option<Result> {
+        None
+    }
+
+    /// The messages that carry it out.
+    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E>;
+}
+
+/// A collective operation whose arguments are checked. All members of its context go on with it alike.
+///
+/// Its memory was promised where its [`Memory`](crate::Memory) was made, and must last until it has ended.
+pub trait Collective<E: Endpoint + 'static>: Plan<E> {
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Truncated`](crate::ErrorClass::Truncated) if the members disagree about lengths,
+    /// [`ErrorClass::Other`](crate::ErrorClass::Other) if they make different calls, and errors that end the run.
+    #[inline]
+    fn run(self) -> Result {
+        match self.native() {
+            Some(outcome) => outcome,
+            None => self.run_by_messages(),
+        }
+    }
+
+    /// Carries it out by messages.
+    ///
+    /// # Errors
+    /// As for [`run`](Collective::run).
+    #[cold]
+    fn run_by_messages(self) -> Result {
+        let mark = self.mark().in_manner(Manner::Blocking);
+        schedule::finish(self.schedule(CollectiveContext::next(self.context(), mark)))
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// Those that end the run. Others come with the request's end.
+    fn start(self) -> Result<Request<E>> {
+        let mark = self.mark().in_manner(Manner::Nonblocking);
+        let schedule = self.schedule(CollectiveContext::next(self.context(), mark));
+        let action = Action::Collective(schedule::start(schedule)?);
+        Ok(Request::new(self.context().engine(), action))
+    }
+
+    /// A request that starts it, any number of times.
+    fn persistent(self) -> Request<E> {
+        let mark = self.mark().in_manner(Manner::Persistent);
+        let at = CollectiveContext::next(self.context(), mark);
+        let engine = self.context().engine().clone();
+        Request::persistent(&engine, move || {
+            Ok(Action::Collective(schedule::start(self.schedule(at.clone()))?))
+        })
+    }
+}
+
+impl<E: Endpoint + 'static, P: Plan<E>> Collective<E> for P {}
+
+/// Gathers as many bytes from every member, in the order of their ranks.
+///
+/// # Errors
+/// Those that end the run.
+pub(crate) fn allgather_bytes<E: Endpoint + 'static>(
+    at: CollectiveContext<E>,
+    mine: &[u8],
+) -> Result<Vec<u8>> {
+    let all = Rc::new(std::cell::RefCell::new(Vec::new()));
+    let place = all.clone();
+    schedule::finish(gather_then(at, mine, move |_, bytes| {
+        *place.borrow_mut() = bytes.to_vec();
+        Ok(())
+    }))?;
+    Ok(all.take())
+}
+
+/// The schedule of the same, which hands the bytes on.
+pub(crate) fn gather_then<E: Endpoint>(
+    at: CollectiveContext<E>,
+    mine: &[u8],
+    then: impl FnOnce(&mut E, &[u8]) -> Result + 'static,
+) -> Schedule<E> {
+    let mut schedule = Schedule::new(at);
+    let (each, rank, ranks) = (mine.len(), schedule.rank(), schedule.size());
+    let all = schedule.storage(each * ranks);
+    let block = |rank: usize| rank * each..(rank + 1) * each;
+    all.write(rank * each, mine);
+    let round = schedule.round();
+    for other in (0..ranks).filter(|&other| other != rank) {
+        round.receive(other, all.writable(block(other)));
+        round.send(other, all.readable(block(rank)));
+    }
+    schedule.finally(move |endpoint| all.with(0..each * ranks, |bytes| then(endpoint, bytes)));
+    schedule
+}

@@ -1,0 +1,105 @@
+//! How members agree on a new context.
+
+use contract::{ContextOffer, Endpoint};
+
+use crate::collective::allgather_bytes;
+use crate::engine::Context;
+use crate::error::Result;
+use crate::schedule::CollectiveContext;
+
+/// What a member gives for a new context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Proposal {
+    /// That of the first member counts: one that no rank has given out before, however many agreements are under way and
+    /// in whichever order they end.
+    number: u32,
+    /// What its fabric offers, if it becomes a member of a context of several.
+    offer: ContextOffer,
+}
+
+impl Proposal {
+    pub(super) const BYTES: usize = 12;
+
+    /// This process's.
+    pub(super) fn new<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
+        let engine = at.context.engine();
+        let number = engine.propose_context(at.rank == 0)?;
+        let offer = match at.members.size() {
+            1 => ContextOffer::NOTHING,
+            _ => engine.endpoint()?.offer_context(),
+        };
+        Ok(Proposal { number, offer })
+    }
+
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        [&self.number.to_ne_bytes()[..], &self.offer.0.to_ne_bytes()].concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let (number, rest) = bytes.split_first_chunk().expect("a proposal has a number");
+        let offer = rest.first_chunk().expect("a proposal has an offer");
+        let offer = ContextOffer(u64::from_ne_bytes(*offer));
+        Proposal { number: u32::from_ne_bytes(*number), offer }
+    }
+}
+
+/// What all members gave.
+pub(super) struct Agreement {
+    number: u32,
+    offers: Vec<ContextOffer>,
+}
+
+impl Agreement {
+    /// From as many bytes of each, which begin with a proposal.
+    pub(super) fn read(all: &[u8], each: usize) -> Self {
+        let proposals = all.chunks(each).map(Proposal::from_bytes);
+        let offers = proposals.map(|proposal| proposal.offer).collect();
+        Agreement { number: Proposal::from_bytes(all).number, offers }
+    }
+
+    /// Proposals alone.
+    pub(super) fn with<E: Endpoint + 'static>(at: &CollectiveContext<E>) -> Result<Self> {
+        let mine = Proposal::new(at)?.to_bytes();
+        Ok(Agreement::read(&allgather_bytes(at.clone(), &mine)?, Proposal::BYTES))
+    }
+
+    /// Opens the new context, if this process is one of its members. `at` is where they agreed.
+    pub(super) fn open<E: Endpoint>(
+        self,
+        endpoint: &mut E,
+        at: &CollectiveContext<E>,
+        new: Option<&Context<E>>,
+    ) -> Result {
+        let several = new.filter(|new| new.size() > 1);
+        let offer_of = |member: &usize| {
+            let place = at.members.rank_of(*member).expect("one of those who agreed");
+            self.offers[place]
+        };
+        if let Some(new) = several {
+            let offers: Vec<_> = new.members().iter().map(offer_of).collect();
+            return new.open(endpoint, self.number, &offers);
+        }
+        let own = self.offers[at.rank];
+        if own != ContextOffer::NOTHING {
+            endpoint.withdraw_context(own);
+        }
+        new.map_or(Ok(()), |new| new.open(endpoint, self.number, &[ContextOffer::NOTHING]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_the_first_member_counts_and_every_offer() {
+        let proposal = |number, offer| Proposal { number, offer: ContextOffer(offer) };
+        let (first, second) = (proposal(7, 1 << 40), proposal(9, u64::MAX));
+        assert_eq!(Proposal::from_bytes(&first.to_bytes()), first);
+        // Four more bytes of each, which are not the agreement's.
+        let all = [first.to_bytes(), vec![1; 4], second.to_bytes(), vec![2; 4]].concat();
+        let agreed = Agreement::read(&all, Proposal::BYTES + 4);
+        assert_eq!(agreed.number, 7);
+        assert_eq!(agreed.offers, [ContextOffer(1 << 40), ContextOffer::NOTHING]);
+    }
+}

@@ -1,0 +1,134 @@
+//! Parts of communicators. All members call alike.
+
+use contract::Endpoint;
+
+use super::Communicator;
+use super::agree::{Agreement, Proposal};
+use crate::cartesian::Cartesian;
+use crate::collective::allgather_bytes;
+use crate::engine::Context;
+use crate::error::{ErrorClass, Result, ensure};
+use crate::group::Group;
+use crate::schedule::CollectiveKind;
+
+/// What a member says of the part that it wants to be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Choice {
+    /// None for no part at all.
+    colour: Option<u32>,
+    key: i64,
+}
+
+impl Choice {
+    const BYTES: usize = 16;
+
+    fn to_bytes(self) -> [u8; Choice::BYTES] {
+        let colour = self.colour.map_or(-1, i64::from);
+        let mut bytes = [0; Choice::BYTES];
+        bytes[..8].copy_from_slice(&colour.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.key.to_ne_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let (colour, rest) = bytes.split_first_chunk().expect("a choice has a colour");
+        let key = rest.first_chunk().expect("a choice has a key");
+        let colour = u32::try_from(i64::from_ne_bytes(*colour)).ok();
+        Choice { colour, key: i64::from_ne_bytes(*key) }
+    }
+}
+
+/// The members of a colour, by key and then by old rank.
+fn members_of(colour: u32, choices: &[Choice]) -> Vec<usize> {
+    let same = (0..choices.len()).filter(|&rank| choices[rank].colour == Some(colour));
+    let mut same: Vec<usize> = same.collect();
+    same.sort_by_key(|&rank| choices[rank].key);
+    same
+}
+
+impl<E: Endpoint + 'static> Communicator<E> {
+    /// One communicator for all members that give the same colour, in the order of their keys and then of their old ranks;
+    /// none for who gives no colour.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Other`] if the members make different calls, and those that end the run.
+    pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Self>> {
+        let at = self.next_making(CollectiveKind::Split);
+        let mut mine = Proposal::new(&at)?.to_bytes();
+        mine.extend(Choice { colour, key }.to_bytes());
+        let all = allgather_bytes(at.clone(), &mine)?;
+        let agreement = Agreement::read(&all, mine.len());
+        let choice = |words: &[u8]| Choice::from_bytes(&words[Proposal::BYTES..]);
+        let choices: Vec<Choice> = all.chunks(mine.len()).map(choice).collect();
+        let context = colour.and_then(|colour| {
+            let ranks = members_of(colour, &choices).into_iter();
+            let members: Vec<usize> = ranks.map(|rank| self.group().members()[rank]).collect();
+            Context::new(self.engine().clone(), Group::from(members))
+        });
+        agreement.open(&mut *self.engine().endpoint()?, &at, context.as_ref())?;
+        Ok(context.map(Communicator::of))
+    }
+
+    /// One communicator for all members whose processes share memory: those on one host, as far as their kernels tell.
+    ///
+    /// # Errors
+    /// As of [`split`](Communicator::split).
+    pub fn split_by_host(&self, key: i64) -> Result<Option<Self>> {
+        let at = self.next_making(CollectiveKind::Split);
+        let mine = hosts::domain().to_ne_bytes();
+        let all = allgather_bytes(at, &mine)?;
+        let first = all.chunks(mine.len()).position(|one| one == mine);
+        self.split(first.map(|rank| rank as u32), key)
+    }
+
+    /// Splits, and gives the part a grid.
+    ///
+    /// # Errors
+    /// As of [`split`](Communicator::split).
+    pub fn split_with_topology(
+        &self,
+        colour: Option<u32>,
+        key: i64,
+        grid: Cartesian,
+    ) -> Result<Option<Self>> {
+        let part = self.split(colour, key)?;
+        Ok(part.map(|part| Communicator { topology: Some(grid), ..part }))
+    }
+
+    /// A communicator whose ranks are those of a grid; none for members that it has no place for.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Dimensions`] if it has more places than there are members, and as of [`split`](Communicator::split).
+    pub fn with_cartesian(&self, grid: Cartesian) -> Result<Option<Self>> {
+        let (needed, size) = (grid.size(), self.size());
+        ensure!(
+            needed <= size,
+            ErrorClass::Dimensions,
+            "a grid of {needed} in a communicator of {size}"
+        );
+        let colour = (self.rank() < needed).then_some(0);
+        self.split_with_topology(colour, self.rank() as i64, grid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_ordered_by_key_and_then_by_old_rank() {
+        let choice = |colour, key| Choice { colour, key };
+        let choices = [
+            choice(Some(1), 2),
+            choice(None, 0),
+            choice(Some(1), -1),
+            choice(Some(1), 2),
+            choice(Some(2), i64::MIN),
+        ];
+        for one in choices {
+            assert_eq!(Choice::from_bytes(&one.to_bytes()), one);
+        }
+        assert_eq!(members_of(1, &choices), [2, 0, 3]);
+        assert_eq!(members_of(2, &choices), [4]);
+    }
+}

@@ -1,0 +1,76 @@
+//! What goes on whenever a process looks at its messages.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use contract::Request;
+
+use crate::error::Result;
+
+/// An operation of several messages on its way.
+pub(crate) trait Activity<E> {
+    /// Goes as far as it can.
+    fn advance(&self, endpoint: &mut E);
+
+    /// Whether it has ended, well or not.
+    fn has_ended(&self) -> bool;
+
+    /// A message of it that can never come to its end, because the rank that it needs has left.
+    fn hopeless(&self, endpoint: &E) -> Option<Request>;
+
+    /// Whether it ended well; asked for once.
+    fn take_outcome(&self) -> Result;
+
+    /// The number of the context that it belongs to.
+    fn context(&self) -> u32;
+}
+
+/// A request that nobody waits for any more, whose memory is needed until it ends.
+pub(crate) trait Orphan<E> {
+    /// Whether it has ended.
+    fn has_ended(&self, endpoint: &E) -> bool;
+
+    /// Whether the process waits for it before it leaves the run.
+    fn is_waited_for(&self) -> bool;
+
+    /// Takes note of the end.
+    fn settle(&self, endpoint: &mut E);
+}
+
+/// The activities under way.
+pub(super) struct Activities<E>(RefCell<Vec<Rc<dyn Activity<E>>>>);
+
+impl<E> Default for Activities<E> {
+    fn default() -> Self {
+        Activities(RefCell::default())
+    }
+}
+
+impl<E> Activities<E> {
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    pub(super) fn add(&self, activity: Rc<dyn Activity<E>>) {
+        self.0.borrow_mut().push(activity);
+    }
+
+    /// Goes on with all of them.
+    #[inline]
+    pub(super) fn advance(&self, endpoint: &mut E) {
+        if !self.is_empty() {
+            self.advance_each(endpoint);
+        }
+    }
+
+    #[cold]
+    fn advance_each(&self, endpoint: &mut E) {
+        // A user's operation may start another, so the list must not be held meanwhile.
+        let running = self.0.borrow().clone();
+        for activity in &running {
+            activity.advance(endpoint);
+        }
+        self.0.borrow_mut().retain(|activity| !activity.has_ended());
+    }
+}

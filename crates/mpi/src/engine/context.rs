@@ -1,0 +1,198 @@
+//! A communicator's context: its members and its private space of messages.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use contract::{ContextOffer, ContextPlace, Endpoint, Envelope};
+
+use super::{Engine, SendBuffer};
+use crate::error::{Error, ErrorClass, Result};
+use crate::group::Group;
+use crate::status::Status;
+
+/// Some processes of the run, with messages of their own.
+///
+/// What is under way keeps it, so that it may outlive its communicator.
+pub struct Context<E: Endpoint> {
+    engine: Rc<Engine<E>>,
+    group: Group,
+    rank: usize,
+    /// Whether the ranks of the run and of the context are the same.
+    is_identity: bool,
+    /// Set once all members have agreed on it.
+    number: Cell<u32>,
+    /// Where the fabric has it; none before the members have agreed, and after it was closed.
+    place: Cell<Option<ContextPlace>>,
+    /// Counts the collective calls, so that messages of two that are under way together do not meet.
+    sequence: Cell<u32>,
+    /// For its buffered sends, if the program has given it one of its own.
+    send_buffer: Rc<SendBuffer>,
+}
+
+/// Tags of messages that make a communicator for some members of another lie above those of collective calls.
+pub(crate) const GROUP_TAGS: u32 = 1 << 31;
+
+impl<E: Endpoint> Context<E> {
+    /// A context of some processes that has no number yet; none if this process is not one of them.
+    pub(crate) fn new(engine: Rc<Engine<E>>, group: Group) -> Option<Self> {
+        Some(Context {
+            rank: group.rank_of(engine.rank())?,
+            is_identity: group.is_identity(),
+            engine,
+            group,
+            send_buffer: SendBuffer::default().into(),
+            number: Cell::new(0),
+            place: Cell::new(None),
+            sequence: Cell::new(0),
+        })
+    }
+
+    /// One that the fabric has had from the beginning.
+    pub(crate) fn with_place(self, number: u32, place: Option<ContextPlace>) -> Self {
+        self.number.set(number);
+        self.place.set(place);
+        self
+    }
+
+    /// Opens it, once its members have agreed on a number and told each other what they offer for it.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub(crate) fn open(&self, endpoint: &mut E, number: u32, offers: &[ContextOffer]) -> Result {
+        self.number.set(number);
+        self.place.set(Some(endpoint.open_context(number, self.members(), self.rank, offers)?));
+        Ok(())
+    }
+
+    /// Closes it, as all members do in the end.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub(crate) fn close(&self) -> Result {
+        let Some(place) = self.place.take() else { return Ok(()) };
+        Ok(self.engine.endpoint()?.close_context(place)?)
+    }
+
+    /// The engine that it belongs to.
+    #[inline(always)]
+    pub fn engine(&self) -> &Rc<Engine<E>> {
+        &self.engine
+    }
+
+    /// Its members, as ranks of the run.
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// The ranks of the run, by rank of the context.
+    #[inline(always)]
+    pub fn members(&self) -> &[usize] {
+        self.group.members()
+    }
+
+    /// The buffer of its own for buffered sends.
+    pub fn send_buffer(&self) -> &Rc<SendBuffer> {
+        &self.send_buffer
+    }
+
+    /// This process's rank in it.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many members it has.
+    #[inline(always)]
+    pub fn size(&self) -> usize {
+        self.group.size()
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.number.get()
+    }
+
+    /// Whether a rank of the run is the same number in it.
+    #[inline(always)]
+    pub(crate) fn is_identity(&self) -> bool {
+        self.is_identity
+    }
+
+    #[inline(always)]
+    pub(crate) fn place(&self) -> Option<ContextPlace> {
+        self.place.get()
+    }
+
+    /// The context of the messages that programs send.
+    #[inline(always)]
+    pub(crate) fn of_programs(&self) -> u32 {
+        2 * self.number.get()
+    }
+
+    /// The context of the messages inside collectives.
+    pub(crate) fn of_collectives(&self) -> u32 {
+        2 * self.number.get() + 1
+    }
+
+    /// A tag that only the next collective call has.
+    pub(crate) fn next_tag(&self) -> u32 {
+        let tag = self.sequence.get();
+        self.sequence.set((tag + 1) % GROUP_TAGS);
+        tag
+    }
+
+    /// The rank here of a rank of the run.
+    #[inline]
+    pub(crate) fn rank_of(&self, member: usize) -> usize {
+        if self.is_identity {
+            return member;
+        }
+        self.group.rank_of(member).unwrap_or(member)
+    }
+
+    /// The rank of the run behind a rank here.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Rank`].
+    #[inline]
+    pub fn member(&self, rank: usize) -> Result<usize> {
+        self.members().get(rank).copied().ok_or_else(|| self.no_member(ErrorClass::Rank, rank))
+    }
+
+    /// A root, checked.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Root`].
+    #[inline]
+    pub fn check_root(&self, root: usize) -> Result {
+        if root < self.size() { Ok(()) } else { Err(self.no_member(ErrorClass::Root, root)) }
+    }
+
+    #[cold]
+    fn no_member(&self, class: ErrorClass, rank: usize) -> Error {
+        let what = if class == ErrorClass::Root { "root" } else { "rank" };
+        Error::new(class, format!("{what} {rank} of a communicator of {}", self.size()))
+    }
+
+    /// What a message that a receive of `envelope.room` bytes has taken says.
+    pub(crate) fn status_of(&self, envelope: &Envelope) -> (Status, Result) {
+        let source = self.rank_of(envelope.source as usize);
+        let kept = envelope.bytes.min(envelope.room);
+        let status = Status::new(source as u32, envelope.tag, kept as u64);
+        let outcome = match envelope.is_cut() {
+            true => Err(too_long(envelope, source).in_context(self.number.get())),
+            false => Ok(()),
+        };
+        (status, outcome)
+    }
+}
+
+/// The error of a message that does not fit its receive.
+#[cold]
+pub(crate) fn too_long(envelope: &Envelope, source: usize) -> Error {
+    let Envelope { bytes, tag, room, .. } = envelope;
+    let what = format!(
+        "a message of {bytes} bytes from rank {source} with tag {tag} is too long for a buffer of {room} bytes"
+    );
+    Error::new(ErrorClass::Truncated, what)
+}

@@ -1,0 +1,139 @@
+//! What all communicators and requests of a process share: its endpoint, and all that is under way.
+
+mod activity;
+mod context;
+mod send_buffer;
+mod waiting;
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::rc::Rc;
+
+use contract::{ContextNumbers, Endpoint};
+
+pub(crate) use activity::{Activity, Orphan};
+pub use context::Context;
+pub(crate) use context::{GROUP_TAGS, too_long};
+pub use send_buffer::{Capacity, SendBuffer};
+
+use crate::error::{Error, ErrorClass, Result};
+use activity::Activities;
+
+/// The contexts of the world and of each process alone, which no agreement gives out.
+pub(crate) const WORLD_CONTEXT: u32 = 0;
+/// See [`WORLD_CONTEXT`].
+pub(crate) const SELF_CONTEXT: u32 = 1;
+const KEPT_CONTEXTS: u32 = 2;
+
+/// One process's engine.
+pub struct Engine<E: Endpoint> {
+    /// None once the process has left the run.
+    endpoint: RefCell<Option<E>>,
+    rank: usize,
+    size: usize,
+    activities: Activities<E>,
+    orphans: RefCell<Vec<Box<dyn Orphan<E>>>>,
+    numbers: RefCell<ContextNumbers>,
+    /// The number of the next message that a matched probe finds.
+    next_claim: Cell<u32>,
+    /// This process is about to leave the run, and has told the others.
+    leaving: Cell<bool>,
+    send_buffer: Rc<SendBuffer>,
+}
+
+impl<E: Endpoint> Engine<E> {
+    /// The engine over an endpoint.
+    pub fn new(endpoint: E) -> Self {
+        let (rank, size) = (endpoint.rank(), endpoint.size());
+        Engine {
+            endpoint: RefCell::new(Some(endpoint)),
+            rank,
+            size,
+            activities: Activities::default(),
+            orphans: RefCell::default(),
+            numbers: RefCell::new(ContextNumbers::new(rank, size, KEPT_CONTEXTS)),
+            next_claim: Cell::new(0),
+            leaving: Cell::new(false),
+            send_buffer: Rc::default(),
+        }
+    }
+
+    /// This process's number in the run.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many processes the run has.
+    #[inline(always)]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The endpoint, for as long as nobody else uses it.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Other`] inside a call that uses it, as in a user's operation, and once the process has left the run.
+    #[inline(always)]
+    pub fn endpoint(&self) -> Result<RefMut<'_, E>> {
+        let Ok(held) = self.endpoint.try_borrow_mut() else { return Err(is_in_use()) };
+        if held.is_none() {
+            return Err(has_left());
+        }
+        Ok(RefMut::map(held, |one| one.as_mut().expect("just checked")))
+    }
+
+    /// Takes the endpoint out for good, as the process leaves the run; none if it is in use, or was taken before.
+    pub fn take_endpoint(&self) -> Option<E> {
+        self.endpoint.try_borrow_mut().ok()?.take()
+    }
+
+    /// The number that this process proposes for a context to come; `take` says whether the proposal counts.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Other`] when all have been given out.
+    pub(crate) fn propose_context(&self, take: bool) -> Result<u32> {
+        Ok(self.numbers.borrow_mut().propose(take)?)
+    }
+
+    /// The number that the next message gets which a matched probe finds; [`count_claim`](Engine::count_claim) goes on.
+    pub(crate) fn next_claim(&self) -> u32 {
+        self.next_claim.get()
+    }
+
+    pub(crate) fn count_claim(&self) {
+        self.next_claim.set(self.next_claim.get().wrapping_add(1));
+    }
+
+    /// The buffer of buffered sends in communicators that have none of their own.
+    pub fn send_buffer(&self) -> &Rc<SendBuffer> {
+        &self.send_buffer
+    }
+
+    /// Whether this process is about to leave the run.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.get()
+    }
+
+    /// Tells the others that this process leaves the run: who waits for a message of its waits in vain.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub(crate) fn announce_end(&self) -> Result {
+        self.endpoint()?.leave()?;
+        self.leaving.set(true);
+        Ok(())
+    }
+}
+
+#[cold]
+fn is_in_use() -> Error {
+    Error::new(
+        ErrorClass::Other,
+        "a user's function called back into communication that is under way",
+    )
+}
+
+#[cold]
+fn has_left() -> Error {
+    Error::new(ErrorClass::Other, "the process has left the run")
+}

@@ -1,0 +1,123 @@
+//! Buffered sends: the data is copied, and the call returns.
+//!
+//! The copies lie on our own heap; what the program attaches only says how much may be under way at once, as the standard
+//! counts it: the data and an overhead for each message.
+
+use std::cell::{Cell, RefCell};
+
+use contract::{Completion, Endpoint, Request};
+
+use super::Engine;
+use crate::error::{ErrorClass, Result, ensure};
+use crate::memory::Storage;
+
+/// How much may be under way at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// So many bytes, [`SendBuffer::OVERHEAD_BYTES`] for each message among them.
+    Bytes(usize),
+    /// As much as there is memory for.
+    Automatic,
+}
+
+/// What is attached, and what is under way.
+#[derive(Default)]
+pub struct SendBuffer {
+    attached: Cell<Option<Capacity>>,
+    under_way: RefCell<Vec<(Request, Storage)>>,
+}
+
+impl SendBuffer {
+    /// What each message takes of the capacity besides its data: what MPI calls MPI_BSEND_OVERHEAD.
+    pub const OVERHEAD_BYTES: usize = 512;
+
+    /// Whether there is a capacity.
+    pub fn is_attached(&self) -> bool {
+        self.attached.get().is_some()
+    }
+
+    /// Gives it a capacity.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Buffer`] if it has one.
+    pub fn attach(&self, capacity: Capacity) -> Result {
+        ensure!(!self.is_attached(), ErrorClass::Buffer, "a buffer is attached already");
+        self.attached.set(Some(capacity));
+        Ok(())
+    }
+
+    /// Takes the capacity away, once everything has gone.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn detach<E: Endpoint>(&self, engine: &Engine<E>) -> Result {
+        self.flush(engine)?;
+        self.attached.set(None);
+        Ok(())
+    }
+
+    /// Sends `data`, which is kept until it has gone.
+    pub(crate) fn send<E: Endpoint>(
+        &self,
+        endpoint: &mut E,
+        (to, context, tag): (usize, u32, u32),
+        data: Vec<u8>,
+    ) -> Result {
+        endpoint.progress()?;
+        self.forget_ended(endpoint);
+        let taken = |bytes: usize| bytes + Self::OVERHEAD_BYTES;
+        let used: usize = self.under_way.borrow().iter().map(|(_, one)| taken(one.bytes())).sum();
+        let needed = taken(data.len());
+        let left = match self.attached.get() {
+            Some(Capacity::Automatic) => usize::MAX,
+            Some(Capacity::Bytes(size)) => size.saturating_sub(used),
+            None => 0,
+        };
+        ensure!(
+            needed <= left,
+            ErrorClass::Buffer,
+            "{needed} bytes are needed, and {left} of the attached buffer are left"
+        );
+        let data = Storage::from(data);
+        let readable = data.readable(0..data.bytes());
+        let started = endpoint.post_send(to, context, tag, readable, Completion::Local)?;
+        self.under_way.borrow_mut().push((started, data));
+        self.forget_ended(endpoint);
+        Ok(())
+    }
+
+    fn forget_ended<E: Endpoint>(&self, endpoint: &mut E) {
+        self.under_way.borrow_mut().retain(|(started, _)| {
+            let ended = endpoint.is_done(*started);
+            if ended {
+                endpoint.end(*started);
+            }
+            !ended
+        });
+    }
+
+    /// Whether everything has gone.
+    pub fn is_empty<E: Endpoint>(&self, endpoint: &E) -> bool {
+        self.under_way.borrow().iter().all(|(started, _)| endpoint.is_done(*started))
+    }
+
+    /// Waits until everything has gone.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn flush<E: Endpoint>(&self, engine: &Engine<E>) -> Result {
+        if self.under_way.borrow().is_empty() {
+            return Ok(());
+        }
+        engine.wait_until(&mut |endpoint| self.is_empty(endpoint))?;
+        self.forget_ended(&mut *engine.endpoint()?);
+        Ok(())
+    }
+}
+
+impl Drop for SendBuffer {
+    /// What is still under way needs its memory for ever.
+    fn drop(&mut self) {
+        std::mem::forget(self.under_way.take());
+    }
+}

@@ -1,0 +1,12 @@
+//! Point-to-point messages.
+
+mod exchange;
+mod probe;
+mod quick;
+mod receive;
+mod send;
+
+pub use exchange::ExchangeCall;
+pub use probe::{Claimed, Patience, claim, probe};
+pub use receive::ReceiveCall;
+pub use send::{Mode, SendCall};

@@ -1,0 +1,117 @@
+//! Looking for messages, and receiving those that were found.
+
+use std::rc::Rc;
+
+use contract::{Endpoint, Envelope, Selector};
+
+use super::receive::ReceiveCall;
+use crate::engine::{Context, Engine};
+use crate::error::{ErrorClass, Result, ensure};
+use crate::memory::Memory;
+use crate::status::{Peer, Status};
+
+/// The context of messages that were claimed, which no communicator has.
+const CLAIMED: u32 = u32::MAX;
+
+/// Whether a probe waits for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// It does.
+    Wait,
+    /// It looks once.
+    Once,
+}
+
+/// A message that was found, and that only this leads to.
+pub struct Claimed<E: Endpoint> {
+    context: Rc<Context<E>>,
+    /// None of the null process, whose message is always there.
+    message: Option<(Selector, Envelope)>,
+}
+
+impl<E: Endpoint> Claimed<E> {
+    /// The message of the null process.
+    pub fn of_nobody(context: &Rc<Context<E>>) -> Self {
+        Claimed { context: context.clone(), message: None }
+    }
+
+    /// The receive of the message into `memory`.
+    pub fn receive(self, memory: Memory) -> ReceiveCall<E> {
+        ReceiveCall::of_claimed(&self.context, memory, self.message)
+    }
+}
+
+fn status_of<E: Endpoint>(context: &Context<E>, envelope: &Envelope) -> Status {
+    let source = context.rank_of(envelope.source as usize);
+    Status::new(source as u32, envelope.tag, envelope.bytes as u64)
+}
+
+/// Looks once, or until there is something.
+fn find<E: Endpoint>(
+    engine: &Engine<E>,
+    patience: Patience,
+    selector: Selector,
+    look: &mut dyn FnMut(&mut E) -> contract::Result<Option<Envelope>>,
+) -> Result<Option<Envelope>> {
+    if patience == Patience::Once {
+        engine.progress()?;
+        return Ok(look(&mut *engine.endpoint()?)?);
+    }
+    let mut found = Ok(None);
+    let mut lost = false;
+    engine.wait_until(&mut |endpoint| {
+        // Asked before the look: what a rank sent before it left is then found.
+        lost = endpoint.none_will_send(selector);
+        found = look(endpoint);
+        lost || !matches!(found, Ok(None))
+    })?;
+    let found = found?;
+    ensure!(
+        found.is_some() || !lost,
+        ErrorClass::Other,
+        "every rank that could send the message has called MPI_Finalize"
+    );
+    Ok(found)
+}
+
+/// Looks for a message; none if there is none yet.
+///
+/// # Errors
+/// [`ErrorClass::Rank`], [`ErrorClass::Other`] if all who could send it have left, and those that end the run.
+pub fn probe<E: Endpoint>(
+    context: &Rc<Context<E>>,
+    source: Peer,
+    tag: Option<u32>,
+    patience: Patience,
+) -> Result<Option<Status>> {
+    let Some(selector) = context.selector(source, tag)? else {
+        return Ok(Some(Status::of_nobody()));
+    };
+    let look = &mut |endpoint: &mut E| endpoint.probe(selector);
+    let found = find(context.engine(), patience, selector, look)?;
+    Ok(found.map(|envelope| status_of(context, &envelope)))
+}
+
+/// Looks for a message and hides it from everybody else; none if there is none yet.
+///
+/// # Errors
+/// As of [`probe`].
+pub fn claim<E: Endpoint>(
+    context: &Rc<Context<E>>,
+    source: Peer,
+    tag: Option<u32>,
+    patience: Patience,
+) -> Result<Option<(Claimed<E>, Status)>> {
+    let Some(selector) = context.selector(source, tag)? else {
+        return Ok(Some((Claimed::of_nobody(context), Status::of_nobody())));
+    };
+    let engine = context.engine();
+    let number = engine.next_claim();
+    let look = &mut |endpoint: &mut E| endpoint.claim(selector, CLAIMED, number);
+    let Some(envelope) = find(engine, patience, selector, look)? else { return Ok(None) };
+    engine.count_claim();
+    let hidden = Selector { context: CLAIMED, source: Some(envelope.source), tag: Some(number) };
+    let message = Some((hidden, envelope));
+    let status = status_of(context, &envelope);
+    Ok(Some((Claimed { context: context.clone(), message }, status)))
+}

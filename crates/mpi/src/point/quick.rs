@@ -1,0 +1,95 @@
+//! The shortest way for sends and receives of plain data, blocking or started: no object is made, cloned or counted.
+//!
+//! Whatever is out of the ordinary, wrong arguments too, is left to the general way: then these return nothing, and have done
+//! nothing. All of it is forced into the functions that call it; why, the engine of `fabric-shm` says.
+
+use contract::{Completion, Endpoint, Envelope, Readable, Selector, Writable};
+
+use crate::engine::{Context, Engine};
+use crate::error::Result;
+use crate::request::LightRequest;
+
+impl<E: Endpoint> Engine<E> {
+    /// Where a message to another member goes: the rank of the run, which is not this one.
+    #[inline(always)]
+    fn other_member(&self, context: &Context<E>, to: usize) -> Option<usize> {
+        let to = *context.members().get(to)?;
+        (to != self.rank()).then_some(to)
+    }
+
+    /// A standard send of plain data to another member.
+    #[inline(always)]
+    pub fn send_plainly(
+        &self,
+        context: &Context<E>,
+        to: usize,
+        tag: u32,
+        data: Readable,
+    ) -> Option<Result> {
+        let to = self.other_member(context, to)?;
+        if !self.is_idle() {
+            return None;
+        }
+        let mut endpoint = self.endpoint().ok()?;
+        let sent = endpoint.send(to, context.of_programs(), tag, data.as_slice());
+        Some(sent.map_err(Into::into))
+    }
+
+    /// Starts a standard send of plain data to another member.
+    #[inline(always)]
+    pub fn start_send_plainly(
+        &self,
+        context: &Context<E>,
+        to: usize,
+        tag: u32,
+        data: Readable,
+    ) -> Option<Result<LightRequest>> {
+        let to = self.other_member(context, to)?;
+        let context = context.of_programs();
+        let mut endpoint = self.endpoint().ok()?;
+        let started = match endpoint.send_at_once(to, context, tag, data) {
+            Ok(true) => return Some(Ok(LightRequest::Sent)),
+            Ok(false) => endpoint.post_send(to, context, tag, data, Completion::Local),
+            Err(error) => Err(error),
+        };
+        Some(started.map(LightRequest::Send).map_err(Into::into))
+    }
+
+    /// Receives plain data from one member. The message may be too long.
+    #[inline(always)]
+    pub fn receive_plainly(
+        &self,
+        context: &Context<E>,
+        source: usize,
+        tag: Option<u32>,
+        mut room: Writable,
+    ) -> Option<Result<Envelope>> {
+        let member = *context.members().get(source)?;
+        let selector =
+            Selector { context: context.of_programs(), source: Some(member as u32), tag };
+        if !self.is_idle() {
+            return None;
+        }
+        let bytes = room.bytes();
+        let received = self.endpoint().ok()?.receive(selector, room.part_mut(0..bytes));
+        Some(received.map_err(Into::into))
+    }
+
+    /// Starts to receive plain data from one rank or any, in a context whose ranks are those of the run.
+    #[inline(always)]
+    pub fn start_receive_plainly(
+        &self,
+        context: &Context<E>,
+        source: Option<u32>,
+        tag: Option<u32>,
+        room: Writable,
+    ) -> Option<Result<LightRequest>> {
+        let is_known = source.is_none_or(|source| (source as usize) < context.size());
+        if !context.is_identity() || !is_known {
+            return None;
+        }
+        let selector = Selector { context: context.of_programs(), source, tag };
+        let started = self.endpoint().ok()?.post_receive(selector, room);
+        Some(started.map(LightRequest::Receive).map_err(Into::into))
+    }
+}

@@ -1,0 +1,113 @@
+//! Receives.
+
+use std::rc::Rc;
+
+use contract::{Endpoint, Envelope, Selector};
+
+use crate::engine::Context;
+use crate::error::Result;
+use crate::memory::{Memory, Piece};
+use crate::request::{Action, Request, Role, Transfer};
+use crate::status::{Peer, Status};
+
+impl<E: Endpoint> Context<E> {
+    /// Which messages a receive or probe accepts; none for the null process.
+    pub(super) fn selector(&self, source: Peer, tag: Option<u32>) -> Result<Option<Selector>> {
+        let source = match source {
+            Peer::Rank(rank) => Some(self.member(rank as usize)? as u32),
+            Peer::Any => None,
+            Peer::Nobody => return Ok(None),
+        };
+        Ok(Some(Selector { context: self.of_programs(), source, tag }))
+    }
+}
+
+/// A receive whose arguments are checked.
+pub struct ReceiveCall<E: Endpoint> {
+    context: Rc<Context<E>>,
+    memory: Memory,
+    /// None for the null process.
+    selector: Option<Selector>,
+    /// What a matched message was before it was claimed.
+    claimed: Option<Envelope>,
+}
+
+impl<E: Endpoint> ReceiveCall<E> {
+    /// A receive into `memory` of a message of any tag, or of one.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Rank`](crate::ErrorClass::Rank).
+    #[inline]
+    pub fn new(
+        context: &Rc<Context<E>>,
+        memory: Memory,
+        source: Peer,
+        tag: Option<u32>,
+    ) -> Result<Self> {
+        let selector = context.selector(source, tag)?;
+        Ok(ReceiveCall { context: context.clone(), memory, selector, claimed: None })
+    }
+
+    /// The receive of a message that was claimed.
+    pub(super) fn of_claimed(
+        context: &Rc<Context<E>>,
+        memory: Memory,
+        claimed: Option<(Selector, Envelope)>,
+    ) -> Self {
+        let (selector, claimed) = claimed.unzip();
+        ReceiveCall { context: context.clone(), memory, selector, claimed }
+    }
+
+    pub(super) fn action(&self) -> Result<Action<E>> {
+        let Some(selector) = self.selector else {
+            return Ok(Action::Done(Status::of_nobody(), Ok(())));
+        };
+        let piece = Piece::room(&self.memory);
+        let started = self.context.engine().endpoint()?.post_receive(selector, piece.writable())?;
+        let role = Role::Receive(piece, self.claimed);
+        Ok(Action::Transfer(Transfer { started, context: self.context.clone(), role }))
+    }
+
+    /// The shortest way for a blocking receive, where it can be taken.
+    #[inline]
+    fn receive_now(&self) -> Result<Option<(Status, Result)>> {
+        let (Some(selector), None) = (self.selector, self.claimed) else { return Ok(None) };
+        let Some(mut room) = self.memory.writable() else { return Ok(None) };
+        let engine = self.context.engine();
+        if !engine.is_idle() {
+            return Ok(None);
+        }
+        let bytes = room.bytes();
+        let envelope = engine.endpoint()?.receive(selector, room.part_mut(0..bytes))?;
+        Ok(Some(self.context.status_of(&envelope)))
+    }
+}
+
+impl<E: Endpoint + 'static> ReceiveCall<E> {
+    /// Carries it out. Gives the message's status, and whether it did fit.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn run(self) -> Result<(Status, Result)> {
+        if let Some(ended) = self.receive_now()? {
+            return Ok(ended);
+        }
+        let request = self.start()?;
+        request.wait_for_end()?;
+        request.take()
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn start(self) -> Result<Request<E>> {
+        Ok(Request::new(self.context.engine(), self.action()?))
+    }
+
+    /// A request that starts it, any number of times.
+    pub fn persistent(self) -> Request<E> {
+        let engine = self.context.engine().clone();
+        Request::persistent(&engine, move || self.action())
+    }
+}

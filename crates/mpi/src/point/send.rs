@@ -1,0 +1,141 @@
+//! Sends.
+
+use std::rc::Rc;
+
+use contract::{Completion, Endpoint};
+
+use crate::engine::Context;
+use crate::error::{Error, ErrorClass, Result};
+use crate::memory::{Memory, Piece, Storage};
+use crate::request::{Action, Request, Role, SentData, Transfer};
+use crate::status::{Peer, Status};
+
+/// What the end of a send says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The memory may be changed.
+    Standard,
+    /// The receive has begun.
+    Synchronous,
+    /// Nothing: the data was copied.
+    Buffered,
+    /// As standard; the program promises that the receive is posted, which changes nothing here.
+    Ready,
+}
+
+/// A send whose arguments are checked.
+pub struct SendCall<E: Endpoint> {
+    context: Rc<Context<E>>,
+    memory: Memory,
+    /// A rank of the run; none for the null process.
+    to: Option<usize>,
+    tag: u32,
+    mode: Mode,
+}
+
+impl<E: Endpoint> SendCall<E> {
+    /// A send of `memory` to a member of a context, or to nobody.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Rank`].
+    #[inline]
+    pub fn new(
+        context: &Rc<Context<E>>,
+        memory: Memory,
+        to: Peer,
+        tag: u32,
+        mode: Mode,
+    ) -> Result<Self> {
+        let to = match to {
+            Peer::Rank(rank) => Some(context.member(rank as usize)?),
+            Peer::Nobody => None,
+            Peer::Any => return Err(Error::new(ErrorClass::Rank, "a send to any rank")),
+        };
+        Ok(SendCall { context: context.clone(), memory, to, tag, mode })
+    }
+
+    pub(super) fn context(&self) -> &Rc<Context<E>> {
+        &self.context
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(super) fn action(&self) -> Result<Action<E>> {
+        self.action_of(None)
+    }
+
+    /// Starts it; `data` are sent in the place of the memory's.
+    pub(super) fn action_of(&self, data: Option<&Storage>) -> Result<Action<E>> {
+        let Some(to) = self.to else { return Ok(Action::Done(Status::empty(), Ok(()))) };
+        let mut endpoint = self.context.engine().endpoint()?;
+        let (context, tag) = (self.context.of_programs(), self.tag);
+        if self.mode == Mode::Buffered {
+            self.buffer().send(&mut *endpoint, (to, context, tag), self.memory.packed())?;
+            return Ok(Action::Done(Status::empty(), Ok(())));
+        }
+        let data = match data {
+            Some(data) => SentData::Copy(data.clone()),
+            None => SentData::Own(Piece::filled(&self.memory)),
+        };
+        let completion = match self.mode {
+            Mode::Synchronous => Completion::Synchronous,
+            _ => Completion::Local,
+        };
+        let started = endpoint.post_send(to, context, tag, data.readable(), completion)?;
+        let context = self.context.clone();
+        Ok(Action::Transfer(Transfer { started, context, role: Role::Send(data) }))
+    }
+
+    /// The communicator's buffer, if it has one of its own.
+    fn buffer(&self) -> &crate::engine::SendBuffer {
+        match self.context.send_buffer().is_attached() {
+            true => self.context.send_buffer(),
+            false => self.context.engine().send_buffer(),
+        }
+    }
+
+    /// The shortest way for a blocking send; false if that cannot be taken.
+    #[inline]
+    fn send_now(&self) -> Result<bool> {
+        let engine = self.context.engine();
+        let (Some(to), Mode::Standard | Mode::Ready) = (self.to, self.mode) else {
+            return Ok(false);
+        };
+        let Some(data) = self.memory.readable() else { return Ok(false) };
+        if !engine.is_idle() || to == engine.rank() {
+            return Ok(false);
+        }
+        let context = self.context.of_programs();
+        engine.endpoint()?.send(to, context, self.tag, data.as_slice())?;
+        Ok(true)
+    }
+}
+
+impl<E: Endpoint + 'static> SendCall<E> {
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Buffer`] if a buffered send does not fit the buffer, and those that end the run.
+    pub fn run(self) -> Result {
+        if self.send_now()? {
+            return Ok(());
+        }
+        self.start()?.wait().map(drop)
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// As of [`run`](SendCall::run).
+    pub fn start(self) -> Result<Request<E>> {
+        Ok(Request::new(self.context.engine(), self.action()?))
+    }
+
+    /// A request that starts it, any number of times.
+    pub fn persistent(self) -> Request<E> {
+        let engine = self.context.engine().clone();
+        Request::persistent(&engine, move || self.action())
+    }
+}

@@ -1,0 +1,100 @@
+//! Starting, freeing and cancelling requests.
+
+use contract::Endpoint;
+
+use super::{Action, Request};
+use crate::engine::Orphan;
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::status::Status;
+
+impl<E: Endpoint + 'static> Request<E> {
+    /// Starts a persistent request.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Request`] if it is not one, or is active; and those of the operation.
+    pub fn start(&self) -> Result {
+        let start = self.start.as_ref();
+        let start =
+            start.ok_or_else(|| Error::new(ErrorClass::Request, "not a persistent request"))?;
+        ensure!(!self.is_active(), ErrorClass::Request, "the request is active already");
+        let action = start()?;
+        *self.action.borrow_mut() = Some(action);
+        Ok(())
+    }
+
+    /// Gives the request up. What is under way goes on to its end, and its memory is needed until then.
+    ///
+    /// # Errors
+    /// Those of a generalized request's program, and of [`Engine::endpoint`](crate::Engine::endpoint).
+    pub fn free(&self) -> Result {
+        match self.action.take() {
+            Some(Action::Generalized(one)) if one.is_complete() => one.release(),
+            Some(action) => self.engine.adopt(Box::new(Freed(Request::new(&self.engine, action)))),
+            None => self.engine.settle_orphans(),
+        }
+    }
+
+    /// Ends a receive that has found no message, and asks a generalized request's program. What else is under way goes on.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Request`] if it is not active or a collective, and those of the program.
+    pub fn cancel(&self) -> Result {
+        let mut action = self.action.borrow_mut();
+        match &*action {
+            None => Err(Error::new(ErrorClass::Request, "an inactive request")),
+            Some(Action::Light(light)) => {
+                let light = light.cancel(&mut *self.engine.endpoint()?);
+                if let Some(light) = light {
+                    *action = Some(Action::Light(light));
+                }
+                Ok(())
+            }
+            Some(Action::Transfer(transfer)) => {
+                if transfer.cancel(&mut *self.engine.endpoint()?) {
+                    *action = Some(Action::Done(Status::empty().cancelled(), Ok(())));
+                }
+                Ok(())
+            }
+            Some(Action::Generalized(one)) => {
+                let one = one.clone();
+                drop(action);
+                one.cancel()
+            }
+            Some(Action::Collective(_)) => {
+                let what = "a collective operation cannot be cancelled";
+                Err(Error::new(ErrorClass::Request, what))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Whether it was cancelled before a message came.
+    pub fn is_cancelled(&self) -> bool {
+        match &*self.action.borrow() {
+            Some(Action::Light(light)) => *light == super::LightRequest::Cancelled,
+            Some(Action::Done(status, _)) => status.is_cancelled,
+            _ => false,
+        }
+    }
+}
+
+/// A request that was freed under way.
+struct Freed<E: Endpoint>(Request<E>);
+
+impl<E: Endpoint> Orphan<E> for Freed<E> {
+    fn has_ended(&self, endpoint: &E) -> bool {
+        self.0.has_ended(endpoint)
+    }
+
+    fn is_waited_for(&self) -> bool {
+        !matches!(&*self.0.action.borrow(), Some(Action::Generalized(_)))
+    }
+
+    fn settle(&self, endpoint: &mut E) {
+        if let Some(Action::Light(light)) = &*self.0.action.borrow() {
+            light.end(endpoint);
+            return;
+        }
+        self.0.settle(endpoint);
+    }
+}

@@ -1,0 +1,94 @@
+//! Requests of plain messages, which need no object.
+
+use contract::{Endpoint, Request as Started};
+
+use crate::engine::too_long;
+use crate::error::Result;
+use crate::status::Status;
+
+/// A message of plain data under way: what must be known of it until it has ended.
+///
+/// It is a value, and a copy stands for the same message: whoever has ended it forgets all of them. The memory of a
+/// message was promised when it was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LightRequest {
+    /// A send whose data were gone when it began.
+    Sent,
+    /// A send under way.
+    Send(Started),
+    /// A receive into memory in one piece, in a context whose ranks are those of the run.
+    Receive(Started),
+    /// A receive that was ended before a message came.
+    Cancelled,
+}
+
+impl LightRequest {
+    /// What the fabric calls it.
+    #[inline(always)]
+    pub fn started(self) -> Option<Started> {
+        match self {
+            LightRequest::Send(started) | LightRequest::Receive(started) => Some(started),
+            LightRequest::Sent | LightRequest::Cancelled => None,
+        }
+    }
+
+    /// Whether it has ended, as far as is known.
+    #[inline(always)]
+    pub fn has_ended<E: Endpoint>(self, endpoint: &E) -> bool {
+        self.started().is_none_or(|started| endpoint.is_done(started))
+    }
+
+    /// This message, if the rank that it needs has left.
+    pub fn hopeless<E: Endpoint>(self, endpoint: &E) -> Option<Started> {
+        self.started().filter(|&started| endpoint.is_hopeless(started))
+    }
+
+    /// Ends a receive whose message has come and fits; gives sender, tag and bytes. None if it is another kind of request,
+    /// or the message does not fit: then nothing has happened.
+    #[inline(always)]
+    pub fn end_plainly<E: Endpoint>(self, endpoint: &mut E) -> Option<(u32, u32, usize)> {
+        let LightRequest::Receive(started) = self else { return None };
+        if endpoint.envelope(started).is_cut() || endpoint.outcome(started).is_err() {
+            return None;
+        }
+        let message = endpoint.end(started);
+        Some((message.source, message.tag, message.bytes))
+    }
+
+    /// What its end says, once it has come.
+    #[inline]
+    pub fn status<E: Endpoint>(self, endpoint: &mut E) -> (Status, Result) {
+        let started = match self {
+            LightRequest::Sent => return (Status::empty(), Ok(())),
+            LightRequest::Cancelled => return (Status::empty().cancelled(), Ok(())),
+            LightRequest::Send(started) => {
+                return (Status::empty(), endpoint.outcome(started).map_err(Into::into));
+            }
+            LightRequest::Receive(started) => started,
+        };
+        let envelope = endpoint.envelope(started);
+        let kept = envelope.bytes.min(envelope.room);
+        let status = Status::new(envelope.source, envelope.tag, kept as u64);
+        let outcome = match envelope.is_cut() {
+            true => {
+                Err(too_long(&envelope, envelope.source as usize).in_context(envelope.context / 2))
+            }
+            false => endpoint.outcome(started).map_err(Into::into),
+        };
+        (status, outcome)
+    }
+
+    /// Forgets what has ended.
+    #[inline]
+    pub fn end<E: Endpoint>(self, endpoint: &mut E) {
+        if let Some(started) = self.started() {
+            endpoint.end(started);
+        }
+    }
+
+    /// Ends a receive that has no message yet.
+    pub fn cancel<E: Endpoint>(self, endpoint: &mut E) -> Option<LightRequest> {
+        let LightRequest::Receive(started) = self else { return None };
+        endpoint.cancel_receive(started).then_some(LightRequest::Cancelled)
+    }
+}

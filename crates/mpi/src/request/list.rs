@@ -1,0 +1,116 @@
+//! Several requests at once. Each function only waits or looks; the ends are taken one by one.
+
+use std::rc::Rc;
+
+use contract::{Endpoint, Request as Started};
+
+use super::Request;
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// A place in a list of requests, which may be empty.
+pub trait RequestPlace<E: Endpoint> {
+    /// The request, if there is one.
+    fn request(&self) -> Option<&Request<E>>;
+}
+
+impl<E: Endpoint> RequestPlace<E> for Request<E> {
+    fn request(&self) -> Option<&Request<E>> {
+        Some(self)
+    }
+}
+
+impl<E: Endpoint, P: RequestPlace<E>> RequestPlace<E> for Rc<P> {
+    fn request(&self) -> Option<&Request<E>> {
+        (**self).request()
+    }
+}
+
+impl<E: Endpoint, P: RequestPlace<E>> RequestPlace<E> for Option<P> {
+    fn request(&self) -> Option<&Request<E>> {
+        self.as_ref()?.request()
+    }
+}
+
+fn present<'a, E: Endpoint + 'a, P: RequestPlace<E>>(
+    places: &'a [P],
+) -> impl Iterator<Item = &'a Request<E>> {
+    places.iter().filter_map(RequestPlace::request)
+}
+
+fn all_have_ended<E: Endpoint, P: RequestPlace<E>>(places: &[P], endpoint: &E) -> bool {
+    present(places).all(|request| request.has_ended(endpoint))
+}
+
+/// The active requests that have ended.
+fn which_ended<E: Endpoint, P: RequestPlace<E>>(places: &[P], endpoint: &E) -> Vec<usize> {
+    let ended = |request: &Request<E>| request.is_active() && request.has_ended(endpoint);
+    let found = places.iter().enumerate();
+    found.filter(|(_, place)| place.request().is_some_and(ended)).map(|(index, _)| index).collect()
+}
+
+fn is_any_active<E: Endpoint, P: RequestPlace<E>>(places: &[P]) -> bool {
+    present(places).any(Request::is_active)
+}
+
+/// Waits until all have ended.
+///
+/// # Errors
+/// Those that end the run.
+pub fn wait_for_all<E: Endpoint, P: RequestPlace<E>>(engine: &Engine<E>, places: &[P]) -> Result {
+    engine.wait_for(&mut |endpoint| all_have_ended(places, endpoint), &|endpoint| {
+        present(places).find_map(|request| request.hopeless(endpoint))
+    })
+}
+
+/// Waits until some active ones have ended, and says which; none if none is active.
+///
+/// # Errors
+/// Those that end the run.
+pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
+    engine: &Engine<E>,
+    places: &[P],
+) -> Result<Option<Vec<usize>>> {
+    if !is_any_active(places) {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    let hopeless = |endpoint: &E| -> Option<Started> {
+        let active = present(places).filter(|request| request.is_active());
+        let all = active.map(|one| one.hopeless(endpoint)).collect::<Option<Vec<_>>>()?;
+        all.first().copied()
+    };
+    let done = &mut |endpoint: &mut E| {
+        found = which_ended(places, endpoint);
+        !found.is_empty()
+    };
+    engine.wait_for(done, &hopeless)?;
+    Ok(Some(found))
+}
+
+/// Whether all have ended, after one look at what has arrived.
+///
+/// # Errors
+/// Those that end the run.
+pub fn have_all_ended<E: Endpoint, P: RequestPlace<E>>(
+    engine: &Engine<E>,
+    places: &[P],
+) -> Result<bool> {
+    engine.progress()?;
+    Ok(all_have_ended(places, &*engine.endpoint()?))
+}
+
+/// The active ones that have ended, after one look at what has arrived; none if none is active.
+///
+/// # Errors
+/// Those that end the run.
+pub fn which_have_ended<E: Endpoint, P: RequestPlace<E>>(
+    engine: &Engine<E>,
+    places: &[P],
+) -> Result<Option<Vec<usize>>> {
+    if !is_any_active(places) {
+        return Ok(None);
+    }
+    engine.progress()?;
+    Ok(Some(which_ended(places, &*engine.endpoint()?)))
+}

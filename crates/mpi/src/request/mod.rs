@@ -1,0 +1,243 @@
+//! Requests: what is under way, its end, and how it is started again.
+
+mod life;
+mod light;
+mod list;
+mod transfer;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use contract::{Endpoint, Request as Started};
+
+pub use light::LightRequest;
+pub use list::*;
+pub(crate) use transfer::{Role, SentData, Transfer};
+
+use crate::engine::{Activity, Engine, SendBuffer};
+use crate::error::Result;
+use crate::status::Status;
+
+/// What a request stands for while it is under way.
+pub(crate) enum Action<E: Endpoint> {
+    /// It has ended: its status, and whether it ended well.
+    Done(Status, Result),
+    Light(LightRequest),
+    Transfer(Transfer<E>),
+    /// A receive and a send, which end together.
+    Exchange(Box<[Action<E>; 2]>),
+    Collective(Rc<dyn Activity<E>>),
+    Generalized(Rc<dyn Generalized>),
+    /// Ends when these buffered sends have.
+    Flush(Rc<SendBuffer>),
+}
+
+/// A request that the program itself completes.
+pub trait Generalized {
+    /// Whether the program has completed it.
+    fn is_complete(&self) -> bool;
+
+    /// Its status, once it is complete.
+    fn status(&self) -> (Status, Result);
+
+    /// Called when the request is forgotten.
+    ///
+    /// # Errors
+    /// Whatever the program wants to say.
+    fn release(&self) -> Result;
+
+    /// Called when somebody wants it cancelled.
+    ///
+    /// # Errors
+    /// Whatever the program wants to say.
+    fn cancel(&self) -> Result;
+}
+
+/// Starts a persistent request once more.
+type Start<E> = Box<dyn Fn() -> Result<Action<E>>>;
+
+/// Something under way, or that can be started any number of times.
+///
+/// The memory that it needs was promised where its [`Memory`](crate::Memory) was made. Dropping a request that is under way
+/// breaks that promise unless the memory lasts: [`free`](Request::free) it.
+pub struct Request<E: Endpoint> {
+    engine: Rc<Engine<E>>,
+    /// None while a persistent request is not started.
+    action: RefCell<Option<Action<E>>>,
+    start: Option<Start<E>>,
+}
+
+impl<E: Endpoint> Request<E> {
+    pub(crate) fn new(engine: &Rc<Engine<E>>, action: Action<E>) -> Self {
+        Request { engine: engine.clone(), action: RefCell::new(Some(action)), start: None }
+    }
+
+    /// One that `start` starts.
+    pub(crate) fn persistent(
+        engine: &Rc<Engine<E>>,
+        start: impl Fn() -> Result<Action<E>> + 'static,
+    ) -> Self {
+        let start: Start<E> = Box::new(start);
+        Request { engine: engine.clone(), action: RefCell::new(None), start: Some(start) }
+    }
+
+    /// A message that was started without an object, seen as one. Only one of the two may be ended.
+    pub fn of_light(engine: &Rc<Engine<E>>, light: LightRequest) -> Self {
+        Request::new(engine, Action::Light(light))
+    }
+
+    /// One that the program completes.
+    pub fn generalized(engine: &Rc<Engine<E>>, generalized: Rc<dyn Generalized>) -> Self {
+        Request::new(engine, Action::Generalized(generalized))
+    }
+
+    /// One that ends when all that is under way in a send buffer has gone.
+    pub fn flush(engine: &Rc<Engine<E>>, buffer: Rc<SendBuffer>) -> Self {
+        Request::new(engine, Action::Flush(buffer))
+    }
+
+    /// The engine that it belongs to.
+    pub fn engine(&self) -> &Rc<Engine<E>> {
+        &self.engine
+    }
+
+    /// Whether it is started and its end was not taken.
+    pub fn is_active(&self) -> bool {
+        self.action.borrow().is_some()
+    }
+
+    /// Whether it may be started again once its end was taken.
+    pub fn is_persistent(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// Whether it has ended, as far as is known. One that is not active has.
+    pub fn has_ended(&self, endpoint: &E) -> bool {
+        self.action.borrow().as_ref().is_none_or(|action| action.has_ended(endpoint))
+    }
+
+    /// A message of it that can never come to its end, because the rank that it needs has left.
+    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+        self.action.borrow().as_ref().and_then(|action| action.hopeless(endpoint))
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn wait_for_end(&self) -> Result {
+        self.engine
+            .wait_for(&mut |endpoint| self.has_ended(endpoint), &|endpoint| self.hopeless(endpoint))
+    }
+
+    /// Whether it has ended, after one look at what has arrived.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn test(&self) -> Result<bool> {
+        self.engine.progress()?;
+        Ok(self.has_ended(&*self.engine.endpoint()?))
+    }
+
+    /// Waits until it has ended, and takes its end.
+    ///
+    /// # Errors
+    /// Those of what was asked for, and those that end the run.
+    pub fn wait(&self) -> Result<Status> {
+        self.wait_for_end()?;
+        let (status, outcome) = self.take()?;
+        outcome.map(|()| status)
+    }
+
+    /// The status of one that has ended, and whether it ended well; to be asked for again.
+    ///
+    /// # Errors
+    /// As for [`Engine::endpoint`].
+    pub fn look(&self) -> Result<(Status, Result)> {
+        self.settle(&mut *self.engine.endpoint()?);
+        let action = self.action.borrow();
+        Ok(match &*action {
+            Some(Action::Done(status, outcome)) => (*status, outcome.clone()),
+            Some(Action::Light(light)) => light.status(&mut *self.engine.endpoint()?),
+            Some(Action::Generalized(one)) => {
+                // The program's function may come back here.
+                let one = one.clone();
+                drop(action);
+                one.status()
+            }
+            _ => (Status::empty(), Ok(())),
+        })
+    }
+
+    /// The same for the last time: a persistent request may be started again, any other is of no more use.
+    ///
+    /// # Errors
+    /// As for [`Engine::endpoint`].
+    pub fn take(&self) -> Result<(Status, Result)> {
+        let (status, mut outcome) = self.look()?;
+        match self.action.take() {
+            Some(Action::Generalized(one)) => outcome = outcome.and(one.release()),
+            Some(Action::Light(light)) => light.end(&mut *self.engine.endpoint()?),
+            _ => {}
+        }
+        Ok((status, outcome))
+    }
+
+    /// Turns messages that have ended into their status.
+    fn settle(&self, endpoint: &mut E) {
+        let mut action = self.action.borrow_mut();
+        let (status, outcome) = match action.take() {
+            Some(Action::Transfer(transfer)) => transfer.finish(endpoint),
+            Some(Action::Exchange(both)) => {
+                let [receive, send] = *both;
+                let (_, sent) = send.finish(endpoint);
+                let (status, received) = receive.finish(endpoint);
+                (status, received.and(sent))
+            }
+            Some(Action::Collective(one)) => {
+                let outcome = one.take_outcome();
+                (Status::empty(), outcome.map_err(|error| error.in_context(one.context())))
+            }
+            Some(Action::Flush(_)) => (Status::empty(), Ok(())),
+            other => {
+                *action = other;
+                return;
+            }
+        };
+        *action = Some(Action::Done(status, outcome));
+    }
+}
+
+impl<E: Endpoint> Action<E> {
+    fn has_ended(&self, endpoint: &E) -> bool {
+        match self {
+            Action::Done(..) => true,
+            Action::Light(light) => light.has_ended(endpoint),
+            Action::Transfer(transfer) => transfer.has_ended(endpoint),
+            Action::Exchange(both) => both.iter().all(|one| one.has_ended(endpoint)),
+            Action::Collective(one) => one.has_ended(),
+            Action::Generalized(one) => one.is_complete(),
+            Action::Flush(buffer) => buffer.is_empty(endpoint),
+        }
+    }
+
+    /// A message of this action that can never come to its end, because the rank that it needs has left.
+    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+        match self {
+            Action::Light(light) => light.hopeless(endpoint),
+            Action::Transfer(transfer) => transfer.hopeless(endpoint),
+            Action::Exchange(both) => both.iter().find_map(|one| one.hopeless(endpoint)),
+            Action::Collective(one) => one.hopeless(endpoint),
+            _ => None,
+        }
+    }
+
+    /// The status of a message that has ended.
+    fn finish(self, endpoint: &mut E) -> (Status, Result) {
+        match self {
+            Action::Transfer(transfer) => transfer.finish(endpoint),
+            Action::Done(status, outcome) => (status, outcome),
+            _ => (Status::empty(), Ok(())),
+        }
+    }
+}

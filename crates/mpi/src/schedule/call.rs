@@ -1,0 +1,95 @@
+//! What a collective by messages is: its members compare it when one of them has waited for long.
+
+/// The collectives that may go by messages, and the calls that make communicators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum CollectiveKind {
+    Barrier = 1,
+    Broadcast,
+    Gather,
+    GatherUnequal,
+    Scatter,
+    ScatterUnequal,
+    Allgather,
+    AllgatherUnequal,
+    AllToAll,
+    AllToAllUnequal,
+    AllToAllTypes,
+    Reduce,
+    Allreduce,
+    InclusiveScan,
+    ExclusiveScan,
+    ReduceScatter,
+    ReduceScatterBlock,
+    Duplicate,
+    DuplicateLater,
+    Split,
+    Create,
+}
+
+/// How a collective call goes on once its arguments are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// To its end.
+    Blocking,
+    /// It is under way, and a request tells its end.
+    Nonblocking,
+    /// A request starts it, any number of times.
+    Persistent,
+}
+
+/// All that members have to agree on but the lengths, which show in the messages themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CollectiveMark(u32);
+
+// From the top: 8 bits of kind, 2 of manner, the others of the root.
+const MANNER_SHIFT: u32 = 22;
+const KIND_SHIFT: u32 = 24;
+
+impl CollectiveMark {
+    /// A call without a root.
+    pub(crate) const fn of(kind: CollectiveKind) -> Self {
+        CollectiveMark((kind as u32) << KIND_SHIFT)
+    }
+
+    pub(crate) const fn rooted(kind: CollectiveKind, root: usize) -> Self {
+        CollectiveMark((kind as u32) << KIND_SHIFT | root as u32 & ((1 << MANNER_SHIFT) - 1))
+    }
+
+    /// A blocking call and a non-blocking one of the same kind are different ones.
+    pub(crate) fn in_manner(self, manner: Manner) -> Self {
+        let manner = match manner {
+            Manner::Blocking => 0,
+            Manner::Nonblocking => 1,
+            Manner::Persistent => 2,
+        };
+        CollectiveMark(self.0 | manner << MANNER_SHIFT)
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_differ_in_kind_manner_or_root_have_different_marks() {
+        let broadcast = CollectiveMark::rooted(CollectiveKind::Broadcast, 3);
+        let others = [
+            CollectiveMark::rooted(CollectiveKind::Gather, 3),
+            CollectiveMark::rooted(CollectiveKind::Broadcast, 2),
+            broadcast.in_manner(Manner::Nonblocking),
+            broadcast.in_manner(Manner::Persistent),
+        ];
+        for (index, other) in others.iter().enumerate() {
+            assert_ne!(*other, broadcast);
+            assert!(!others[..index].contains(other));
+        }
+        assert_eq!(broadcast.in_manner(Manner::Blocking), broadcast);
+        // 2 is the kind; blocking is 0; the root is in the lowest bits.
+        assert_eq!(broadcast.bits(), 0x0200_0003);
+    }
+}

@@ -1,0 +1,194 @@
+//! Collectives. All members call alike.
+
+use std::rc::Rc;
+
+use contract::Endpoint;
+
+use crate::collective::{
+    AllToAll, Allgather, Allreduce, Barrier, Broadcast, Collective, Gather, Reduce, ReduceScatter,
+    Scan, ScanKind, Scatter,
+};
+use crate::communicator::Communicator;
+use crate::error::{ErrorClass, Result, ensure};
+use crate::memory::{Incoming, Memory, Outgoing};
+use crate::operation::{Operation, Reduction};
+
+impl<E: Endpoint + 'static> Communicator<E> {
+    /// Waits until all members have come here.
+    ///
+    /// # Errors
+    /// As for all collectives: [`ErrorClass::Truncated`] if the members disagree about lengths, [`ErrorClass::Other`] if
+    /// they make different calls, and errors that end the run.
+    pub fn barrier(&self) -> Result {
+        Barrier::new(self.context()).run()
+    }
+
+    /// Copies the root's data to all members.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Root`], and those of [`barrier`](Communicator::barrier).
+    pub fn broadcast<'a>(&self, data: impl Into<Incoming<'a>>, root: usize) -> Result {
+        let data = data.into();
+        Broadcast::new(self.context(), root, data.memory().clone())?.run()
+    }
+
+    /// Puts the data of member r into block r at the root, which alone has room, for as many blocks as there are members.
+    ///
+    /// # Errors
+    /// As of [`broadcast`](Communicator::broadcast), and [`ErrorClass::Count`] for room of no whole number of elements for
+    /// each member.
+    pub fn gather<'a, 'b>(
+        &self,
+        data: impl Into<Outgoing<'a>>,
+        room: Option<impl Into<Incoming<'b>>>,
+        root: usize,
+    ) -> Result {
+        let (data, room) = (data.into(), room.map(Into::into));
+        let all = room.as_ref().map(|room| self.blocks(room.memory())).transpose()?;
+        self.check_root_has(all.as_ref(), root)?;
+        Gather::new(self.context(), root, Some(data.memory().clone()), all)?.run()
+    }
+
+    /// Gives block r of the root's data to member r. Only the root has data, of as many blocks as there are members.
+    ///
+    /// # Errors
+    /// As of [`gather`](Communicator::gather).
+    pub fn scatter<'a, 'b>(
+        &self,
+        data: Option<impl Into<Outgoing<'a>>>,
+        room: impl Into<Incoming<'b>>,
+        root: usize,
+    ) -> Result {
+        let (data, room) = (data.map(Into::into), room.into());
+        let all = data.as_ref().map(|data| self.blocks(data.memory())).transpose()?;
+        self.check_root_has(all.as_ref(), root)?;
+        Scatter::new(self.context(), root, all, Some(room.memory().clone()))?.run()
+    }
+
+    /// Puts the data of member r into block r at every member.
+    ///
+    /// # Errors
+    /// As of [`gather`](Communicator::gather), but for the root.
+    pub fn allgather<'a, 'b>(
+        &self,
+        data: impl Into<Outgoing<'a>>,
+        room: impl Into<Incoming<'b>>,
+    ) -> Result {
+        let (data, room) = (data.into(), room.into());
+        let all = self.blocks(room.memory())?;
+        Allgather::new(self.context(), Some(data.memory().clone()), all)?.run()
+    }
+
+    /// Gives block r of member s to member r, as block s.
+    ///
+    /// # Errors
+    /// As of [`allgather`](Communicator::allgather).
+    pub fn all_to_all<'a, 'b>(
+        &self,
+        data: impl Into<Outgoing<'a>>,
+        room: impl Into<Incoming<'b>>,
+    ) -> Result {
+        let (data, room) = (data.into(), room.into());
+        let (from, to) = (self.blocks(data.memory())?, self.blocks(room.memory())?);
+        AllToAll::new(self.context(), Some(from), to)?.run()
+    }
+
+    /// Combines the elements of all members at the root, which alone has room.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Operation`] if the operation is not defined for the elements, [`ErrorClass::Count`] if data and room
+    /// differ, and those of [`broadcast`](Communicator::broadcast).
+    pub fn reduce<'a, 'b>(
+        &self,
+        data: impl Into<Outgoing<'a>>,
+        room: Option<impl Into<Incoming<'b>>>,
+        operation: impl Into<Operation>,
+        root: usize,
+    ) -> Result {
+        let (data, room) = (data.into(), room.map(Into::into));
+        let (input, output) = (data.memory(), room.as_ref().map(Incoming::memory));
+        let reduction = reduction(operation, input, output)?;
+        let (input, output) = (Some(input.clone()), output.cloned());
+        Reduce::new(self.context(), root, reduction, input, output)?.run()
+    }
+
+    /// Combines the elements of all members at all of them: the same bits at each.
+    ///
+    /// # Errors
+    /// As of [`reduce`](Communicator::reduce), but for the root.
+    pub fn allreduce<'a, 'b>(
+        &self,
+        data: impl Into<Outgoing<'a>>,
+        room: impl Into<Incoming<'b>>,
+        operation: impl Into<Operation>,
+    ) -> Result {
+        let (data, room) = (data.into(), room.into());
+        let (input, output) = (data.memory(), room.memory());
+        let reduction = reduction(operation, input, Some(output))?;
+        Allreduce::new(self.context(), reduction, Some(input.clone()), output.clone())?.run()
+    }
+
+    /// Combines the elements of the members up to each rank at that rank.
+    ///
+    /// # Errors
+    /// As of [`allreduce`](Communicator::allreduce).
+    pub fn scan<'a, 'b>(
+        &self,
+        data: impl Into<Outgoing<'a>>,
+        room: impl Into<Incoming<'b>>,
+        operation: impl Into<Operation>,
+        kind: ScanKind,
+    ) -> Result {
+        let (data, room) = (data.into(), room.into());
+        let (input, output) = (data.memory(), room.memory());
+        let reduction = reduction(operation, input, Some(output))?;
+        Scan::new(self.context(), kind, reduction, Some(input.clone()), output.clone())?.run()
+    }
+
+    /// Combines the elements of all members, and gives each member as many of the result as it has room for, the same at
+    /// all members.
+    ///
+    /// # Errors
+    /// As of [`allreduce`](Communicator::allreduce).
+    pub fn reduce_scatter<'a, 'b>(
+        &self,
+        data: impl Into<Outgoing<'a>>,
+        room: impl Into<Incoming<'b>>,
+        operation: impl Into<Operation>,
+    ) -> Result {
+        let (data, room) = (data.into(), room.into());
+        let (input, output) = (data.memory().clone(), room.memory().clone());
+        let reduction = Reduction::new(Rc::new(operation.into()), input.of().clone())?;
+        let (context, count) = (self.context(), output.count());
+        ReduceScatter::of_equal_counts(context, reduction, count, Some(input), output)?.run()
+    }
+
+    /// Memory that has a block for each member.
+    fn blocks(&self, all: &Memory) -> Result<Memory> {
+        let (count, members) = (all.count(), self.size());
+        let whole = count % members as i64 == 0;
+        ensure!(whole, ErrorClass::Count, "{count} elements for {members} members");
+        Ok(all.clone())
+    }
+
+    /// The root, and nobody else, has the blocks of all.
+    fn check_root_has(&self, all: Option<&Memory>, root: usize) -> Result {
+        self.context().check_root(root)?;
+        let fits = all.is_some() == (self.rank() == root);
+        ensure!(fits, ErrorClass::Buffer, "only the root has the blocks of all");
+        Ok(())
+    }
+}
+
+/// An operation on elements that are as many where they come from and where they go.
+fn reduction(
+    operation: impl Into<Operation>,
+    input: &Memory,
+    output: Option<&Memory>,
+) -> Result<Reduction> {
+    if let Some(output) = output {
+        let (found, expected) = (output.count(), input.count());
+        ensure!(found == expected, ErrorClass::Count, "room for {found} of {expected} elements");
+    }
+    Reduction::new(Rc::new(operation.into()), input.of().clone())
+}

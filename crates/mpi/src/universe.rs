@@ -1,0 +1,103 @@
+//! A process's part in a run: its world, from the beginning to the end.
+
+use std::rc::Rc;
+
+use contract::{ContextPlace, Endpoint, Error as Failure};
+
+use crate::collective::{Barrier, Collective};
+use crate::communicator::Communicator;
+use crate::engine::{Context, Engine, SELF_CONTEXT, WORLD_CONTEXT};
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::group::Group;
+
+/// A process's part in a run.
+pub struct Universe<E: Endpoint> {
+    engine: Rc<Engine<E>>,
+    world: Rc<Communicator<E>>,
+    own: Rc<Communicator<E>>,
+}
+
+impl<E: Endpoint + 'static> Universe<E> {
+    /// That of the rank which `endpoint` is.
+    pub fn new(endpoint: E) -> Self {
+        let engine = Rc::new(Engine::new(endpoint));
+        let make = |group: Group, number, place, name: &str| {
+            let context = Context::new(engine.clone(), group).expect("this process is a member");
+            let communicator = Communicator::of(context.with_place(number, place));
+            communicator.set_name(name);
+            Rc::new(communicator)
+        };
+        // In a world of one there is nobody to share anything with.
+        let place = (engine.size() > 1).then_some(ContextPlace::WORLD);
+        let world = make(Group::world(engine.size()), WORLD_CONTEXT, place, "MPI_COMM_WORLD");
+        let own = make(vec![engine.rank()].into(), SELF_CONTEXT, None, "MPI_COMM_SELF");
+        Universe { engine, world, own }
+    }
+
+    /// The engine of this process.
+    #[inline(always)]
+    pub fn engine(&self) -> &Rc<Engine<E>> {
+        &self.engine
+    }
+
+    /// All processes of the run.
+    #[inline]
+    pub fn world(&self) -> &Rc<Communicator<E>> {
+        &self.world
+    }
+
+    /// This process alone.
+    #[inline]
+    pub fn own(&self) -> &Rc<Communicator<E>> {
+        &self.own
+    }
+
+    /// Leaves the run, as all processes do in the end: completes what is under way, and waits for the others.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn finalize(&self) -> Result {
+        self.engine.send_buffer().flush(&self.engine)?;
+        self.engine.finish_orphans()?;
+        self.engine.announce_end()?;
+        // No rank goes while another may still need its help with a message.
+        Barrier::new(self.world.context()).run()?;
+        let Some(endpoint) = self.engine.take_endpoint() else { return Ok(()) };
+        let status = endpoint.finish(Ok(()));
+        ensure!(status == 0, ErrorClass::Other, "the run did not end well");
+        Ok(())
+    }
+
+    /// Gives the run up: every rank's pending call fails, and whoever started the run names this rank and says why.
+    ///
+    /// Gives the status that the process should exit with; none if it has left the run before.
+    pub fn abort(&self, why: &str) -> Option<i32> {
+        let endpoint = self.engine.take_endpoint()?;
+        Some(endpoint.finish(Err(Failure::Program(why.into()))))
+    }
+}
+
+/// Runs a program as one rank of a run. Gives the status that the process should exit with.
+///
+/// An error of the program, or of its end, ends the whole run, and whoever started it prints the error.
+pub fn run<E: Endpoint + 'static>(
+    endpoint: E,
+    program: impl FnOnce(&Communicator<E>) -> std::result::Result<(), Box<dyn std::error::Error>>,
+) -> i32 {
+    let universe = Universe::new(endpoint);
+    let ended = program(universe.world()).and_then(|()| Ok(universe.finalize()?));
+    match ended {
+        Ok(()) => 0,
+        Err(error) => {
+            let words = error.to_string();
+            universe.abort(&words).unwrap_or(1)
+        }
+    }
+}
+
+/// What a communicator's own error says where a program wants the contract's.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Program(error.to_string())
+    }
+}
