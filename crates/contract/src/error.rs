@@ -67,7 +67,9 @@ pub enum Error {
         /// Who or what gave it up.
         why: String,
     },
-    /// Every rank waits for another (found by simulated machines).
+    /// A wait that nothing can end. Simulated machines and the reference fabric find every circle of waiting ranks. Shared
+    /// memory finds a blocking send to oneself without a posted receive, and a wait for any rank when all others have
+    /// ended; TCP finds a wait for a message of one's own.
     #[error("deadlock: {explanation}")]
     Deadlock {
         /// Which rank waits for what.

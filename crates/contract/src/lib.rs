@@ -1,8 +1,8 @@
 //! What a program may ask of a message-passing machine, and the record that a run leaves.
 //!
 //! A benchmark is written once against [`Rank`], with blocking calls, and runs unchanged on real processes over
-//! shared memory, on any MPI, and as a coroutine of a simulated machine in virtual time. The crate therefore names no
-//! fabric, reads no clock and starts no process; it holds
+//! shared memory or TCP, on any MPI, and as a coroutine of a simulated machine in virtual time. The crate therefore
+//! names no fabric, reads no clock and starts no process; it holds
 //!
 //! * the contract itself: [`Rank`], its vocabulary ([`Tag`], [`Source`], [`Time`], [`Buffer`] ...) and its errors;
 //! * [`collective`]: every collective as ordinary code over point-to-point calls, which a fabric may replace;

@@ -49,5 +49,3 @@ pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, attach_if_rank};
 pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch};
 #[cfg(not(loom))]
 pub use segment::MAXIMUM_RANKS;
-#[cfg(not(loom))]
-pub use team::Team;

@@ -1,10 +1,12 @@
-//! Asking for memory before it is read, so that it comes while something else is computed.
+//! Prefetching: memory is brought into the caches while something else is computed.
 
 /// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// Asks for all of `data`. For what lies in another core's cache or in the last one, and is read in pieces of a few KiB with
-/// computing between them: there the processor does not look ahead by itself. A wish: nothing is read, and nothing changes.
+/// Prefetches all of `data`. This is a hint: it has no effect but on speed.
+///
+/// It pays for data in another core's cache, or in the last-level cache, that is read in pieces of a few KiB with computing
+/// between them. The processor does not prefetch across such gaps by itself.
 pub(crate) fn ask_ahead<T>(data: &[T]) {
     let first = data.as_ptr().cast::<u8>();
     for at in (0..size_of_val(data)).step_by(LINE_BYTES) {
@@ -12,7 +14,7 @@ pub(crate) fn ask_ahead<T>(data: &[T]) {
     }
 }
 
-/// Asks for the line of one element, which need not exist.
+/// Prefetches the cache line of one element. The element need not exist.
 #[inline(always)]
 pub(crate) fn prefetch<T>(line: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -60,8 +60,8 @@ pub struct BlockFft<T: Real> {
     buffer: Vec<Complex<T>>,
 }
 
-/// Rows that are transformed before they are turned together where no kernel does both: with fewer, each line of the
-/// output is written in pieces; many more would not stay in the second-level cache.
+/// How many rows are transformed before they are turned together, where no kernel does both. With fewer, each cache line of
+/// the output is written in pieces. Many more would not stay in the second-level cache.
 fn turned_rows<T>(length: usize) -> usize {
     (STRIP_BYTES / (length * size_of::<Complex<T>>())).clamp(32, 128)
 }
@@ -72,8 +72,8 @@ const STRIP_BYTES: usize = 128 << 10;
 /// From this length on RustFFT takes what does not fill the lanes: one transform alone keeps its vectors busy.
 const SELF_SUFFICIENT: usize = 32;
 
-/// From this length on tiles transform and turn rows at least as fast as kernels for rows, strip by strip: on an Emerald
-/// Rapids 256 rows of 256 took about 0.9 of the time.
+/// From this length on tiles transform and turn rows at least as fast as kernels for rows do, strip by strip. See
+/// docs/measurements.md#rows-that-become-columns.
 const TURNED_BY_TILES: usize = 256;
 
 /// From so many transforms in a tile on, what is left is better padded to a tile than transformed one by one.

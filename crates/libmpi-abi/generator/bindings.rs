@@ -95,16 +95,17 @@ fn rust_name(name: &str) -> String {
 const IMPORTS: &str = "\
 use std::ffi::{c_char, c_double, c_int, c_void};
 
+use mpi::{Mode, ScanKind};
+
 use super::{call, export, filled};
 use crate::abi::*;
-use crate::collective::{self, How};
 use crate::errors::{self, On};
 use crate::operation::UserFunction;
-use crate::point::{self, Mode};
-use crate::status::Status;
+use crate::request::{self, How};
+use crate::status::{self, Status};
 use crate::{
-    attribute, codes, communicator, datatype, environment, failure, group, handle, handler, info,
-    operation, packing, request, status, topology,
+    attribute, codes, collective, communicator, datatype, environment, failure, group, handle, handler,
+    info, operation, packing, point, topology,
 };
 
 ";

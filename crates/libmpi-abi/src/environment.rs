@@ -1,17 +1,19 @@
 //! Set-up, the end, time, versions and memory.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 use std::ptr::NonNull;
 
-use fabric_shm::ShmEndpoint as Endpoint;
+use contract::Endpoint;
 
 use crate::abi::*;
+use crate::chosen::Chosen;
 use crate::failure::{Result, ensure, error_of};
 use crate::info;
-use crate::process::{Phase, check_running, endpoint, process};
-use crate::request;
-use crate::{collective, communicator, leaks, text};
+use crate::process::{self, Phase, check_running, engine, engine_if_any, process, universe};
+use crate::shared::Shared;
+use crate::{communicator, leaks, text};
 
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
     start(THREAD_SINGLE)
@@ -33,21 +35,7 @@ pub(crate) unsafe fn init_thread(
 fn start(level: c_int) -> Result {
     let process = process();
     ensure!(process.phase.get() == Phase::Before, ERR_OTHER, "MPI_Init has been called before");
-    let endpoint = match Endpoint::attach() {
-        Some(joined) => joined?,
-        None => Endpoint::alone()?,
-    };
-    process.rank.set(endpoint.rank());
-    process.size.set(endpoint.size());
-    communicator::predefine(
-        &mut process.communicators.borrow_mut(),
-        endpoint.rank(),
-        endpoint.size(),
-    );
-    let mut endpoint = endpoint;
-    endpoint.set_idle(|endpoint| crate::process::process().schedules.advance(endpoint));
-    communicator::get(COMM_WORLD)?.team.set(endpoint.world());
-    *process.endpoint.borrow_mut() = Some(endpoint);
+    communicator::predefine(process::start()?);
     process.thread_level.set(level);
     // SAFETY: no memory is involved.
     process.main_thread.set(unsafe { libc::pthread_self() });
@@ -57,22 +45,13 @@ fn start(level: c_int) -> Result {
 
 pub(crate) unsafe fn finalize() -> Result {
     check_running()?;
-    // The attributes of MPI_COMM_SELF go first of all, so that their functions may still use everything.
-    let own = communicator::get(COMM_SELF)?;
     leaks::report();
-    own.attributes.clear(COMM_SELF.0)?;
-    process().send_buffer.flush()?;
-    request::finish_orphans()?;
-    endpoint()?.announce_end()?;
-    process().leaving.set(true);
-    // No rank goes while another may still need its help with a message.
-    collective::barrier(COMM_WORLD, collective::How::Blocking)?;
-    let endpoint = process().endpoint.borrow_mut().take();
+    let universe = universe().expect("a process that runs has a universe");
+    // The attributes of MPI_COMM_SELF go first of all, so that their functions may still use everything.
+    universe.own().attributes().clear(COMM_SELF.0)?;
+    let outcome = universe.finalize();
     process().phase.set(Phase::After);
-    if let Some(endpoint) = endpoint {
-        endpoint.finish()?;
-    }
-    Ok(())
+    outcome
 }
 
 pub(crate) unsafe fn initialized(flag: *mut c_int) -> Result {
@@ -97,13 +76,19 @@ pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Result {
     Ok(())
 }
 
+/// Asks the endpoint, if there is one and nobody uses it.
+#[inline]
+fn with_endpoint<R>(ask: impl FnOnce(&mut Chosen) -> R) -> Option<R> {
+    Some(ask(&mut *engine_if_any()?.endpoint().ok()?))
+}
+
 /// Seconds since some moment before the run, the same at every rank.
 pub(crate) fn time() -> c_double {
-    endpoint().map_or(0.0, |endpoint| endpoint.now().as_ps() as f64 * 1e-12)
+    with_endpoint(|endpoint| endpoint.now().as_ps() as f64 * 1e-12).unwrap_or(0.0)
 }
 
 pub(crate) fn tick() -> c_double {
-    endpoint().map_or(0.0, |endpoint| endpoint.clock_resolution_s())
+    with_endpoint(|endpoint| endpoint.clock().resolution.as_ps() as f64 * 1e-12).unwrap_or(0.0)
 }
 
 pub(crate) unsafe fn version(version: *mut c_int, subversion: *mut c_int) -> Result {
@@ -165,16 +150,15 @@ const ALIGNMENT: usize = 64;
 const SHARED_FROM_BYTES: usize = 4096;
 
 /// Memory that all ranks see, by address, with its length.
-pub(crate) type SharedMemory = BTreeMap<usize, usize>;
+static SHARED_MEMORY: Shared<RefCell<BTreeMap<usize, usize>>> = Shared::new(RefCell::default);
 
 pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Result {
     ensure!(size >= 0, ERR_ARG, "{size} bytes");
     if size as usize >= SHARED_FROM_BYTES
-        && let Ok(mut endpoint) = endpoint()
-        && let Some(memory) = endpoint.allocate(size as usize)
+        && let Some(Some(memory)) = with_endpoint(|endpoint| endpoint.allocate(size as usize))
     {
         let address = memory.as_ptr();
-        process().shared_memory.borrow_mut().insert(address as usize, size as usize);
+        SHARED_MEMORY.borrow_mut().insert(address as usize, size as usize);
         *place.cast() = address;
         return Ok(());
     }
@@ -188,9 +172,9 @@ pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Res
 }
 
 pub(crate) unsafe fn release(memory: *mut c_void) -> Result {
-    let shared = process().shared_memory.borrow_mut().remove(&(memory as usize));
+    let shared = SHARED_MEMORY.borrow_mut().remove(&(memory as usize));
     if let (Some(bytes), Some(memory)) = (shared, NonNull::new(memory)) {
-        endpoint()?.release(memory.cast(), bytes);
+        engine()?.endpoint()?.release(memory.cast(), bytes);
         return Ok(());
     }
     libc::free(memory);

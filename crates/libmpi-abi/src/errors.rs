@@ -6,8 +6,8 @@ use std::rc::Rc;
 use crate::abi::*;
 use crate::failure::{Error, Result, code_of};
 use crate::handler::{self, Handler};
-use crate::process::{Phase, process};
-use crate::{codes, communicator};
+use crate::process::{Phase, process, universe};
+use crate::{codes, communicator, process};
 
 /// Whose error handler a failure goes to.
 pub(crate) enum On {
@@ -33,19 +33,15 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
         On::Communicator(comm) if comm != COMM_SELF && communicator::get(comm).is_ok() => comm,
         _ => failure.context.and_then(communicator::with_context).unwrap_or_else(fallback),
     };
-    let handler = match communicator::get(object) {
-        Ok(communicator) => communicator.handler(),
-        Err(_) => (Rc::new(Handler::Fatal), ERRORS_ARE_FATAL).0,
-    };
+    let handler = communicator::handler(object).unwrap_or_else(|_| Rc::new(Handler::Fatal));
     apply(&handler, object, code, &words)
 }
 
 /// The communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF; programs of
 /// the time before MPI 4 set only that of MPI_COMM_WORLD, and mean it for everything.
 fn fallback() -> Comm {
-    let untouched =
-        |comm| communicator::get(comm).is_ok_and(|one| matches!(*one.handler(), Handler::Fatal));
-    if untouched(COMM_SELF) { COMM_WORLD } else { COMM_SELF }
+    let own = communicator::handler(COMM_SELF);
+    if own.is_ok_and(|own| matches!(*own, Handler::Fatal)) { COMM_WORLD } else { COMM_SELF }
 }
 
 fn apply(handler: &Handler, object: Comm, code: c_int, words: &str) -> c_int {
@@ -69,31 +65,26 @@ fn exit_status(code: c_int) -> c_int {
 
 /// Ends every rank of the job.
 pub(crate) fn end_job(why: &str, status: c_int) -> ! {
-    let endpoint = process().endpoint.try_borrow_mut().ok().and_then(|mut held| held.take());
-    let rank = process().rank.get();
-    if endpoint.is_none() || process().size.get() == 1 {
-        eprintln!("rank {rank}: {why}");
-    }
-    if let Some(endpoint) = endpoint {
-        endpoint.abort(why);
+    let told = universe().is_some_and(|universe| universe.abort(why).is_some());
+    if !told || process::size() == 1 {
+        eprintln!("rank {}: {why}", process::rank());
     }
     std::process::exit(status);
 }
 
 pub(crate) unsafe fn set(comm: Comm, handle: Errhandler) -> Result {
     let handler = handler::get(handle)?;
-    communicator::get(comm)?.set_handler(handler);
-    Ok(())
+    communicator::set_handler(comm, handler)
 }
 
 pub(crate) unsafe fn get_of(comm: Comm, handle: *mut Errhandler) -> Result {
-    let handler = communicator::get(comm)?.handler();
+    let handler = communicator::handler(comm)?;
     *handle = handler::handle_of(&handler);
     Ok(())
 }
 
 pub(crate) unsafe fn call(comm: Comm, code: c_int) -> Result {
-    let handler = communicator::get(comm)?.handler();
+    let handler = communicator::handler(comm)?;
     apply(&handler, comm, code, &format!("error {} raised by the program", codes::name(code)));
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::abi::*;
 use crate::arguments;
 use crate::failure::{Result, ensure, error_of};
 use crate::handle::{Objects, Table};
-use crate::process::process;
+use crate::process;
 use crate::shared::Shared;
 
 /// All groups.
@@ -57,7 +57,7 @@ fn or_undefined(rank: Option<usize>) -> c_int {
 }
 
 pub(crate) unsafe fn rank(group: Group, rank: *mut c_int) -> Result {
-    *rank = or_undefined(get(group)?.rank_of(process().rank.get()));
+    *rank = or_undefined(get(group)?.rank_of(process::rank()));
     Ok(())
 }
 

@@ -1,8 +1,6 @@
 //! What a program has made and not freed by the time it finalizes, told on request.
 
-use crate::handle::Table;
-use crate::process::process;
-use crate::{datatype, group, handler, info, operation};
+use crate::{communicator, datatype, group, handler, info, operation, point, process, request};
 
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
@@ -14,31 +12,26 @@ pub(crate) fn report() {
     }
     let left = left();
     if !left.is_empty() {
-        let rank = process().rank.get();
+        let rank = process::rank();
         eprintln!("cornerstone: rank {rank}: not freed at MPI_Finalize: {}", left.join(", "));
     }
 }
 
 /// The kinds of which something is left.
 fn left() -> Vec<String> {
-    let process = process();
-    let buffers = usize::from(process.send_buffer.is_attached());
+    let has_buffer = process::engine_if_any().is_some_and(|one| one.send_buffer().is_attached());
     let counts = [
-        (count(&process.requests.borrow()) + process.lights.count(), "request"),
-        (count(&process.communicators.borrow()), "communicator"),
+        (request::count(), "request"),
+        (communicator::count(), "communicator"),
         (datatype::count(), "datatype"),
         (group::count(), "group"),
         (operation::count(), "operation"),
         (info::count(), "info object"),
         (handler::count(), "error handler"),
-        (count(&process.messages.borrow()), "matched message"),
-        (buffers, "send buffer"),
+        (point::count_messages(), "matched message"),
+        (usize::from(has_buffer), "send buffer"),
     ];
     let some = counts.into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, kind)| format!("{count} {kind}{}", if count == 1 { "" } else { "s" }))
         .collect()
-}
-
-fn count<T: Clone>(table: &Table<T>) -> usize {
-    table.made()
 }

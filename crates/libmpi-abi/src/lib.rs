@@ -22,6 +22,7 @@ mod abi;
 mod arguments;
 mod attribute;
 mod bindings;
+mod chosen;
 mod codes;
 mod collective;
 mod communicator;

@@ -1,19 +1,14 @@
-//! What this process knows: its endpoint, and the tables behind the handles.
+//! What this process knows of its run.
 
-use std::cell::{Cell, RefCell, RefMut};
-use std::ffi::c_int;
+use std::cell::{Cell, OnceCell};
+use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use fabric_shm::ShmEndpoint as Endpoint;
+use mpi::{Engine, Universe};
 
 use crate::abi::*;
-use crate::collective::Schedules;
-use crate::communicator::Communicator;
-use crate::environment::SharedMemory;
-use crate::failure::{Result, ensure, error_of};
-use crate::handle::Table;
-use crate::point::{Claimed, SendBuffer};
-use crate::request::{Lights, RequestObject};
+use crate::chosen::Chosen;
+use crate::failure::{Result, ensure};
 use crate::shared::Shared;
 
 /// Where the process stands between MPI_Init and MPI_Finalize.
@@ -24,51 +19,22 @@ pub(crate) enum Phase {
     After,
 }
 
-/// Everything.
+/// What there is one of in a process.
 pub(crate) struct Process {
     pub(crate) phase: Cell<Phase>,
-    /// This rank is in MPI_Finalize, and has told the others.
-    pub(crate) leaving: Cell<bool>,
     pub(crate) thread_level: Cell<c_int>,
     pub(crate) main_thread: Cell<libc::pthread_t>,
-    pub(crate) endpoint: RefCell<Option<Endpoint>>,
-    /// This rank and the number of ranks, known without a look at the endpoint.
-    pub(crate) rank: Cell<usize>,
-    pub(crate) size: Cell<usize>,
-    pub(crate) communicators: RefCell<Table<Rc<Communicator>>>,
-    pub(crate) requests: RefCell<Table<Rc<RequestObject>>>,
-    pub(crate) lights: Lights,
-    /// Requests that were freed while they were under way: their buffers are needed until they end.
-    pub(crate) orphans: RefCell<Vec<Rc<RequestObject>>>,
-    /// The number of the next message that a matched probe finds.
-    pub(crate) next_claim: Cell<u32>,
-    pub(crate) messages: RefCell<Table<Rc<Claimed>>>,
-    pub(crate) schedules: Schedules,
-    pub(crate) send_buffer: SendBuffer,
-    /// What MPI_Alloc_mem gave out and all ranks see.
-    pub(crate) shared_memory: RefCell<SharedMemory>,
-    /// Times the number of ranks, plus this rank: the next context that this process gives out.
-    pub(crate) next_context: Cell<u32>,
+    universe: OnceCell<Universe<Chosen>>,
+    /// Where the program's buffer for buffered sends lies, and how long it is, if it has attached one.
+    pub(crate) send_buffer: Cell<Option<(*mut c_void, i64)>>,
 }
 
 static PROCESS: Shared<Process> = Shared::new(|| Process {
     phase: Cell::new(Phase::Before),
-    leaving: Cell::new(false),
     thread_level: Cell::new(THREAD_SINGLE),
     main_thread: Cell::new(0),
-    endpoint: RefCell::new(None),
-    rank: Cell::new(0),
-    size: Cell::new(1),
-    communicators: RefCell::new(Table::new()),
-    requests: RefCell::new(Table::new()),
-    lights: Lights::default(),
-    orphans: RefCell::default(),
-    next_claim: Cell::new(0),
-    messages: RefCell::new(Table::new()),
-    schedules: Schedules::default(),
-    send_buffer: SendBuffer::default(),
-    shared_memory: RefCell::default(),
-    next_context: Cell::new(0),
+    universe: OnceCell::new(),
+    send_buffer: Cell::new(None),
 });
 
 /// The one value.
@@ -77,15 +43,32 @@ pub(crate) fn process() -> &'static Process {
     &PROCESS
 }
 
-/// The endpoint, for as long as nobody else uses it.
+/// Joins the run.
+pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
+    let universe = Universe::new(Chosen::join()?);
+    Ok(process().universe.get_or_init(|| universe))
+}
+
+/// This process's part in the run, from MPI_Init on.
 #[inline(always)]
-pub(crate) fn endpoint() -> Result<RefMut<'static, Endpoint>> {
-    let held = process().endpoint.try_borrow_mut();
-    let held = held.map_err(|_| {
-        error_of(ERR_OTHER, "a user's function called back into communication that is under way")
-    })?;
-    ensure!(held.is_some(), ERR_OTHER, "{}", not_running());
-    Ok(RefMut::map(held, |one| one.as_mut().expect("just checked")))
+pub(crate) fn universe() -> Option<&'static Universe<Chosen>> {
+    process().universe.get()
+}
+
+/// The engine, for the shortest ways: from MPI_Init on, also when its endpoint is gone.
+#[inline(always)]
+pub(crate) fn engine_if_any() -> Option<&'static Rc<Engine<Chosen>>> {
+    Some(universe()?.engine())
+}
+
+/// The engine of a process that runs.
+///
+/// # Errors
+/// MPI_ERR_OTHER outside MPI_Init and MPI_Finalize.
+#[inline]
+pub(crate) fn engine() -> Result<&'static Rc<Engine<Chosen>>> {
+    check_running()?;
+    Ok(engine_if_any().expect("a process that runs has an engine"))
 }
 
 /// Fails outside MPI_Init and MPI_Finalize.
@@ -100,4 +83,14 @@ fn not_running() -> &'static str {
         Phase::After => "MPI_Finalize has been called",
         _ => "MPI_Init has not been called",
     }
+}
+
+/// This process's rank in the world; 0 before it is known.
+pub(crate) fn rank() -> usize {
+    universe().map_or(0, |universe| universe.engine().rank())
+}
+
+/// How many processes the world has; 1 before that is known.
+pub(crate) fn size() -> usize {
+    universe().map_or(1, |universe| universe.engine().size())
 }

@@ -52,16 +52,6 @@ impl Status {
         Status::new(ANY_SOURCE, ANY_TAG, 0)
     }
 
-    /// Of an operation with MPI_PROC_NULL.
-    pub(crate) fn of_no_process() -> Self {
-        Status::new(PROC_NULL, ANY_TAG, 0)
-    }
-
-    pub(crate) fn with_cancelled(mut self) -> Self {
-        self.cancelled = 1;
-        self
-    }
-
     pub(crate) fn with_error(mut self, code: c_int) -> Self {
         self.error = code;
         self

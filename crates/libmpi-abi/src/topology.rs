@@ -25,7 +25,7 @@ unsafe fn read(
 }
 
 fn grid(communicator: &Communicator) -> Result<&Cartesian> {
-    let found = communicator.topology.as_ref();
+    let found = communicator.topology();
     found.ok_or_else(|| error_of(ERR_TOPOLOGY, "the communicator has no Cartesian topology"))
 }
 
@@ -41,8 +41,8 @@ pub(crate) unsafe fn create(
     let grid = read(dimensions, lengths, periods)?;
     let (needed, size) = (grid.size(), old.size());
     ensure!(needed <= size, ERR_DIMS, "a grid of {needed} in a communicator of {size}");
-    let colour = if old.rank < needed { 0 } else { UNDEFINED };
-    *new = communicator::split_with(&old, colour, old.rank as c_int, Some(grid))?;
+    let colour = (old.rank() < needed).then_some(0);
+    *new = communicator::split_with(comm, colour, old.rank(), grid)?;
     Ok(())
 }
 
@@ -52,9 +52,8 @@ pub(crate) unsafe fn sub(comm: Comm, remain: *const c_int, new: *mut Comm) -> Re
     let grid = grid(&old)?;
     let kept = list(remain, grid.lengths().len());
     let kept: Vec<bool> = kept.into_iter().map(|one| one != 0).collect();
-    let part = grid.part(old.rank, &kept);
-    let (colour, key) = (part.colour as c_int, part.rank as c_int);
-    *new = communicator::split_with(&old, colour, key, Some(part.grid))?;
+    let part = grid.part(old.rank(), &kept);
+    *new = communicator::split_with(comm, Some(part.colour), part.rank, part.grid)?;
     Ok(())
 }
 
@@ -82,7 +81,7 @@ pub(crate) unsafe fn get(
     let grid = grid(&communicator)?;
     write(grid.lengths().iter().copied(), room, lengths)?;
     write(grid.periodic().iter().map(|&period| usize::from(period)), room, periods)?;
-    write(grid.coordinates(communicator.rank), room, place)
+    write(grid.coordinates(communicator.rank()), room, place)
 }
 
 pub(crate) unsafe fn rank(comm: Comm, place: *const c_int, rank: *mut c_int) -> Result {
@@ -102,7 +101,7 @@ pub(crate) unsafe fn coordinates(
     place: *mut c_int,
 ) -> Result {
     let communicator = communicator::get(comm)?;
-    communicator.member(rank)?;
+    communicator.group().member(i64::from(rank))?;
     write(grid(&communicator)?.coordinates(rank as usize), room, place)
 }
 
@@ -114,7 +113,8 @@ pub(crate) unsafe fn shift(
     to: *mut c_int,
 ) -> Result {
     let communicator = communicator::get(comm)?;
-    let shift = grid(&communicator)?.shift(communicator.rank, direction.into(), distance.into())?;
+    let shift =
+        grid(&communicator)?.shift(communicator.rank(), direction.into(), distance.into())?;
     let found = |rank: Option<usize>| rank.map_or(PROC_NULL, |rank| rank as c_int);
     (*source, *to) = (found(shift.0), found(shift.1));
     Ok(())
@@ -130,14 +130,14 @@ pub(crate) unsafe fn map(
 ) -> Result {
     let communicator = communicator::get(comm)?;
     let grid = read(dimensions, lengths, periods)?;
-    let inside = communicator.rank < grid.size();
-    *rank = if inside { communicator.rank as c_int } else { UNDEFINED };
+    let inside = communicator.rank() < grid.size();
+    *rank = if inside { communicator.rank() as c_int } else { UNDEFINED };
     Ok(())
 }
 
 pub(crate) unsafe fn test(comm: Comm, kind: *mut c_int) -> Result {
     let communicator = communicator::get(comm)?;
-    *kind = if communicator.topology.is_some() { CART } else { UNDEFINED };
+    *kind = if communicator.topology().is_some() { CART } else { UNDEFINED };
     Ok(())
 }
 

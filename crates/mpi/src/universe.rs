@@ -61,7 +61,7 @@ impl<E: Endpoint + 'static> Universe<E> {
         self.engine.finish_orphans()?;
         self.engine.announce_end()?;
         // No rank goes while another may still need its help with a message.
-        Barrier::new(self.world.context()).run()?;
+        Barrier::new(self.world.context().clone()).run()?;
         let Some(endpoint) = self.engine.take_endpoint() else { return Ok(()) };
         let status = endpoint.finish(Ok(()));
         ensure!(status == 0, ErrorClass::Other, "the run did not end well");

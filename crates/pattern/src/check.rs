@@ -10,8 +10,8 @@ use crate::{Mistake, Place, SHORT_BYTES};
 /// Random orders that are tried where the orderly one ends in a deadlock.
 const ORDERS_TRIED: u64 = 24;
 
-/// Settles for `pattern`, which runs to its end on every machine, from whom each of its receives takes a message; or says
-/// everything that is wrong with it.
+/// Checks that `pattern` runs to its end on every machine, and notes in it from which node each receive takes its message.
+/// Otherwise returns everything that is wrong with it.
 pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
     let ending = execute(pattern, Buffering::All, Order::InStep, &mut |_, _| {});
     if !ending.stuck.is_empty() || ending.left_over.iter().any(|&left| left > 0) {
@@ -42,9 +42,9 @@ pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
 /// Runs a period in which long messages wait for their receives: how it ends, and from whom each receive of each node
 /// takes a message.
 ///
-/// If it gets to its end, then receives that each wait for this sender get to the end in any order of events: nothing is
-/// left that two nodes could contend for. At the end all is as it was at the beginning, so that the next period, begun by
-/// some nodes before others have ended this one, gets to its end as well.
+/// If the period gets to its end, and each receive then waits for the sender that it had here, every other order of events
+/// gets to the end too: two nodes cannot contend for anything any more. At the end everything is as it was at the
+/// beginning. So the next period, which some nodes begin before others have ended this one, gets to its end as well.
 fn sources(pattern: &Pattern, order: Order) -> (Ending, Vec<Vec<u32>>) {
     let mut sources = vec![Vec::new(); pattern.nodes.len()];
     let mut keep = |_, message: Message| sources[message.to as usize].push(message.from);
@@ -192,7 +192,7 @@ fn link(pattern: &Pattern, stuck: &Stuck, whom: usize) -> String {
 /// Pairs of places in `stuck`, who waits and for whom: a circle.
 fn circle(pattern: &Pattern, stuck: &[Stuck]) -> Vec<(usize, usize)> {
     let mut path = Vec::new();
-    // From one that wants to send, if there is one: such circles are short.
+    // Begin with a node that wants to send, if there is one: such circles are short.
     let mut at = stuck.iter().position(|s| matches!(s.step, Step::Send { .. })).unwrap_or(0);
     while !path.contains(&at) {
         path.push(at);
@@ -211,8 +211,8 @@ fn waits_for(pattern: &Pattern, stuck: &[Stuck], at: usize) -> usize {
         Step::Send { to, .. } => index(to as usize),
         _ => stuck.iter().position(|other| still_sends(pattern, other, stuck[at].node)),
     };
-    // Whoever waits, waits for a node that waits too: a node that is done received all that was sent to it, and sent
-    // all that it had to.
+    // A stuck node waits for another stuck node: a node that is done has received all that was sent to it, and has sent all
+    // that it had to send.
     found.expect("a node waits for one that waits")
 }
 

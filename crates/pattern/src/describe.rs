@@ -5,10 +5,10 @@ use std::fmt::Write;
 use crate::program::{Cursor, Pattern, Step};
 use crate::stages::{Message, link_contention, node_contention, stages};
 
-/// Nodes that are told of one by one, and actions of each.
+/// How many nodes are described one by one, and how many actions of each.
 const NODES_SHOWN: usize = 16;
 const STEPS_SHOWN: usize = 24;
-/// Stages that are told of one by one, and messages of each.
+/// How many stages are described one by one, and how many messages of each.
 const STAGES_SHOWN: usize = 40;
 const MESSAGES_SHOWN: usize = 8;
 

@@ -1,10 +1,11 @@
 //! What happens when a pattern runs, without time: which messages can be under way together, and who waits for ever.
 //!
-//! Every node has one receive posted. A message enters it if it is free; otherwise a long message keeps its sender waiting
-//! and a short one is buffered. Here a receive takes messages from anybody. Who is stuck when all messages are buffered
-//! does not depend on the order in which nodes get on: each node's code is fixed, and one message is as good as another.
-//! Where long messages wait it does depend on it, which is why [`Order`] is a choice. Whichever order gets to the end also
-//! says which message each receive gets, and with that settled nothing depends on the order any more.
+//! Every node has one receive posted, which takes messages from any node. A message enters it if it is free. Otherwise a
+//! short message is buffered, and the sender of a long message waits.
+//!
+//! If all messages are buffered, the order in which nodes run does not decide who is stuck: each node's code is fixed, and
+//! one message is as good as another. If long messages wait, the order does decide, so [`Order`] is a choice. An order that
+//! gets to the end also says which message each receive gets. With that fixed, nothing depends on the order any more.
 
 use crate::program::{Cursor, Pattern, Step};
 use crate::random::Random;
@@ -80,7 +81,7 @@ pub(crate) fn execute(
         let held_back = order.arrange(&mut ready);
         ready = machine.stage(&ready, &mut |message| on_message(stage, message));
         ready.extend(held_back);
-        // One that was held back may have received meanwhile, and so be named twice.
+        // A node that was held back may have received meanwhile, and then it is in both lists.
         ready.sort_unstable();
         ready.dedup();
         stage += 1;
@@ -89,7 +90,7 @@ pub(crate) fn execute(
 }
 
 impl Order {
-    /// Puts `ready` in order and takes out those that are not to get on yet.
+    /// Puts `ready` in order, and takes out and returns the nodes that must wait.
     fn arrange(&mut self, ready: &mut Vec<usize>) -> Vec<usize> {
         match self {
             Order::InStep => Vec::new(),

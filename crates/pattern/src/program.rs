@@ -92,8 +92,8 @@ pub struct Pattern {
     pub nodes: Vec<Node>,
     /// From which node each receive of each node takes its message, in the order of a period's receives.
     ///
-    /// The language leaves it open; it is settled when a pattern is read, by letting all nodes go in step. A receive that
-    /// took whatever comes first could take a message that is meant for a later one, and its right sender might wait for
+    /// The language leaves it open. It is fixed when a pattern is read, by an execution of all nodes in step. A receive that
+    /// took the first message to come could take one that is meant for a later receive, and the right sender might wait for
     /// ever.
     pub sources: Vec<Vec<u32>>,
 }

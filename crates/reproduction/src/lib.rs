@@ -169,7 +169,7 @@ mod tests {
     }
 
     /// Where misses are explained, each by its id.
-    const EXPLANATIONS: &str = include_str!("../../../docs/simulation.md");
+    const EXPLANATIONS: &str = include_str!("../../../docs/simulation/papers.md");
 
     fn misses(row: &Row) -> bool {
         match (row.at_most, row.published) {

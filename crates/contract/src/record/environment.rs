@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What carries the messages of a run, and with which choices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FabricDescription {
-    /// `local`, `mpi` or `sim:MACHINE`.
+    /// `local`, `tcp`, `mpi` or `sim:MACHINE`.
     pub name: String,
     /// The version of the library or machine file.
     pub version: String,

@@ -143,6 +143,7 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
 
 /// Makes a call with its team.
 #[inline]
+#[allow(clippy::undocumented_unsafe_blocks)] // Said once, for all arms.
 fn carry_out(
     team: &mut Team,
     host: &mut Waiting<'_>,

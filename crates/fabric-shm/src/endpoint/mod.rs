@@ -3,7 +3,7 @@
 mod collectives;
 mod contexts;
 mod join;
-mod legacy;
+mod library;
 mod process;
 mod real_time;
 mod reporter;
@@ -50,8 +50,6 @@ pub struct ShmEndpoint {
     loans: Vec<Option<Loan>>,
     left: bool,
     finished: bool,
-    /// What is called while a collective waits that was begun by the calls of `legacy`.
-    idle: fn(&mut ShmEndpoint),
 }
 
 /// Whose messages an endpoint carries.
@@ -83,7 +81,6 @@ impl ShmEndpoint {
             loans: Vec::new(),
             left: false,
             finished: false,
-            idle: |_| {},
         }
     }
 

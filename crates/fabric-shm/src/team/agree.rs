@@ -72,7 +72,7 @@ impl Team {
     /// Counts a call that is about to be made through the team, and tells the others: also the root that waits for nobody, for
     /// others may wait for what it never sends.
     #[inline]
-    pub fn count_call(&mut self) {
+    pub(crate) fn count_call(&mut self) {
         self.made.through = self.made.through.wrapping_add(1);
         self.made.counted = true;
         self.tell();
@@ -80,7 +80,7 @@ impl Team {
 
     /// Counts a call that the members make among them by messages, and says what it is: the same `mark` at all of them.
     /// Gives its number.
-    pub fn count_call_by_messages(&mut self, mark: u32) -> u32 {
+    pub(crate) fn count_call_by_messages(&mut self, mark: u32) -> u32 {
         self.made.past = self.made.past.wrapping_add(1);
         self.board(self.me).recent_past.publish(self.made.past, mark);
         self.tell();

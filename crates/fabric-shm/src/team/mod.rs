@@ -71,7 +71,7 @@ impl Host for Engine {
 /// Some ranks, with memory for their collectives.
 ///
 /// All members make the same calls in the same order.
-pub struct Team {
+pub(crate) struct Team {
     /// Ranks of the run, by their place in the team.
     members: Vec<usize>,
     /// This rank's place.
@@ -141,13 +141,13 @@ impl Team {
     }
 
     /// How many members there are.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.members.len()
     }
 
     /// Makes the others fail in the next call, which says that it is of so many bytes: for a rank whose own arguments do not
     /// fit each other, and which has to go through the call for the others' sake.
-    pub fn misstate(&mut self, bytes: usize) {
+    pub(crate) fn misstate(&mut self, bytes: usize) {
         self.stated = Some(bytes);
     }
 

@@ -18,15 +18,13 @@ pub(super) struct Turn<T> {
     pub(super) streaming: bool,
 }
 
-/// Squares on the sides of a tile, down the rows and across the columns of the input: stored through the caches; streamed
-/// past them from a matrix that the last cache still holds; and from one in memory. Measured on a Zen 5 over shapes from
-/// 1 x 1 to a whole strip, down the columns and along the rows, with and without asking ahead, for 512 x 512 and 4096 x 4096
-/// matrices of 8-byte elements: within a few per cent of the best. Of 4096 x 4096 the walk along the rows with asking
-/// ahead reaches 0.91 of a copy, down the columns 0.78.
+/// The sides of a tile in squares, down the rows and across the columns of the input: for stores through the caches; for
+/// stores past them, of a matrix that the last-level cache still holds; and of a matrix in memory. All shapes up to a whole
+/// strip were tried. See docs/measurements.md#tiles-of-a-corner-turn.
 const STORED_TILE: (usize, usize) = (8, 8);
 const STREAMED_TILE: (usize, usize) = (4, 2);
 const LARGE_STREAMED_TILE: (usize, usize) = (8, 4);
-/// About where a matrix is more in memory than in the last cache.
+/// From about this size on, more of a matrix is in memory than in the last-level cache.
 const LARGE_BYTES: usize = 16 << 20;
 const IN_PLACE_TILE: usize = 4;
 
@@ -39,7 +37,7 @@ pub(super) struct Squares<T> {
     tile: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
     /// The same past the caches; each row of a square must be aligned to its size.
     streamed: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
-    /// The same, and asks for the lines of the tile to the right meanwhile.
+    /// The same, and prefetches the tile to the right.
     streamed_ahead: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
     /// Exchanges two squares of one matrix, each transposed; they may be the same.
     exchange: unsafe fn(*mut T, *mut T, usize),
@@ -53,7 +51,7 @@ pub(super) struct Squares<T> {
 pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &Turn<T>) {
     let side = squares.side;
     let line = side * size_of::<T>();
-    // A square whose rows cross cache lines costs up to three times as much, so the walk begins where lines begin.
+    // A square whose rows cross cache lines is much slower, so the walk begins where cache lines begin.
     let head_rows = line_start(turn.output, turn.output_pitch, line).min(turn.rows);
     let head_columns = line_start(turn.input, turn.input_pitch, line).min(turn.columns);
     let rows = head_rows + (turn.rows - head_rows) / side * side;
@@ -79,7 +77,7 @@ pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &Turn<T>) {
     let down = || (head_rows..rows).step_by(tall * side);
     let across = || (head_columns..columns).step_by(wide * side);
     if streaming && large {
-        // Along the rows of the input: their pages stay within reach, and what comes next can be asked for.
+        // Along the rows of the input: few pages are in use at a time, and the next tile can be prefetched.
         down().for_each(|row| across().for_each(|column| one(row, column)));
     } else {
         across().for_each(|column| down().for_each(|row| one(row, column)));
@@ -206,7 +204,7 @@ unsafe fn tile<V: Vector, const STREAMED: bool, const AHEAD: bool>(
                 }
             }
         } else {
-            // Stores in order of address are what the caches are quick at; loads can wait for each other.
+            // Caches are fast at stores in the order of addresses. Loads can be under way together.
             for column in (0..columns).step_by(V::COUNT) {
                 for row in (0..rows).step_by(V::COUNT) {
                     let square = V::load_square(input.add(row * input_pitch + column), input_pitch);
@@ -218,7 +216,7 @@ unsafe fn tile<V: Vector, const STREAMED: bool, const AHEAD: bool>(
     }
 }
 
-/// Asks for the lines of a square, which need not exist: nothing is read.
+/// Prefetches the cache lines of a square. They need not exist.
 #[inline(always)]
 fn prefetch_square<V: Vector>(from: *const V::Element, pitch: usize) {
     for row in 0..V::COUNT {

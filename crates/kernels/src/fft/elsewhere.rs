@@ -1,4 +1,4 @@
-//! Rows of which all points, or strips of columns, lie elsewhere: in memory that is further away than what is worked on.
+//! Transforms of rows that lie, as a whole or in strips of columns, in other memory than the result: often another core's.
 
 use num_complex::Complex;
 
@@ -8,15 +8,16 @@ use crate::Result;
 use crate::ahead::ask_ahead;
 use crate::error::{check_length, check_whole};
 
-/// About how much is brought here at once where no kernel does it: no more than a core can have under way, and still in the
-/// first-level cache when it is worked on (on a Zen 3 bursts of four rows of 512 points stalled it for longer than rows did).
+/// About how much is prefetched and copied at once, where no kernel reads the other memory itself. More than a core can have
+/// under way would stall it, and more than fits the first-level cache would be gone when it is needed. See
+/// docs/measurements.md#prefetch-of-the-next-row.
 const GROUP_BYTES: usize = 4 << 10;
-/// Short rows are transformed so many at a time.
+/// How many short rows are transformed at a time.
 const SHORT_ROWS: usize = 16;
 
 impl<T: Real> BlockFft<T> {
     /// Transforms `input`, any number of contiguous transforms one after the other, into `output`. It reads each point once and
-    /// asks for what comes next, so `input` may lie further away than a copy of it would.
+    /// prefetches the next ones, so `input` need not be in this core's caches.
     ///
     /// # Errors
     /// [`crate::Error::BrokenTransform`] if `input` is not a whole number of transforms, [`crate::Error::WrongLength`] if
@@ -42,9 +43,9 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
-    /// Transforms `rows`, any number of contiguous transforms, of which some points lie elsewhere: `strips` divides their columns
-    /// into as many strips of the same width, and those that are given lie there, row after row, and not in `rows`. Nothing
-    /// is copied where rows have kernels of 256 points or more.
+    /// Transforms `rows`, any number of contiguous transforms, of which some points lie in other memory. `strips` divides the
+    /// columns into strips of the same width. A strip that is given holds its points, row after row, and those in `rows` are
+    /// not read. Nothing is copied where rows have kernels of 256 points or more.
     ///
     /// # Errors
     /// [`crate::Error::BrokenTransform`] if `rows` is not a whole number of transforms, [`crate::Error::WrongLength`] if the
@@ -109,7 +110,7 @@ impl<T: Real> BlockFft<T> {
     }
 }
 
-/// Of `points` what follows group `at`, as long as that or what there is.
+/// The points that follow group `at` of `points`: as many as the group has, or those that are left.
 fn next<T>(points: &[T], at: usize, group: usize) -> &[T] {
     let from = points.len().min((at + 1) * group);
     &points[from..points.len().min(from + group)]

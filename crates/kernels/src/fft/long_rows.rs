@@ -64,14 +64,13 @@ pub(super) unsafe fn rows<V: Lanes<Element: Real>, const A: usize, const B: usiz
     }
 }
 
-/// The same with rows that come in `parts`, of which the next row's are asked for while one is transformed, a line for each that is
-/// read. 512 x 512 points, two threads on two cores of a Zen 5, a transform of the rows, a corner turn, a transform of the columns, half of
-/// which come from the other core: 160 us a matrix, and 189 with a wish for the whole next row before each and the halves
-/// copied together; two or three rows ahead 160 and 161.
+/// The same with rows that come in `parts`. While one row is transformed the next one is prefetched, a cache line for each
+/// that is read: a part may lie in another core's cache. A prefetch of the whole row at once is slower, and one of later
+/// rows gains nothing. See docs/measurements.md#prefetch-of-the-next-row.
 ///
 /// # Safety
-/// As for [`rows`] and of each part, whatever the job says of its input; the output is one of the parts, in its place, or apart
-/// from them.
+/// As for [`rows`], and the parts hold the rows, whatever the job says of its input. The output is one of the parts, in its
+/// place, or apart from all of them.
 #[inline(always)]
 pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Real>, const A: usize, const B: usize>(
     job: &Job<V::Element>,

@@ -7,7 +7,7 @@ use crate::abi::*;
 use crate::attribute::{self, For};
 use crate::codes;
 use crate::failure::{Result, ensure};
-use crate::process::process;
+use crate::process;
 use crate::shared::Shared;
 
 /// The value behind a predefined key: the address of a number that lives as long as the process.
@@ -15,7 +15,7 @@ fn predefined(key: c_int) -> Option<Option<usize>> {
     static TAG_BOUND: c_int = c_int::MAX;
     static ANY: c_int = ANY_SOURCE;
     static NUMBERS: [c_int; 2] = [1, PROC_NULL];
-    static UNIVERSE: Shared<c_int> = Shared::new(|| process().size.get() as c_int);
+    static UNIVERSE: Shared<c_int> = Shared::new(|| process::size() as c_int);
     let place: *const c_int = match key {
         TAG_UB => &TAG_BOUND,
         IO => &ANY,
@@ -38,7 +38,7 @@ pub(crate) unsafe fn get_attribute(
     let communicator = get(comm)?;
     let found = match predefined(key) {
         Some(found) => found,
-        None => attribute::find(&communicator.attributes, For::Communicator, key)?,
+        None => attribute::find(communicator.attributes(), For::Communicator, key)?,
     };
     attribute::give(found, value, flag);
     Ok(())
@@ -47,11 +47,11 @@ pub(crate) unsafe fn get_attribute(
 pub(crate) unsafe fn set_attribute(comm: Comm, key: c_int, value: *mut c_void) -> Result {
     let communicator = get(comm)?;
     ensure!(predefined(key).is_none(), ERR_KEYVAL, "attribute {key} cannot be changed");
-    attribute::set(&communicator.attributes, For::Communicator, comm, key, value)
+    attribute::set(communicator.attributes(), For::Communicator, comm, key, value)
 }
 
 pub(crate) unsafe fn delete_attribute(comm: Comm, key: c_int) -> Result {
     let communicator = get(comm)?;
     ensure!(predefined(key).is_none(), ERR_KEYVAL, "attribute {key} cannot be deleted");
-    attribute::delete(&communicator.attributes, For::Communicator, comm, key)
+    attribute::delete(communicator.attributes(), For::Communicator, comm, key)
 }

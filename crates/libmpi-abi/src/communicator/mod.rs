@@ -1,176 +1,133 @@
-//! Communicators: a list of members with tags of their own.
+//! Communicators: their handles, and what only C hangs on them.
 
 mod attribute;
 mod make;
 
 use std::cell::{Cell, RefCell};
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
+
+use mpi::{Context, Universe};
 
 pub(crate) use attribute::*;
 pub(crate) use make::*;
 
 use crate::abi::*;
-use mpi::{Attributes, Cartesian, Comparison, Group as Members, Info as Hints};
-
-use crate::collective::{Call, Party, TeamPlace};
-use crate::failure::{Error, Result, ensure, error_of};
-use crate::group;
+use crate::chosen::Chosen;
+use crate::failure::{Result, ensure, error_of};
 use crate::handle::{Table, is_predefined};
 use crate::handler::Handler;
-use crate::info;
-use crate::point::SendBuffer;
-use crate::process::process;
+use crate::process::{Phase, process};
+use crate::shared::Shared;
 use crate::text;
+use crate::{group, info};
 
-/// A communicator within one group.
-pub(crate) struct Communicator {
-    /// Ranks of the world by rank of the communicator.
-    pub(crate) members: Members,
-    pub(crate) rank: usize,
-    /// Whether the ranks of the world and of the communicator are the same.
-    pub(crate) identity: bool,
-    /// Set once all members have agreed on it.
-    context: Cell<u32>,
-    /// Counts the collective calls, so that messages of two that are under way together do not meet.
-    sequence: Cell<u32>,
+/// A communicator over the fabric that this process has.
+pub(crate) type Communicator = mpi::Communicator<Chosen>;
+
+/// What a handle of a communicator refers to.
+#[derive(Clone)]
+pub(crate) struct Object {
+    /// The communicator's, without a step between.
+    pub(crate) context: Rc<Context<Chosen>>,
+    pub(crate) communicator: Rc<Communicator>,
+    pub(crate) of_c: Rc<OfC>,
+}
+
+/// What only C hangs on a communicator.
+pub(crate) struct OfC {
     handler: RefCell<Rc<Handler>>,
-    name: RefCell<String>,
-    hints: Hints,
-    pub(crate) attributes: Attributes,
-    pub(crate) topology: Option<Cartesian>,
-    pub(crate) buffer: SendBuffer,
-    pub(crate) team: TeamPlace,
+    /// Where its buffer for buffered sends lies, and how long it is, if the program has attached one.
+    pub(crate) send_buffer: Cell<Option<(*mut c_void, i64)>>,
 }
 
-/// Tags of messages that make a communicator for some members of another lie above those of collective calls.
-const GROUP_TAGS: u32 = 1 << 31;
+/// Those of this process.
+pub(crate) static COMMUNICATORS: Shared<RefCell<Table<Object>>> =
+    Shared::new(|| RefCell::new(Table::new()));
 
-impl Communicator {
-    fn new(members: Members, context: u32, handler: Rc<Handler>) -> Option<Self> {
-        let rank = members.rank_of(process().rank.get())?;
-        Some(Communicator {
-            rank,
-            identity: members.is_identity(),
-            members,
-            context: Cell::new(context),
-            sequence: Cell::new(0),
-            handler: RefCell::new(handler),
-            name: RefCell::default(),
-            hints: Hints::new(),
-            attributes: Attributes::default(),
-            topology: None,
-            buffer: SendBuffer::default(),
-            team: TeamPlace::default(),
-        })
-    }
-
-    #[inline]
-    pub(crate) fn size(&self) -> usize {
-        self.members.size()
-    }
-
-    /// The context of messages that programs send.
-    #[inline]
-    pub(crate) fn point_context(&self) -> u32 {
-        2 * self.context.get()
-    }
-
-    /// A failure that belongs to it.
-    pub(crate) fn failure(&self, class: c_int, message: String) -> Error {
-        error_of(class, message).in_context(self.context.get())
-    }
-
-    /// The members, and a tag that only the next collective call has.
-    pub(crate) fn next_party(&self, call: Call) -> Party {
-        let number = self.team.count_call_by_messages(self, call);
-        let tag = self.sequence.get();
-        self.sequence.set((tag + 1) % GROUP_TAGS);
-        Party {
-            members: self.members.clone(),
-            rank: self.rank,
-            context: 2 * self.context.get() + 1,
-            tag,
-            number,
-        }
-    }
-
-    pub(crate) fn handler(&self) -> Rc<Handler> {
-        self.handler.borrow().clone()
-    }
-
-    pub(crate) fn set_handler(&self, handler: Rc<Handler>) {
-        *self.handler.borrow_mut() = handler;
-    }
-
-    /// The rank here of a rank of the world.
-    #[inline]
-    pub(crate) fn rank_of(&self, member: usize) -> usize {
-        if self.identity {
-            return member;
-        }
-        self.members.rank_of(member).unwrap_or(member)
-    }
-
-    /// The rank of the world behind a rank here.
-    #[inline]
-    pub(crate) fn member(&self, rank: c_int) -> Result<usize> {
-        let member = usize::try_from(rank).ok().and_then(|rank| self.members.members().get(rank));
-        member.copied().ok_or_else(|| {
-            error_of(ERR_RANK, format!("rank {rank} of a communicator of {}", self.size()))
-        })
-    }
-
-    /// A root argument.
-    pub(crate) fn root(&self, root: c_int) -> Result<usize> {
-        let known = usize::try_from(root).ok().filter(|&root| root < self.size());
-        known.ok_or_else(|| {
-            error_of(ERR_ROOT, format!("root {root} of a communicator of {}", self.size()))
-        })
+impl Object {
+    fn new(communicator: Rc<Communicator>, handler: Rc<Handler>) -> Self {
+        let of_c = OfC { handler: RefCell::new(handler), send_buffer: Cell::new(None) };
+        Object { context: communicator.context().clone(), communicator, of_c: Rc::new(of_c) }
     }
 }
 
-/// The communicator behind a handle.
+/// What a handle refers to.
 #[inline]
-pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
-    let found = process().communicators.borrow().get(comm).cloned();
+pub(crate) fn get_object(comm: Comm) -> Result<Object> {
+    let found = COMMUNICATORS.borrow().get(comm).cloned();
     found.ok_or_else(|| {
-        let before = process().size.get() == 0;
+        let before = process().phase.get() == Phase::Before;
         let what = if before { "MPI_Init has not been called" } else { "not a communicator" };
         error_of(ERR_COMM, what)
     })
 }
 
-/// The communicator of the messages with a context.
-pub(crate) fn of_messages(context: u32) -> Option<Rc<Communicator>> {
-    get(with_context(context / 2)?).ok()
+/// The communicator behind a handle.
+#[inline]
+pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
+    let found = COMMUNICATORS.borrow().get(comm).map(|object| object.communicator.clone());
+    match found {
+        Some(communicator) => Ok(communicator),
+        None => get_object(comm).map(|object| object.communicator),
+    }
+}
+
+/// The same for its messages alone.
+#[inline]
+pub(crate) fn context(comm: Comm) -> Result<Rc<Context<Chosen>>> {
+    let found = COMMUNICATORS.borrow().get(comm).map(|object| object.context.clone());
+    match found {
+        Some(context) => Ok(context),
+        None => get_object(comm).map(|object| object.context),
+    }
 }
 
 /// The handle of the communicator with a context.
-pub(crate) fn with_context(context: u32) -> Option<Comm> {
-    process().communicators.borrow().find(|one| one.context.get() == context)
+pub(crate) fn with_context(number: u32) -> Option<Comm> {
+    COMMUNICATORS.borrow().find(|one| one.context.number() == number)
+}
+
+/// A handle for a new communicator that has the error handler of an old one; the null handle for none.
+fn register(new: Option<Communicator>, old: &Object) -> Comm {
+    match new {
+        Some(new) => {
+            let object = Object::new(Rc::new(new), old.of_c.handler.borrow().clone());
+            COMMUNICATORS.borrow_mut().add(object)
+        }
+        None => COMM_NULL,
+    }
 }
 
 /// Makes MPI_COMM_WORLD and MPI_COMM_SELF.
-pub(crate) fn predefine(table: &mut Table<Rc<Communicator>>, rank: usize, size: usize) {
-    let make = |members: Members, context, name: &str| {
-        let one = Communicator::new(members, context, Rc::new(Handler::Fatal));
-        let one = one.expect("this process is a member");
-        *one.name.borrow_mut() = name.into();
-        Rc::new(one)
-    };
-    table.predefine(COMM_WORLD, make(Members::world(size), 0, "MPI_COMM_WORLD"));
-    table.predefine(COMM_SELF, make(vec![rank].into(), 1, "MPI_COMM_SELF"));
-    process().next_context.set(2);
+pub(crate) fn predefine(universe: &Universe<Chosen>) {
+    let mut table = COMMUNICATORS.borrow_mut();
+    let object = |one: &Rc<Communicator>| Object::new(one.clone(), Rc::new(Handler::Fatal));
+    table.predefine(COMM_WORLD, object(universe.world()));
+    table.predefine(COMM_SELF, object(universe.own()));
+}
+
+/// How many communicators there are besides these.
+pub(crate) fn count() -> usize {
+    COMMUNICATORS.borrow().made()
+}
+
+/// The error handler of a communicator.
+pub(crate) fn handler(comm: Comm) -> Result<Rc<Handler>> {
+    Ok(get_object(comm)?.of_c.handler.borrow().clone())
+}
+
+/// Gives a communicator another error handler.
+pub(crate) fn set_handler(comm: Comm, handler: Rc<Handler>) -> Result {
+    *get_object(comm)?.of_c.handler.borrow_mut() = handler;
+    Ok(())
 }
 
 pub(crate) unsafe fn free(comm: *mut Comm) -> Result {
     let one = get(*comm)?;
     ensure!(!is_predefined(*comm), ERR_COMM, "a predefined communicator");
-    one.attributes.clear((*comm).0)?;
-    one.buffer.flush()?;
-    one.team.leave(&one)?;
-    process().communicators.borrow_mut().remove(*comm);
+    one.free((*comm).0)?;
+    COMMUNICATORS.borrow_mut().remove(*comm);
     *comm = COMM_NULL;
     Ok(())
 }
@@ -181,16 +138,18 @@ pub(crate) unsafe fn size(comm: Comm, size: *mut c_int) -> Result {
 }
 
 pub(crate) unsafe fn rank(comm: Comm, rank: *mut c_int) -> Result {
-    *rank = get(comm)?.rank as c_int;
+    *rank = get(comm)?.rank() as c_int;
     Ok(())
 }
 
 pub(crate) unsafe fn compare(one: Comm, other: Comm, result: *mut c_int) -> Result {
-    let (one, other) = (get(one)?, get(other)?);
-    *result = group::comparison(match one.members.compare(&other.members) {
-        Comparison::Identical if !Rc::ptr_eq(&one, &other) => Comparison::Congruent,
-        found => found,
-    });
+    *result = group::comparison(get(one)?.compare(&*get(other)?));
+    Ok(())
+}
+
+/// The group of a communicator.
+pub(crate) unsafe fn group(comm: Comm, group: *mut Group) -> Result {
+    *group = group::make_any(get(comm)?.group().clone());
     Ok(())
 }
 
@@ -218,8 +177,7 @@ pub(crate) unsafe fn get_parent(parent: *mut Comm) -> Result {
 }
 
 pub(crate) unsafe fn set_name(comm: Comm, name: *const c_char) -> Result {
-    let one = get(comm)?;
-    *one.name.borrow_mut() = text::read(name)?;
+    get(comm)?.set_name(text::read(name)?);
     Ok(())
 }
 
@@ -228,24 +186,17 @@ pub(crate) unsafe fn get_name(comm: Comm, name: *mut c_char, length: *mut c_int)
         text::write("MPI_COMM_NULL", name, MAX_OBJECT_NAME, length);
         return Ok(());
     }
-    let one = get(comm)?;
-    text::write(&one.name.borrow(), name, MAX_OBJECT_NAME, length);
+    text::write(&get(comm)?.name(), name, MAX_OBJECT_NAME, length);
     Ok(())
 }
 
 pub(crate) unsafe fn set_info(comm: Comm, info: Info) -> Result {
     let one = get(comm)?;
-    one.hints.set_all(&*info::get_object(info)?);
+    one.info().set_all(&*info::get_object(info)?);
     Ok(())
 }
 
 pub(crate) unsafe fn get_info(comm: Comm, info: *mut Info) -> Result {
-    *info = info::make(get(comm)?.hints.clone());
-    Ok(())
-}
-
-pub(crate) unsafe fn group(comm: Comm, group: *mut Group) -> Result {
-    let members = get(comm)?.members.clone();
-    *group = group::make_any(members);
+    *info = info::make(get(comm)?.copied_info());
     Ok(())
 }

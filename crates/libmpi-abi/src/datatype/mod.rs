@@ -4,12 +4,10 @@ mod contents;
 mod create;
 mod life;
 mod query;
-mod raw;
 mod table;
 
 pub(crate) use create::*;
 pub(crate) use life::*;
 pub(crate) use mpi::Unit;
 pub(crate) use query::*;
-pub(crate) use raw::Memory;
 pub(crate) use table::{count, get, memory, plain_bytes, with_handle};

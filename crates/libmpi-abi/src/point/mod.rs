@@ -2,6 +2,7 @@
 
 mod buffered;
 mod exchange;
+mod peer;
 mod probe;
 mod quick;
 mod transfer;

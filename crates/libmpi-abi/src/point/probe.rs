@@ -1,61 +1,30 @@
 //! Looking for messages, and receiving those that were found.
 
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use contract::{Envelope, Selector};
-use fabric_shm::ShmEndpoint as Endpoint;
+use mpi::{Claimed, Patience, ReceiveCall};
 
-use super::transfer::{Slot, go_on, selector};
+use super::peer::{accepted_tag, source as source_of};
+use super::transfer::{finish, go_on_receiving};
 use crate::abi::*;
-use crate::collective::How;
-use crate::communicator::{self, Communicator};
-use crate::datatype::Memory;
-use crate::failure::{Result, ensure, error_of};
-use crate::process::{endpoint, process};
-use crate::request;
+use crate::chosen::Chosen;
+use crate::communicator;
+use crate::datatype;
+use crate::failure::{Result, error_of};
+use crate::handle::Table;
+use crate::request::How;
+use crate::shared::Shared;
 use crate::status::Status;
 
-/// The context of messages that were claimed, which no communicator has.
-const CLAIMED: u32 = u32::MAX;
+/// The messages that were found for their handles alone.
+static MESSAGES: Shared<RefCell<Table<Rc<Claimed<Chosen>>>>> =
+    Shared::new(|| RefCell::new(Table::new()));
 
-/// A message that was found and that only its handle leads to.
-pub(crate) struct Claimed {
-    communicator: Rc<Communicator>,
-    envelope: Envelope,
-    claim: u32,
-}
-
-fn status_of(communicator: &Communicator, envelope: &Envelope) -> Status {
-    let source = communicator.rank_of(envelope.source as usize) as c_int;
-    Status::new(source, envelope.tag as c_int, envelope.bytes as i64)
-}
-
-/// Looks once, or until there is something.
-fn find(
-    waits: bool,
-    selector: Selector,
-    look: &mut dyn FnMut(&mut Endpoint) -> contract::Result<Option<Envelope>>,
-) -> Result<Option<Envelope>> {
-    if !waits {
-        request::progress()?;
-        return Ok(look(&mut *endpoint()?)?);
-    }
-    let mut found = Ok(None);
-    let mut lost = false;
-    request::wait_until(&mut |endpoint| {
-        // Asked before the look: what a rank sent before it left is then found.
-        lost = endpoint.none_will_send(selector);
-        found = look(endpoint);
-        lost || !matches!(found, Ok(None))
-    })?;
-    let found = found?;
-    ensure!(
-        found.is_some() || !lost,
-        ERR_OTHER,
-        "every rank that could send the message has called MPI_Finalize"
-    );
-    Ok(found)
+/// How many of them are not received.
+pub(crate) fn count_messages() -> usize {
+    MESSAGES.borrow().made()
 }
 
 unsafe fn probe_as(
@@ -63,22 +32,19 @@ unsafe fn probe_as(
     tag: c_int,
     comm: Comm,
     status: *mut Status,
-    waits: bool,
+    patience: Patience,
 ) -> Result<bool> {
     let communicator = communicator::get(comm)?;
-    let Some(selector) = selector(&communicator, source, tag)? else {
-        Status::of_no_process().give(status);
-        return Ok(true);
-    };
-    let found = find(waits, selector, &mut |endpoint| endpoint.probe(selector))?;
-    if let Some(envelope) = &found {
-        status_of(&communicator, envelope).give(status);
+    let (tag, source) = (accepted_tag(tag)?, source_of(&communicator, source)?);
+    let found = mpi::probe(communicator.context(), source, tag, patience)?;
+    if let Some(found) = found {
+        Status::from(found).give(status);
     }
     Ok(found.is_some())
 }
 
 pub(crate) unsafe fn probe(source: c_int, tag: c_int, comm: Comm, status: *mut Status) -> Result {
-    probe_as(source, tag, comm, status, true).map(drop)
+    probe_as(source, tag, comm, status, Patience::Wait).map(drop)
 }
 
 pub(crate) unsafe fn probe_once(
@@ -88,7 +54,7 @@ pub(crate) unsafe fn probe_once(
     flag: *mut c_int,
     status: *mut Status,
 ) -> Result {
-    *flag = c_int::from(probe_as(source, tag, comm, status, false)?);
+    *flag = c_int::from(probe_as(source, tag, comm, status, Patience::Once)?);
     Ok(())
 }
 
@@ -98,21 +64,17 @@ unsafe fn claim_as(
     comm: Comm,
     message: *mut Message,
     status: *mut Status,
-    waits: bool,
+    patience: Patience,
 ) -> Result<bool> {
     let communicator = communicator::get(comm)?;
-    let Some(selector) = selector(&communicator, source, tag)? else {
-        *message = MESSAGE_NO_PROC;
-        Status::of_no_process().give(status);
-        return Ok(true);
+    let (tag, from) = (accepted_tag(tag)?, source_of(&communicator, source)?);
+    let found = mpi::claim(communicator.context(), from, tag, patience)?;
+    let Some((claimed, found)) = found else { return Ok(false) };
+    Status::from(found).give(status);
+    *message = match source {
+        PROC_NULL => MESSAGE_NO_PROC,
+        _ => MESSAGES.borrow_mut().add(Rc::new(claimed)),
     };
-    let claim = process().next_claim.get();
-    let found = find(waits, selector, &mut |endpoint| endpoint.claim(selector, CLAIMED, claim))?;
-    let Some(envelope) = found else { return Ok(false) };
-    process().next_claim.set(claim.wrapping_add(1));
-    status_of(&communicator, &envelope).give(status);
-    let claimed = Rc::new(Claimed { communicator, envelope, claim });
-    *message = process().messages.borrow_mut().add(claimed);
     Ok(true)
 }
 
@@ -123,7 +85,7 @@ pub(crate) unsafe fn claim(
     message: *mut Message,
     status: *mut Status,
 ) -> Result {
-    claim_as(source, tag, comm, message, status, true).map(drop)
+    claim_as(source, tag, comm, message, status, Patience::Wait).map(drop)
 }
 
 pub(crate) unsafe fn claim_once(
@@ -134,52 +96,45 @@ pub(crate) unsafe fn claim_once(
     message: *mut Message,
     status: *mut Status,
 ) -> Result {
-    *flag = c_int::from(claim_as(source, tag, comm, message, status, false)?);
+    *flag = c_int::from(claim_as(source, tag, comm, message, status, Patience::Once)?);
     Ok(())
 }
 
 /// The receive of a claimed message, whose handle ends with it.
-unsafe fn slot_for(message: *mut Message, memory: Memory) -> Result<Slot> {
-    if *message == MESSAGE_NO_PROC {
-        *message = MESSAGE_NULL;
-        let communicator = communicator::get(COMM_SELF)?;
-        return Ok(Slot { communicator, memory, selector: None, claimed: None });
-    }
-    let claimed = process().messages.borrow_mut().remove(*message);
-    let claimed = claimed.ok_or_else(|| error_of(ERR_REQUEST, "not a message"))?;
-    *message = MESSAGE_NULL;
-    let selector = Selector {
-        context: CLAIMED,
-        source: Some(claimed.envelope.source),
-        tag: Some(claimed.claim),
+unsafe fn receive_call(
+    buffer: *mut c_void,
+    count: i64,
+    of: Datatype,
+    message: *mut Message,
+) -> Result<ReceiveCall<Chosen>> {
+    let memory = datatype::memory(buffer, count, of)?;
+    let claimed = match *message {
+        MESSAGE_NO_PROC => Rc::new(Claimed::of_nobody(communicator::get(COMM_SELF)?.context())),
+        handle => {
+            let found = MESSAGES.borrow_mut().remove(handle);
+            found.ok_or_else(|| error_of(ERR_REQUEST, "not a message"))?
+        }
     };
-    Ok(Slot {
-        communicator: claimed.communicator.clone(),
-        memory,
-        selector: Some(selector),
-        claimed: Some(claimed.envelope),
-    })
+    *message = MESSAGE_NULL;
+    Ok(claimed.receive(memory))
 }
 
 pub(crate) unsafe fn receive_claimed(
     buffer: *mut c_void,
     count: i64,
-    datatype: Datatype,
+    of: Datatype,
     message: *mut Message,
     status: *mut Status,
 ) -> Result {
-    let slot = slot_for(message, Memory::new(buffer, count, datatype)?)?;
-    let mut handle = request::register(slot.start()?);
-    request::wait(&mut handle, status)
+    finish(receive_call(buffer, count, of, message)?, status)
 }
 
 pub(crate) unsafe fn receive_claimed_later(
     buffer: *mut c_void,
     count: i64,
-    datatype: Datatype,
+    of: Datatype,
     message: *mut Message,
     how: How,
 ) -> Result {
-    let slot = slot_for(message, Memory::new(buffer, count, datatype)?)?;
-    go_on(how, move || slot.start()).map(drop)
+    go_on_receiving(receive_call(buffer, count, of, message)?, how)
 }

@@ -4,19 +4,21 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use super::{Action, given, register};
+use super::{Object, REQUESTS, given};
 use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
-use crate::process::check_running;
+use crate::process::engine;
 use crate::status::Status;
 
-/// A request that the program itself completes.
-pub(crate) struct Generalized {
+/// The program's part of such a request.
+pub(super) struct Generalized {
     query: *mut c_void,
     free: *mut c_void,
     cancel: *mut c_void,
     extra: *mut c_void,
-    pub(super) complete: Cell<bool>,
+    complete: Cell<bool>,
+    /// What the program said last.
+    status: Cell<Status>,
 }
 
 type Query = unsafe extern "C" fn(*mut c_void, *mut Status) -> c_int;
@@ -24,17 +26,29 @@ type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
 type Cancel = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 
 impl Generalized {
-    pub(super) fn query(&self) -> (Status, Result) {
+    pub(super) fn latest_status(&self) -> Status {
+        self.status.get()
+    }
+}
+
+impl mpi::Generalized for Generalized {
+    fn is_complete(&self) -> bool {
+        self.complete.get()
+    }
+
+    /// C gets what the program wrote, which need not be what a status can be.
+    fn status(&self) -> (mpi::Status, Result) {
         let mut status = Status::new(UNDEFINED, UNDEFINED, 0);
         // SAFETY: the user gave this function for this use, with these parameters.
         let code = unsafe {
             let function = std::mem::transmute::<*mut c_void, Query>(self.query);
             function(self.extra, &mut status)
         };
-        (status, of_callback(code))
+        self.status.set(status);
+        (mpi::Status::empty(), of_callback(code))
     }
 
-    pub(super) fn release(&self) -> Result {
+    fn release(&self) -> Result {
         // SAFETY: as above.
         of_callback(unsafe {
             let function = std::mem::transmute::<*mut c_void, Free>(self.free);
@@ -42,7 +56,7 @@ impl Generalized {
         })
     }
 
-    pub(super) fn cancel(&self) -> Result {
+    fn cancel(&self) -> Result {
         // SAFETY: as above.
         of_callback(unsafe {
             let function = std::mem::transmute::<*mut c_void, Cancel>(self.cancel);
@@ -63,20 +77,19 @@ pub(crate) unsafe fn generalized_start(
     extra: *mut c_void,
     request: *mut Request,
 ) -> Result {
-    check_running()?;
-    let complete = Cell::new(false);
-    let one = Generalized { query, free, cancel, extra, complete };
-    *request = register(Action::Generalized(Rc::new(one)));
+    let engine = engine()?;
+    let (complete, status) = (Cell::new(false), Cell::new(Status::empty()));
+    let one = Rc::new(Generalized { query, free, cancel, extra, complete, status });
+    let object = mpi::Request::generalized(engine, one.clone());
+    let object = Object { request: object, generalized: Some(one) };
+    *request = REQUESTS.borrow_mut().add(Rc::new(object));
     Ok(())
 }
 
 pub(crate) unsafe fn generalized_complete(request: Request) -> Result {
     let object = given(request)?;
-    match &*object.action.borrow() {
-        Some(Action::Generalized(one)) => {
-            one.complete.set(true);
-            Ok(())
-        }
-        _ => Err(error_of(ERR_REQUEST, "not a generalized request")),
-    }
+    let one = object.generalized.as_ref();
+    let one = one.ok_or_else(|| error_of(ERR_REQUEST, "not a generalized request"))?;
+    one.complete.set(true);
+    Ok(())
 }

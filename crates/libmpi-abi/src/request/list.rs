@@ -3,50 +3,24 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use fabric_shm::ShmEndpoint as Endpoint;
-
-use super::{RequestObject, find};
+use super::{Object, find};
 use crate::abi::*;
-use crate::failure::{Error, Result, class_of, code_of, ensure};
+use crate::failure::{Error, Result, code_of, ensure, error_of};
 use crate::status::Status;
 
 /// The objects behind an array of handles, none behind the null ones.
-pub(super) struct Objects(Vec<Option<Rc<RequestObject>>>);
-
-impl FromIterator<Option<Rc<RequestObject>>> for Objects {
-    fn from_iter<I: IntoIterator<Item = Option<Rc<RequestObject>>>>(objects: I) -> Self {
-        Objects(objects.into_iter().collect())
-    }
-}
+pub(super) struct Objects(Vec<Option<Rc<Object>>>);
 
 impl Objects {
     pub(super) unsafe fn new(count: c_int, requests: *const Request) -> Result<Objects> {
         ensure!(count >= 0, ERR_COUNT, "{count} requests");
-        (0..count as usize).map(|index| find(*requests.add(index))).collect()
+        let found = (0..count as usize).map(|index| find(*requests.add(index)));
+        found.collect::<Result<_>>().map(Objects)
     }
 
-    pub(super) fn all_ended(&self, endpoint: &Endpoint) -> bool {
-        self.present().all(|object| object.has_ended(endpoint))
-    }
-
-    /// The active requests that have ended.
-    pub(super) fn which_ended(&self, endpoint: &Endpoint) -> Vec<usize> {
-        let ended = |object: &Rc<RequestObject>| object.is_active() && object.has_ended(endpoint);
-        let found = self.0.iter().enumerate();
-        found.filter(|(_, one)| one.as_ref().is_some_and(ended)).map(|(index, _)| index).collect()
-    }
-
-    pub(super) fn any_active(&self) -> bool {
-        self.present().any(|object| object.is_active())
-    }
-
-    /// Those that there are.
-    pub(super) fn present(&self) -> impl Iterator<Item = &Rc<RequestObject>> {
-        self.0.iter().flatten()
-    }
-
-    pub(super) fn active(&self) -> impl Iterator<Item = &Rc<RequestObject>> {
-        self.present().filter(|object| object.is_active())
+    /// The requests, for what crate `mpi` does with several.
+    pub(super) fn places(&self) -> &[Option<Rc<Object>>] {
+        &self.0
     }
 
     /// The status of one, to be asked for again.
@@ -79,17 +53,17 @@ impl Objects {
         let mut failed = None;
         for (place, index) in indices.enumerate() {
             let (status, outcome) = self.take(index, requests)?;
-            let code = outcome.as_ref().map_or_else(|failure| code_of(failure.class), |()| SUCCESS);
+            let code = outcome.as_ref().map_or_else(|error| code_of(error.class), |()| SUCCESS);
             failed = failed.or(outcome.err());
             if !statuses.is_null() {
                 *statuses.add(place) = status.with_error(code);
             }
         }
-        failed.map_or(Ok(()), |first| Err(in_statuses(first)))
+        failed.map_or(Ok(()), |first| Err(in_statuses(&first)))
     }
 
     pub(super) unsafe fn take_all(&self, requests: *mut Request, statuses: *mut Status) -> Result {
-        self.take_each(0..self.len(), requests, statuses)
+        self.take_each(0..self.0.len(), requests, statuses)
     }
 
     /// Takes one whose index the caller has told.
@@ -116,16 +90,15 @@ impl Objects {
         tell(&found, taken, indices);
         self.take_each(found.into_iter(), requests, statuses)
     }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
 }
 
 /// The failure of a call on several requests, of which `first` is the first that failed.
-pub(super) fn in_statuses(first: Error) -> Error {
+pub(super) fn in_statuses(first: &Error) -> Error {
     let message = format!("a request failed; the statuses tell which; first: {}", first.message);
-    first.told_as(class_of(ERR_IN_STATUS), message)
+    match first.context {
+        Some(context) => error_of(ERR_IN_STATUS, message).in_context(context),
+        None => error_of(ERR_IN_STATUS, message),
+    }
 }
 
 /// Writes the indices of some requests.

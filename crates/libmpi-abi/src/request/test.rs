@@ -2,12 +2,11 @@
 
 use std::ffi::c_int;
 
+use super::find;
 use super::list::{Objects, tell};
-use super::wait::progress;
-use super::{ended, find};
 use crate::abi::*;
 use crate::failure::Result;
-use crate::process::endpoint;
+use crate::process::engine;
 use crate::status::Status;
 
 pub(crate) unsafe fn test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> Result {
@@ -16,8 +15,7 @@ pub(crate) unsafe fn test(request: *mut Request, flag: *mut c_int, status: *mut 
         Status::give_empty(status);
         return Ok(());
     };
-    progress()?;
-    *flag = c_int::from(ended(&object)?);
+    *flag = c_int::from(object.request.test()?);
     if *flag == 0 {
         return Ok(());
     }
@@ -32,29 +30,13 @@ pub(crate) unsafe fn get_status(request: Request, flag: *mut c_int, status: *mut
         Status::give_empty(status);
         return Ok(());
     };
-    progress()?;
-    *flag = c_int::from(ended(&object)?);
+    *flag = c_int::from(object.request.test()?);
     if *flag != 0 {
         let (found, outcome) = object.look()?;
         found.give(status);
         outcome?;
     }
     Ok(())
-}
-
-/// Whether all have ended, after a look.
-fn look_for_all(objects: &Objects) -> Result<bool> {
-    progress()?;
-    Ok(objects.all_ended(&*endpoint()?))
-}
-
-/// Those that have ended, after a look; none if none is active.
-fn look_for_some(objects: &Objects) -> Result<Option<Vec<usize>>> {
-    if !objects.any_active() {
-        return Ok(None);
-    }
-    progress()?;
-    Ok(Some(objects.which_ended(&*endpoint()?)))
 }
 
 pub(crate) unsafe fn test_all(
@@ -64,7 +46,7 @@ pub(crate) unsafe fn test_all(
     statuses: *mut Status,
 ) -> Result {
     let objects = Objects::new(count, requests)?;
-    *flag = c_int::from(look_for_all(&objects)?);
+    *flag = c_int::from(mpi::have_all_ended(engine()?, objects.places())?);
     if *flag == 0 { Ok(()) } else { objects.take_all(requests, statuses) }
 }
 
@@ -76,9 +58,9 @@ pub(crate) unsafe fn get_status_all(
     statuses: *mut Status,
 ) -> Result {
     let objects = Objects::new(count, requests)?;
-    *flag = c_int::from(look_for_all(&objects)?);
+    *flag = c_int::from(mpi::have_all_ended(engine()?, objects.places())?);
     if *flag != 0 && !statuses.is_null() {
-        for index in 0..objects.len() {
+        for index in 0..objects.places().len() {
             *statuses.add(index) = objects.look(index)?;
         }
     }
@@ -93,7 +75,7 @@ unsafe fn first_of(
     status: *mut Status,
 ) -> Result<Option<usize>> {
     (*index, *flag) = (UNDEFINED, 1);
-    let Some(found) = look_for_some(objects)? else {
+    let Some(found) = mpi::which_have_ended(engine()?, objects.places())? else {
         Status::give_empty(status);
         return Ok(None);
     };
@@ -141,7 +123,7 @@ pub(crate) unsafe fn test_some(
     statuses: *mut Status,
 ) -> Result {
     let objects = Objects::new(count, requests)?;
-    let Some(found) = look_for_some(&objects)? else {
+    let Some(found) = mpi::which_have_ended(engine()?, objects.places())? else {
         *taken = UNDEFINED;
         return Ok(());
     };
@@ -157,7 +139,7 @@ pub(crate) unsafe fn get_status_some(
     statuses: *mut Status,
 ) -> Result {
     let objects = Objects::new(count, requests)?;
-    let Some(found) = look_for_some(&objects)? else {
+    let Some(found) = mpi::which_have_ended(engine()?, objects.places())? else {
         *taken = UNDEFINED;
         return Ok(());
     };

@@ -27,9 +27,9 @@ impl<E: Endpoint> AllToAll<E> {
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
     #[inline]
-    pub fn new(context: &Rc<Context<E>>, from: Option<Memory>, to: Memory) -> Result<Self> {
+    pub fn new(context: Rc<Context<E>>, from: Option<Memory>, to: Memory) -> Result<Self> {
         check_both_apart(from.as_ref(), Some(&to))?;
-        Ok(AllToAll { context: context.clone(), from, to })
+        Ok(AllToAll { context, from, to })
     }
 }
 
@@ -89,7 +89,7 @@ impl<E: Endpoint> AllToAllUnequal<E> {
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if two blocks overlap, and
     /// [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         from: Option<Vec<Memory>>,
         to: Vec<Memory>,
         own_datatypes: bool,
@@ -107,7 +107,7 @@ impl<E: Endpoint> AllToAllUnequal<E> {
             true => CollectiveKind::AllToAllTypes,
             false => CollectiveKind::AllToAllUnequal,
         };
-        Ok(AllToAllUnequal { context: context.clone(), from, to, kind })
+        Ok(AllToAllUnequal { context, from, to, kind })
     }
 }
 

@@ -26,9 +26,9 @@ impl<E: Endpoint> Allgather<E> {
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
     #[inline]
-    pub fn new(context: &Rc<Context<E>>, mine: Option<Memory>, all: Memory) -> Result<Self> {
+    pub fn new(context: Rc<Context<E>>, mine: Option<Memory>, all: Memory) -> Result<Self> {
         check_both_apart(mine.as_ref(), Some(&all))?;
-        Ok(Allgather { context: context.clone(), mine, all })
+        Ok(Allgather { context, mine, all })
     }
 }
 
@@ -78,14 +78,10 @@ impl<E: Endpoint> AllgatherUnequal<E> {
     ///
     /// # Errors
     /// As of [`Allgather::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
-    pub fn new(
-        context: &Rc<Context<E>>,
-        mine: Option<Memory>,
-        blocks: Vec<Memory>,
-    ) -> Result<Self> {
+    pub fn new(context: Rc<Context<E>>, mine: Option<Memory>, blocks: Vec<Memory>) -> Result<Self> {
         check_number(&blocks, context.size())?;
         check_none_overlaps(mine.as_ref(), &blocks)?;
-        Ok(AllgatherUnequal { context: context.clone(), mine, blocks })
+        Ok(AllgatherUnequal { context, mine, blocks })
     }
 }
 

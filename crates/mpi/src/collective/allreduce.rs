@@ -25,13 +25,13 @@ impl<E: Endpoint> Allreduce<E> {
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
     #[inline]
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         reduction: Reduction,
         input: Option<Memory>,
         output: Memory,
     ) -> Result<Self> {
         let terms = Terms::new(reduction, input, Some(output))?;
-        Ok(Allreduce { context: context.clone(), terms })
+        Ok(Allreduce { context, terms })
     }
 }
 

@@ -17,8 +17,8 @@ pub struct Barrier<E: Endpoint> {
 impl<E: Endpoint> Barrier<E> {
     /// That of the context's members.
     #[inline]
-    pub fn new(context: &Rc<Context<E>>) -> Self {
-        Barrier { context: context.clone() }
+    pub fn new(context: Rc<Context<E>>) -> Self {
+        Barrier { context }
     }
 }
 

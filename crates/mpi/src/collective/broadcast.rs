@@ -24,9 +24,9 @@ impl<E: Endpoint> Broadcast<E> {
     /// # Errors
     /// [`ErrorClass::Root`](crate::ErrorClass::Root).
     #[inline]
-    pub fn new(context: &Rc<Context<E>>, root: usize, memory: Memory) -> Result<Self> {
+    pub fn new(context: Rc<Context<E>>, root: usize, memory: Memory) -> Result<Self> {
         context.check_root(root)?;
-        Ok(Broadcast { context: context.clone(), root, memory })
+        Ok(Broadcast { context, root, memory })
     }
 }
 

@@ -31,14 +31,14 @@ impl<E: Endpoint> Gather<E> {
     /// overlap.
     #[inline]
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         root: usize,
         mine: Option<Memory>,
         all: Option<Memory>,
     ) -> Result<Self> {
         context.check_root(root)?;
         check_both_apart(mine.as_ref(), all.as_ref())?;
-        Ok(Gather { context: context.clone(), root, mine, all })
+        Ok(Gather { context, root, mine, all })
     }
 }
 
@@ -96,7 +96,7 @@ impl<E: Endpoint> GatherUnequal<E> {
     /// # Errors
     /// As of [`Gather::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         root: usize,
         mine: Option<Memory>,
         blocks: Vec<Memory>,
@@ -106,7 +106,7 @@ impl<E: Endpoint> GatherUnequal<E> {
             check_number(&blocks, context.size())?;
         }
         check_none_overlaps(mine.as_ref(), &blocks)?;
-        Ok(GatherUnequal { context: context.clone(), root, mine, blocks })
+        Ok(GatherUnequal { context, root, mine, blocks })
     }
 }
 

@@ -26,7 +26,7 @@ impl<E: Endpoint> Reduce<E> {
     /// [`ErrorClass::Root`], and [`ErrorClass::Buffer`] if the two overlap, or one that is needed is not there.
     #[inline]
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         root: usize,
         reduction: Reduction,
         input: Option<Memory>,
@@ -38,7 +38,7 @@ impl<E: Endpoint> Reduce<E> {
         ensure!(there, ErrorClass::Buffer, "elements in the place of a result that is not here");
         let output = output.filter(|_| is_root);
         let terms = Terms::new(reduction, input, output)?;
-        Ok(Reduce { context: context.clone(), root, terms })
+        Ok(Reduce { context, root, terms })
     }
 }
 

@@ -29,7 +29,7 @@ impl<E: Endpoint> ReduceScatter<E> {
     /// # Errors
     /// [`ErrorClass::Count`] if a memory has not as many elements, and [`ErrorClass::Buffer`] if the two overlap.
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         reduction: Reduction,
         counts: Vec<i64>,
         input: Option<Memory>,
@@ -44,7 +44,7 @@ impl<E: Endpoint> ReduceScatter<E> {
     /// # Errors
     /// As of [`ReduceScatter::new`].
     pub fn of_equal_counts(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         reduction: Reduction,
         count: i64,
         input: Option<Memory>,
@@ -56,7 +56,7 @@ impl<E: Endpoint> ReduceScatter<E> {
     }
 
     fn of_kind(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         reduction: Reduction,
         counts: Vec<i64>,
         input: Option<Memory>,
@@ -77,7 +77,7 @@ impl<E: Endpoint> ReduceScatter<E> {
             Some(input) => Terms::new(reduction, Some(input), Some(result))?,
             None => Terms { reduction, input: output, output: Some(result) },
         };
-        Ok(ReduceScatter { context: context.clone(), counts, kind, terms })
+        Ok(ReduceScatter { context, counts, kind, terms })
     }
 
     /// Rank 0 gives each rank its elements.

@@ -34,14 +34,14 @@ impl<E: Endpoint> Scan<E> {
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         kind: ScanKind,
         reduction: Reduction,
         input: Option<Memory>,
         output: Memory,
     ) -> Result<Self> {
         let terms = Terms::new(reduction, input, Some(output))?;
-        Ok(Scan { context: context.clone(), kind, terms })
+        Ok(Scan { context, kind, terms })
     }
 }
 

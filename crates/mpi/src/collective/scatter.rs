@@ -29,14 +29,14 @@ impl<E: Endpoint> Scatter<E> {
     /// overlap.
     #[inline]
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         root: usize,
         all: Option<Memory>,
         mine: Option<Memory>,
     ) -> Result<Self> {
         context.check_root(root)?;
         check_both_apart(all.as_ref(), mine.as_ref())?;
-        Ok(Scatter { context: context.clone(), root, all, mine })
+        Ok(Scatter { context, root, all, mine })
     }
 }
 
@@ -91,7 +91,7 @@ impl<E: Endpoint> ScatterUnequal<E> {
     /// # Errors
     /// As of [`Scatter::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         root: usize,
         blocks: Vec<Memory>,
         mine: Option<Memory>,
@@ -101,7 +101,7 @@ impl<E: Endpoint> ScatterUnequal<E> {
             check_number(&blocks, context.size())?;
         }
         check_none_overlaps(mine.as_ref(), &blocks)?;
-        Ok(ScatterUnequal { context: context.clone(), root, blocks, mine })
+        Ok(ScatterUnequal { context, root, blocks, mine })
     }
 }
 

@@ -69,16 +69,17 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(context.map(Communicator::of))
     }
 
-    /// One communicator for all members whose processes share memory: those on one host, as far as their kernels tell.
+    /// One communicator for all members that take part and whose processes share memory: those on one host, as far as their
+    /// kernels tell. None for who takes no part.
     ///
     /// # Errors
     /// As of [`split`](Communicator::split).
-    pub fn split_by_host(&self, key: i64) -> Result<Option<Self>> {
+    pub fn split_by_host(&self, takes_part: bool, key: i64) -> Result<Option<Self>> {
         let at = self.next_making(CollectiveKind::Split);
         let mine = hosts::domain().to_ne_bytes();
         let all = allgather_bytes(at, &mine)?;
         let first = all.chunks(mine.len()).position(|one| one == mine);
-        self.split(first.map(|rank| rank as u32), key)
+        self.split(first.filter(|_| takes_part).map(|rank| rank as u32), key)
     }
 
     /// Splits, and gives the part a grid.

@@ -174,8 +174,8 @@ impl<E: Endpoint> Context<E> {
         Error::new(class, format!("{what} {rank} of a communicator of {}", self.size()))
     }
 
-    /// What a message that a receive of `envelope.room` bytes has taken says.
-    pub(crate) fn status_of(&self, envelope: &Envelope) -> (Status, Result) {
+    /// The status of a message that a receive has taken, and whether it did fit.
+    pub fn status_of(&self, envelope: &Envelope) -> (Status, Result) {
         let source = self.rank_of(envelope.source as usize);
         let kept = envelope.bytes.min(envelope.room);
         let status = Status::new(source as u32, envelope.tag, kept as u64);

@@ -35,9 +35,9 @@ impl<E: Endpoint> Claimed<E> {
         Claimed { context: context.clone(), message: None }
     }
 
-    /// The receive of the message into `memory`.
-    pub fn receive(self, memory: Memory) -> ReceiveCall<E> {
-        ReceiveCall::of_claimed(&self.context, memory, self.message)
+    /// The receive of the message into `memory`. It can be made once.
+    pub fn receive(&self, memory: Memory) -> ReceiveCall<E> {
+        ReceiveCall::of_claimed(self.context.clone(), memory, self.message)
     }
 }
 

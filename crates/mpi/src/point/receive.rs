@@ -39,23 +39,23 @@ impl<E: Endpoint> ReceiveCall<E> {
     /// [`ErrorClass::Rank`](crate::ErrorClass::Rank).
     #[inline]
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         memory: Memory,
         source: Peer,
         tag: Option<u32>,
     ) -> Result<Self> {
         let selector = context.selector(source, tag)?;
-        Ok(ReceiveCall { context: context.clone(), memory, selector, claimed: None })
+        Ok(ReceiveCall { context, memory, selector, claimed: None })
     }
 
     /// The receive of a message that was claimed.
     pub(super) fn of_claimed(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         memory: Memory,
         claimed: Option<(Selector, Envelope)>,
     ) -> Self {
         let (selector, claimed) = claimed.unzip();
-        ReceiveCall { context: context.clone(), memory, selector, claimed }
+        ReceiveCall { context, memory, selector, claimed }
     }
 
     pub(super) fn action(&self) -> Result<Action<E>> {

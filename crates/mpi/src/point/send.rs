@@ -40,7 +40,7 @@ impl<E: Endpoint> SendCall<E> {
     /// [`ErrorClass::Rank`].
     #[inline]
     pub fn new(
-        context: &Rc<Context<E>>,
+        context: Rc<Context<E>>,
         memory: Memory,
         to: Peer,
         tag: u32,
@@ -51,7 +51,7 @@ impl<E: Endpoint> SendCall<E> {
             Peer::Nobody => None,
             Peer::Any => return Err(Error::new(ErrorClass::Rank, "a send to any rank")),
         };
-        Ok(SendCall { context: context.clone(), memory, to, tag, mode })
+        Ok(SendCall { context, memory, to, tag, mode })
     }
 
     pub(super) fn context(&self) -> &Rc<Context<E>> {

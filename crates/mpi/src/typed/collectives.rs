@@ -20,7 +20,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// As for all collectives: [`ErrorClass::Truncated`] if the members disagree about lengths, [`ErrorClass::Other`] if
     /// they make different calls, and errors that end the run.
     pub fn barrier(&self) -> Result {
-        Barrier::new(self.context()).run()
+        Barrier::new(self.context().clone()).run()
     }
 
     /// Copies the root's data to all members.
@@ -29,7 +29,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// [`ErrorClass::Root`], and those of [`barrier`](Communicator::barrier).
     pub fn broadcast<'a>(&self, data: impl Into<Incoming<'a>>, root: usize) -> Result {
         let data = data.into();
-        Broadcast::new(self.context(), root, data.memory().clone())?.run()
+        Broadcast::new(self.context().clone(), root, data.memory().clone())?.run()
     }
 
     /// Puts the data of member r into block r at the root, which alone has room, for as many blocks as there are members.
@@ -46,7 +46,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.into(), room.map(Into::into));
         let all = room.as_ref().map(|room| self.blocks(room.memory())).transpose()?;
         self.check_root_has(all.as_ref(), root)?;
-        Gather::new(self.context(), root, Some(data.memory().clone()), all)?.run()
+        Gather::new(self.context().clone(), root, Some(data.memory().clone()), all)?.run()
     }
 
     /// Gives block r of the root's data to member r. Only the root has data, of as many blocks as there are members.
@@ -62,7 +62,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.map(Into::into), room.into());
         let all = data.as_ref().map(|data| self.blocks(data.memory())).transpose()?;
         self.check_root_has(all.as_ref(), root)?;
-        Scatter::new(self.context(), root, all, Some(room.memory().clone()))?.run()
+        Scatter::new(self.context().clone(), root, all, Some(room.memory().clone()))?.run()
     }
 
     /// Puts the data of member r into block r at every member.
@@ -76,7 +76,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     ) -> Result {
         let (data, room) = (data.into(), room.into());
         let all = self.blocks(room.memory())?;
-        Allgather::new(self.context(), Some(data.memory().clone()), all)?.run()
+        Allgather::new(self.context().clone(), Some(data.memory().clone()), all)?.run()
     }
 
     /// Gives block r of member s to member r, as block s.
@@ -90,7 +90,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     ) -> Result {
         let (data, room) = (data.into(), room.into());
         let (from, to) = (self.blocks(data.memory())?, self.blocks(room.memory())?);
-        AllToAll::new(self.context(), Some(from), to)?.run()
+        AllToAll::new(self.context().clone(), Some(from), to)?.run()
     }
 
     /// Combines the elements of all members at the root, which alone has room.
@@ -109,7 +109,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (input, output) = (data.memory(), room.as_ref().map(Incoming::memory));
         let reduction = reduction(operation, input, output)?;
         let (input, output) = (Some(input.clone()), output.cloned());
-        Reduce::new(self.context(), root, reduction, input, output)?.run()
+        Reduce::new(self.context().clone(), root, reduction, input, output)?.run()
     }
 
     /// Combines the elements of all members at all of them: the same bits at each.
@@ -125,7 +125,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.into(), room.into());
         let (input, output) = (data.memory(), room.memory());
         let reduction = reduction(operation, input, Some(output))?;
-        Allreduce::new(self.context(), reduction, Some(input.clone()), output.clone())?.run()
+        Allreduce::new(self.context().clone(), reduction, Some(input.clone()), output.clone())?
+            .run()
     }
 
     /// Combines the elements of the members up to each rank at that rank.
@@ -142,7 +143,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.into(), room.into());
         let (input, output) = (data.memory(), room.memory());
         let reduction = reduction(operation, input, Some(output))?;
-        Scan::new(self.context(), kind, reduction, Some(input.clone()), output.clone())?.run()
+        Scan::new(self.context().clone(), kind, reduction, Some(input.clone()), output.clone())?
+            .run()
     }
 
     /// Combines the elements of all members, and gives each member as many of the result as it has room for, the same at
@@ -159,7 +161,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.into(), room.into());
         let (input, output) = (data.memory().clone(), room.memory().clone());
         let reduction = Reduction::new(Rc::new(operation.into()), input.of().clone())?;
-        let (context, count) = (self.context(), output.count());
+        let (context, count) = (self.context().clone(), output.count());
         ReduceScatter::of_equal_counts(context, reduction, count, Some(input), output)?.run()
     }
 

@@ -25,7 +25,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         tag: u32,
         mode: Mode,
     ) -> Result<SendCall<E>> {
-        SendCall::new(self.context(), data.memory().clone(), to, check_tag(tag)?, mode)
+        SendCall::new(self.context().clone(), data.memory().clone(), to, check_tag(tag)?, mode)
     }
 
     pub(super) fn receive_call(
@@ -34,7 +34,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         from: Peer,
         tag: Option<u32>,
     ) -> Result<ReceiveCall<E>> {
-        ReceiveCall::new(self.context(), room.memory().clone(), from, tag)
+        ReceiveCall::new(self.context().clone(), room.memory().clone(), from, tag)
     }
 
     /// Sends `data` to a member; returns when they may be changed.

@@ -14,7 +14,7 @@
 //!
 //! # Which way
 //! In each pair of neighbours 2t, 2t + 1 on the line let one send and one receive; let also one of each pair of the round
-//! send and one receive. Both wishes can be granted: neighbours and pairs together join the nodes to circles that take
+//! send and one receive. Both are possible at once: neighbours and pairs together join the nodes to circles that take
 //! them in turns, so every circle is even, and its nodes send and receive alternately. What crosses a link to the right,
 //! less what crosses it to the left, is the number of senders on its left side less that of receivers there (pairs that
 //! lie wholly on that side cancel out), which is 0 or 1 as the neighbours cancel out too. So the c messages across a link

@@ -1,0 +1,296 @@
+//! The fabric that this process communicates over: shared memory, as `cornerstone launch` sets it up.
+//!
+//! It is one [`Endpoint`] in front of one of several, so that the rest of the library is compiled once. The arm of shared memory is
+//! the hot one.
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use contract::record::FabricDescription;
+use contract::{
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    Error, Readable, Request, Result, Selector, Time, Writable,
+};
+use fabric_shm::ShmEndpoint;
+
+/// An endpoint of one of the fabrics.
+///
+/// It owns what it points to. It is a pointer because an endpoint calls back with itself while it waits: then a second one that
+/// owns nothing stands for it ([`Chosen::seen_as`]).
+pub(crate) enum Chosen {
+    Shm(NonNull<ShmEndpoint>),
+}
+
+impl Chosen {
+    /// Joins the run that this process was launched for, or makes one of this process alone.
+    ///
+    /// # Errors
+    /// Those of joining.
+    pub(crate) fn join() -> Result<Self> {
+        let endpoint = match ShmEndpoint::attach_library() {
+            Some(joined) => joined?,
+            None => ShmEndpoint::alone()?,
+        };
+        Ok(Chosen::Shm(owned(endpoint)))
+    }
+
+    /// One that owns nothing, for as long as `endpoint` is borrowed.
+    #[inline(always)]
+    fn seen_as<E>(endpoint: &mut E, kind: fn(NonNull<E>) -> Chosen) -> ManuallyDrop<Chosen> {
+        ManuallyDrop::new(kind(NonNull::from(endpoint)))
+    }
+}
+
+/// What a [`Chosen`] points to.
+fn owned<E>(endpoint: E) -> NonNull<E> {
+    NonNull::from(Box::leak(Box::new(endpoint)))
+}
+
+/// Takes an endpoint out of what a [`Chosen`] points to.
+///
+/// # Safety
+/// Nobody uses the pointer any more, which [`owned`] made.
+unsafe fn taken<E>(endpoint: NonNull<E>) -> E {
+    // SAFETY: our caller's promise.
+    *unsafe { Box::from_raw(endpoint.as_ptr()) }
+}
+
+impl Drop for Chosen {
+    fn drop(&mut self) {
+        match self {
+            // SAFETY: it is not used again; those that own nothing are never dropped.
+            Chosen::Shm(endpoint) => drop(unsafe { taken(*endpoint) }),
+        }
+    }
+}
+
+/// Does the same with whichever endpoint it is.
+macro_rules! with {
+    ($chosen:expr, $endpoint:ident => $body:expr) => {
+        match $chosen {
+            Chosen::Shm($endpoint) => {
+                // SAFETY: it lives as long as its owner, which is borrowed alike.
+                let $endpoint = unsafe { $endpoint.as_ref() };
+                $body
+            }
+        }
+    };
+    ($chosen:expr, mut $endpoint:ident => $body:expr) => {
+        match $chosen {
+            Chosen::Shm($endpoint) => {
+                // SAFETY: as above.
+                let $endpoint = unsafe { $endpoint.as_mut() };
+                $body
+            }
+        }
+    };
+}
+
+// SAFETY: all that touches the memory of requests are the endpoints behind it.
+unsafe impl Endpoint for Chosen {
+    #[inline(always)]
+    fn rank(&self) -> usize {
+        with!(self, endpoint => endpoint.rank())
+    }
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        with!(self, endpoint => endpoint.size())
+    }
+
+    fn processor(&self) -> Option<usize> {
+        with!(self, endpoint => endpoint.processor())
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        with!(self, endpoint => endpoint.every_rank_has_a_processor())
+    }
+
+    fn describe(&self) -> FabricDescription {
+        with!(self, endpoint => endpoint.describe())
+    }
+
+    #[inline(always)]
+    fn now(&self) -> Time {
+        with!(self, endpoint => endpoint.now())
+    }
+
+    fn clock(&self) -> ClockQuality {
+        with!(self, endpoint => endpoint.clock())
+    }
+
+    fn offer_context(&mut self) -> ContextOffer {
+        with!(self, mut endpoint => endpoint.offer_context())
+    }
+
+    fn withdraw_context(&mut self, offer: ContextOffer) {
+        with!(self, mut endpoint => endpoint.withdraw_context(offer))
+    }
+
+    fn open_context(
+        &mut self,
+        number: u32,
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        with!(self, mut endpoint => endpoint.open_context(number, members, me, offers))
+    }
+
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        with!(self, mut endpoint => endpoint.close_context(place))
+    }
+
+    #[inline(always)]
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        with!(self, mut endpoint => endpoint.post_send(to, context, tag, data, completion))
+    }
+
+    #[inline(always)]
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        with!(self, mut endpoint => endpoint.post_receive(selector, room))
+    }
+
+    #[inline(always)]
+    fn is_done(&self, request: Request) -> bool {
+        with!(self, endpoint => endpoint.is_done(request))
+    }
+
+    #[inline(always)]
+    fn envelope(&self, request: Request) -> Envelope {
+        with!(self, endpoint => endpoint.envelope(request))
+    }
+
+    #[inline(always)]
+    fn outcome(&mut self, request: Request) -> Result<()> {
+        with!(self, mut endpoint => endpoint.outcome(request))
+    }
+
+    #[inline(always)]
+    fn end(&mut self, request: Request) -> Envelope {
+        with!(self, mut endpoint => endpoint.end(request))
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        with!(self, mut endpoint => endpoint.cancel_receive(request))
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        with!(self, mut endpoint => endpoint.probe(selector))
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        with!(self, mut endpoint => endpoint.claim(selector, context, tag))
+    }
+
+    #[inline(always)]
+    fn progress(&mut self) -> Result<()> {
+        with!(self, mut endpoint => endpoint.progress())
+    }
+
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        with!(self, mut endpoint => endpoint.wait_any(requests))
+    }
+
+    #[inline(always)]
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        match self {
+            Chosen::Shm(endpoint) => {
+                // SAFETY: as in `with`.
+                let endpoint = unsafe { endpoint.as_mut() };
+                endpoint
+                    .wait_until(&mut |endpoint| done(&mut Chosen::seen_as(endpoint, Chosen::Shm)))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
+        with!(self, mut endpoint => endpoint.send_at_once(to, context, tag, data))
+    }
+
+    #[inline(always)]
+    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        with!(self, mut endpoint => endpoint.send(to, context, tag, data))
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        with!(self, mut endpoint => endpoint.receive(selector, buffer))
+    }
+
+    #[inline(always)]
+    fn collective(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        match self {
+            Chosen::Shm(endpoint) => {
+                // SAFETY: as in `with`.
+                let endpoint = unsafe { endpoint.as_mut() };
+                endpoint.collective(place, call, &mut |endpoint| {
+                    idle(&mut Chosen::seen_as(endpoint, Chosen::Shm));
+                })
+            }
+        }
+    }
+
+    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+        with!(self, mut endpoint => endpoint.announce_by_messages(place, mark))
+    }
+
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        with!(self, mut endpoint => endpoint.find_mismatch(place, number))
+    }
+
+    fn is_liveness_check_due(&self, polls: u32) -> bool {
+        with!(self, endpoint => endpoint.is_liveness_check_due(polls))
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        with!(self, mut endpoint => endpoint.allocate(bytes))
+    }
+
+    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
+        // SAFETY: our caller's promise.
+        with!(self, mut endpoint => unsafe { endpoint.release(memory, bytes) })
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        with!(self, mut endpoint => endpoint.leave())
+    }
+
+    #[inline(always)]
+    fn any_has_left(&self) -> bool {
+        with!(self, endpoint => endpoint.any_has_left())
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        with!(self, endpoint => endpoint.is_hopeless(request))
+    }
+
+    fn none_will_send(&self, selector: Selector) -> bool {
+        with!(self, endpoint => endpoint.none_will_send(selector))
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        with!(self, mut endpoint => endpoint.give_up_on(request))
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        let this = ManuallyDrop::new(self);
+        match *this {
+            // SAFETY: this is the last use of the pointer.
+            Chosen::Shm(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+        }
+    }
+}

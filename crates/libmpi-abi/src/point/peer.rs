@@ -1,0 +1,49 @@
+//! Ranks and tags as C gives them.
+
+use std::ffi::{c_int, c_void};
+
+use mpi::{Memory, Peer};
+
+use crate::abi::*;
+use crate::communicator::Communicator;
+use crate::datatype;
+use crate::failure::{Error, Result, error_of};
+
+pub(super) fn check_tag(tag: c_int) -> Result<u32> {
+    u32::try_from(tag).map_err(|_| error_of(ERR_TAG, format!("tag {tag}")))
+}
+
+/// The tag that a receive or probe accepts; none for any.
+pub(super) fn accepted_tag(tag: c_int) -> Result<Option<u32>> {
+    if tag == ANY_TAG { Ok(None) } else { check_tag(tag).map(Some) }
+}
+
+fn no_rank(communicator: &Communicator, rank: c_int) -> Error {
+    let size = communicator.size();
+    error_of(ERR_RANK, format!("rank {rank} of a communicator of {size}"))
+}
+
+/// Where a message goes. Whether there is such a rank is asked later.
+pub(super) fn destination(communicator: &Communicator, rank: c_int) -> Result<Peer> {
+    match rank {
+        PROC_NULL => Ok(Peer::Nobody),
+        _ => u32::try_from(rank).map(Peer::Rank).map_err(|_| no_rank(communicator, rank)),
+    }
+}
+
+/// Where a message comes from.
+pub(super) fn source(communicator: &Communicator, rank: c_int) -> Result<Peer> {
+    if rank == ANY_SOURCE { Ok(Peer::Any) } else { destination(communicator, rank) }
+}
+
+/// The buffer of a message. One with MPI_PROC_NULL has no data, so what the other arguments say of them does not matter.
+#[inline]
+pub(super) unsafe fn memory(
+    start: *const c_void,
+    count: i64,
+    of: Datatype,
+    peer: c_int,
+) -> Result<Memory> {
+    let nothing = peer == PROC_NULL && of == DATATYPE_NULL;
+    if nothing { datatype::memory(start, 0, BYTE) } else { datatype::memory(start, count, of) }
+}
