@@ -1,40 +1,32 @@
 //! The fabrics that this build can run benchmarks on: the one place that knows more of them than a name.
 
+mod job;
 mod link_use;
+mod local;
 pub(crate) mod mpi;
 mod simulated;
 pub(crate) mod tcp;
 
-use std::ops::ControlFlow;
 use std::path::Path;
+use std::process::ExitCode;
 
-use benchmark::{Launch, Placement};
-use fabric_shm::{Binding, LaunchError, LaunchOptions};
+use benchmark::Launch;
 
 use crate::arguments::{FabricChoice, SimulationArguments};
 use crate::descriptors;
-use crate::rank::{Message, Order};
+use crate::progress::note;
+use job::RankJob;
+pub(crate) use job::{LaunchEnd, OnReport, RankReport};
 
-/// What the user wants of some fabrics besides.
+/// The options that apply to some fabrics only.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wishes<'a> {
-    /// Of a simulated machine.
+pub(crate) struct FabricOptions<'a> {
+    /// The options of a simulated machine.
     pub(crate) simulation: &'a SimulationArguments,
     /// The library of an MPI.
     pub(crate) mpi_library: Option<&'a Path>,
     /// The hosts of a run over TCP, where it is to be on several.
     pub(crate) hosts: Option<&'a tcp::Hosts>,
-}
-
-/// Why a launch did not run to its end.
-#[derive(Debug)]
-pub(crate) enum LaunchEnd {
-    /// Something went wrong; the message names the rank, where it was one.
-    Failed(String),
-    /// A signal asked for it.
-    Interrupted(i32),
-    /// The receiver of the messages asked for it.
-    Stopped,
 }
 
 impl FabricChoice {
@@ -63,67 +55,49 @@ impl FabricChoice {
         }
     }
 
-    /// Starts the ranks of `launch`, has them execute its job, and returns when all have ended. `on_message` gets what
-    /// they say, and may stop them.
+    /// Starts the ranks of `launch`, has them execute its job, and returns when all have ended. `on_report` gets their
+    /// reports, and may stop them.
     pub(crate) fn run(
         &self,
         launch: &Launch,
-        wishes: &Wishes<'_>,
-        on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+        options: &FabricOptions<'_>,
+        on_report: &mut OnReport<'_>,
     ) -> Result<(), LaunchEnd> {
-        // Ranks that this process starts have its limit.
+        // The ranks that this process starts inherit its limit.
         descriptors::raise_limit();
         match self {
-            FabricChoice::Local => launch_here(launch, None, on_message),
-            FabricChoice::Tcp => tcp::run(launch, wishes.hosts, on_message),
+            FabricChoice::Local => local::launch(launch, None, on_report),
+            FabricChoice::Tcp => tcp::run(launch, options.hosts, on_report),
             FabricChoice::Simulated(name) => {
-                simulated::run(name, launch, wishes.simulation, on_message)
+                simulated::run(name, launch, options.simulation, on_report)
             }
-            FabricChoice::Mpi => mpi::run(launch, on_message),
+            FabricChoice::Mpi => mpi::run(launch, on_report),
             FabricChoice::MpiLaunched(flavour) => {
-                mpi::launch(*flavour, wishes.mpi_library, launch, on_message)
+                mpi::launch(*flavour, options.mpi_library, launch, on_report)
             }
         }
     }
 }
 
-/// Starts ranks on this host, which pass their messages through shared memory, or over TCP if they get a secret.
-fn launch_here(
-    launch: &Launch,
-    secret: Option<String>,
-    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
-) -> Result<(), LaunchEnd> {
-    let order = Order { secret, job: launch.job.clone() };
-    let mut options = LaunchOptions::new(launch.ranks, order.to_bytes());
-    options.binding = match launch.placement {
-        Placement::Spread => Binding::OneCoreEach,
-        Placement::OneProcessor => Binding::OneForAll,
-        Placement::TwoProcessors => Binding::Halves,
-    };
-    heard(on_message, |on_report| fabric_shm::launch(&options, on_report))
+/// Does a rank's part if this process was started as one, and gives its exit status; `None` if it was not.
+///
+/// Must be called before anything else: it removes what the launcher has put into the environment.
+pub(crate) fn serve() -> Option<ExitCode> {
+    serve_of_this_host().or_else(mpi::serve).or_else(tcp::serve)
 }
 
-/// Has `run` hand on reports that are messages.
-fn heard(
-    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
-    run: impl FnOnce(&mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), LaunchError>,
-) -> Result<(), LaunchEnd> {
-    let mut misunderstood = None;
-    let on_report = &mut |bytes: &[u8]| match serde_json::from_slice(bytes) {
-        Ok(message) => on_message(message),
-        // Both ends are one program; only one that was replaced while it runs can come here.
+/// The same for ranks that [`local::launch`] has started.
+fn serve_of_this_host() -> Option<ExitCode> {
+    let status = match fabric_shm::attach_if_rank()? {
+        Ok(rank) => match RankJob::from_bytes(rank.job()) {
+            Ok(RankJob { secret: Some(secret), job }) => tcp::serve_here(rank, &job, &secret),
+            Ok(job) => local::serve(rank, &job.job),
+            Err(error) => rank.finish(Err(error)),
+        },
         Err(error) => {
-            misunderstood = Some(format!("a rank said what is not to be understood: {error}"));
-            ControlFlow::Break(())
+            note(&format!("cornerstone: error: {error}"));
+            1
         }
     };
-    let ended = run(on_report);
-    if let Some(message) = misunderstood {
-        return Err(LaunchEnd::Failed(message));
-    }
-    ended.map_err(|error| match error {
-        LaunchError::Interrupted { signal } => LaunchEnd::Interrupted(signal),
-        LaunchError::Stopped => LaunchEnd::Stopped,
-        other => LaunchEnd::Failed(other.to_string()),
-    })
+    Some(job::exit_code(status))
 }

@@ -6,21 +6,22 @@ mod command;
 mod descriptors;
 mod environment;
 mod fabric;
+mod fabric_name;
 mod failure;
 mod interruption;
 mod output;
 mod progress;
-mod rank;
 pub mod report;
 mod results;
 mod utc;
+mod wording;
 
 use std::process::ExitCode;
 
 /// The whole command: reads the command line, does what it says, and gives the exit status. A process that was started
 /// as a rank of a run does its part of that run instead.
 pub fn main() -> ExitCode {
-    if let Some(status) = rank::serve().or_else(fabric::mpi::serve).or_else(fabric::tcp::serve) {
+    if let Some(status) = fabric::serve() {
         return status;
     }
     match arguments::read() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use contract::record::Trial;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::quantity::{percent, quantity, wait};
+use crate::wording::{percent, quantity, wait};
 
 /// Where nobody watches a terminal, a line this often shows that the run lives.
 const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);

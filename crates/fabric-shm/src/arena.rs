@@ -11,7 +11,7 @@ use std::hint::spin_loop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::segment::PAGE_BYTES;
+use crate::system::PAGE_BYTES;
 
 /// Smaller allocations without page alignment stay with the system: pages are too coarse for them.
 const LARGE_BYTES: usize = 32 << 10;

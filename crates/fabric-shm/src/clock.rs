@@ -3,12 +3,23 @@
 
 use contract::{ClockQuality, Time, TimeSpan};
 
-use crate::segment::ClockParameters;
-
 const PS_PER_NS: u64 = 1000;
 /// How long the counter is compared with the system's clock. Each end is known to some 30 ns, so the rate comes out
 /// within about 10 parts in a million.
 const CALIBRATION_NS: u64 = 4_000_000;
+
+/// How ranks read the time, the same for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockParameters {
+    /// Whether to read the processor's counter; else the system's monotonic clock, in nanoseconds.
+    pub(crate) counter: bool,
+    /// The reading at time zero.
+    pub(crate) epoch: u64,
+    /// Picoseconds in a tick, times 2^32.
+    pub(crate) ps_per_tick_scaled: u64,
+    /// The smallest step seen between two readings.
+    pub(crate) resolution_ps: u64,
+}
 
 /// Reads the shared time.
 #[derive(Clone, Copy, Debug)]

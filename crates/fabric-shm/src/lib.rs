@@ -12,7 +12,6 @@
 //! * `board`, `team`: collectives through slots that all members of a team see;
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
 //! * `endpoint`: the contract's [`Endpoint`](contract::Endpoint) over the engine and the teams;
-//! * [`stacks`]: room for very many coroutines, for simulated machines;
 //! * `launcher`: processes, their binding, their reports and their deaths.
 
 // Under loom only the parts that it checks are built.
@@ -33,8 +32,6 @@ mod primitive;
 mod ring;
 #[cfg(not(loom))]
 mod segment;
-#[cfg(not(loom))]
-pub mod stacks;
 #[cfg(not(loom))]
 mod system;
 #[cfg(not(loom))]

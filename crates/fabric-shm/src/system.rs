@@ -3,9 +3,11 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use crate::primitive::AtomicU32;
+/// The unit of the segment's layout and of the arenas: a page of 4 KiB.
+pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// Turns the C convention of -1 and `errno` into a result.
 pub(crate) fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
@@ -54,19 +56,17 @@ pub(crate) fn limit_descriptors(soft: u64) -> io::Result<()> {
 }
 
 /// Sleeps while `word` holds `value`, at most for `limit`; may return early.
-#[cfg(not(loom))]
 pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
     let limit = libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(limit.subsec_nanos()),
     };
     // SAFETY: `word` is live and aligned, and `limit` outlives the call. Not FUTEX_PRIVATE: the word is shared between
-    // processes. Errors (interrupted, timed out, changed) all mean "look again", which callers do.
+    // processes. Errors (interrupted, timed out, changed) all mean "poll again", which callers do.
     unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAIT, value, &limit) };
 }
 
 /// Wakes up to `count` sleepers on `word`.
-#[cfg(not(loom))]
 pub(crate) fn futex_wake(word: &AtomicU32, count: i32) {
     // SAFETY: `word` is live and aligned; the kernel only uses its address.
     unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAKE, count) };
@@ -74,7 +74,7 @@ pub(crate) fn futex_wake(word: &AtomicU32, count: i32) {
 
 /// Lets the parent and its other children read and write this process's memory where the system would only let the
 /// parent (Yama's restricted scope). Elsewhere it does nothing.
-pub(crate) fn allow_attach_from_family() {
+pub(crate) fn allow_cma_from_family() {
     // SAFETY: no memory is involved; an error means that there is nothing to allow.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::getppid() as libc::c_ulong, 0, 0, 0) };
 }

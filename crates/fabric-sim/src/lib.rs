@@ -23,7 +23,6 @@ mod ring;
 mod run;
 mod world;
 
-pub mod calibration;
 pub mod machine;
 pub mod quantity;
 pub mod topology;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use contract::{Error, Rank, Result, Time};
 use corosensei::{Coroutine, CoroutineResult};
-use fabric_shm::stacks::{PooledStack, StackError, StackPool};
+use stacks::{PooledStack, StackError, StackPool};
 
 use crate::machine::{Level, Machine, Switching};
 use crate::network::ChannelUse;

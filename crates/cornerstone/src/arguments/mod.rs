@@ -1,5 +1,6 @@
 //! The command line as typed: what each subcommand takes, and how it is explained.
 
+mod fabric;
 mod hosts;
 mod launch;
 mod pattern;
@@ -17,6 +18,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
+pub(crate) use fabric::FabricChoice;
 pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, LaunchArguments};
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
@@ -24,7 +26,7 @@ pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use simulation::{Answer, SimulationArguments};
-pub(crate) use values::{FabricChoice, RankCounts, Seconds, Share};
+pub(crate) use values::{RankCounts, Seconds, Share};
 
 /// What stands above the options that say where results go.
 const RESULTS: &str = "Results";

@@ -122,18 +122,18 @@ pub(crate) struct PmpArguments {
 
 /// In which order blocks go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Order {
+pub(crate) enum BlockOrder {
     /// The published order, for 2, 4, 8, 16 ... ranks: up to n/4 messages share a link of a line
     Recursive,
     /// Towards n/8 messages share a link, for any even number of ranks
     Balanced,
 }
 
-impl From<Order> for Design {
-    fn from(order: Order) -> Design {
+impl From<BlockOrder> for Design {
+    fn from(order: BlockOrder) -> Design {
         match order {
-            Order::Recursive => Design::Recursive,
-            Order::Balanced => Design::Balanced,
+            BlockOrder::Recursive => Design::Recursive,
+            BlockOrder::Balanced => Design::Balanced,
         }
     }
 }
@@ -147,7 +147,7 @@ pub(crate) struct CornerTurnArguments {
 
     /// In which order the blocks go
     #[arg(long, value_enum, default_value = "balanced")]
-    pub(crate) order: Order,
+    pub(crate) order: BlockOrder,
 
     /// The whole matrix, rows by columns, such as 512x512; both are shared evenly by the ranks
     #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = matrix, conflicts_with = "sizes")]

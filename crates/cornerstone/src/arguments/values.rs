@@ -2,8 +2,6 @@
 
 use std::str::FromStr;
 
-use fabric_mpi::Flavour;
-
 /// Numbers of ranks: sorted, each once, none zero, never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RankCounts(pub(crate) Vec<usize>);
@@ -15,21 +13,6 @@ pub(crate) struct Share(pub(crate) f64);
 /// A length of time in seconds, more than zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seconds(pub(crate) f64);
-
-/// What carries the messages, as typed: `NAME` or `NAME:ARGUMENT`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FabricChoice {
-    /// Ranks as processes over shared memory.
-    Local,
-    /// Ranks as processes over TCP.
-    Tcp,
-    /// A simulated machine, by its name or its file's.
-    Simulated(String),
-    /// An MPI, whose launcher has started this process.
-    Mpi,
-    /// An MPI, whose launcher is to be started.
-    MpiLaunched(Flavour),
-}
 
 /// More lengths of a list than any run needs.
 const COUNTS_MAX: usize = 1000;
@@ -123,52 +106,6 @@ impl FromStr for Seconds {
     }
 }
 
-impl FromStr for FabricChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, argument) =
-            text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        match (name, argument) {
-            ("local", None) => Ok(FabricChoice::Local),
-            ("tcp", None) => Ok(FabricChoice::Tcp),
-            ("local" | "tcp", Some(argument)) => {
-                Err(format!("the fabric '{name}' takes no argument, but '{argument}' was given"))
-            }
-            ("sim", Some(machine)) => match fabric_sim::machine::find(machine) {
-                Ok(_) => Ok(FabricChoice::Simulated(machine.into())),
-                Err(error) => Err(error.to_string()),
-            },
-            ("sim", None) => Err("the fabric 'sim' needs a machine, such as sim:paragon-osf1; \
-                 `cornerstone machines` lists them"
-                .into()),
-            ("mpi", None) => Ok(FabricChoice::Mpi),
-            ("mpi", Some(name)) => match Flavour::named(name) {
-                Some(flavour) => Ok(FabricChoice::MpiLaunched(flavour)),
-                None => Err(format!(
-                    "there is no MPI called '{name}' here; there are: {}",
-                    Flavour::ALL.map(Flavour::name).join(", ")
-                )),
-            },
-            _ => Err(format!(
-                "there is no fabric '{name}' in this build; there are: local, tcp, sim:MACHINE, mpi, mpi:NAME"
-            )),
-        }
-    }
-}
-
-impl std::fmt::Display for FabricChoice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FabricChoice::Local => f.write_str("local"),
-            FabricChoice::Tcp => f.write_str("tcp"),
-            FabricChoice::Simulated(machine) => write!(f, "sim:{machine}"),
-            FabricChoice::Mpi => f.write_str("mpi"),
-            FabricChoice::MpiLaunched(flavour) => write!(f, "mpi:{}", flavour.name()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,19 +143,5 @@ mod tests {
         assert!(refusal::<RankCounts>("two").contains("'two'"));
         assert!(refusal::<RankCounts>("2,,4").contains("''"));
         assert!(refusal::<RankCounts>("8..4").contains("'8..4' ends before"));
-    }
-
-    #[test]
-    fn fabrics_are_named_with_their_argument() {
-        assert_eq!("local".parse(), Ok(FabricChoice::Local));
-        assert_eq!("mpi".parse(), Ok(FabricChoice::Mpi));
-        assert_eq!("tcp".parse(), Ok(FabricChoice::Tcp));
-        assert!(refusal::<FabricChoice>("tcp:7000").contains("'tcp' takes no argument"));
-        let launched = FabricChoice::MpiLaunched(Flavour::Mpich);
-        assert_eq!("mpi:mpich".parse(), Ok(launched.clone()));
-        assert_eq!(launched.to_string(), "mpi:mpich");
-        assert!(refusal::<FabricChoice>("mpi:mpic").contains("mpich, intel, openmpi"));
-        assert!(refusal::<FabricChoice>("local:x").contains("takes no argument"));
-        assert!(refusal::<FabricChoice>("carrier-pigeon:3").contains("'carrier-pigeon'"));
     }
 }

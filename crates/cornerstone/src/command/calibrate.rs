@@ -5,13 +5,16 @@ mod validation;
 use std::path::Path;
 use std::process::ExitCode;
 
+use calibration::{Calibration, CalibrationError, LineStates, Residual, TwinPauses};
 use contract::record::Run;
-use fabric_sim::calibration::{LineStates, Residual, TwinPauses, calibrate};
 
 use crate::arguments::CalibrateArguments;
 use crate::failure::Failure;
 use crate::output::{print, table};
 use crate::results;
+
+/// Measures all that a twin is made from.
+const MEASURE: &str = "cornerstone run clock-cost copy ping-pong bandwidth two-way-bandwidth reduce broadcast --ranks 2 --turns 5";
 
 /// Makes the machine file, and shows how well the machine meets what it was made from; or holds part of the run back, and
 /// shows how well the rest predicts it.
@@ -33,13 +36,26 @@ fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let states = LineStates::of(run);
-    let made = calibrate(&name, run, &states).map_err(|error| Failure::usage(error.to_string()))?;
+    let made = twin(&name, run, &states)?;
     std::fs::write(path, &made.text)
         .map_err(|error| Failure::failed(format!("cannot write '{}': {error}", path.display())))?;
     print(&residuals(&made.residuals))?;
     print(&format!("\n{states}\n"))?;
     print(&pauses(&made.pauses))?;
     print(&format!("\n{0}; run on it with --fabric sim:{0}\n", path.display()))
+}
+
+/// The twin of the machine that `run` measured.
+///
+/// # Errors
+/// What a run lacks, and the command that measures it.
+fn twin(name: &str, run: &Run, states: &LineStates) -> Result<Calibration, Failure> {
+    calibration::calibrate(name, run, states).map_err(|error| {
+        Failure::usage(match error {
+            CalibrationError::TooFewSizes { .. } => format!("{error} (measure with `{MEASURE}`)"),
+            CalibrationError::Machine(_) => error.to_string(),
+        })
+    })
 }
 
 fn residuals(residuals: &[Residual]) -> String {

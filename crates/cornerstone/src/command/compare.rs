@@ -9,10 +9,10 @@ use contract::record::Run;
 
 use crate::arguments::{CompareArguments, Share};
 use crate::failure::{Failure, STATUS_FAILED};
-use crate::output::quantity::{digits, percent, quantity, ranks, size};
 use crate::output::{print, table};
 use crate::progress::note;
 use crate::results;
+use crate::wording::{percent, quantity, ranks, significant, size};
 
 /// Compares each run with the first; the status says whether something regressed beyond the threshold.
 pub(crate) fn execute(arguments: CompareArguments) -> Result<ExitCode, Failure> {
@@ -142,7 +142,7 @@ fn change(ratio: f64) -> String {
     match 100.0 * (ratio - 1.0) {
         change if !change.is_finite() => "no bound".into(),
         change if change.abs() < 0.005 => "0 %".into(),
-        change => format!("{}{} %", if change > 0.0 { "+" } else { "" }, digits(change)),
+        change => format!("{}{} %", if change > 0.0 { "+" } else { "" }, significant(change)),
     }
 }
 

@@ -8,9 +8,9 @@ use analysis::model::{Estimate, Line, Series, time_series};
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
-use crate::output::quantity::{between, digits, percent, quantity, ranks, size};
 use crate::output::{print, table, wrapped};
 use crate::results;
+use crate::wording::{between, percent, quantity, ranks, significant, size};
 
 /// Prints Hockney's model for each series of times over message size.
 pub(crate) fn execute(arguments: FitArguments) -> Result<ExitCode, Failure> {
@@ -90,8 +90,8 @@ fn cell(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
 fn bytes(bytes: f64) -> String {
     const UNITS: [(f64, &str); 2] = [((1 << 20) as f64, "MiB"), (1024.0, "KiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) => format!("{} {name}", digits(bytes / unit)),
-        None => format!("{} B", digits(bytes)),
+        Some((unit, name)) => format!("{} {name}", significant(bytes / unit)),
+        None => format!("{} B", significant(bytes)),
     }
 }
 

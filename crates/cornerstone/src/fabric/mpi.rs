@@ -7,7 +7,6 @@
 mod launched;
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +15,13 @@ use benchmark::{Event, Launch};
 use contract::{Error, Rank, Result as RankResult};
 use fabric_mpi::{JoinError, LoadError, Options, World};
 
-use super::LaunchEnd;
+use super::job::{LaunchEnd, OnReport, RankReport, exit_code};
 use crate::arguments::{FabricChoice, RunArguments};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::progress::note;
-use crate::rank::Message;
 
-pub(crate) use launched::{launch, serve};
+pub(super) use launched::{launch, serve};
 
 /// More ranks than a launcher is ever asked to start from here.
 pub(super) const RANKS_MAX: usize = 1_000_000;
@@ -43,7 +41,7 @@ thread_local! {
 }
 
 /// What a process of the world is.
-pub(crate) enum Part {
+pub(crate) enum WorldRole {
     /// The one that measures.
     First,
     /// One of the others, which has done its part.
@@ -60,14 +58,14 @@ pub(crate) fn is_asked_for(arguments: &RunArguments) -> bool {
 }
 
 /// Joins the world. A process that is not its first stays here until the first one is done.
-pub(crate) fn join(arguments: &RunArguments) -> Result<Part, Failure> {
+pub(crate) fn join(arguments: &RunArguments) -> Result<WorldRole, Failure> {
     let options = Options { library: arguments.mpi_library.clone(), ..Options::default() };
     let world = World::join(options).map_err(|error| not_joined(&error))?;
     if world.rank() == 0 {
         JOINED.set(Some(Joined { world, busy: false }));
-        return Ok(Part::First);
+        return Ok(WorldRole::First);
     }
-    Ok(Part::Rank(be_a_rank(world)))
+    Ok(WorldRole::Rank(be_a_rank(world)))
 }
 
 /// Why this process cannot join an MPI's world, and what its user can do about it.
@@ -117,13 +115,13 @@ fn execute_all(world: &World) -> RankResult<()> {
 fn execute(
     world: &World,
     launch: &Launch,
-    say: &mut dyn FnMut(Message) -> RankResult<()>,
+    say: &mut dyn FnMut(RankReport) -> RankResult<()>,
 ) -> RankResult<()> {
     let mut rank = world.first(launch.ranks)?;
     if world.rank() == 0 {
-        say(Message::Joined(rank.describe()))?;
+        say(RankReport::Joined(rank.describe()))?;
     }
-    benchmark::execute(&mut rank, &launch.job, &mut |event: Event| say(Message::Event(event)))?;
+    benchmark::execute(&mut rank, &launch.job, &mut |event: Event| say(RankReport::Event(event)))?;
     rank.end()
 }
 
@@ -133,10 +131,7 @@ pub(super) fn ranks() -> usize {
 }
 
 /// Executes `launch` in the world that this process has joined as its first.
-pub(super) fn run(
-    launch: &Launch,
-    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
-) -> Result<(), LaunchEnd> {
+pub(super) fn run(launch: &Launch, on_report: &mut OnReport<'_>) -> Result<(), LaunchEnd> {
     JOINED.with_borrow_mut(|joined| {
         let Some(Joined { world, busy }) = joined else {
             return Err(LaunchEnd::Failed("this process has not joined an MPI".into()));
@@ -145,8 +140,8 @@ pub(super) fn run(
         // Nobody else looks while this process is a rank itself, and some launchers leave a Ctrl-C to the ranks.
         let interruption = Interruption::watch();
         let mut stopped = None;
-        let outcome = hand_out(world, launch, &mut |message| {
-            if on_message(message).is_break() {
+        let outcome = hand_out(world, launch, &mut |report| {
+            if on_report(report).is_break() {
                 stopped.get_or_insert(LaunchEnd::Stopped);
             }
             if let Some(signal) = interruption.signal() {
@@ -169,7 +164,7 @@ pub(super) fn run(
 fn hand_out(
     world: &World,
     launch: &Launch,
-    say: &mut dyn FnMut(Message) -> RankResult<()>,
+    say: &mut dyn FnMut(RankReport) -> RankResult<()>,
 ) -> RankResult<()> {
     world.hand_out(&serde_json::to_vec(launch).expect("a launch is plain data"))?;
     execute(world, launch, say)
@@ -194,8 +189,4 @@ pub(crate) fn leave(ended: Result<ExitCode, Failure>) -> Result<ExitCode, Failur
         Ok(_) if status != 0 => Err(Failure::failed("the MPI did not end in order")),
         ended => ended,
     }
-}
-
-fn exit_code(status: i32) -> ExitCode {
-    ExitCode::from(u8::try_from(status).unwrap_or(1))
 }

@@ -13,12 +13,11 @@ use contract::{Rank, Result as RankResult, Time};
 use fabric_sim::trace::Trace;
 use fabric_sim::{Level, Machine, Options, Watched};
 
-use super::LaunchEnd;
+use super::job::{LaunchEnd, OnReport, RankReport};
 use super::link_use::LinkMeter;
 use crate::arguments::{Answer, SimulationArguments};
 use crate::interruption::Interruption;
 use crate::progress::note;
-use crate::rank::Message;
 
 /// The machine of this name or file.
 pub(super) fn machine(name: &str) -> Result<Machine, LaunchEnd> {
@@ -26,50 +25,50 @@ pub(super) fn machine(name: &str) -> Result<Machine, LaunchEnd> {
 }
 
 /// The most ranks of a machine that has only so many processors.
-pub(super) fn ranks_max(name: &str, wishes: &SimulationArguments) -> Option<usize> {
+pub(super) fn ranks_max(name: &str, wanted: &SimulationArguments) -> Option<usize> {
     let machine = machine(name).ok().filter(|machine| machine.ranks_max.is_some())?;
-    let sharing = wishes.ranks_per_processor.map(|ranks| ranks as usize);
+    let sharing = wanted.ranks_per_processor.map(|ranks| ranks as usize);
     Some(machine.most_ranks(sharing.unwrap_or(machine.ranks_per_processor)))
 }
 
 /// What the benchmark needs stands above what the user wants: elsewhere it measures something else.
-fn ranks_per_processor(wishes: &SimulationArguments, launch: &Launch) -> Option<usize> {
+fn ranks_per_processor(wanted: &SimulationArguments, launch: &Launch) -> Option<usize> {
     match launch.placement {
         Placement::OneProcessor => Some(launch.ranks),
         Placement::TwoProcessors => Some((launch.ranks / 2).max(1)),
-        Placement::Spread => wishes.ranks_per_processor.map(|ranks| ranks as usize),
+        Placement::Spread => wanted.ranks_per_processor.map(|ranks| ranks as usize),
     }
 }
 
-/// What rank 0 has said and nobody has heard yet.
-type Said = Rc<RefCell<VecDeque<Message>>>;
+/// What rank 0 has reports and nobody has heard yet.
+type Reports = Rc<RefCell<VecDeque<RankReport>>>;
 
 /// Runs the job of `launch` on the machine. Messages are handed on as they are made; a signal ends the run.
 pub(super) fn run(
     name: &str,
     launch: &Launch,
-    wishes: &SimulationArguments,
-    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    wanted: &SimulationArguments,
+    on_report: &mut OnReport<'_>,
 ) -> Result<(), LaunchEnd> {
     let machine = machine(name)?;
     let seed = launch.job.settings.seed;
     let options = Options {
         seed,
-        level: wishes.level.map(Level::from),
-        ranks_per_processor: ranks_per_processor(wishes, launch),
-        check_results: wishes.check_results != Some(Answer::No),
-        trace: wishes.trace.is_some(),
+        level: wanted.level.map(Level::from),
+        ranks_per_processor: ranks_per_processor(wanted, launch),
+        check_results: wanted.check_results != Some(Answer::No),
+        trace: wanted.trace.is_some(),
         ..Options::new(launch.ranks)
     };
-    let said = Said::default();
-    let program = program(launch.job.clone(), Rc::clone(&said));
+    let reports = Reports::default();
+    let program = program(launch.job.clone(), Rc::clone(&reports));
     let interruption = Interruption::watch();
     let mut stopped = None;
     let mut links = LinkMeter::default();
     let ended = fabric_sim::run_watched(&machine, &options, program, &mut |run| {
-        note_link_use(&said, &mut links, run);
+        note_link_use(&reports, &mut links, run);
         stopped = interruption.signal().map(LaunchEnd::Interrupted);
-        if stopped.is_none() && hand_on(&said, on_message).is_break() {
+        if stopped.is_none() && hand_on(&reports, on_report).is_break() {
             stopped = Some(LaunchEnd::Stopped);
         }
         if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -79,33 +78,33 @@ pub(super) fn run(
     }
     let outcome =
         ended.map_err(|(rank, error)| LaunchEnd::Failed(format!("rank {rank}: {error}")))?;
-    if hand_on(&said, on_message).is_break() {
+    if hand_on(&reports, on_report).is_break() {
         return Err(LaunchEnd::Stopped);
     }
-    match (&wishes.trace, outcome.trace) {
+    match (&wanted.trace, outcome.trace) {
         (Some(path), Some(trace)) => write(path, &trace),
         _ => Ok(()),
     }
 }
 
 /// What every rank runs.
-fn program(job: Job, said: Said) -> impl Fn(&mut dyn Rank) -> RankResult<()> {
+fn program(job: Job, reports: Reports) -> impl Fn(&mut dyn Rank) -> RankResult<()> {
     move |rank| {
-        let say = |message| said.borrow_mut().push_back(message);
+        let say = |message| reports.borrow_mut().push_back(message);
         if rank.rank() == 0 {
-            say(Message::Joined(rank.describe()));
+            say(RankReport::Joined(rank.describe()));
         }
         benchmark::execute(rank, &job, &mut |event| {
-            say(Message::Event(event));
+            say(RankReport::Event(event));
             Ok(())
         })
     }
 }
 
-/// A measurement that was said just now gets the use of the links since the one before.
-fn note_link_use(said: &Said, links: &mut LinkMeter, run: &Watched<'_>) {
-    for message in said.borrow_mut().iter_mut() {
-        if let Message::Event(Event::Measured(measurements)) = message
+/// A measurement that was reports just now gets the use of the links since the one before.
+fn note_link_use(reports: &Reports, links: &mut LinkMeter, run: &Watched<'_>) {
+    for message in reports.borrow_mut().iter_mut() {
+        if let RankReport::Event(Event::Measured(measurements)) = message
             && let Some(first) = measurements.first_mut()
         {
             first.link_use = links.read(run);
@@ -113,10 +112,12 @@ fn note_link_use(said: &Said, links: &mut LinkMeter, run: &Watched<'_>) {
     }
 }
 
-fn hand_on(said: &Said, on_message: &mut dyn FnMut(Message) -> ControlFlow<()>) -> ControlFlow<()> {
+fn hand_on(reports: &Reports, on_report: &mut OnReport<'_>) -> ControlFlow<()> {
     loop {
-        let Some(message) = said.borrow_mut().pop_front() else { return ControlFlow::Continue(()) };
-        on_message(message)?;
+        let Some(report) = reports.borrow_mut().pop_front() else {
+            return ControlFlow::Continue(());
+        };
+        on_report(report)?;
     }
 }
 

@@ -2,22 +2,21 @@
 
 use std::io::BufRead;
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use benchmark::{Launch, Placement};
+use benchmark::{Job, Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_shm::ShmProcess;
 use fabric_tcp::{Host, Secret, StartOptions, TcpRank};
 
-use super::{LaunchEnd, launch_here};
+use super::job::{self, LaunchEnd, OnReport, RankJob};
+use super::local;
 use crate::arguments::HostsArguments;
 use crate::descriptors;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::progress::note;
-use crate::rank::{self, Message, Order};
 
 /// The first argument of a process that is a rank on one of several hosts.
 const RANK: &str = "--as-a-tcp-rank";
@@ -63,12 +62,12 @@ impl Hosts {
 pub(super) fn run(
     launch: &Launch,
     hosts: Option<&Hosts>,
-    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    on_report: &mut OnReport<'_>,
 ) -> Result<(), LaunchEnd> {
     let Some(hosts) = hosts else {
         let secret = Secret::generate()
             .map_err(|error| LaunchEnd::Failed(format!("no random numbers: {error}")))?;
-        return launch_here(launch, Some(secret.to_line()), on_message);
+        return local::launch(launch, Some(secret.to_line()), on_report);
     };
     let program = std::env::current_exe().map_err(|error| {
         LaunchEnd::Failed(format!("this program's own file cannot be found: {error}"))
@@ -81,11 +80,11 @@ pub(super) fn run(
         program,
         arguments: vec![RANK.into()],
         processors: processors(&hosts.hosts, launch.ranks, launch.placement),
-        job: Order { secret: None, job: launch.job.clone() }.to_bytes(),
+        job: RankJob { secret: None, job: launch.job.clone() }.to_bytes(),
     };
     let interruption = Interruption::watch();
-    super::heard(on_message, |on_report| {
-        fabric_tcp::start(&options, &mut || interruption.signal(), on_report)
+    job::read_reports(on_report, |on_bytes| {
+        fabric_tcp::start(&options, &mut || interruption.signal(), on_bytes)
     })
 }
 
@@ -110,18 +109,18 @@ fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<
 }
 
 /// Does the part of a rank that the launcher has started on this host.
-pub(crate) fn serve_here(local: ShmProcess, order: &Order, secret: &str) -> i32 {
+pub(super) fn serve_here(local: ShmProcess, job: &Job, secret: &str) -> i32 {
     let Some(secret) = Secret::from_line(secret) else {
         return local.finish(Err(Error::Program("the job holds no secret".into())));
     };
     match fabric_tcp::local::join(local, &secret) {
-        Ok(rank) => execute(rank, order),
+        Ok(rank) => execute(rank, job),
         Err(_) => 1,
     }
 }
 
 /// Does a rank's part, if an agent has started this process as one.
-pub(crate) fn serve() -> Option<ExitCode> {
+pub(super) fn serve() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     if arguments.next()? != RANK {
         return None;
@@ -138,7 +137,7 @@ pub(crate) fn serve() -> Option<ExitCode> {
         note(&format!("note: rank {rank}: {error}"));
     }
     let status = match join(address, rank) {
-        Ok((tcp, order)) => execute(tcp, &order),
+        Ok((tcp, job)) => execute(tcp, &job),
         Err(error) => {
             note(&format!("cornerstone: error: {error}"));
             1
@@ -147,15 +146,15 @@ pub(crate) fn serve() -> Option<ExitCode> {
     Some(ExitCode::from(u8::from(status != 0)))
 }
 
-fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpRank, Order)> {
+fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpRank, Job)> {
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     let secret = read.ok().and_then(|_| Secret::from_line(&line)).ok_or_else(|| {
         Error::Program("no secret came on standard input; the agent must hand it on".into())
     })?;
     let (tcp, job) = fabric_tcp::remote::join(address, rank, &secret)?;
-    match Order::from_bytes(&job) {
-        Ok(order) => Ok((tcp, order)),
+    match RankJob::from_bytes(&job) {
+        Ok(read) => Ok((tcp, read.job)),
         Err(error) => {
             tcp.finish(Err(error.clone()));
             Err(error)
@@ -163,9 +162,9 @@ fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpRank, Order)> {
     }
 }
 
-fn execute(mut tcp: TcpRank, order: &Order) -> i32 {
+fn execute(mut tcp: TcpRank, job: &Job) -> i32 {
     let reporter = tcp.reporter();
-    let outcome = rank::execute(&mut tcp, &order.job, &|bytes| reporter.report(bytes));
+    let outcome = job::execute(&mut tcp, job, &|bytes| reporter.report(bytes));
     tcp.finish(outcome)
 }
 

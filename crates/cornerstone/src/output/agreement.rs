@@ -1,8 +1,8 @@
 //! Whether several searches of the same agree: how many pairs of their intervals overlap, and whether what they found held.
 
-use contract::record::{Measurement, ParameterValue, Parameters, PeriodSearch, Trial};
+use contract::record::{Measurement, ParameterValue, Parameters, PeriodSearch};
 
-use super::quantity::quantity;
+use crate::wording::{holds, quantity};
 
 /// The parameter that counts them.
 const SEARCH: &str = "search";
@@ -61,16 +61,6 @@ fn held(searches: &[&PeriodSearch]) -> Option<String> {
             searches.len()
         )
     })
-}
-
-/// Whether a period that was kept up once more was missed no more often than the search had stated.
-pub(super) fn holds(again: &Trial, search: &PeriodSearch) -> bool {
-    again.missed as f64 <= stated(search) * again.instances as f64
-}
-
-/// The miss rate that a search states: the wanted one, or what it shows where it does not show that.
-pub(super) fn stated(search: &PeriodSearch) -> f64 {
-    search.miss_rate_max.unwrap_or(0.0).max(search.miss_rate)
 }
 
 /// From zero where nothing was refused, without an end where nothing was sustained.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use contract::record::{Measurement, ParameterValue, Parameters, Summary};
+use contract::record::{Measurement, ParameterValue, Parameters};
 
-use super::findings::Finding;
-use super::group_table::mark;
-use super::quantity::{quantity, range};
+use super::entry::{Entry, mark};
 use super::table;
+use crate::wording::{chain_cost, quantity, range};
 
 const PIPELINE: &str = "pipeline";
 const STAGE: &str = "stage";
@@ -19,12 +18,12 @@ const CHAIN: &str = "chain";
 const COLUMNS: [&str; 3] = ["miss-rate", "response", "latency"];
 
 /// The tables of `found`, all of one benchmark and one number of ranks, if they are of chains.
-pub(super) fn chains(title: &str, found: &[&Finding]) -> Option<String> {
+pub(super) fn chains(title: &str, found: &[&Entry]) -> Option<String> {
     let first = found.first()?.measurement;
     if first.benchmark != PIPELINE {
         return None;
     }
-    let found = Found(found.iter().map(|finding| finding.measurement).collect());
+    let found = Measurements(found.iter().map(|entry| entry.measurement).collect());
     let mut text = String::new();
     for chain in found.values(CHAIN) {
         let title = title.replacen(PIPELINE, &format!("{PIPELINE} {chain}"), 1);
@@ -34,18 +33,18 @@ pub(super) fn chains(title: &str, found: &[&Finding]) -> Option<String> {
 }
 
 /// Measurements of chains.
-struct Found<'a>(Vec<&'a Measurement>);
+struct Measurements<'a>(Vec<&'a Measurement>);
 
-impl<'a> Found<'a> {
+impl<'a> Measurements<'a> {
     /// The different values of a parameter.
     fn values(&self, name: &str) -> Vec<ParameterValue> {
         let values = self.0.iter().filter_map(|m| m.parameters.get(name).cloned());
         values.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    fn of_chain(&self, chain: &ParameterValue) -> Found<'a> {
+    fn of_chain(&self, chain: &ParameterValue) -> Measurements<'a> {
         let is_of = |m: &&&Measurement| m.parameters.get(CHAIN) == Some(chain);
-        Found(self.0.iter().filter(is_of).copied().collect())
+        Measurements(self.0.iter().filter(is_of).copied().collect())
     }
 
     /// The metric of the case with these parameters.
@@ -111,48 +110,6 @@ impl<'a> Found<'a> {
         let mut case_words = words(names, case);
         case_words.retain(|word| !word.is_empty());
         Some(format!("{}: {}\n\n", case_words.join(" "), cost.join(",\n  ")))
-    }
-}
-
-/// What a chain's communication costs it, back to back beside its functions alone, and in its period: clauses for a sentence,
-/// from the metrics that `get` finds. None where nothing was timed back to back.
-pub(crate) fn chain_cost<'a>(get: impl Fn(&str) -> Option<&'a Measurement>) -> Option<Vec<String>> {
-    let (whole, computing) = (get("back-to-back")?, get("busiest-processor")?);
-    let mut clauses = vec![format!(
-        "back to back {} a matrix; the functions alone take the busiest processor {}",
-        median(whole),
-        median(computing),
-    )];
-    if let Some(ratio) = get("back-to-back-per-computing") {
-        clauses.push(format!("the chain {:.2} times that{}", ratio.summary.median, turns(ratio)));
-    }
-    if let Some(hidden) = get("hidden") {
-        clauses.push(format!(
-            "{:.0} % of the communication is hidden (alone it takes {} a matrix)",
-            hidden.summary.median,
-            get("messages-only").map_or_else(String::new, median)
-        ));
-    }
-    let mut at_period: Vec<String> = Vec::new();
-    if let Some(ratio) = get("period-per-computing") {
-        at_period.push(format!("the period is {:.2} times the computing", ratio.summary.median));
-    }
-    for (metric, word) in [("rate", "moves"), ("nominal-rate", "computes")] {
-        at_period.extend(get(metric).map(|rate| format!("it {word} {}", median(rate))));
-    }
-    if !at_period.is_empty() {
-        clauses.push(at_period.join("; "));
-    }
-    Some(clauses)
-}
-
-/// The interval of a ratio's middle turn; nothing where there was one turn.
-fn turns(ratio: &Measurement) -> String {
-    match ratio.summary {
-        Summary { n: 0 | 1, .. } => String::new(),
-        Summary { n, ci_low, ci_high, .. } => {
-            format!(" ({ci_low:.2} .. {ci_high:.2}, the middle one of {n} turns)")
-        }
     }
 }
 

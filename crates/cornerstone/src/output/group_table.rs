@@ -3,31 +3,23 @@
 use std::collections::BTreeSet;
 
 use analysis::limits::Bound;
-use contract::record::{Key, Measurement, ParameterValue};
+use contract::record::{Key, ParameterValue};
 
-use super::findings::Finding;
-use super::quantity::{percent, quantity, range, size};
+use super::entry::{Entry, mark};
 use super::table;
-
-/// The mark of a number that did not converge.
-pub(super) const UNCONVERGED: &str = "*";
-
-/// The mark of a number, if it deserves one. All metrics of a measurement come from the same samples.
-pub(super) fn mark(measurement: &Measurement) -> &'static str {
-    if measurement.stop_reason.converged() { "" } else { UNCONVERGED }
-}
+use crate::wording::{percent, quantity, range, size};
 
 /// The table of `found`, which is not empty, below its title.
-pub(super) fn group_table(title: &str, found: &[&Finding]) -> String {
+pub(super) fn group_table(title: &str, found: &[&Entry]) -> String {
     let columns = Columns::of(found);
-    let mut keys: Vec<Key> = found.iter().map(|finding| finding.measurement.key()).collect();
+    let mut keys: Vec<Key> = found.iter().map(|entry| entry.measurement.key()).collect();
     // By parameters and then by size, as a reader looks for them, not in the order of measuring.
     keys.sort();
     keys.dedup();
     let rows = keys
         .iter()
         .map(|key| {
-            let of_key: Vec<&Finding> =
+            let of_key: Vec<&Entry> =
                 found.iter().copied().filter(|f| f.measurement.key() == *key).collect();
             columns.row(key, &of_key)
         })
@@ -52,10 +44,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(found: &[&Finding]) -> Self {
+    fn of(found: &[&Entry]) -> Self {
         let mut metrics: Vec<String> = Vec::new();
         let mut parameters: BTreeSet<String> = BTreeSet::new();
-        for Finding { measurement, .. } in found {
+        for Entry { measurement, .. } in found {
             if !metrics.contains(&measurement.metric) {
                 metrics.push(measurement.metric.clone());
             }
@@ -63,7 +55,7 @@ impl Columns {
         }
         Columns {
             parameters: parameters.into_iter().collect(),
-            sized: found.iter().any(|finding| finding.measurement.size_bytes > 0),
+            sized: found.iter().any(|entry| entry.measurement.size_bytes > 0),
             metrics,
             limits: limits(found),
             share_of: share_of(found),
@@ -83,10 +75,9 @@ impl Columns {
         header
     }
 
-    fn row(&self, key: &Key, found: &[&Finding]) -> Vec<String> {
-        let metric = |name: &String| {
-            found.iter().map(|finding| finding.measurement).find(|m| m.metric == *name)
-        };
+    fn row(&self, key: &Key, found: &[&Entry]) -> Vec<String> {
+        let metric =
+            |name: &String| found.iter().map(|entry| entry.measurement).find(|m| m.metric == *name);
         let parameter = |name: &String| {
             key.parameters.get(name).map_or_else(String::new, |value| shown(name, value))
         };
@@ -106,17 +97,17 @@ impl Columns {
             metric(name).map_or_else(String::new, |m| quantity(m.summary.median, &m.unit))
         }));
         if self.share_of.is_some() {
-            let share = found.iter().find_map(|finding| finding.share);
+            let share = found.iter().find_map(|entry| entry.share);
             row.push(share.map_or_else(String::new, |share| percent(share.share)));
         }
-        row.push(found.first().map_or("", |finding| mark(finding.measurement)).into());
+        row.push(found.first().map_or("", |entry| mark(entry.measurement)).into());
         row
     }
 }
 
 /// What bounds the numbers, in words: in most tables the same for all.
-fn limits(found: &[&Finding]) -> Option<String> {
-    let shares = || found.iter().filter_map(|finding| finding.share);
+fn limits(found: &[&Entry]) -> Option<String> {
+    let shares = || found.iter().filter_map(|entry| entry.share);
     let bounds: BTreeSet<String> = shares().map(|share| share.bound.to_string()).collect();
     let bounds = bounds.into_iter().collect::<Vec<_>>().join(" or ");
     shares().next().map(|share| match share.bound {
@@ -125,8 +116,8 @@ fn limits(found: &[&Finding]) -> Option<String> {
     })
 }
 
-fn share_of(found: &[&Finding]) -> Option<&'static str> {
-    found.iter().find_map(|finding| finding.share.map(|share| share.bound.kind()))
+fn share_of(found: &[&Entry]) -> Option<&'static str> {
+    found.iter().find_map(|entry| entry.share.map(|share| share.bound.kind()))
 }
 
 fn shown(name: &str, value: &ParameterValue) -> String {

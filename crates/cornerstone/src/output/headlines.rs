@@ -4,10 +4,9 @@ use analysis::limits::{Limits, Precision};
 
 use contract::record::ParameterValue;
 
-use super::findings::Finding;
-use super::group_table::mark;
-use super::quantity::{percent, quantity, range, ranks, size};
+use super::entry::{Entry, mark};
 use super::table;
+use crate::wording::{percent, quantity, range, ranks, size};
 
 /// A number that a reader asks for first, where a run has it.
 struct Headline {
@@ -67,7 +66,7 @@ const HEADLINES: [Headline; 10] = [
 ];
 
 /// The headlines of a run, at each number of ranks, below the limits that they are read against.
-pub(super) fn headlines(found: &[Finding], limits: &Limits) -> String {
+pub(super) fn headlines(found: &[Entry], limits: &Limits) -> String {
     let mut rows = limit_rows(limits);
     rows.extend(HEADLINES.iter().flat_map(|headline| headline.rows(found)));
     if rows.is_empty() {
@@ -97,8 +96,8 @@ fn limit_rows(limits: &Limits) -> Vec<Vec<String>> {
 
 impl Headline {
     /// A row for each number of ranks.
-    fn rows(&self, found: &[Finding]) -> Vec<Vec<String>> {
-        let mine: Vec<&Finding> = found
+    fn rows(&self, found: &[Entry]) -> Vec<Vec<String>> {
+        let mine: Vec<&Entry> = found
             .iter()
             .filter(|f| {
                 f.measurement.benchmark == self.benchmark
@@ -115,7 +114,7 @@ impl Headline {
                 mine.iter()
                     .filter(|f| f.measurement.ranks == count)
                     .max_by(|a, b| {
-                        let median = |f: &Finding| f.measurement.summary.median;
+                        let median = |f: &Entry| f.measurement.summary.median;
                         median(a).total_cmp(&median(b))
                     })
                     .map(|best| self.row(best))
@@ -123,8 +122,8 @@ impl Headline {
             .collect()
     }
 
-    fn row(&self, finding: &Finding) -> Vec<String> {
-        let Finding { measurement, share } = finding;
+    fn row(&self, entry: &Entry) -> Vec<String> {
+        let Entry { measurement, share } = entry;
         let mut at = ranks(measurement.ranks);
         if self.size_bytes.is_none() && measurement.size_bytes > 0 {
             at += &format!(", {}", size(measurement.size_bytes));

@@ -2,22 +2,20 @@
 
 mod agreement;
 mod chain;
-mod findings;
+mod entry;
 mod flat;
 mod group_table;
 mod headlines;
 mod osu;
 mod paragraph;
-pub(crate) mod quantity;
 mod real_time;
 mod stdout;
 mod table;
+mod tables;
 
-pub(crate) use chain::chain_cost;
-pub(crate) use findings::findings;
 pub(crate) use flat::{csv_header, csv_line, json_line};
 pub(crate) use osu::Osu;
 pub(crate) use paragraph::{labelled, wrapped};
-pub(crate) use real_time::outcome;
 pub(crate) use stdout::print;
 pub(crate) use table::table;
+pub(crate) use tables::tables;

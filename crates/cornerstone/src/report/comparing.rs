@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use analysis::compare::{ComparedRuns, Comparison, Settings, Verdict, compare};
 use contract::record::{Key, Measurement, Run};
 
-use super::format::percent;
+use crate::wording::whole_percent;
 
 /// What every run but the first says, seen from the first.
 pub(super) struct Comparisons {
@@ -50,7 +50,7 @@ impl Comparisons {
             count(Verdict::Faster),
             count(Verdict::Slower),
             count(Verdict::Same),
-            percent(compared.settings.margin),
+            whole_percent(compared.settings.margin),
             count(Verdict::CannotTell),
         ))
     }

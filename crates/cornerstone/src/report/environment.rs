@@ -3,9 +3,9 @@
 use contract::record::{Run, RunHeader};
 use maud::{Markup, html};
 
-use super::format::about_size;
+use super::elements::swatch;
 use super::grouping::words;
-use super::numbers::swatch;
+use crate::wording::about_size;
 
 /// One fact of every run.
 pub(super) struct Fact {

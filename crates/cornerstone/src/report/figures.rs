@@ -8,11 +8,11 @@ use contract::record::{Measurement, ParameterValue, Run};
 use maud::{Markup, html};
 
 use super::chart::{Chart, ChartLine, Context, Reference, XAxis, YAxis};
-use super::format::{significant, value};
+use super::elements::swatch;
 use super::grouping::{Axis, Benchmark, Line, Metric, Plot};
 use super::limits::Limits;
-use super::numbers::swatch;
 use super::samples::rounded;
+use crate::wording::{quantity, significant};
 
 const POINTS: &str = "points";
 const WAY: &str = "way";
@@ -218,7 +218,7 @@ fn bar(m: &Measurement, highest: f64) -> Markup {
     let length = 100.0 * m.summary.median / highest;
     html! {
         span.bar style=(format!("width: {length:.1}%")) aria-hidden="true" {}
-        span.value { (value(m.summary.median, &m.unit)) }
+        span.value { (quantity(m.summary.median, &m.unit)) }
     }
 }
 

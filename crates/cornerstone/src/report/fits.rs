@@ -6,10 +6,10 @@ use contract::record::Run;
 use maud::{Markup, html};
 
 use super::chart::{Chart, ChartLine, Reference, XAxis, YAxis};
-use super::format::{about_size, percent, size, value};
+use super::elements::swatch;
 use super::grouping::{Axis, Line, Metric};
-use super::numbers::swatch;
 use super::samples::rounded;
+use crate::wording::{about_size, quantity, size, whole_percent};
 
 /// A line of a chart with its model.
 pub(super) struct Fit {
@@ -92,9 +92,9 @@ pub(super) fn table(fits: &[Fit], runs: &[Run]) -> Markup {
                     @if several { th scope="row" { (swatch(fit.run)) (runs[fit.run].label) } }
                     td { @if fit.label.is_empty() { "all" } @else { (fit.label) } }
                     @let line = &fit.model.line;
-                    td { (estimate(line.latency_us, |v| value(v, "us"))) }
+                    td { (estimate(line.latency_us, |v| quantity(v, "us"))) }
                     td { @match line.rate_mb_per_s {
-                        Some(rate) => (estimate(rate, |v| value(v, "MB/s"))),
+                        Some(rate) => (estimate(rate, |v| quantity(v, "MB/s"))),
                         None => "none: size does not matter",
                     } }
                     td { @match line.half_performance_bytes {
@@ -141,7 +141,7 @@ pub(super) fn failure(model: &Hockney) -> String {
     let how = if worst.fitted_us <= 0.0 || times > 2.0 {
         format!("{direction} than the line by far")
     } else {
-        format!("{} {direction}", percent(times - 1.0))
+        format!("{} {direction}", whole_percent(times - 1.0))
     };
     let mut text = format!("{range}; worst at {}: {how}", size(worst.size_bytes));
     if !model.segments.is_empty() {

@@ -3,9 +3,9 @@
 use contract::record::{Measurement, ParameterValue};
 use maud::{Markup, html};
 
-use super::format::value;
 use super::grouping::{Benchmark, cell};
 use super::strips::{Mark, Picture, Scale, Strip, over_time};
+use crate::wording::quantity;
 
 /// What tells the stages of one measurement of a chain apart.
 const STAGE: &str = "stage";
@@ -81,7 +81,7 @@ fn strip(m: &Measurement) -> Strip {
         colour: 0,
     });
     let summary = &m.summary;
-    let (median, p99) = (value(summary.median, "us"), value(summary.p99, "us"));
+    let (median, p99) = (quantity(summary.median, "us"), quantity(summary.p99, "us"));
     let name = format!("{stage}: median {median}, 99th percentile {p99}");
     Strip { name, marks: marks.filter(Mark::is_sound).collect() }
 }

@@ -5,10 +5,10 @@ use contract::record::{During, LateInstance, Measurement, PeriodSearch, SeenPaus
 use maud::{Markup, html};
 
 use super::chart::capitalised;
-use super::format::value;
 use super::grouping::{Benchmark, Point, full_label};
 use super::strips::{Mark, Picture, Scale, Strip, over_time};
-use crate::output::{chain_cost, outcome};
+use crate::wording::quantity;
+use crate::wording::{chain_cost, outcome};
 
 /// Searches that are drawn; what is in the others stands in the results file.
 const DRAWN: usize = 6;
@@ -123,16 +123,16 @@ fn table(search: &PeriodSearch) -> Markup {
                 tbody { @for late in &search.worst {
                     @let cause = cause(late, &search.pauses);
                     tr {
-                        th scope="row" { (value(late.period_us, "us")) }
+                        th scope="row" { (quantity(late.period_us, "us")) }
                         td { (late.rank) }
                         td { (late.stage) }
                         td { (late.instance) }
-                        td { (value(late.late_us, "us")) }
+                        td { (quantity(late.late_us, "us")) }
                         td { (moment(late.at_s)) }
                         @match cause {
                             Some(pause) => {
                                 td { "rank " (pause.rank) }
-                                td { (value(pause.length_us, "us")) }
+                                td { (quantity(pause.length_us, "us")) }
                                 td { (moment(pause.at_s)) }
                             }
                             None => { td { "none" } td {} td {} }

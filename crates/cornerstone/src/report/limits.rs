@@ -6,9 +6,9 @@ use analysis::limits::{Bound, HAND_OVER, Limits as MachineLimits, Precision, Sha
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
-use super::format::{percent, significant, size, value};
+use super::elements::swatch;
 use super::grouping::Benchmark;
-use super::numbers::swatch;
+use crate::wording::{quantity, significant, size, whole_percent};
 
 /// The limits of each run's machine, and what each measurement makes of them.
 pub(super) struct Limits {
@@ -40,8 +40,10 @@ impl Limits {
     pub(super) fn words(&self, m: &Measurement) -> Option<String> {
         let Share { bound, share, .. } = self.share(m)?;
         Some(match bound {
-            Bound::Path(path) => format!("{} of the limit ({path})", percent(share)),
-            Bound::Peak { .. } | Bound::Copy { .. } => format!("{} of {bound}", percent(share)),
+            Bound::Path(path) => format!("{} of the limit ({path})", whole_percent(share)),
+            Bound::Peak { .. } | Bound::Copy { .. } => {
+                format!("{} of {bound}", whole_percent(share))
+            }
         })
     }
 
@@ -69,20 +71,20 @@ impl Limits {
         if let Some(hand_over) = machine.fastest_hand_over_us() {
             parts.push(format!(
                 "hands a cache line from core to core in {}",
-                value(hand_over, "us")
+                quantity(hand_over, "us")
             ));
         }
         if let Some(copy) =
             machine.copies.iter().max_by(|a, b| a.rate_mb_per_s.total_cmp(&b.rate_mb_per_s))
         {
-            let (rate, bytes) = (value(copy.rate_mb_per_s, "MB/s"), size(copy.size_bytes));
+            let (rate, bytes) = (quantity(copy.rate_mb_per_s, "MB/s"), size(copy.size_bytes));
             parts.push(format!("copies with one core at up to {rate} ({bytes} at once)"));
         }
         if let Some(text) = peaks(machine) {
             parts.push(text);
         }
         if let Some(clock) = machine.clock_cost_us {
-            parts.push(format!("reads its clock in {}", value(clock, "us")));
+            parts.push(format!("reads its clock in {}", quantity(clock, "us")));
         }
         let last = parts.pop()?;
         let list = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
@@ -96,7 +98,7 @@ fn peaks(machine: &MachineLimits) -> Option<String> {
         .into_iter()
         .filter_map(|precision| {
             let rate = machine.peak_mflop_per_s(precision)?;
-            Some(format!("{} in {} precision", value(rate, "MFLOP/s"), precision.name()))
+            Some(format!("{} in {} precision", quantity(rate, "MFLOP/s"), precision.name()))
         })
         .collect();
     (!rates.is_empty()).then(|| format!("computes with one core at up to {}", rates.join(" and ")))
@@ -136,6 +138,6 @@ fn heat_cell(machine: &MachineLimits, from: u64, to: u64) -> Markup {
     // one that is 1 % slower must not.
     let spread = (high / low).log2().max(0.25);
     let heat = ((pair.time_us / low).log2() / spread * 8.0).round() as u32;
-    let title = format!("cores {from} and {to}: {}", value(pair.time_us, "us"));
+    let title = format!("cores {from} and {to}: {}", quantity(pair.time_us, "us"));
     html! { td class=(format!("heat-{heat}")) title=(title) { (significant(pair.time_us * 1e3)) } }
 }

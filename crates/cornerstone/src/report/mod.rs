@@ -6,22 +6,24 @@
 
 mod chart;
 mod comparing;
+mod elements;
 mod environment;
 mod figures;
+mod findings;
 mod fits;
-pub(crate) mod format;
 mod grouping;
 mod jitter;
 mod lateness;
 mod limits;
+mod material;
 mod numbers;
 mod page;
 mod pattern;
 mod pauses;
+mod remarks;
 mod samples;
 mod sections;
 mod shares;
-mod standout;
 mod strips;
 mod summary;
 

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::{Key, Measurement, Run, StopReason};
+use contract::record::{Key, Measurement};
 use maud::{Markup, html};
 
 use super::chart::capitalised;
 use super::comparing::{Comparisons, verdict};
-use super::format::{percent, precise, significant, size, unit_name, value};
+use super::elements::swatch;
 use super::grouping::{Benchmark, Metric, cell, heading, words};
-use super::sections::Material;
+use super::material::Material;
+use super::remarks::remarks;
+use crate::wording::{precise, quantity, significant, size, unit_name};
 
 /// The table of a benchmark: a row for each key and run, runs of one key side by side.
 pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
@@ -57,40 +59,6 @@ pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
             }
         }
     }
-}
-
-/// The coloured mark that stands for a run everywhere in the page.
-pub(super) fn swatch(run: usize) -> Markup {
-    html! { span.swatch data-run=(run) aria-hidden="true" {} }
-}
-
-/// What a reader must know before trusting a number; empty where there is nothing to say.
-pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
-    let mut remarks = Vec::new();
-    if !m.stop_reason.converged() {
-        let limit = if m.stop_reason == StopReason::TimeLimit { "time" } else { "sample" };
-        remarks.push(format!("not converged: {limit} limit"));
-    }
-    if let Some(times) = oversubscribed(m, run) {
-        remarks.push(format!("{} ranks a processor", significant(times)));
-    }
-    if m.timing.events_per_sample > 1 {
-        remarks.push(format!("{} events a sample", m.timing.events_per_sample));
-    }
-    if m.timing.clock_share > 0.05 {
-        remarks.push(format!("clock takes {}", percent(m.timing.clock_share)));
-    }
-    if m.timing.late_starts > 0 {
-        remarks.push(format!("{} late starts made again", m.timing.late_starts));
-    }
-    remarks.join("; ")
-}
-
-/// Ranks for each processor, where there are more ranks than processors. Simulated ranks have a processor each.
-pub(super) fn oversubscribed(m: &Measurement, run: &Run) -> Option<f64> {
-    let processors = run.header().environment.processors_available;
-    let real = !m.fabric.starts_with("sim:");
-    (real && processors > 0 && m.ranks > processors).then(|| m.ranks as f64 / processors as f64)
 }
 
 type Rows<'a> = BTreeMap<(Key, usize), Vec<Option<&'a Measurement>>>;
@@ -146,7 +114,7 @@ fn cells(m: Option<&Measurement>, first: bool, against: Option<String>) -> Marku
     };
     let s = &m.summary;
     html! {
-        td.median title=(value(s.median, &m.unit)) { (precise(s.median)) }
+        td.median title=(quantity(s.median, &m.unit)) { (precise(s.median)) }
         td { (precise(s.ci_low)) }
         td { (precise(s.ci_high)) }
         @if first { td { (precise(s.p99)) } td { (precise(s.max)) } }

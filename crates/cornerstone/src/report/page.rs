@@ -8,8 +8,12 @@ use sha2::{Digest, Sha256};
 
 use super::grouping::{Benchmark, benchmarks, words};
 use super::limits::Limits;
-use super::sections::{BenchmarkData, Material, Prepared, prepare};
-use super::{chart::capitalised, comparing::Comparisons, environment, samples, standout, summary};
+use super::material::Material;
+use super::sections::{BenchmarkData, Prepared, prepare};
+use super::{
+    chart::capitalised, comparing::Comparisons, elements, environment, findings, samples, summary,
+};
+use crate::fabric_name::simulated_machine;
 
 const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
@@ -63,9 +67,9 @@ pub(super) fn render(runs: &[Run]) -> String {
 fn document(title: &str, body: &Markup, data: &Data) -> String {
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {} {} {}",
-        fingerprint(THEME),
-        fingerprint(UPLOT_SCRIPT),
-        fingerprint(SCRIPT)
+        source_hash(THEME),
+        source_hash(UPLOT_SCRIPT),
+        source_hash(SCRIPT)
     );
     html! {
         (DOCTYPE)
@@ -128,7 +132,7 @@ fn body(material: &Material, found: &[Benchmark], articles: &[Markup]) -> Markup
 
 fn opening(material: &Material, found: &[Benchmark]) -> Markup {
     let runs = material.runs;
-    let findings = standout::findings(runs, found);
+    let findings = findings::findings(runs, found);
     html! {
         section #summary {
             h2 { "Summary" }
@@ -139,7 +143,7 @@ fn opening(material: &Material, found: &[Benchmark]) -> Markup {
         @if !found.is_empty() {
             section #stands-out {
                 h2 { "What stands out" }
-                (standout::list(&findings, runs.len() > 1))
+                (findings::list(&findings, runs.len() > 1))
             }
         }
     }
@@ -154,7 +158,7 @@ fn contents(groups: &[(&str, Vec<usize>)], found: &[Benchmark]) -> Markup {
                 li {
                     span { (group_title(group)) }
                     ul { @for &member in members {
-                        li { a href={ "#" (standout::anchor(member)) } { (found[member].name) } }
+                        li { a href={ "#" (elements::anchor(member)) } { (found[member].name) } }
                     } }
                 }
             }
@@ -227,7 +231,7 @@ fn sends_nothing(run: &Run) -> bool {
 
 fn place(run: &Run) -> String {
     let header = run.header();
-    match header.fabric.name.strip_prefix("sim:") {
+    match simulated_machine(&header.fabric.name) {
         Some(machine) => format!("{machine}, simulated"),
         None => header.environment.host.clone(),
     }
@@ -242,7 +246,7 @@ fn data_script(data: &Data) -> Markup {
 }
 
 /// The source expression by which a content policy admits exactly this script.
-fn fingerprint(script: &str) -> String {
+fn source_hash(script: &str) -> String {
     let digest = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script));
     format!("'sha256-{digest}'")
 }

@@ -5,7 +5,7 @@ use benchmark::PatternText;
 use contract::record::Run;
 use maud::{Markup, html};
 
-use super::format::size;
+use crate::wording::size;
 
 /// Stages that are drawn; the rest is said in words.
 const STAGES_DRAWN: usize = 60;

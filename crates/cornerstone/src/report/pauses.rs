@@ -10,8 +10,8 @@ use analysis::pauses::{Sorted, sort};
 use contract::record::{Measurement, Pause, Pauses, Run};
 use maud::{Markup, html};
 
-use super::format::value;
 use super::strips::{Mark, Picture, Scale, Strip, over_time};
+use crate::wording::quantity;
 use kinds::Kinds;
 
 /// What one processor did.
@@ -55,7 +55,7 @@ fn of_run(run: &Run, several: bool) -> Markup {
                 @if several { b { (run.label) } ": " }
                 "Pauses over time: each mark is one, or some that would cover each other, at the moment when it began, as high \
                  as it was long, in the colour of its kind. A pause is what keeps the processor longer than "
-                (value(threshold_us, "us")) "."
+                (quantity(threshold_us, "us")) "."
             }
             div.scroll { (over_time(drawn, &scale, &picture)) }
             @if drawn.len() < lanes.len() {

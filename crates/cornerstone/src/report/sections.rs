@@ -1,25 +1,26 @@
 //! The sections of the page.
 
 use analysis::compare::Effect;
-use contract::record::{Measurement, Run};
+use contract::record::Measurement;
 use maud::{Markup, html};
 use serde::Serialize;
 
 use super::chart::{Chart, Context, XAxis, capitalised};
 use super::comparing::Comparisons;
+use super::elements::anchor;
 use super::figures;
 use super::fits::{self, Fit};
-use super::format::{percent, size, value};
 use super::grouping::{Axis, Benchmark, Metric, full_label, words};
 use super::jitter;
 use super::lateness;
 use super::limits::Limits;
+use super::material::Material;
 use super::numbers;
 use super::pattern;
 use super::pauses;
 use super::samples::Samples;
 use super::shares;
-use super::standout::anchor;
+use crate::wording::{quantity, size, whole_percent};
 
 /// What the page's script gets to know about a benchmark.
 #[derive(Serialize)]
@@ -66,7 +67,7 @@ struct Known<'a> {
 
 impl Context for Known<'_> {
     fn share(&self, measurement: &Measurement) -> Option<String> {
-        self.limits.share(measurement).map(|share| percent(share.share))
+        self.limits.share(measurement).map(|share| whole_percent(share.share))
     }
 
     fn limit(&self, measurement: &Measurement) -> Option<f64> {
@@ -80,15 +81,6 @@ impl Context for Known<'_> {
     fn detail(&self, measurement: &Measurement) -> Option<usize> {
         self.detailed.iter().position(|&detailed| std::ptr::eq(detailed, measurement))
     }
-}
-
-/// Everything that the sections are made from.
-pub(super) struct Material<'a> {
-    pub(super) runs: &'a [Run],
-    pub(super) limits: Limits,
-    pub(super) comparisons: Comparisons,
-    /// How many numbers each trace of samples may hold.
-    pub(super) numbers_per_trace: usize,
 }
 
 /// A benchmark's article and what its charts draw.
@@ -175,9 +167,9 @@ fn how(m: &Measurement) -> String {
     };
     format!(
         "{events}; {start}; the clock takes {} of it.{late} Sampling stopped by {} after {}.",
-        percent(timing.clock_share),
+        whole_percent(timing.clock_share),
         words(&m.stop_reason.to_string()),
-        value(timing.spent_s, "s")
+        quantity(timing.spent_s, "s")
     )
 }
 

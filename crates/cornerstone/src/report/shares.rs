@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use contract::record::{LinkUse, Measurement, Parameters, Run};
 use maud::{Markup, html};
 
-use super::format::{percent, size, value};
+use super::elements::swatch;
 use super::grouping::{Benchmark, Metric, parameter, ranks};
-use super::numbers::swatch;
+use crate::wording::{quantity, size, whole_percent};
 
 const PAIR: &str = "pair";
 
@@ -105,7 +105,7 @@ fn pairs_picture(
         let name = m.parameters.get(PAIR).map_or(String::new(), ToString::to_string);
         let s = &m.summary;
         let interval = Some((s.ci_low, s.ci_high));
-        let text = value(s.median, &m.unit);
+        let text = quantity(s.median, &m.unit);
         add(&mut rows, name, Bar { run, value: s.median, interval, text });
     }
     let caption = html! {
@@ -131,7 +131,7 @@ fn fairness(benchmark: &Benchmark, subject: &Subject, run: usize) -> Option<Stri
                 && (m.ranks, m.size_bytes) == (subject.ranks, subject.size_bytes)
                 && m.parameters == subject.parameters
         });
-        found.map(|point| percent(point.measurement.summary.median / 100.0))
+        found.map(|point| whole_percent(point.measurement.summary.median / 100.0))
     };
     let unsent = of("unsent").map(|share| format!(", {share} unsent")).unwrap_or_default();
     Some(format!("Jain's index of fairness {}{unsent}", of("fairness")?))
@@ -141,7 +141,7 @@ fn links_picture(subject: &Subject, measured: &Measured, runs: &[Run]) -> Markup
     let mut rows: Vec<Row> = Vec::new();
     for &(run, m) in measured {
         for LinkUse { link, share, packets } in &m.link_use {
-            let text = format!("{}, {packets} packets", percent(*share));
+            let text = format!("{}, {packets} packets", whole_percent(*share));
             add(&mut rows, link.clone(), Bar { run, value: *share, interval: None, text });
         }
     }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use maud::{Markup, html};
 
-use super::format::{significant, value};
+use crate::wording::{quantity, significant};
 
 pub(super) const LEFT: f64 = 70.0;
 pub(super) const WIDTH: f64 = 800.0;
@@ -112,7 +112,7 @@ pub(super) fn over_time(strips: &[Strip], scale: &Scale, picture: &Picture<'_>) 
     let (width, height) = (LEFT + WIDTH + RIGHT, bottom + FOOT);
     let pitch = grid(strips, scale, picture.mark);
     let top_of = |strip: usize| TOP + (STRIP + GAP) * strip as f64;
-    let place = |at: f64| if picture.seconds { value(at, "s") } else { significant(at) };
+    let place = |at: f64| if picture.seconds { quantity(at, "s") } else { significant(at) };
     html! {
         svg width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="img"
             aria-label=(picture.label) {
@@ -141,7 +141,7 @@ fn decade_lines(scale: &Scale) -> Markup {
     html! {
         @for length_us in scale.decades() {
             line.grid x1="0" x2=(WIDTH) y1=(y(length_us)) y2=(y(length_us)) {}
-            text.name x="-8" y=(y(length_us) + 4.0) { (value(length_us, "us")) }
+            text.name x="-8" y=(y(length_us) + 4.0) { (quantity(length_us, "us")) }
         }
     }
 }

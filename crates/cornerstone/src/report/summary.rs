@@ -4,11 +4,13 @@ use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
 use super::chart::capitalised;
+use super::elements::{anchor, prose, swatch};
 use super::fits::{self, Fit};
-use super::format::{about_size, percent, prose, significant, size, value};
 use super::grouping::{Benchmark, parameter, ranks};
-use super::numbers::{oversubscribed, swatch};
-use super::sections::Material;
+use super::material::Material;
+use super::remarks::oversubscribed;
+use crate::fabric_name::{LOCAL, simulated_machine};
+use crate::wording::{about_size, quantity, significant, size, whole_percent};
 
 /// A number that a reader asks for first.
 struct KeyFigure {
@@ -127,9 +129,9 @@ fn tiles(rows: &[(&KeyFigure, Vec<Option<Found>>)], material: &Material) -> Mark
         div.tiles {
             @for (figure, found) in rows { @for found in found.iter().flatten() {
                 @let m = found.measurement;
-                a.tile href={ "#" (super::standout::anchor(found.benchmark)) } {
+                a.tile href={ "#" (anchor(found.benchmark)) } {
                     span.name { (figure.title) }
-                    span.figure { (value(m.summary.median, &m.unit)) }
+                    span.figure { (quantity(m.summary.median, &m.unit)) }
                     span.interval { (interval(m)) }
                     @if let Some(share) = material.limits.words(m) { span.share { (share) } }
                     span.where { (circumstances(m, &material.runs[0])) }
@@ -183,7 +185,7 @@ fn key_cell(
         .filter(|first| first.summary.median > 0.0)
         .map(|first| significant(m.summary.median / first.summary.median));
     html! {
-        span.figure { (value(m.summary.median, &m.unit)) }
+        span.figure { (quantity(m.summary.median, &m.unit)) }
         @if let Some(ratio) = ratio { " " span.ratio { (ratio) " ×" } }
         span.interval { (interval(m)) }
         @if let Some(share) = material.limits.words(m) { span.share { (share) } }
@@ -195,7 +197,7 @@ fn key_cell(
 fn machine(run: &Run) -> String {
     let header = run.header();
     let e = &header.environment;
-    if let Some(name) = header.fabric.name.strip_prefix("sim:") {
+    if let Some(name) = simulated_machine(&header.fabric.name) {
         return format!("A simulation of the machine `{name}`, in its own virtual time.");
     }
     let known = |text: &str| (!text.is_empty()).then(|| text.to_string());
@@ -215,7 +217,7 @@ fn machine(run: &Run) -> String {
     }
     let host = known(&e.host).map_or("A machine without a name".into(), |host| format!("`{host}`"));
     let fabric = match header.fabric.name.as_str() {
-        "local" => "Messages went over Cornerstone's own shared memory (`local`).".into(),
+        LOCAL => "Messages went over Cornerstone's own shared memory (`local`).".into(),
         "" => "The run does not say what carried its messages.".into(),
         other => format!("Messages went over `{other}`."),
     };
@@ -226,10 +228,10 @@ fn machine(run: &Run) -> String {
 fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
     let clause = |figure: &KeyFigure| {
         let m = figure.find(benchmarks, 1).into_iter().flatten().next()?.measurement;
-        let number = value(m.summary.median, &m.unit);
+        let number = quantity(m.summary.median, &m.unit);
         let mut clause = format!("{} {number}", figure.sentence);
         if let Some(share) = material.limits.share(m) {
-            clause += &format!(" ({} of {})", percent(share.share), share.bound.kind());
+            clause += &format!(" ({} of {})", whole_percent(share.share), share.bound.kind());
         }
         Some(clause)
     };
@@ -249,8 +251,8 @@ fn straight_line(material: &Material, benchmarks: &[Benchmark]) -> Option<String
         "By a straight line through the times of `{}`, a message starts up in {} and then moves at {}, \
          half of which it reaches at {}. The line fails {}.",
         benchmark.name,
-        value(model.line.latency_us.value, "us"),
-        value(rate.value, "MB/s"),
+        quantity(model.line.latency_us.value, "us"),
+        quantity(rate.value, "MB/s"),
         about_size(half.value.round() as u64),
         fits::failure(&model)
     ))
@@ -302,7 +304,7 @@ fn highest(measurements: &[&Measurement]) -> Option<usize> {
 
 fn interval(m: &Measurement) -> String {
     let s = &m.summary;
-    format!("{} to {}", value(s.ci_low, &m.unit), value(s.ci_high, &m.unit))
+    format!("{} to {}", quantity(s.ci_low, &m.unit), quantity(s.ci_high, &m.unit))
 }
 
 fn circumstances(m: &Measurement, run: &Run) -> String {

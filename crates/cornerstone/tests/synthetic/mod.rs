@@ -1,13 +1,17 @@
 //! Runs that no machine made: the same shapes as real ones, from a seed. For tests and for looking at the report.
 #![allow(dead_code)] // Each test and example uses its part.
 
+mod measurements;
+
 use std::collections::BTreeMap;
 
 use analysis::statistics::{Sample, summarise};
 use contract::record::{
-    Better, Environment, FabricDescription, Measurement, Parameters, Run, RunHeader,
-    SCHEMA_VERSION, StopReason, Timing,
+    Environment, FabricDescription, Measurement, Parameters, Run, RunHeader, SCHEMA_VERSION,
+    StopReason,
 };
+
+use measurements::measurements;
 
 /// A machine as the generator knows it.
 #[derive(Clone, Debug)]
@@ -51,18 +55,9 @@ pub(crate) const CABINET: Machine = Machine {
 pub(crate) const PREDICTED: Machine =
     Machine { label: "predicted", fabric: "sim:desk", noise_percent: 0.0, seed: 2002, ..DESK };
 
-const SIZES: [u64; 12] =
-    [0, 1, 8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
-
 /// A whole quick run: limits, point to point, collectives, streams.
 pub(crate) fn run(machine: &Machine) -> Run {
-    let mut maker = Maker { machine, random: Random(machine.seed), measurements: Vec::new() };
-    maker.limits();
-    maker.point_to_point();
-    maker.collectives();
-    maker.streams();
-    maker.packets();
-    Run::of(machine.label, vec![header(machine)], maker.measurements)
+    Run::of(machine.label, vec![header(machine)], measurements(machine))
 }
 
 /// A run that measured nothing.
@@ -158,191 +153,6 @@ pub(crate) fn to_json_lines(run: &Run) -> String {
     headers.chain(measurements).map(|line| line.to_json() + "\n").collect()
 }
 
-/// What one measurement is of.
-struct Subject<'a> {
-    benchmark: &'a str,
-    group: &'a str,
-    ranks: usize,
-    size_bytes: u64,
-    parameters: Parameters,
-}
-
-struct Maker<'a> {
-    machine: &'a Machine,
-    random: Random,
-    measurements: Vec<Measurement>,
-}
-
-impl Maker<'_> {
-    fn limits(&mut self) {
-        for first in 0..self.machine.processors {
-            for second in first + 1..self.machine.processors {
-                let near = first / 4 == second / 4;
-                let time = self.machine.hand_over_us * if near { 1.0 } else { 2.1 };
-                let parameters = [("from", first), ("to", second)];
-                self.time(subject("hand-over", "limits", 2, 64, &parameters), time, None);
-            }
-        }
-        for power in 10..=26 {
-            let size = 1u64 << power;
-            let time = size as f64 / self.copy_rate(size) + 0.01;
-            self.time(subject("copy", "limits", 1, size, &[]), time, Some(1.0));
-        }
-        self.time(subject("process-switch", "limits", 2, 0, &[]), 2.4, None);
-        self.time(subject("clock-cost", "limits", 1, 0, &[]), 0.024, None);
-    }
-
-    fn point_to_point(&mut self) {
-        let shapes = [("ping-pong", "sharc", 1.0), ("simple-transfer", "cube", 1.1)];
-        for (benchmark, group, factor) in shapes {
-            for size in SIZES {
-                let time = self.message_us(size) * factor;
-                self.time(subject(benchmark, group, 2, size, &[]), time, Some(1.0));
-            }
-        }
-    }
-
-    fn collectives(&mut self) {
-        for ranks in [2usize, 4, 8, 16] {
-            let steps = (ranks as f64).log2();
-            let shared = (ranks as f64 / self.machine.processors as f64).max(1.0);
-            let switch = if shared > 1.0 { 4.0 * shared } else { 0.0 };
-            let barrier = self.machine.hand_over_us * 2.1 * steps + switch;
-            self.time(subject("barrier", "collectives", ranks, 0, &[]), barrier, None);
-            for size in SIZES {
-                let one = self.message_us(size) * shared + switch;
-                let several = [("broadcast", steps), ("allreduce", 2.2 * steps)];
-                for (benchmark, factor) in several {
-                    let moved = Some((ranks - 1) as f64);
-                    let subject = subject(benchmark, "collectives", ranks, size, &[]);
-                    self.time(subject, one * factor, moved);
-                }
-            }
-        }
-    }
-
-    fn streams(&mut self) {
-        for size in SIZES.into_iter().filter(|&size| size > 0) {
-            let one_way = self.message_us(size) * 0.6;
-            self.time(subject("bandwidth", "streams", 2, size, &[]), one_way, Some(1.0));
-            self.time(
-                subject("two-way-bandwidth", "streams", 2, size, &[]),
-                one_way * 1.2,
-                Some(2.0),
-            );
-        }
-    }
-
-    fn packets(&mut self) {
-        for packet in [256u64, 1 << 10, 4 << 10, 16 << 10] {
-            for acknowledgement in [false, true] {
-                for size in [64 << 10, 1 << 20] {
-                    let packets = (size as f64 / packet as f64).ceil();
-                    let each = self.message_us(packet) * if acknowledgement { 2.0 } else { 0.7 };
-                    let mut subject =
-                        subject("adjacent-pair", "paragon", 2, size, &[("packet_bytes", packet)]);
-                    subject.parameters.insert("acknowledgement".into(), acknowledgement.into());
-                    self.time(subject, packets * each, Some(1.0));
-                }
-            }
-        }
-    }
-
-    /// One way: a short message, a copy in and out, a hand-shake from 32 KiB on.
-    fn message_us(&self, size: u64) -> f64 {
-        let handshake = if size >= 32 << 10 { 1.6 } else { 0.0 };
-        self.machine.hand_over_us * 1.5 + handshake + size as f64 / self.copy_rate(size)
-    }
-
-    /// In cache twice as fast as out of it.
-    fn copy_rate(&self, size: u64) -> f64 {
-        let out_of_cache = 1.0 / (1.0 + (-((size as f64).log2() - 21.0)).exp());
-        self.machine.copy_mb_per_s * (1.9 - 1.2 * out_of_cache)
-    }
-
-    /// A time and, where it moves `times` messages, the rate that follows.
-    fn time(&mut self, subject: Subject, typical_us: f64, times: Option<f64>) {
-        let limited = typical_us > 2500.0;
-        let n = if limited { 12 } else { 60 + self.random.below(700) as usize };
-        let samples: Vec<f64> = (0..n).map(|_| self.sample(typical_us)).collect();
-        let stop = match () {
-            () if limited => StopReason::TimeLimit,
-            () if self.random.below(100) < self.machine.noise_percent as u64 => {
-                StopReason::SampleLimit
-            }
-            () => StopReason::Precision,
-        };
-        let time = self.measurement(&subject, &samples, stop);
-        self.measurements.push(time.clone());
-        let Some(times) = times.filter(|_| subject.size_bytes > 0) else { return };
-        let moved = subject.size_bytes as f64 * times;
-        let rates: Vec<f64> = samples.iter().map(|us| moved / us).collect();
-        self.measurements.push(Measurement {
-            metric: "rate".into(),
-            unit: "MB/s".into(),
-            better: Better::Higher,
-            summary: summarise(&Sample::new(rates).unwrap(), 0.95),
-            samples: Vec::new(),
-            warm_up_samples: Vec::new(),
-            ..time
-        });
-    }
-
-    /// Skewed to the right, in steps of a nanosecond, with rare long disturbances.
-    fn sample(&mut self, typical_us: f64) -> f64 {
-        if self.machine.noise_percent == 0.0 {
-            return typical_us;
-        }
-        let skew = 0.9 + 0.4 * self.random.unit().powi(2) + 0.02 * (self.random.unit() - 0.5);
-        let disturbed = self.random.unit() * 100.0 < self.machine.noise_percent;
-        let disturbance = if disturbed { 3.0 + 40.0 * self.random.unit() } else { 0.0 };
-        ((typical_us * skew + disturbance) * 1e3).round() / 1e3
-    }
-
-    fn measurement(&mut self, subject: &Subject, samples: &[f64], stop: StopReason) -> Measurement {
-        let warm_up: Vec<f64> =
-            (0..8).map(|k| samples[0] * (1.0 + 2.0 / f64::from(k + 1))).collect();
-        Measurement {
-            benchmark: subject.benchmark.into(),
-            group: subject.group.into(),
-            fabric: self.machine.fabric.into(),
-            ranks: subject.ranks,
-            size_bytes: subject.size_bytes,
-            parameters: subject.parameters.clone(),
-            metric: "time".into(),
-            unit: "us".into(),
-            better: Better::Lower,
-            summary: summarise(&Sample::new(samples).unwrap(), 0.95),
-            stop_reason: stop,
-            timing: Timing {
-                events_per_sample: if samples[0] < 0.1 { 64 } else { 1 },
-                clock_share: 0.024 / samples[0].max(0.024) * 0.05,
-                start: if subject.ranks > 2 { "time" } else { "none" }.into(),
-                late_starts: self.random.below(3),
-                spent_s: samples.iter().sum::<f64>() * 1e-6,
-            },
-            samples: samples.into(),
-            warm_up_samples: warm_up,
-            search: None,
-            link_use: Vec::new(),
-            turns: Vec::new(),
-            pauses: None,
-        }
-    }
-}
-
-fn subject<'a>(
-    benchmark: &'a str,
-    group: &'a str,
-    ranks: usize,
-    size_bytes: u64,
-    parameters: &[(&str, u64)],
-) -> Subject<'a> {
-    let parameters =
-        parameters.iter().map(|&(name, value)| (name.to_string(), value.into())).collect();
-    Subject { benchmark, group, ranks, size_bytes, parameters }
-}
-
 fn header(machine: &Machine) -> RunHeader {
     let details = [("waiting", "spin, then yield"), ("large_messages", "one copy, both sides")];
     RunHeader {
@@ -379,27 +189,5 @@ fn header(machine: &Machine) -> RunHeader {
             load_before: Some(0.08),
             other: BTreeMap::new(),
         },
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): enough for made-up samples, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// From 0 to below 1.
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
     }
 }

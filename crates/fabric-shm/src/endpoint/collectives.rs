@@ -7,7 +7,7 @@ use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
 
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOTS};
-use crate::engine::{Collective, Engine, signature};
+use crate::engine::{Collective, Engine, call_id};
 use crate::team::{Host, PIECE_BYTES, Team};
 
 /// Teams of more ranks go by messages: in log P steps each rank looks at fewer lines.
@@ -45,8 +45,8 @@ impl Host for Waiting<'_> {
     }
 
     #[inline]
-    fn attaches(&mut self) -> bool {
-        self.endpoint.purpose == Purpose::Library && self.endpoint.engine.attaches()
+    fn uses_cma(&mut self) -> bool {
+        self.endpoint.purpose == Purpose::Library && self.endpoint.engine.uses_cma()
     }
 
     fn disagree(&mut self, error: Error) -> Error {
@@ -59,7 +59,7 @@ impl Host for Waiting<'_> {
 
 /// What all members must agree on, and the length that decides about the way.
 #[inline]
-fn mark_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
+fn call_id_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
     use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
     let (kind, root, reduction, bytes, all_bytes) = match call {
         CollectiveCall::Barrier => (Collective::Barrier, 0, None, 0, 0),
@@ -77,7 +77,7 @@ fn mark_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
             (Allreduce, 0, combine.reduction, send.bytes(), send.bytes())
         }
     };
-    (signature(kind, root, reduction, bytes), all_bytes)
+    (call_id(kind, root, reduction, bytes), all_bytes)
 }
 
 impl ShmEndpoint {
@@ -88,7 +88,7 @@ impl ShmEndpoint {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        let mark = match self.purpose {
+        let call_id = match self.purpose {
             Purpose::Program => self.announce(place, &call)?,
             Purpose::Library => {
                 let leaving = self.left;
@@ -98,36 +98,36 @@ impl ShmEndpoint {
                     team.count_call();
                 }
                 let members = team.size();
-                mark_of(&call, members).0
+                call_id_of(&call, members).0
             }
         };
         // The team is not in its place meanwhile: `idle` may use the endpoint.
         let mut team = self.teams[place.0 as usize].take()?;
-        let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, mark, call);
+        let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, call_id, call);
         self.teams[place.0 as usize] = Some(team);
         Some(outcome)
     }
 
-    /// Announces a program's call, and gives its mark if it should go through shared memory.
+    /// Announces a program's call, and gives its call_id if it should go through shared memory.
     fn announce(&mut self, place: ContextPlace, call: &CollectiveCall<'_>) -> Option<u32> {
         let members = self.team_at(place)?.size();
-        let (mut mark, all_bytes) = mark_of(call, members);
+        let (mut call_id, all_bytes) = call_id_of(call, members);
         let native = members <= MOST_RANKS && all_bytes <= LONGEST_BYTES;
         if place == ContextPlace::WORLD {
             if let CollectiveCall::Barrier = call {
-                mark = self.engine.enter_barrier();
+                call_id = self.engine.enter_barrier();
             } else {
-                self.engine.enter(mark);
+                self.engine.enter(call_id);
             }
         } else {
             let team = self.team_at(place)?;
             if native {
                 team.count_call();
             } else {
-                team.count_call_by_messages(mark);
+                team.count_call_by_messages(call_id);
             }
         }
-        native.then_some(mark)
+        native.then_some(call_id)
     }
 }
 
@@ -147,39 +147,42 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
 fn carry_out(
     team: &mut Team,
     host: &mut Waiting<'_>,
-    mark: u32,
+    call_id: u32,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
-    // SAFETY, of all arms: whoever made the memory of the call promised as many bytes as it says, until this returns.
-    match call {
-        CollectiveCall::Barrier => team.barrier(host, mark),
-        CollectiveCall::Broadcast { root, data } => unsafe {
-            team.broadcast(host, mark, root, data.as_mut_ptr(), data.bytes())
-        },
-        CollectiveCall::Scatter { root, send, receive, each } => unsafe {
-            team.scatter(host, mark, root, send.as_ptr(), room_of(receive), each)
-        },
-        CollectiveCall::Gather { root, send, receive, each } => unsafe {
-            team.gather(host, mark, root, start_of(send), receive.as_mut_ptr(), each)
-        },
-        CollectiveCall::Allgather { send, receive, each, told } => {
-            tell(team, told);
-            unsafe { team.allgather(host, mark, start_of(send), receive.as_mut_ptr(), each) }
+    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns. The members of
+    // the call are those of the team, so there are as many blocks as each function of the team expects.
+    unsafe {
+        match call {
+            CollectiveCall::Barrier => team.barrier(host, call_id),
+            CollectiveCall::Broadcast { root, data } => {
+                team.broadcast(host, call_id, root, data.as_mut_ptr(), data.bytes())
+            }
+            CollectiveCall::Scatter { root, send, receive, each } => {
+                team.scatter(host, call_id, root, send.as_ptr(), room_of(receive), each)
+            }
+            CollectiveCall::Gather { root, send, receive, each } => {
+                team.gather(host, call_id, root, start_of(send), receive.as_mut_ptr(), each)
+            }
+            CollectiveCall::Allgather { send, receive, each, told } => {
+                tell(team, told);
+                team.allgather(host, call_id, start_of(send), receive.as_mut_ptr(), each)
+            }
+            CollectiveCall::AllToAll { send, receive, each, told } => {
+                tell(team, told);
+                let to = receive.as_mut_ptr();
+                let from = send.map_or(to.cast_const(), |send| send.as_ptr());
+                team.all_to_all(host, call_id, from, to, each)
+            }
+            CollectiveCall::Reduce { root, send, receive, combine } => {
+                let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
+                team.reduce(host, call_id, root, from, to, send.bytes(), combine)
+            }
+            CollectiveCall::Allreduce { send, receive, combine } => {
+                let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
+                team.allreduce(host, call_id, from, to, send.bytes(), combine)
+            }
         }
-        CollectiveCall::AllToAll { send, receive, each, told } => {
-            tell(team, told);
-            let to = receive.as_mut_ptr();
-            let from = send.map_or(to.cast_const(), |send| send.as_ptr());
-            unsafe { team.all_to_all(host, mark, from, to, each) }
-        }
-        CollectiveCall::Reduce { root, send, receive, combine } => unsafe {
-            let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
-            team.reduce(host, mark, root, from, to, send.bytes(), combine)
-        },
-        CollectiveCall::Allreduce { send, receive, combine } => unsafe {
-            let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
-            team.allreduce(host, mark, from, to, send.bytes(), combine)
-        },
     }
 }
 

@@ -73,7 +73,7 @@ fn join(place: Place, purpose: Purpose) -> std::result::Result<ShmEndpoint, Stri
     let block = segment.block(place.rank);
     block.set_process(std::process::id());
     block.set_state(State::Alive);
-    system::allow_attach_from_family();
+    system::allow_cma_from_family();
     let engine = Engine::new(segment, place.rank);
     let header = engine.segment().header();
     let clock = header.clock().map(Clock::new);

@@ -26,7 +26,7 @@ pub use reporter::Reporter;
 
 use crate::arena;
 use crate::clock::Clock;
-use crate::engine::{Engine, Loan};
+use crate::engine::{Engine, InPlaceMessage};
 use crate::segment::State;
 use crate::team::Team;
 use crate::wait;
@@ -47,7 +47,7 @@ pub struct ShmEndpoint {
     /// Boards that may be used again once everybody has left them.
     retired: Vec<RetiredBoard>,
     /// Messages of other ranks that this one is reading where they are, by number.
-    loans: Vec<Option<Loan>>,
+    in_place: Vec<Option<InPlaceMessage>>,
     left: bool,
     finished: bool,
 }
@@ -78,7 +78,7 @@ impl ShmEndpoint {
             purpose,
             free_places: Vec::new(),
             retired: Vec::new(),
-            loans: Vec::new(),
+            in_place: Vec::new(),
             left: false,
             finished: false,
         }
@@ -152,7 +152,7 @@ impl Drop for ShmEndpoint {
 
 // SAFETY: the engine uses the memory of an operation from its start until it marks it done or takes it out of its queues, and
 // after a failure refuses every call before it touches anything (`Engine::check_alive`); helpers of transfers are kept away by
-// `Engine::close_transfers`.
+// `Engine::close_co_copies`.
 unsafe impl Endpoint for ShmEndpoint {
     #[inline]
     fn rank(&self) -> usize {
@@ -169,7 +169,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        !self.engine.shares_processors()
+        !self.engine.is_oversubscribed()
     }
 
     fn describe(&self) -> FabricDescription {
@@ -262,24 +262,24 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn lent(&mut self, request: Request) -> Option<InPlace> {
-        let loan = self.engine.take_loan(request)?;
-        let free = self.loans.iter().position(Option::is_none);
+        let loan = self.engine.take_in_place(request)?;
+        let free = self.in_place.iter().position(Option::is_none);
         let number = free.unwrap_or_else(|| {
-            self.loans.push(None);
-            self.loans.len() - 1
+            self.in_place.push(None);
+            self.in_place.len() - 1
         });
-        self.loans[number] = Some(loan);
+        self.in_place[number] = Some(loan);
         Some(InPlace::new(number as u64))
     }
 
     fn view(&self, message: &InPlace) -> &[u8] {
-        let loan = self.loans.get(message.number() as usize).and_then(Option::as_ref);
+        let loan = self.in_place.get(message.number() as usize).and_then(Option::as_ref);
         self.engine.view(loan.expect("the message was received by this rank"))
     }
 
     fn give_back(&mut self, message: InPlace) -> Result<()> {
-        let loan = self.loans.get_mut(message.number() as usize).and_then(Option::take);
-        self.engine.give_back(loan.ok_or(Error::UnknownRequest)?);
+        let loan = self.in_place.get_mut(message.number() as usize).and_then(Option::take);
+        self.engine.release(loan.ok_or(Error::UnknownRequest)?);
         Ok(())
     }
 
@@ -302,7 +302,7 @@ unsafe impl Endpoint for ShmEndpoint {
 
     #[inline]
     fn progress(&mut self) -> Result<()> {
-        self.engine.look()
+        self.engine.poll()
     }
 
     fn test(&mut self, request: Request) -> Result<bool> {
@@ -365,8 +365,8 @@ unsafe impl Endpoint for ShmEndpoint {
         self.collective_of_team(place, call, idle)
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
-        self.team_at(place).map_or(0, |team| team.count_call_by_messages(mark))
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
+        self.team_at(place).map_or(0, |team| team.count_call_by_messages(call_id))
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
@@ -376,7 +376,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
-        wait::is_time_to_doubt(polls, !self.engine.shares_processors())
+        wait::is_liveness_check_due(polls, !self.engine.is_oversubscribed())
     }
 
     fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {

@@ -1,14 +1,14 @@
-//! The receiving side: what to do with each cell that arrives, and with a receive that finds its message waiting.
+//! The receiving side: what to do with each cell that arrives, and with a receive that finds its message
+//! waiting.
 
 use contract::{Envelope, Request, Result, Selector};
 
 use super::Engine;
-use super::limits::looks_before_copy;
+use super::limits::polls_before_copy;
 use super::matching::{Contents, Unexpected};
-use super::message::kind;
-use super::operation::{Operation, Way};
+use super::message::{Rts, kind, location_from};
+use super::operation::{Direction, Operation};
 use super::send::Outgoing;
-use super::transfer::{Offer, place_from};
 use crate::ring::{Body, INLINE_BYTES, copy_short};
 
 /// The message that a source is in the middle of: where its next bytes go.
@@ -19,7 +19,7 @@ pub(super) enum Stream {
     None,
     /// Into a receive.
     Receive(Request),
-    /// Onto the copy of the newest unexpected message of this source.
+    /// At the end of the copy of the newest unexpected message of this source.
     Unexpected {
         /// Bytes still to come.
         left: usize,
@@ -30,7 +30,8 @@ impl Engine {
     /// Starts to receive.
     ///
     /// # Safety
-    /// `room` bytes at `memory` are writable and nobody else's until the request has ended, or a call has failed.
+    /// `room` bytes at `memory` are writable and nobody else's until the request has ended, or a call has
+    /// failed.
     #[inline(always)]
     pub(crate) unsafe fn start_receive(
         &mut self,
@@ -38,11 +39,12 @@ impl Engine {
         memory: *mut u8,
         room: usize,
     ) -> Result<Request> {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { self.start_receive_as(selector, memory, room, false) }
     }
 
-    /// Starts to receive; if `in_place`, a message in its sender's arena stays there, and is lent (`lending`).
+    /// Starts to receive. If `in_place`, a message in its sender's arena stays there, and the program reads
+    /// it there (`in_place`).
     ///
     /// # Safety
     /// As for `start_receive`.
@@ -56,13 +58,13 @@ impl Engine {
     ) -> Result<Request> {
         self.check_alive()?;
         let request = self.operations.start(Operation {
-            way: Way::Receive(selector),
+            direction: Direction::Receive(selector),
             memory,
             room,
             moved: 0,
             envelope: Envelope::default(),
             done: false,
-            offered: false,
+            rendezvous: false,
             in_place,
         });
         match self.unexpected.take(&selector) {
@@ -72,8 +74,8 @@ impl Engine {
         Ok(request)
     }
 
-    /// Takes in what `source` has sent, until `wanted` has ended: what comes after it may find a receive posted by then,
-    /// and need not be kept.
+    /// Takes in what `source` has sent, until `wanted` has ended. A receive may have been posted for what
+    /// comes after it by then, so that no copy of it is needed.
     pub(super) fn drain(&mut self, source: usize, wanted: Option<Request>) {
         let mut in_a_row = false;
         while let Some(ring) = &self.inbound[source].ring {
@@ -83,23 +85,23 @@ impl Engine {
             }
             if body.kind == kind::SHORT {
                 if std::mem::replace(&mut in_a_row, true) {
-                    ring.prepare();
+                    ring.prefetch_ahead();
                 }
                 self.take_short_from(source);
                 continue;
             }
             let body = *body;
-            if body.kind == kind::EAGER && self.leaves_for_now(source, &body) {
+            if body.kind == kind::EAGER && self.defers_copy(source, &body) {
                 return;
             }
-            self.fruitless_looks = 0;
+            self.idle_polls = 0;
             match body.kind {
                 kind::EAGER => self.arrive_eager(source, &body),
                 kind::MORE => self.arrive_more(source, &body, body.payload[0] as usize),
-                kind::OFFER => self.arrive_offer(source, &body),
-                kind::TAKE => {
+                kind::RTS => self.arrive_rts(source, &body),
+                kind::CTS => {
                     let [mine, theirs, ..] = body.payload;
-                    self.offer_ended(Request(mine));
+                    self.rts_answered(Request(mine));
                     self.enqueue(source, Outgoing::Data(Request(mine), theirs));
                 }
                 kind::DATA => {
@@ -107,14 +109,14 @@ impl Engine {
                     self.arrive_more(source, &body, body.payload[1] as usize);
                 }
                 kind::HELP => self.help(source, &body.payload),
-                kind::DONE => {
-                    self.offer_ended(Request(body.payload[0]));
+                kind::FIN => {
+                    self.rts_answered(Request(body.payload[0]));
                     self.operations[Request(body.payload[0])].done = true;
                 }
                 unknown => unreachable!("a cell of kind {unknown}"),
             }
             let left_bytes = self.left_bytes(source);
-            let back = &mut self.outbound[source].ring;
+            let back = &mut self.outbound[source].ring.lines;
             let ring = self.inbound[source].ring.as_mut();
             let returned = ring.is_some_and(|ring| ring.pop(&body, left_bytes, back));
             if returned {
@@ -123,30 +125,31 @@ impl Engine {
         }
     }
 
-    /// Whether a message stays in its ring, since no receive accepts it and one may come soon: a copy would cost more than the
-    /// message.
+    /// Whether a message stays in its ring for now. No receive accepts it, but one may come soon, and a copy
+    /// would cost more than the message (decision 0020).
     #[inline]
-    fn leaves_for_now(&self, source: usize, body: &Body) -> bool {
-        self.may_leave
-            && self.fruitless_looks <= looks_before_copy(body.payload[0])
+    fn defers_copy(&self, source: usize, body: &Body) -> bool {
+        self.may_defer_copy
+            && self.idle_polls <= polls_before_copy(body.payload[0])
             && !self.posted.accepts(&Engine::envelope(source, body, 0))
     }
 
-    /// Tries the fastest way: the oldest message of a known source, straight from its ring into `buffer`. Right only
-    /// while no message waits and no other receive does, since then the oldest in the ring is the one that comes first.
+    /// Tries the shortest path: the oldest message of a known source, straight from its ring into `buffer`.
+    /// It is right only while no message is unexpected and no other receive is posted, for then the oldest
+    /// message in the ring is the next one to match.
     #[inline]
     pub(super) fn receive_now(
         &mut self,
         selector: &Selector,
         buffer: &mut [u8],
-        looks: u32,
+        polls: u32,
     ) -> Option<Envelope> {
         let source = selector.source? as usize;
         if !self.unexpected.is_empty() || !self.posted.is_empty() {
             return None;
         }
         let ring = self.inbound[source].ring.as_mut()?;
-        let body = ring.await_message(looks)?;
+        let body = ring.await_message(polls)?;
         let whole = match body.kind {
             kind::SHORT => usize::from(body.inline_bytes),
             kind::EAGER if body.payload[0] == body.payload[2] => body.payload[0] as usize,
@@ -168,9 +171,9 @@ impl Engine {
             let (first, second) = ring.data(&body, kept);
             buffer[..first.len()].copy_from_slice(first);
             buffer[first.len()..kept].copy_from_slice(second);
-            ring.pop(&body, 0, &mut self.outbound[source].ring)
+            ring.pop(&body, 0, &mut self.outbound[source].ring.lines)
         };
-        self.outbound[source].ring.begin_answer();
+        self.outbound[source].ring.end_row();
         if returned {
             self.wake(source);
         }
@@ -182,10 +185,10 @@ impl Engine {
         Envelope { context: body.context, source: source as u32, tag: body.tag, bytes, room: bytes }
     }
 
-    /// Takes in the oldest message of a source, which is short: out of its cell, without a copy of that.
+    /// Takes in the oldest message of a source, which is short, without a copy of its cell.
     #[inline(always)]
     fn take_short_from(&mut self, source: usize) {
-        self.fruitless_looks = 0;
+        self.idle_polls = 0;
         let Some(ring) = &mut self.inbound[source].ring else { return };
         let Some(body) = ring.peek() else { return };
         let envelope = Engine::envelope(source, body, usize::from(body.inline_bytes));
@@ -267,28 +270,28 @@ impl Engine {
         }
     }
 
-    fn arrive_offer(&mut self, source: usize, body: &Body) {
-        let [low, high, request, flag, place_low, place_high, ..] = body.payload;
+    fn arrive_rts(&mut self, source: usize, body: &Body) {
+        let [low, high, request, flag, location_low, location_high, ..] = body.payload;
         let envelope = Engine::envelope(source, body, low as usize | (high as usize) << 32);
-        let offer = Offer { request, place: place_from([flag, place_low, place_high]) };
+        let rts = Rts { request, location: location_from([flag, location_low, location_high]) };
         match self.posted.take(&envelope) {
-            Some(request) => self.take_offer(request, envelope, offer),
-            None => self.unexpected.add(Unexpected { envelope, contents: Contents::Offer(offer) }),
+            Some(request) => self.accept_rts(request, envelope, rts),
+            None => self.unexpected.add(Unexpected { envelope, contents: Contents::Rts(rts) }),
         }
     }
 
-    /// Gives a new receive the message that has waited for it.
+    /// Gives a new receive the unexpected message that it matches.
     fn accept(&mut self, request: Request, message: Unexpected) {
         let envelope = message.envelope;
         match message.contents {
             Contents::Own(send) => self.copy_to_self(send, request),
-            Contents::Offer(offer) => self.take_offer(request, envelope, offer),
+            Contents::Rts(rts) => self.accept_rts(request, envelope, rts),
             Contents::Copy(copy) => {
                 let operation = &mut self.operations[request];
                 operation.begin(envelope);
                 operation.append(&copy);
                 if !operation.done {
-                    // Its end is still under way; it goes straight to the receive.
+                    // The rest of it is still under way, and goes straight to the receive.
                     self.inbound[envelope.source as usize].stream = Stream::Receive(request);
                 }
             }
@@ -302,7 +305,8 @@ impl Engine {
 /// `to` has room for `kept` bytes.
 #[inline(always)]
 unsafe fn take_short(body: &Body, rest: &[u8], to: *mut u8, kept: usize) {
-    // SAFETY: the payload has INLINE_BYTES and `rest` its own length; no more is copied, nor than our caller has room for.
+    // SAFETY: the payload has INLINE_BYTES and `rest` its own length. No more is copied, and no more than the
+    // caller has room for.
     unsafe {
         copy_short(body.payload.as_ptr().cast(), to, kept.min(INLINE_BYTES));
         if kept > INLINE_BYTES {
@@ -322,7 +326,7 @@ impl Operation {
         self.moved = 0;
     }
 
-    /// The next bytes of the message; those beyond the receive's room are dropped.
+    /// Appends the next bytes of the message. Those beyond the receive's room are dropped.
     fn append(&mut self, data: &[u8]) {
         let kept = data.len().min(self.room.saturating_sub(self.moved));
         if kept > 0 {

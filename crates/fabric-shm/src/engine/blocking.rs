@@ -1,28 +1,28 @@
-//! Calls that wait, and what they look at while they do.
+//! Calls that wait, and what they check while they do.
 
 use contract::{Envelope, Error, Request, Result, Selector};
 
 use super::Engine;
-use super::operation::Way;
+use super::operation::Direction;
 use crate::segment::State;
-use crate::wait::{self, Patience, Pause};
+use crate::wait::{self, Backoff, BackoffStep};
 
-/// How often a blocking receive looks at its source's ring before it looks at anything else; some microseconds.
-pub(crate) const FIRST_LOOKS: u32 = 2000;
+/// How often a blocking receive polls its source's ring before anything else: some microseconds.
+pub(crate) const FIRST_POLLS: u32 = 2000;
 
-/// How many messages of one window are under way at once; more would only fill the receiver's queue.
+/// How many messages of one window are under way at once. More would only fill the receiver's queue.
 const WINDOW: usize = 64;
 
 impl Engine {
-    /// Sends, and returns when `data` may be changed.
+    /// Sends; returns when `data` may be changed.
     #[inline]
     pub(crate) fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
         self.check_alive()?;
         if to != self.me && self.send_now(to, context, tag, data) {
             return Ok(());
         }
-        // SAFETY: `data` is borrowed until this call returns; then the request has ended, or the engine has failed and
-        // touches nothing again.
+        // SAFETY: `data` is borrowed until this call returns. By then the request has ended, or the engine
+        // has failed and touches nothing again.
         let request = unsafe { self.start_send(to, context, tag, data.as_ptr(), data.len()) }?;
         if to == self.me && !self.operations[request].done {
             return Err(self.fail(Error::Deadlock {
@@ -63,7 +63,7 @@ impl Engine {
             if to != self.me && self.send_now(to, context, tag, data) {
                 continue;
             }
-            // SAFETY: as in `send`; the loop below waits for every one of them.
+            // SAFETY: as in `send`; the loop below waits for every request.
             let next = unsafe { self.start_send(to, context, tag, data.as_ptr(), data.len()) }?;
             if let Some(oldest) = pending[index % WINDOW].replace(next) {
                 self.wait(oldest)?;
@@ -79,8 +79,8 @@ impl Engine {
     #[inline]
     pub(crate) fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
         self.check_alive()?;
-        let looks = if self.choices.every_rank_has_a_processor { FIRST_LOOKS } else { 1 };
-        if let Some(envelope) = self.receive_now(&selector, buffer, looks) {
+        let polls = if self.choices.every_rank_has_a_processor { FIRST_POLLS } else { 1 };
+        if let Some(envelope) = self.receive_now(&selector, buffer, polls) {
             return Ok(envelope);
         }
         // SAFETY: as in `send`.
@@ -88,7 +88,7 @@ impl Engine {
         self.wait(request)
     }
 
-    /// Does both at once.
+    /// Sends and receives at the same time.
     pub(crate) fn send_receive(
         &mut self,
         to: usize,
@@ -114,10 +114,10 @@ impl Engine {
         Ok(self.operations.end(request))
     }
 
-    /// Waits for one of several to be done, the first in the list if several are.
+    /// Waits until one of several requests is done; returns its index, the lowest if several are.
     pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.check_alive()?;
-        let mut patience = Patience::new(self.choices.every_rank_has_a_processor);
+        let mut backoff = Backoff::new(self.choices.every_rank_has_a_processor);
         loop {
             if let Some(index) = self.first_done(requests) {
                 return Ok(index);
@@ -127,15 +127,15 @@ impl Engine {
             if self.first_done(requests).is_some() {
                 continue;
             }
-            match patience.pause() {
-                Pause::Again => {}
-                Pause::AgainWithCare => self.check_run(requests)?,
-                Pause::Sleep => self.sleep_for(requests)?,
+            match backoff.wait() {
+                BackoffStep::Poll => {}
+                BackoffStep::CheckLiveness => self.check_run(requests)?,
+                BackoffStep::Sleep => self.sleep_for(requests)?,
             }
         }
     }
 
-    /// Whether a request is done, after a look at what has arrived.
+    /// Whether a request is done, after a poll.
     pub(crate) fn test(&mut self, request: Request) -> Result<bool> {
         self.check_alive()?;
         if !self.operations[request].done {
@@ -149,19 +149,19 @@ impl Engine {
 
     /// The oldest message that `selector` would accept and that has arrived.
     pub(crate) fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.look()?;
+        self.poll()?;
         Ok(self.unexpected.find(&selector).copied())
     }
 
-    /// Takes the oldest message that `selector` would accept out of the sight of every other receive: only one for
-    /// `context` and `tag` gets it from now on. Returns what the message was.
+    /// Hides the oldest message that `selector` would accept from every receive but those for `context` and
+    /// `tag`. Returns what the message was.
     pub(crate) fn claim(
         &mut self,
         selector: Selector,
         context: u32,
         tag: u32,
     ) -> Result<Option<Envelope>> {
-        self.look()?;
+        self.poll()?;
         Ok(self.unexpected.claim(&selector, context, tag))
     }
 
@@ -175,7 +175,7 @@ impl Engine {
     }
 
     /// Takes in what has arrived, and fails if the run was given up.
-    pub(crate) fn look(&mut self) -> Result<()> {
+    pub(crate) fn poll(&mut self) -> Result<()> {
         self.check_alive()?;
         self.progress(None);
         self.check_alive()?;
@@ -202,33 +202,33 @@ impl Engine {
         self.operations.end(request)
     }
 
-    /// Waits, the whole engine of `owner` at work, until `done` says so. It is asked after every look at what has arrived,
-    /// may use the engine, and must not wait itself.
+    /// Waits, with the engine of `owner` at work, until `done` returns true. `done` is called after every
+    /// poll, may use the engine, and must not wait itself.
     pub(crate) fn wait_until<T>(
         owner: &mut T,
         engine: fn(&mut T) -> &mut Engine,
         done: &mut dyn FnMut(&mut T) -> bool,
     ) -> Result<()> {
-        let mut patience = Patience::new(engine(owner).choices.every_rank_has_a_processor);
+        let mut backoff = Backoff::new(engine(owner).choices.every_rank_has_a_processor);
         loop {
             engine(owner).progress_in_a_wait(None);
             engine(owner).check_alive()?;
             if done(owner) {
                 return Ok(());
             }
-            match patience.pause() {
-                Pause::Again => {}
-                Pause::AgainWithCare => engine(owner).check_run(&[])?,
-                Pause::Sleep => {
+            match backoff.wait() {
+                BackoffStep::Poll => {}
+                BackoffStep::CheckLiveness => engine(owner).check_run(&[])?,
+                BackoffStep::Sleep => {
                     let me = engine(owner);
                     wait::announce_sleep(me.segment.block(me.me).sleep_word());
-                    let looked = me.look();
-                    let ended = looked.is_err() || done(owner);
+                    let polled = me.poll();
+                    let ended = polled.is_err() || done(owner);
                     let me = engine(owner);
                     let word = me.segment.block(me.me).sleep_word();
                     if ended {
                         wait::stay_awake(word);
-                        return looked;
+                        return polled;
                     }
                     wait::sleep(word);
                 }
@@ -236,19 +236,19 @@ impl Engine {
         }
     }
 
-    /// Completes the sends under way, as far as their receivers still run.
+    /// Completes the sends under way whose receivers still run.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.check_alive()?;
         let pending: Vec<Request> = self.operations.iter_sends().map(|(send, _)| send).collect();
         for send in pending {
-            let Way::Send { to } = self.operations[send].way else { continue };
-            let mut patience = Patience::new(false);
+            let Direction::Send { to } = self.operations[send].direction else { continue };
+            let mut backoff = Backoff::new(false);
             while !self.operations[send].done
                 && matches!(self.segment.block(to as usize).state(), State::Alive | State::Leaving)
                 && to as usize != self.me
             {
                 self.progress(None);
-                if patience.pause() == Pause::Sleep {
+                if backoff.wait() == BackoffStep::Sleep {
                     self.check_run(&[])?;
                     std::thread::sleep(std::time::Duration::from_micros(100));
                 }
@@ -285,7 +285,7 @@ impl Engine {
         if !requests.iter().all(|&request| self.is_hopeless(request)) {
             return Ok(());
         }
-        // What they sent before they ended may have arrived since we looked.
+        // What they sent before they ended may have arrived since the last poll.
         self.progress(None);
         if self.first_done(requests).is_some() {
             return Ok(());
@@ -299,13 +299,13 @@ impl Engine {
         rank != self.me && matches!(state(), State::Finished | State::Leaving)
     }
 
-    /// Whether a request that is under way can never end, because the ranks that it needs have ended. What they sent
-    /// before may have arrived since the last look.
+    /// Whether a request that is under way can never end, because the ranks that it needs have ended. What
+    /// they sent before may have arrived since the last poll.
     pub(crate) fn is_hopeless(&self, request: Request) -> bool {
-        match self.operations[request].way {
+        match self.operations[request].direction {
             _ if self.operations[request].done => false,
-            Way::Send { to } => self.has_ended(to as usize),
-            Way::Receive(selector) => self.none_will_send(selector),
+            Direction::Send { to } => self.has_ended(to as usize),
+            Direction::Receive(selector) => self.none_will_send(selector),
         }
     }
 
@@ -320,13 +320,13 @@ impl Engine {
         }
     }
 
-    /// Says that this rank sends no messages of its own any more and takes none. All that it has sent is in its rings
-    /// before the others see that.
+    /// Says that this rank sends no messages of its own any more and takes none. Before the others see that,
+    /// all that it has sent is in its rings.
     pub(crate) fn leave(&mut self) -> Result<()> {
-        let mut patience = Patience::new(false);
+        let mut backoff = Backoff::new(false);
         while !self.queued.is_empty() {
-            self.look()?;
-            if patience.pause() == Pause::Sleep {
+            self.poll()?;
+            if backoff.wait() == BackoffStep::Sleep {
                 std::thread::sleep(std::time::Duration::from_micros(100));
             }
         }
@@ -342,23 +342,23 @@ impl Engine {
         self.segment.header().left() > 0
     }
 
-    /// The failure of a request that is hopeless, and of every call from now on.
+    /// The error of a request that is hopeless, which is also that of every call from now on.
     pub(crate) fn give_up_on(&mut self, request: Request) -> Error {
         let error = self.describe_hopeless(request);
         self.fail(error)
     }
 
     fn describe_hopeless(&self, request: Request) -> Error {
-        match self.operations[request].way {
-            Way::Send { to } => Error::RankDied {
+        match self.operations[request].direction {
+            Direction::Send { to } => Error::RankDied {
                 rank: to as usize,
                 how: "its program ended before it received a message that was sent to it".into(),
             },
-            Way::Receive(Selector { source: Some(source), .. }) => Error::RankDied {
+            Direction::Receive(Selector { source: Some(source), .. }) => Error::RankDied {
                 rank: source as usize,
                 how: "its program ended before it sent a message that is waited for".into(),
             },
-            Way::Receive(_) => Error::Deadlock {
+            Direction::Receive(_) => Error::Deadlock {
                 explanation: format!(
                     "rank {} waits for a message from any rank, and all others have ended",
                     self.me

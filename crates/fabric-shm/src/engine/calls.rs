@@ -1,5 +1,6 @@
-//! Which collective each rank is in. Every call is numbered, and its number and signature stand where all ranks see them, so
-//! that a rank which waits can tell that another does something else, instead of waiting for ever.
+//! Which collective each rank is in. Every call is numbered, and its number and call id stand where all ranks
+//! see them. So a rank that waits can find out that another is in a different call, instead of waiting for
+//! ever.
 
 use contract::{Error, Reduction, Result};
 
@@ -34,36 +35,36 @@ const NAMES: [&str; 9] = [
     "all_to_all",
 ];
 
-// A signature from the top: 4 bits of collective, 5 of reduction, 10 of root, 13 that depend on the length.
+// A call id from the top: 4 bits of collective, 5 of reduction, 10 of root, 13 that depend on the length.
 const LENGTH_BITS: u32 = 13;
 const ROOT_BITS: u32 = 10;
 const REDUCTION_BITS: u32 = 5;
 
-/// What all ranks must agree on in one call, in 32 bits.
-pub(crate) fn signature(
+/// The call id: what all ranks must agree on in one call, in 32 bits.
+pub(crate) fn call_id(
     collective: Collective,
     root: usize,
     reduction: Option<Reduction>,
     bytes: usize,
 ) -> u32 {
     let reduction = reduction.map_or(0, |one| 1 + one.element as u32 * 4 + one.operation as u32);
-    // Small lengths as they are, so that near ones differ; then whatever mixes well.
+    // Small lengths as they are, so that near ones differ; others are mixed.
     let length = (bytes ^ bytes.wrapping_mul(0x9e37_79b9) >> LENGTH_BITS) as u32;
     ((collective as u32) << REDUCTION_BITS | reduction) << (ROOT_BITS + LENGTH_BITS)
         | (root as u32) << LENGTH_BITS
         | length & ((1 << LENGTH_BITS) - 1)
 }
 
-/// The collective of a signature.
-fn name(signature: u32) -> &'static str {
-    NAMES[((signature >> 28) as usize).min(NAMES.len() - 1)]
+/// The collective of a call id.
+fn name(call_id: u32) -> &'static str {
+    NAMES[((call_id >> 28) as usize).min(NAMES.len() - 1)]
 }
 
-/// A signature in words.
-pub(crate) fn describe(signature: u32) -> String {
-    let name = name(signature);
-    let root = (signature >> LENGTH_BITS) & ((1 << ROOT_BITS) - 1);
-    let reduction = (signature >> (ROOT_BITS + LENGTH_BITS)) & ((1 << REDUCTION_BITS) - 1);
+/// A call id in words.
+pub(crate) fn describe(call_id: u32) -> String {
+    let name = name(call_id);
+    let root = (call_id >> LENGTH_BITS) & ((1 << ROOT_BITS) - 1);
+    let reduction = (call_id >> (ROOT_BITS + LENGTH_BITS)) & ((1 << REDUCTION_BITS) - 1);
     let mut words = name.to_owned();
     if let Some(code) = reduction.checked_sub(1) {
         let element = contract::Element::ALL[code as usize / 4 % 6];
@@ -80,18 +81,18 @@ pub(crate) fn describe(signature: u32) -> String {
 pub(super) struct Calls {
     number: u32,
     /// Depends on every call so far, in 23 bits.
-    past: u32,
+    history: u32,
     remembered: [u32; REMEMBERED],
 }
 
 impl Default for Calls {
     fn default() -> Self {
-        Calls { number: 0, past: 0, remembered: [0; REMEMBERED] }
+        Calls { number: 0, history: 0, remembered: [0; REMEMBERED] }
     }
 }
 
 impl Calls {
-    /// The signature of the call with that number, if it is remembered.
+    /// The id of the call with that number, if it is remembered.
     fn of(&self, number: u32) -> Option<u32> {
         let age = self.number.wrapping_sub(number);
         (number != 0 && (age as usize) < REMEMBERED)
@@ -102,20 +103,20 @@ impl Calls {
 impl Engine {
     /// Begins a collective.
     #[inline]
-    pub(crate) fn enter(&mut self, signature: u32) {
+    pub(crate) fn enter(&mut self, call_id: u32) {
         let calls = &mut self.calls;
         calls.number = calls.number.wrapping_add(1);
-        calls.past = (calls.past ^ signature).wrapping_mul(0x85eb_ca6b).rotate_left(13);
-        calls.remembered[calls.number as usize % REMEMBERED] = signature;
-        self.segment.block(self.me).call().publish(calls.number, signature);
+        calls.history = (calls.history ^ call_id).wrapping_mul(0x85eb_ca6b).rotate_left(13);
+        calls.remembered[calls.number as usize % REMEMBERED] = call_id;
+        self.segment.block(self.me).call().publish(calls.number, call_id);
     }
 
-    /// Begins a barrier; gives its signature, which depends on all calls before it: a rank that was the root of a broadcast
-    /// for itself alone has waited for nobody, and this is where it shows.
+    /// Begins a barrier; returns its call id, which depends on all calls before it. A rank that alone took
+    /// itself for the root of a broadcast has waited for nobody, and this is where that shows.
     #[inline]
     pub(crate) fn enter_barrier(&mut self) -> u32 {
-        let past = self.calls.past & ((1 << (ROOT_BITS + LENGTH_BITS)) - 1);
-        let own = signature(Collective::Barrier, 0, None, 0) & !0x7f_ffff | past;
+        let history = self.calls.history & ((1 << (ROOT_BITS + LENGTH_BITS)) - 1);
+        let own = call_id(Collective::Barrier, 0, None, 0) & !0x7f_ffff | history;
         self.enter(own);
         own
     }
@@ -134,7 +135,7 @@ impl Engine {
     }
 }
 
-/// The error that says who does what.
+/// The error that says which ranks are in which calls.
 pub(crate) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Error {
     let (own, theirs) = (describe(own), describe(theirs));
     let explanation = if own == "barrier" && theirs == "barrier" {
@@ -175,12 +176,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_tells_what_differs() {
-        let of = |root, bytes| signature(Collective::Reduce, root, Some(Reduction::SUM_F64), bytes);
+    fn a_call_id_tells_what_differs() {
+        let of = |root, bytes| call_id(Collective::Reduce, root, Some(Reduction::SUM_F64), bytes);
         assert_eq!(describe(of(1023, 8)), "reduce (Sum of F64) with root 1023");
         assert_ne!(of(0, 80), of(0, 88));
         assert_ne!(of(0, 8), of(1, 8));
-        assert_ne!(of(0, 8), signature(Collective::Allreduce, 0, Some(Reduction::SUM_F64), 8));
-        assert_eq!(describe(signature(Collective::AllToAll, 0, None, 7)), "all_to_all");
+        assert_ne!(of(0, 8), call_id(Collective::Allreduce, 0, Some(Reduction::SUM_F64), 8));
+        assert_eq!(describe(call_id(Collective::AllToAll, 0, None, 7)), "all_to_all");
     }
 }

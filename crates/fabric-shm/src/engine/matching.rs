@@ -1,13 +1,13 @@
-//! The two queues that matching is about: receives that wait for a message, and messages that wait for a receive.
+//! The two queues of matching: receives that wait for a message, and messages that wait for a receive.
 //!
-//! Both keep the order in which things came, and both are searched from the oldest, which is all that the rules of
-//! matching ask for.
+//! Both keep the order in which things came, and both are searched from the oldest, which is all that the
+//! rules of matching ask for.
 
 use std::collections::VecDeque;
 
 use contract::{Envelope, Request, Selector};
 
-use super::transfer::Offer;
+use super::message::Rts;
 
 /// Receives without a message.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl PostedQueue {
     /// Takes out the oldest receive that accepts `envelope`.
     #[inline(always)]
     pub(super) fn take(&mut self, envelope: &Envelope) -> Option<Request> {
-        // Mostly it is the very oldest, for which nothing need be moved.
+        // It is mostly the oldest one, and then nothing is moved.
         if self.queue.front().is_some_and(|(selector, _)| selector.accepts(envelope)) {
             return self.queue.pop_front().map(|(_, request)| request);
         }
@@ -61,12 +61,12 @@ pub(super) struct Unexpected {
     pub(super) contents: Contents,
 }
 
-/// What there is of an unexpected message.
+/// What is known of an unexpected message.
 pub(super) enum Contents {
-    /// A copy, as much as has arrived.
+    /// A copy of as much as has arrived.
     Copy(Vec<u8>),
-    /// An offer of another rank.
-    Offer(Offer),
+    /// The RTS of another rank.
+    Rts(Rts),
     /// A long message from this rank to itself.
     Own(Request),
 }
@@ -77,7 +77,7 @@ pub(super) struct UnexpectedQueue {
 }
 
 impl UnexpectedQueue {
-    /// One with room for some messages, so that the first that comes early allocates nothing for it.
+    /// A queue with room for some messages, so that the first that comes early allocates nothing for it.
     pub(super) fn with_room() -> Self {
         UnexpectedQueue { queue: VecDeque::with_capacity(16) }
     }
@@ -95,8 +95,8 @@ impl UnexpectedQueue {
         self.queue.iter().map(|message| &message.envelope).find(|one| selector.accepts(one))
     }
 
-    /// Moves the oldest message that `selector` accepts to another context and tag, where only who knows them finds it,
-    /// and returns what it was. It keeps its place, since the rest of it may be under way.
+    /// Moves the oldest message that `selector` accepts to another context and tag, and returns what it was.
+    /// It keeps its place, since the rest of it may be under way.
     pub(super) fn claim(
         &mut self,
         selector: &Selector,
@@ -134,8 +134,10 @@ impl UnexpectedQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::message::Location;
 
-    /// The rules of matching, said as slowly as possible: of all pairs that fit, the one with the oldest of each.
+    /// The rules of matching in the slowest and plainest way: of all pairs that fit, the one with the oldest
+    /// of each.
     #[derive(Default)]
     struct Model {
         receives: Vec<(Selector, u32)>,
@@ -185,10 +187,9 @@ mod tests {
                     let envelope = Envelope { context, source, tag, ..Envelope::default() };
                     let found = posted.take(&envelope).map(|request| request.0);
                     if found.is_none() {
-                        // The name travels as the request of an offer.
-                        let offer =
-                            Offer { request: name, place: crate::engine::copy::Far::Address(0) };
-                        unexpected.add(Unexpected { envelope, contents: Contents::Offer(offer) });
+                        // The name travels as the request of an RTS.
+                        let rts = Rts { request: name, location: Location::Address(0) };
+                        unexpected.add(Unexpected { envelope, contents: Contents::Rts(rts) });
                     }
                     assert_eq!(found, model.arrive(envelope, name), "seed {seed}, step {name}");
                 } else {
@@ -196,7 +197,7 @@ mod tests {
                     let tag = (below(3) > 0).then_some(tag);
                     let selector = Selector { context, source, tag };
                     let found = unexpected.take(&selector).map(|message| match message.contents {
-                        Contents::Offer(offer) => offer.request,
+                        Contents::Rts(rts) => rts.request,
                         _ => unreachable!("only offers were added"),
                     });
                     if found.is_none() {

@@ -1,22 +1,70 @@
-//! The kinds of cells that ranks send each other.
+//! What ranks send each other: the kinds of cells, and how numbers lie in their payloads.
+
+use crate::ring::{Body, INLINE_BYTES, Payload};
 
 /// The kinds of cells. Numbers in a payload are listed in their order.
 pub(super) mod kind {
-    /// A whole message, in the cell.
+    /// A whole message, in one cell or two.
     pub(crate) const SHORT: u8 = 1;
     /// A message's beginning: its length (two words), the bytes that come with this cell.
     pub(crate) const EAGER: u8 = 2;
-    /// More of the message that this sender last began: the bytes that come with this cell.
+    /// More of the message that this sender began last: the bytes that come with this cell.
     pub(crate) const MORE: u8 = 3;
-    /// A long message is offered: its length (two words), the sender's request, its place (three words).
-    pub(crate) const OFFER: u8 = 4;
-    /// The offer is taken, in fragments: the sender's request, the receiver's request.
-    pub(crate) const TAKE: u8 = 5;
-    /// The beginning of an offered message's data: the receiver's request, the bytes that come with this cell.
+    /// Request to send, for a long message: its length (two words), the sender's request, the location of its data (three words).
+    pub(crate) const RTS: u8 = 4;
+    /// Clear to send, in fragments: the sender's request, the receiver's request.
+    pub(crate) const CTS: u8 = 5;
+    /// The beginning of the data after a CTS: the receiver's request, the bytes that come with this cell.
     pub(crate) const DATA: u8 = 6;
-    /// The receiver copies an offered message and asks the sender to help: the sender's request, the slot and its
-    /// generation, the length (two words), the receiver's place (three words).
+    /// The receiver copies a message and asks the sender for co-copy: the sender's request, the help slot and its generation, the length (two words), the location of the receiver's memory (three words).
     pub(crate) const HELP: u8 = 7;
-    /// An offered message was copied: the sender's request.
-    pub(crate) const DONE: u8 = 8;
+    /// Finished, the data were copied: the sender's request.
+    pub(crate) const FIN: u8 = 8;
+}
+
+/// Where a rank's memory is, as the others see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    /// At this offset in the arenas, which every rank maps.
+    Arena(usize),
+    /// At this address in the process.
+    Address(usize),
+}
+
+/// A message of which the receiver has an RTS.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rts {
+    /// The sender's request.
+    pub(super) request: u32,
+    pub(super) location: Location,
+}
+
+/// The first of a location's three words, if it is in an arena.
+const IN_ARENA: u32 = 1;
+
+/// A cell's body with numbers for its payload.
+pub(super) fn numbers<const N: usize>(kind: u8, numbers: [u32; N]) -> Body {
+    let mut payload: Payload = [0; INLINE_BYTES / 4];
+    payload[..N].copy_from_slice(&numbers);
+    Body { kind, inline_bytes: 0, lines: 0, tag: 0, context: 0, payload }
+}
+
+/// A length as two words of a payload.
+pub(super) fn halves(bytes: usize) -> [u32; 2] {
+    [bytes as u32, (bytes as u64 >> 32) as u32]
+}
+
+/// A location as three words of a payload.
+pub(super) fn location_words(location: Location) -> [u32; 3] {
+    let (flag, number) = match location {
+        Location::Arena(offset) => (IN_ARENA, offset),
+        Location::Address(address) => (0, address),
+    };
+    let [low, high] = halves(number);
+    [flag, low, high]
+}
+
+pub(super) fn location_from([flag, low, high]: [u32; 3]) -> Location {
+    let number = low as usize | (high as usize) << 32;
+    if flag == IN_ARENA { Location::Arena(number) } else { Location::Address(number) }
 }

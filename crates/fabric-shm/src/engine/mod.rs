@@ -1,41 +1,43 @@
 //! The message engine: started operations, matching, and the protocols that move the bytes.
 //!
-//! It knows raw memory, ranks, contexts and tags, and no interface: the contract's endpoint is one layer over it. One engine belongs to one thread; everything it shares lies in the segment.
+//! It knows raw memory, ranks, contexts and tags, and no interface: the contract's endpoint is one layer over
+//! it. One engine belongs to one thread; everything that it shares lies in the segment.
 //!
 //! How a message travels, by its length:
-//! * up to 108 bytes ([`SHORT_BYTES`](crate::ring::SHORT_BYTES)): in the cell itself, from 49 bytes on in two;
-//! * up to [`EAGER_LIMIT_BYTES`](limits::EAGER_LIMIT_BYTES) (less where a shorter way is open: `limits`): at once, through the byte ring, in fragments if need be; a receiver that has posted
-//!   nothing keeps a copy;
-//! * longer: the sender offers it; once the receive is known, it is copied straight from memory to memory where one side
-//!   reaches the other's (`transfer`), else it follows in fragments.
+//! * up to 108 bytes ([`SHORT_BYTES`](crate::ring::SHORT_BYTES)): in one cell, from 49 bytes on in two;
+//! * up to [`EAGER_LIMIT_BYTES`](limits::EAGER_LIMIT_BYTES) (less where rendezvous is faster: `limits`):
+//!   eagerly, through the byte ring, in fragments if need be; a receiver that has posted nothing keeps a
+//!   copy;
+//! * longer: by rendezvous. Once the receive is known, the message is copied from memory to memory where one
+//!   side reaches the other's, and follows in fragments otherwise.
 //!
-//! The way of a short message is forced into one function (`inline(always)`). What is handed from function to function in memory is
-//! written in small parts and read at once in larger ones, which the processor does only when all stores before have left it, those
-//! to cells too, for each of which a line has to come from the other processor (two processors of a Zen 5: 17 of the 50 ns
-//! that a message of a stream took).
+//! The path of a short message is forced into one function (`inline(always)`). What one function hands to
+//! another in memory is written in small parts and read at once in larger ones. Such a read waits until all
+//! stores before it have left the processor, and those to cells wait for lines of another processor. See
+//! docs/measurements.md#short-path-in-one-function.
 
 mod arrive;
 mod blocking;
 mod calls;
-mod copy;
-mod lending;
+mod cma;
+mod in_place;
 mod limits;
 mod matching;
 mod message;
 mod operation;
+mod rendezvous;
 mod send;
-mod transfer;
 
 use std::collections::BTreeMap;
 
 use contract::record::FabricDescription;
 use contract::{Request, Result};
 
-pub(crate) use blocking::FIRST_LOOKS;
+pub(crate) use blocking::FIRST_POLLS;
 pub(crate) use calls::{
-    Collective, describe, differ_in_length_only, mismatch, signature, unequal_lengths,
+    Collective, call_id, describe, differ_in_length_only, mismatch, unequal_lengths,
 };
-pub(crate) use lending::Loan;
+pub(crate) use in_place::InPlaceMessage;
 
 use crate::ring::{Consumer, Producer};
 use crate::segment::{Choices, Segment};
@@ -43,12 +45,12 @@ use crate::team::{Sharing, Team};
 use crate::{system, wait};
 use arrive::Stream;
 use calls::Calls;
-use copy::{Attach, Probe};
-use limits::{DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES, SHARED_FROM_BYTES};
+use cma::{Cma, Probe};
+use limits::{ARENA_RENDEZVOUS_FROM_BYTES, EAGER_LIMIT_BYTES, RECEIVER_ASKS_HELP_FROM_BYTES};
 use matching::{PostedQueue, UnexpectedQueue};
 use operation::Operations;
+use rendezvous::CoCopy;
 use send::Outgoing;
-use transfer::Transfer;
 
 /// The engine of one rank.
 pub(crate) struct Engine {
@@ -58,23 +60,23 @@ pub(crate) struct Engine {
     inbound: Vec<Inbound>,
     /// By destination.
     outbound: Vec<Outbound>,
-    /// The sources that have ever sent something, in the order in which they were noticed.
+    /// The sources that have ever sent something, in the order in which they were found.
     active: Vec<usize>,
     /// The destinations with something queued.
     queued: Vec<usize>,
     operations: Operations,
     posted: PostedQueue,
     unexpected: UnexpectedQueue,
-    attach: Attach,
-    transfers: Vec<Transfer>,
-    /// Messages in place whose receives have not been asked for their end.
-    loans: Vec<(Request, Loan)>,
+    cma: Cma,
+    co_copies: Vec<CoCopy>,
+    /// In-place messages whose receives have not been asked for their end.
+    in_place: Vec<(Request, InPlaceMessage)>,
     calls: Calls,
-    /// How many looks in a row have moved nothing.
-    fruitless_looks: u32,
-    /// Whether this look may leave messages in their rings.
-    may_leave: bool,
-    /// Set by the first error that cannot be mended; every later call returns it.
+    /// How many polls in a row have moved nothing.
+    idle_polls: u32,
+    /// Whether this poll may leave messages in their rings.
+    may_defer_copy: bool,
+    /// The first error that cannot be mended; every later call returns it.
     failure: Option<contract::Error>,
     /// Last, because everything above may point into it.
     segment: Segment,
@@ -88,10 +90,10 @@ struct Inbound {
 
 struct Outbound {
     ring: Producer,
-    /// Whether the receiver has been told to look at this ring.
-    announced: bool,
-    /// Messages that were offered and not yet answered.
-    offered: u32,
+    /// Whether the receiver has been told to poll this ring.
+    receiver_knows: bool,
+    /// RTS that were sent and not yet answered.
+    pending_rts: u32,
     queue: std::collections::VecDeque<Outgoing>,
 }
 
@@ -102,21 +104,21 @@ impl Engine {
         let choices = segment.header().choices();
         let probe = Probe::publish(&segment, me);
         segment.block(me).set_processor(system::only_processor());
-        segment.header().count_attached();
+        segment.header().count_joined();
         segment.header().wait_for_all(segment.ranks());
-        let attach = match choices.cross_memory_attach {
+        let cma = match choices.cross_memory_attach {
             true => probe.try_neighbour(&segment, me),
-            false => Attach::Forbidden,
+            false => Cma::Forbidden,
         };
         // From here on nobody reads what was published.
-        let attach = attach.agree(&segment);
+        let cma = cma.agree(&segment);
         let ranks = segment.ranks();
         let outbound = (0..ranks)
             .map(|receiver| Outbound {
                 // SAFETY: the segment maps the ring, outlives the engine's use of it, and gave it to no other sender.
                 ring: unsafe { Producer::new(segment.ring(me, receiver)) },
-                announced: false,
-                offered: 0,
+                receiver_knows: false,
+                pending_rts: 0,
                 queue: Default::default(),
             })
             .collect();
@@ -125,18 +127,18 @@ impl Engine {
             choices,
             inbound: (0..ranks).map(|_| Inbound::default()).collect(),
             outbound,
-            // Room for all at once: whichever of them is busy first, nothing is allocated in the midst of messages.
+            // Room for all ranks, so that nothing is allocated later, whichever of them is busy first.
             active: Vec::with_capacity(ranks),
             queued: Vec::with_capacity(ranks),
             operations: Operations::default(),
             posted: PostedQueue::default(),
             unexpected: UnexpectedQueue::with_room(),
-            attach,
-            transfers: Vec::new(),
-            loans: Vec::new(),
+            cma,
+            co_copies: Vec::new(),
+            in_place: Vec::new(),
             calls: Calls::default(),
-            fruitless_looks: 0,
-            may_leave: false,
+            idle_polls: 0,
+            may_defer_copy: false,
             failure: None,
             segment,
         }
@@ -166,16 +168,16 @@ impl Engine {
         unsafe { Team::new(members, self.me, boards, sharing) }
     }
 
-    /// Whether ranks have to take turns.
+    /// Whether there are more ranks than processors.
     #[inline]
-    pub(crate) fn shares_processors(&self) -> bool {
+    pub(crate) fn is_oversubscribed(&self) -> bool {
         !self.choices.every_rank_has_a_processor
     }
 
     /// What a team of these ranks knows of their processors.
     pub(crate) fn sharing(&self, members: &[usize]) -> Sharing {
         let processor = |place: usize| self.segment.block(members[place]).processor();
-        if !self.shares_processors() {
+        if !self.is_oversubscribed() {
             return Sharing::No;
         }
         let all: Option<Vec<u32>> = (0..members.len()).map(processor).collect();
@@ -196,7 +198,7 @@ impl Engine {
             ("waiting".into(), waiting.into()),
             (
                 "eager limit".into(),
-                format!("{eager_limit_bytes} bytes; {DIRECT_FROM_BYTES} from an arena"),
+                format!("{eager_limit_bytes} bytes; {ARENA_RENDEZVOUS_FROM_BYTES} from an arena"),
             ),
             (
                 "ring".into(),
@@ -206,21 +208,24 @@ impl Engine {
                     ring_bytes
                 ),
             ),
-            ("cross-memory attach".into(), self.attach.describe()),
+            ("cross-memory attach".into(), self.cma.describe()),
             (
                 "shared arenas".into(),
                 if self.segment.has_arenas() { "yes" } else { "no (limit on addresses)" }.into(),
             ),
             (
                 FabricDescription::ONE_COPY_FROM.into(),
-                format!("{} bytes, from an arena", DIRECT_FROM_BYTES + 1),
+                format!("{} bytes, from an arena", ARENA_RENDEZVOUS_FROM_BYTES + 1),
             ),
-            (FabricDescription::BOTH_COPY_FROM.into(), format!("{SHARED_FROM_BYTES} bytes")),
+            (
+                FabricDescription::BOTH_COPY_FROM.into(),
+                format!("{RECEIVER_ASKS_HELP_FROM_BYTES} bytes"),
+            ),
         ])
     }
 
-    /// Refuses every call after a failure that cannot be mended: memory of the call that failed may be gone, and must not
-    /// be touched any more.
+    /// Refuses every call after a failure that cannot be mended: memory of the call that failed may be gone,
+    /// and must not be touched any more.
     #[inline]
     pub(crate) fn check_alive(&self) -> Result<()> {
         match &self.failure {
@@ -230,7 +235,7 @@ impl Engine {
     }
 
     pub(crate) fn fail(&mut self, error: contract::Error) -> contract::Error {
-        self.close_transfers();
+        self.close_co_copies();
         self.failure.get_or_insert(error).clone()
     }
 
@@ -244,15 +249,15 @@ impl Engine {
 
     /// Takes in what has arrived, until `wanted` has ended, and sends on what is queued.
     fn progress(&mut self, wanted: Option<Request>) {
-        self.may_leave = false;
+        self.may_defer_copy = false;
         self.move_messages(wanted);
     }
 
-    /// The same for a look of which many follow: it may leave a message in its ring for a while that no receive accepts. Where
-    /// something depends on one look having seen everything, it is not enough.
+    /// The same for one of many polls: it may leave a message in its ring for a while that no receive
+    /// accepts. It is not enough where something depends on one poll having seen everything.
     fn progress_in_a_wait(&mut self, wanted: Option<Request>) {
-        self.may_leave = true;
-        self.fruitless_looks = self.fruitless_looks.saturating_add(1);
+        self.may_defer_copy = true;
+        self.idle_polls = self.idle_polls.saturating_add(1);
         self.move_messages(wanted);
     }
 
@@ -262,15 +267,15 @@ impl Engine {
         for index in 0..self.active.len() {
             self.drain(self.active[index], wanted);
         }
-        if !self.transfers.is_empty() {
-            self.look_at_transfers();
+        if !self.co_copies.is_empty() {
+            self.poll_co_copies();
         }
         if !self.queued.is_empty() {
             self.push_queued();
         }
     }
 
-    /// Notices ranks that have begun to send.
+    /// Finds ranks that have begun to send.
     #[inline]
     fn find_senders(&mut self) {
         for word in 0..self.size().div_ceil(64) {
@@ -280,9 +285,9 @@ impl Engine {
                 senders &= senders - 1;
                 if self.inbound[sender].ring.is_none() {
                     let place = self.segment.ring(sender, self.me);
-                    let answers = self.segment.ring(self.me, sender);
+                    let back = self.segment.ring(self.me, sender);
                     // SAFETY: as for the producers; we are the only receiver.
-                    self.inbound[sender].ring = Some(unsafe { Consumer::new(place, answers) });
+                    self.inbound[sender].ring = Some(unsafe { Consumer::new(place, back) });
                     self.active.push(sender);
                 }
             }

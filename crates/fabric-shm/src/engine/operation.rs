@@ -3,7 +3,7 @@
 use contract::{Envelope, Request, Selector};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Send { to: u32 },
     Receive(Selector),
 }
@@ -11,8 +11,8 @@ pub(super) enum Way {
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
-    pub(super) way: Way,
-    /// The user's memory: never written for a send.
+    pub(super) direction: Direction,
+    /// The user's memory; never written for a send.
     pub(super) memory: *mut u8,
     /// The length of that memory.
     pub(super) room: usize,
@@ -21,13 +21,14 @@ pub(super) struct Operation {
     /// The message, once it is known.
     pub(super) envelope: Envelope,
     pub(super) done: bool,
-    /// Whether a message is offered however short it is, so that its end says that a receive has taken it.
-    pub(super) offered: bool,
+    /// Whether a message goes by rendezvous at any length, so that its end says that a receive has taken it.
+    pub(super) rendezvous: bool,
     /// Whether a message may stay where its sender has it.
     pub(super) in_place: bool,
 }
 
-/// The operations under way. Places are used again, so that nothing is allocated once a program has reached its stride.
+/// The operations under way. Their places are used again, so that a program in its steady state allocates
+/// nothing.
 #[derive(Default)]
 pub(super) struct Operations {
     places: Vec<Operation>,
@@ -52,11 +53,11 @@ impl Operations {
         self[request].envelope
     }
 
-    /// Whether operations are under way.
+    /// The sends that are under way.
     pub(super) fn iter_sends(&self) -> impl Iterator<Item = (Request, &Operation)> {
         let sends = self.places.iter().enumerate();
         sends
-            .filter(|(_, one)| matches!(one.way, Way::Send { .. }) && !one.done)
+            .filter(|(_, one)| matches!(one.direction, Direction::Send { .. }) && !one.done)
             .map(|(index, one)| (Request(index as u32), one))
     }
 }

@@ -3,13 +3,11 @@
 use contract::{Envelope, Request, Result};
 
 use super::Engine;
-use super::copy::Far;
-use super::limits::{ATTACHED_FROM_BYTES, DIRECT_FROM_BYTES, EAGER_LIMIT_BYTES};
+use super::limits::{ARENA_RENDEZVOUS_FROM_BYTES, CMA_RENDEZVOUS_FROM_BYTES, EAGER_LIMIT_BYTES};
 use super::matching::{Contents, Unexpected};
-use super::message::kind;
-use super::operation::{Operation, Way};
-use super::transfer::place_words;
-use crate::ring::{Body, INLINE_BYTES, Payload, SHORT_BYTES, lines_for};
+use super::message::{Location, halves, kind, location_words, numbers};
+use super::operation::{Direction, Operation};
+use crate::ring::{Body, SHORT_BYTES, lines_for};
 
 /// Something for another rank that is not yet in its ring.
 pub(super) enum Outgoing {
@@ -17,22 +15,10 @@ pub(super) enum Outgoing {
     Begin(Request),
     /// The rest of a message.
     Continue(Request),
-    /// The data of an offer that was taken, for the receiver's request.
+    /// The data of a message whose RTS was answered by a CTS, for the receiver's request.
     Data(Request, u32),
     /// A cell of the protocol.
     Control(Body),
-}
-
-/// A cell's body with numbers for its payload.
-pub(super) fn numbers<const N: usize>(kind: u8, numbers: [u32; N]) -> Body {
-    let mut payload: Payload = [0; INLINE_BYTES / 4];
-    payload[..N].copy_from_slice(&numbers);
-    Body { kind, inline_bytes: 0, lines: 0, tag: 0, context: 0, payload }
-}
-
-/// A length as two words of a payload.
-pub(super) fn halves(bytes: usize) -> [u32; 2] {
-    [bytes as u32, (bytes as u64 >> 32) as u32]
 }
 
 impl Engine {
@@ -48,11 +34,12 @@ impl Engine {
         memory: *const u8,
         bytes: usize,
     ) -> Result<Request> {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { self.start_send_as(to, context, tag, memory, bytes, false) }
     }
 
-    /// Starts to send; if `offered`, the request ends only once a receive has taken the message, however short it is.
+    /// Starts to send. If `rendezvous`, the request ends only once a receive has taken the message, at any
+    /// length.
     ///
     /// # Safety
     /// As for `start_send`.
@@ -63,18 +50,18 @@ impl Engine {
         tag: u32,
         memory: *const u8,
         bytes: usize,
-        offered: bool,
+        rendezvous: bool,
     ) -> Result<Request> {
         self.check_alive()?;
         let envelope = Envelope { context, source: self.me as u32, tag, bytes, room: bytes };
         let request = self.operations.start(Operation {
-            way: Way::Send { to: to as u32 },
+            direction: Direction::Send { to: to as u32 },
             memory: memory.cast_mut(),
             room: bytes,
             moved: 0,
             envelope,
             done: false,
-            offered,
+            rendezvous,
             in_place: false,
         });
         if to == self.me {
@@ -85,10 +72,10 @@ impl Engine {
         Ok(request)
     }
 
-    /// Tries the fastest way: a message that fits one cell and its lines, straight into the ring.
+    /// Tries the shortest path: a message that fits one cell and its lines, straight into the ring.
     #[inline(always)]
     pub(super) fn send_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
-        if data.len() > ATTACHED_FROM_BYTES && self.attaches_early(to) {
+        if data.len() > CMA_RENDEZVOUS_FROM_BYTES && self.uses_cma_early(to) {
             return false;
         }
         let outbound = &mut self.outbound[to];
@@ -98,7 +85,7 @@ impl Engine {
         if data.len() > outbound.ring.fragment_bytes() {
             return self.send_fragments_now(to, context, tag, data);
         }
-        if data.len() > DIRECT_FROM_BYTES
+        if data.len() > ARENA_RENDEZVOUS_FROM_BYTES
             && self.segment.offset_in_arenas(data.as_ptr(), data.len()).is_some()
         {
             return false;
@@ -108,7 +95,7 @@ impl Engine {
                 return false;
             }
         } else {
-            let mut back = self.inbound[to].ring.as_mut();
+            let mut back = self.inbound[to].ring.as_mut().map(|ring| &mut ring.lines);
             if !outbound.ring.has_room_for(lines_for(data.len()), back.as_deref()) {
                 return false;
             }
@@ -120,7 +107,8 @@ impl Engine {
         true
     }
 
-    /// The same for a message of several fragments, if the ring has room for all of them: then it need not become a request.
+    /// The same for a message of several fragments, if the ring has room for all of them. Then the message
+    /// need not become a request. See docs/measurements.md#fragments-without-a-request.
     #[inline(never)]
     fn send_fragments_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
         if data.len() > self.eager_limit_bytes(to)
@@ -139,23 +127,24 @@ impl Engine {
         true
     }
 
-    /// The longest message to `to` from memory of this process alone that is not offered first.
+    /// The longest message to `to` that goes eagerly, from memory outside the arenas.
     fn eager_limit_bytes(&self, to: usize) -> usize {
-        match self.attaches_early(to) {
-            true => ATTACHED_FROM_BYTES,
+        match self.uses_cma_early(to) {
+            true => CMA_RENDEZVOUS_FROM_BYTES,
             false => EAGER_LIMIT_BYTES.max(self.outbound[to].ring.byte_count()),
         }
     }
 
-    /// Whether messages of medium length are to be read by their receiver now, instead of going through the ring.
-    fn attaches_early(&self, to: usize) -> bool {
-        self.attach.is_fast() && (self.outbound[to].offered == 0 || !self.posted.is_empty())
+    /// Whether messages of medium length go by rendezvous for cross-memory attach, instead of through the
+    /// ring.
+    fn uses_cma_early(&self, to: usize) -> bool {
+        self.cma.is_fast() && (self.outbound[to].pending_rts == 0 || !self.posted.is_empty())
     }
 
-    /// An offer to a rank was answered.
-    pub(super) fn offer_ended(&mut self, request: Request) {
-        if let Way::Send { to } = self.operations[request].way {
-            self.outbound[to as usize].offered -= 1;
+    /// An RTS was answered by a CTS or a FIN.
+    pub(super) fn rts_answered(&mut self, request: Request) {
+        if let Direction::Send { to } = self.operations[request].direction {
+            self.outbound[to as usize].pending_rts -= 1;
         }
     }
 
@@ -183,12 +172,12 @@ impl Engine {
         while index < self.queued.len() {
             let to = self.queued[index];
             self.push_to(to);
-            // `push_to` takes `to` out of the list once its queue is empty, and the last moves to its place.
+            // `push_to` takes `to` out of the list once its queue is empty, and the others move up.
             index += usize::from(self.queued.get(index) == Some(&to));
         }
     }
 
-    /// Sends to `to` what there is room for.
+    /// Sends as much to `to` as there is room for.
     fn push_to(&mut self, to: usize) {
         while let Some(outgoing) = self.outbound[to].queue.pop_front() {
             if let Some(rest) = self.push_one(to, outgoing) {
@@ -199,7 +188,7 @@ impl Engine {
         self.queued.retain(|&queued| queued != to);
     }
 
-    /// Sends one thing, and returns what is left of it if the ring is full.
+    /// Sends one thing; returns what is left of it if the ring is full.
     fn push_one(&mut self, to: usize, outgoing: Outgoing) -> Option<Outgoing> {
         match outgoing {
             Outgoing::Control(body) => {
@@ -221,11 +210,11 @@ impl Engine {
 
     /// The first cell of a message.
     fn begin(&mut self, to: usize, request: Request) -> Option<Outgoing> {
-        let Operation { envelope, memory, room, offered, .. } = self.operations[request];
-        // SAFETY: the caller of `start_send` promised it.
+        let Operation { envelope, memory, room, rendezvous, .. } = self.operations[request];
+        // SAFETY: the caller of `start_send` promised `room` readable bytes.
         let data = unsafe { std::slice::from_raw_parts(memory, room) };
         let (tag, context) = (envelope.tag, envelope.context);
-        if room <= SHORT_BYTES && !offered {
+        if room <= SHORT_BYTES && !rendezvous {
             if !self.outbound[to].ring.push_short((kind::SHORT, tag, context), data) {
                 return Some(Outgoing::Begin(request));
             }
@@ -234,12 +223,12 @@ impl Engine {
             return None;
         }
         let [low, high] = halves(room);
-        let place = self.place_of(memory, room);
-        let limit = match place {
-            Far::Arena(_) => DIRECT_FROM_BYTES,
-            Far::Address(_) => self.eager_limit_bytes(to),
+        let location = self.location_of(memory, room);
+        let limit = match location {
+            Location::Arena(_) => ARENA_RENDEZVOUS_FROM_BYTES,
+            Location::Address(_) => self.eager_limit_bytes(to),
         };
-        if room <= limit && !offered {
+        if room <= limit && !rendezvous {
             return self.push_fragment(to, request, |bytes| Body {
                 tag,
                 context,
@@ -249,15 +238,15 @@ impl Engine {
         if !self.outbound[to].ring.has_room() {
             return Some(Outgoing::Begin(request));
         }
-        self.outbound[to].offered += 1;
-        let [flag, place_low, place_high] = place_words(place);
-        let offer = [low, high, request.0, flag, place_low, place_high];
-        self.push_cell(to, Body { tag, context, ..numbers(kind::OFFER, offer) }, &[]);
+        self.outbound[to].pending_rts += 1;
+        let [flag, location_low, location_high] = location_words(location);
+        let rts = [low, high, request.0, flag, location_low, location_high];
+        self.push_cell(to, Body { tag, context, ..numbers(kind::RTS, rts) }, &[]);
         None
     }
 
-    /// Pushes as much of a message, `before` bytes of which have gone, as there is room for, and says how much has gone then. The
-    /// first cell is `first`'s, given its bytes.
+    /// Pushes as much of a message as there is room for, where `before` bytes have gone already. Returns how
+    /// many have gone now. `first` makes the first cell, from the number of bytes in it.
     #[inline]
     fn push_fragments(
         &mut self,
@@ -271,7 +260,7 @@ impl Engine {
         while moved < data.len() {
             let ring = &mut self.outbound[to].ring;
             let bytes = ring.next_fragment_bytes(far_ahead, moved, data.len() - moved);
-            let back = self.inbound[to].ring.as_ref();
+            let back = self.inbound[to].ring.as_ref().map(|ring| &ring.lines);
             if !ring.has_room_for(lines_for(bytes), back) {
                 break;
             }
@@ -286,7 +275,8 @@ impl Engine {
         moved
     }
 
-    /// As much of a request's data as there is room for. The first cell is `first`'s, given its bytes.
+    /// Pushes as much of a request's data as there is room for. `first` makes the first cell, from the number
+    /// of bytes in it.
     fn push_fragment(
         &mut self,
         to: usize,
@@ -298,8 +288,8 @@ impl Engine {
         let data = unsafe { std::slice::from_raw_parts(memory, room) };
         let moved = self.push_fragments(to, data, before, &first);
         if moved > before {
-            // Whoever waits for this to go out need not copy yet what waits to come in.
-            self.fruitless_looks = 0;
+            // A rank that waits for its own sends need not copy yet what waits to come in.
+            self.idle_polls = 0;
         }
         let operation = &mut self.operations[request];
         operation.moved = moved;
@@ -318,28 +308,29 @@ impl Engine {
     }
 
     fn push_cell(&mut self, to: usize, body: Body, data: &[u8]) {
-        self.outbound[to].ring.push(body, data, self.inbound[to].ring.as_mut());
+        let back = self.inbound[to].ring.as_mut().map(|ring| &mut ring.lines);
+        self.outbound[to].ring.push(body, data, back);
         self.after_push(to);
     }
 
     #[inline(always)]
     fn after_push(&mut self, to: usize) {
-        if !self.outbound[to].announced {
-            self.outbound[to].announced = true;
+        if !self.outbound[to].receiver_knows {
+            self.outbound[to].receiver_knows = true;
             self.segment.block(to).add_sender(self.me);
         }
         self.wake(to);
     }
 
     fn send_to_self(&mut self, request: Request) {
-        let Operation { envelope, memory, room, offered, .. } = self.operations[request];
+        let Operation { envelope, memory, room, rendezvous, .. } = self.operations[request];
         if let Some(receive) = self.posted.take(&envelope) {
             self.copy_to_self(request, receive);
             return;
         }
-        let contents = if room <= EAGER_LIMIT_BYTES && !offered {
+        let contents = if room <= EAGER_LIMIT_BYTES && !rendezvous {
             self.operations[request].done = true;
-            // SAFETY: the caller of `start_send` promised it.
+            // SAFETY: the caller of `start_send` promised `room` readable bytes.
             Contents::Copy(unsafe { std::slice::from_raw_parts(memory, room) }.to_vec())
         } else {
             Contents::Own(request)

@@ -1,6 +1,7 @@
+use super::byte_ring::ByteRing;
 use super::*;
 
-mod answers;
+mod reverse_path;
 
 /// A ring of its own memory.
 struct Memory {
@@ -30,12 +31,14 @@ impl Memory {
             credit: &raw const *self.credit,
             cells: self.cells.as_ptr(),
             cell_count: self.cells.len() as u32,
-            bytes: self.bytes.as_mut_ptr(),
-            line_count: (self.bytes.len() / LINE_BYTES) as u32,
+            lines: ByteRing {
+                start: self.bytes.as_mut_ptr(),
+                line_count: (self.bytes.len() / LINE_BYTES) as u32,
+            },
         }
     }
 
-    /// Both ends of a ring that nothing is answered in.
+    /// Both ends of a ring that carries no reverse-path payloads.
     fn ends(&mut self) -> (End<Producer>, End<Consumer>) {
         let place = self.place();
         // SAFETY: `self` is that memory, zero at first, and has no other ends.
@@ -49,12 +52,12 @@ fn body(tag: u32, first: u32) -> Body {
     Body { kind: 1, inline_bytes: 4, lines: 0, tag, context: 0, payload }
 }
 
-/// Gives up the oldest message, no answer, of a ring whose receiver sends nothing.
+/// Gives up the oldest message of a ring whose receiver sends nothing.
 #[cfg(not(loom))]
 fn pop(consumer: &mut Consumer) -> bool {
     let mut unused = Memory::new(2, 8);
     let found = *consumer.peek().unwrap();
-    consumer.pop(&found, 0, &mut unused.ends().0.0)
+    consumer.pop(&found, 0, &mut unused.ends().0.0.lines)
 }
 
 /// The next message, once it is there.
@@ -95,7 +98,8 @@ fn messages_arrive_whole_and_in_order_in_every_interleaving() {
     });
 }
 
-/// Messages of one cell and of two in a ring of two: in every order, the second cell's bytes are there with the first's.
+/// Messages of one cell and of two in a ring of two: in every order, the second cell's bytes are there with
+/// the first's.
 #[cfg(loom)]
 #[test]
 fn messages_of_two_cells_arrive_whole_in_every_interleaving() {

@@ -1,4 +1,4 @@
-//! The record of what ended a run early: the first failure wins, and every waiting rank looks here.
+//! The record of what ended a run early: the first failure wins, and every rank that waits long checks it.
 
 use crate::primitive::{AtomicU32, Ordering};
 use std::sync::atomic::AtomicU8;

@@ -2,15 +2,15 @@
 
 use crate::primitive::{AtomicU64, Ordering};
 
-/// Which collective a rank is in: the number of the call (high half) and what it is (low half), in one word so that
+/// Which collective a rank is in: the number of the call (high half) and its call id (low half), in one word so that
 /// the others never see halves of two calls.
 #[repr(C, align(64))]
 pub(crate) struct CallWord(AtomicU64);
 
 impl CallWord {
-    pub(crate) fn publish(&self, number: u32, signature: u32) {
+    pub(crate) fn publish(&self, number: u32, call_id: u32) {
         // Release, partner of the acquire in `read`.
-        self.0.store(u64::from(number) << 32 | u64::from(signature), Ordering::Release);
+        self.0.store(u64::from(number) << 32 | u64::from(call_id), Ordering::Release);
     }
 
     #[inline]

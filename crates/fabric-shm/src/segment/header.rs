@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
+use super::Choices;
 use super::abort::Abort;
 use super::call::CallWord;
-use super::help::{HelpSlot, SLOTS};
-use super::layout::MAXIMUM_RANKS;
-use super::{Choices, Layout};
+use super::help::{HELP_SLOTS, HelpSlot};
+use super::layout::{Layout, MAXIMUM_RANKS};
+use crate::board::Board;
+use crate::clock::ClockParameters;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 use crate::system;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
-/// Changes with anything that two builds would have to agree on. Sizes and places are compared besides.
+/// Changes with anything that two builds would have to agree on. Sizes and places are compared too.
 const VERSION: u32 = 8;
 const BUILD_BOTH: &str = "build the launcher and the program (or libmpi_abi) from the same sources";
 
@@ -26,32 +28,32 @@ pub(crate) struct Header {
     version: AtomicU32,
     ranks: AtomicU32,
     job_bytes: AtomicU64,
-    /// Of the layout, as the launcher knows it.
+    /// The fingerprint of the layout, as the launcher knows it.
     fingerprint: AtomicU64,
     choices: AtomicU32,
-    /// How many ranks have mapped the segment; those who wait for all of them sleep on it.
-    attached: AtomicU32,
+    /// How many ranks have mapped the segment. Ranks that wait for all of them sleep on it.
+    joined: AtomicU32,
     /// How many have left.
     left: AtomicU32,
-    opinions: Opinions,
+    cma_votes: CmaVotes,
     clock: ClockWords,
     pub(crate) abort: Abort,
     /// Eight words in one line, for measuring the hardware.
     pub(crate) shared_line: SharedWords,
 }
 
-/// What the ranks have found of reading each other's memory through the kernel.
+/// The ranks' votes on cross-memory attach.
 #[repr(C)]
-struct Opinions {
+struct CmaVotes {
     fast: AtomicU32,
     impossible: AtomicU32,
-    /// How many have given theirs; those who wait for all of them sleep on it.
+    /// How many have voted. Ranks that wait for all of them sleep on it.
     given: AtomicU32,
 }
 
-/// What a rank, or all of them, think of reading another's memory through the kernel, beside copying twice.
+/// What a rank, or all of them, found of cross-memory attach, compared with two copies through the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opinion {
+pub(crate) enum CmaVote {
     Impossible,
     Slow,
     Fast,
@@ -71,24 +73,11 @@ struct ClockWords {
     resolution_ps: AtomicU64,
 }
 
-/// How ranks read the time, the same for all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ClockParameters {
-    /// Whether to read the processor's counter; else the system's monotonic clock, in nanoseconds.
-    pub(crate) counter: bool,
-    /// The reading at time zero.
-    pub(crate) epoch: u64,
-    /// Picoseconds in a tick, times 2^32.
-    pub(crate) ps_per_tick_scaled: u64,
-    /// The smallest step seen between two readings.
-    pub(crate) resolution_ps: u64,
-}
-
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum State {
-    /// Not yet attached.
+    /// It has not joined yet.
     Starting = 0,
     /// Running its program.
     Alive = 1,
@@ -96,7 +85,8 @@ pub(crate) enum State {
     Finished = 2,
     /// Its program failed, or it died.
     Failed = 3,
-    /// Sends nothing of its own any more and takes nothing, but still serves what others do together with it.
+    /// It sends nothing of its own any more and takes nothing, but still serves what others do together with
+    /// it.
     Leaving = 4,
 }
 
@@ -109,19 +99,19 @@ pub(crate) struct RankBlock {
     processor: AtomicU32,
     /// An address in its process from which the others may try to read.
     probe: AtomicU64,
-    /// 1 once it has written what its neighbour reads to see how fast that goes.
+    /// 1 once it has written what its neighbour reads to measure the ring.
     probe_written: AtomicU32,
     sleep: SleepWord,
     senders: Senders,
     call: CallWord,
-    slots: [HelpSlot; SLOTS],
+    help_slots: [HelpSlot; HELP_SLOTS],
 }
 
 /// 1 while the rank sleeps or is about to. Written by its owner and by those who wake it.
 #[repr(C, align(64))]
 pub(crate) struct SleepWord(pub(crate) AtomicU32);
 
-/// A bit for each rank that ever sent something, set once: the receiver looks at no other ring, so that the pages of
+/// A bit for each rank that ever sent something, set once. The receiver polls no other ring, so the pages of
 /// unused rings are never touched.
 #[repr(C, align(64))]
 struct Senders([AtomicU64; MAXIMUM_RANKS / 64]);
@@ -131,11 +121,11 @@ impl Header {
         let choices = EVERY_RANK_HAS_A_PROCESSOR * u32::from(choices.every_rank_has_a_processor)
             + CROSS_MEMORY_ATTACH * u32::from(choices.cross_memory_attach)
             + ARENAS * u32::from(choices.arenas);
-        // No rank has been started, so nobody reads yet: the order does not matter.
+        // No rank has been started, so nobody reads yet, and the order does not matter.
         self.choices.store(choices, Ordering::Relaxed);
         self.ranks.store(layout.ranks() as u32, Ordering::Relaxed);
         self.job_bytes.store(layout.job_bytes() as u64, Ordering::Relaxed);
-        self.fingerprint.store(layout.fingerprint(), Ordering::Relaxed);
+        self.fingerprint.store(fingerprint(layout), Ordering::Relaxed);
         self.version.store(VERSION, Ordering::Relaxed);
         self.magic.store(MAGIC, Ordering::Release);
     }
@@ -155,7 +145,7 @@ impl Header {
             return Err(format!("the memory handed down says that there are {ranks} ranks"));
         }
         let layout = Layout::new(ranks, self.job_bytes.load(Ordering::Relaxed) as usize);
-        if self.fingerprint.load(Ordering::Relaxed) != layout.fingerprint() {
+        if self.fingerprint.load(Ordering::Relaxed) != fingerprint(&layout) {
             return Err(format!(
                 "the launcher lays the shared memory out differently than this program does: {BUILD_BOTH}"
             ));
@@ -182,10 +172,10 @@ impl Header {
         }
     }
 
-    /// Counts one rank more, and wakes those who wait for the last.
-    pub(crate) fn count_attached(&self) {
-        self.attached.fetch_add(1, Ordering::AcqRel);
-        system::futex_wake(&self.attached, i32::MAX);
+    /// Counts one more rank that has joined, and wakes those who wait for the last.
+    pub(crate) fn count_joined(&self) {
+        self.joined.fetch_add(1, Ordering::AcqRel);
+        system::futex_wake(&self.joined, i32::MAX);
     }
 
     /// Counts a rank that has left.
@@ -199,33 +189,34 @@ impl Header {
         self.left.load(Ordering::Acquire)
     }
 
-    /// Whether any rank has attached.
+    /// Whether any rank has joined.
     pub(crate) fn has_been_joined(&self) -> bool {
-        self.attached.load(Ordering::Acquire) > 0
+        self.joined.load(Ordering::Acquire) > 0
     }
 
-    /// Sleeps until all `ranks` ranks have attached or the run is given up.
+    /// Sleeps until all `ranks` ranks have joined or the run is given up.
     pub(crate) fn wait_for_all(&self, ranks: usize) {
         loop {
-            // Acquire, partner of `count_attached`: what each rank wrote before it counted itself is seen after.
-            let attached = self.attached.load(Ordering::Acquire);
-            if attached as usize >= ranks || self.abort.is_raised() {
+            // Acquire, partner of `count_joined`: what each rank wrote before it counted itself is seen after.
+            let joined = self.joined.load(Ordering::Acquire);
+            if joined as usize >= ranks || self.abort.is_raised() {
                 return;
             }
-            system::futex_wait(&self.attached, attached, Duration::from_millis(50));
+            system::futex_wait(&self.joined, joined, Duration::from_millis(50));
         }
     }
 
-    /// Gives this rank's opinion, waits for all others', and says what they come to: more than half of them, if none
-    /// objects. Of two each may so keep both from attaching, which loses less where it is wrong than attaching does.
-    pub(crate) fn share_opinion(&self, own: Opinion, ranks: usize) -> Opinion {
-        let Opinions { fast, impossible, given } = &self.opinions;
+    /// Gives this rank's vote, waits for all others', and returns the result: fast if more than half found it
+    /// fast and for nobody it is impossible. Of two ranks each can prevent cross-memory attach, which loses
+    /// less where it is wrong than using it does.
+    pub(crate) fn vote_on_cma(&self, own: CmaVote, ranks: usize) -> CmaVote {
+        let CmaVotes { fast, impossible, given } = &self.cma_votes;
         match own {
-            Opinion::Fast => fast.fetch_add(1, Ordering::Relaxed),
-            Opinion::Impossible => impossible.fetch_add(1, Ordering::Relaxed),
-            Opinion::Slow => 0,
+            CmaVote::Fast => fast.fetch_add(1, Ordering::Relaxed),
+            CmaVote::Impossible => impossible.fetch_add(1, Ordering::Relaxed),
+            CmaVote::Slow => 0,
         };
-        // Release, partner of the acquire below: whoever has counted all sees all opinions.
+        // Release, partner of the acquire below: whoever has counted all sees all votes.
         given.fetch_add(1, Ordering::AcqRel);
         system::futex_wake(given, i32::MAX);
         loop {
@@ -236,9 +227,9 @@ impl Header {
             system::futex_wait(given, found, Duration::from_millis(50));
         }
         match (fast.load(Ordering::Relaxed) as usize, impossible.load(Ordering::Relaxed)) {
-            (_, 1..) => Opinion::Impossible,
-            (votes, 0) if 2 * votes > ranks => Opinion::Fast,
-            _ => Opinion::Slow,
+            (_, 1..) => CmaVote::Impossible,
+            (votes, 0) if 2 * votes > ranks => CmaVote::Fast,
+            _ => CmaVote::Slow,
         }
     }
 
@@ -271,6 +262,32 @@ impl Header {
     }
 }
 
+/// A number that differs where two builds lay things out differently. It depends on every size and place that
+/// both must share.
+fn fingerprint(layout: &Layout) -> u64 {
+    let last = layout.ranks() - 1;
+    let ring = layout.ring(last, last);
+    let parts = [
+        layout.ranks(),
+        layout.job_bytes(),
+        layout.cells_per_ring() as usize,
+        layout.lines_per_ring() as usize,
+        size_of::<Header>(),
+        size_of::<RankBlock>(),
+        size_of::<Board>(),
+        layout.block_offset(last),
+        layout.board_offset(last),
+        ring.credit,
+        ring.cells,
+        ring.bytes,
+        layout.segment_bytes(),
+        layout.arena_bytes(),
+    ];
+    // FNV-1a, a word at a time.
+    let mix = |hash: u64, part: usize| (hash ^ part as u64).wrapping_mul(0x0100_0000_01b3);
+    parts.into_iter().fold(0xcbf2_9ce4_8422_2325, mix)
+}
+
 impl RankBlock {
     pub(crate) fn state(&self) -> State {
         // Acquire, partner of `set_state`: whatever the rank sent before it finished is in its rings.
@@ -300,7 +317,7 @@ impl RankBlock {
         self.processor.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Says where this rank runs, before it says that it has attached.
+    /// Says where this rank runs, before it joins.
     pub(crate) fn set_processor(&self, processor: Option<u32>) {
         self.processor.store(processor.map_or(0, |one| one + 1), Ordering::Relaxed);
     }
@@ -328,9 +345,9 @@ impl RankBlock {
         &self.call
     }
 
-    /// A place for sharing the copying of a message that this rank receives.
-    pub(crate) fn slot(&self, slot: usize) -> &HelpSlot {
-        &self.slots[slot]
+    /// A slot for the co-copy of a message that this rank receives.
+    pub(crate) fn help_slot(&self, slot: usize) -> &HelpSlot {
+        &self.help_slots[slot]
     }
 
     pub(crate) fn sleep_word(&self) -> &AtomicU32 {
@@ -346,7 +363,7 @@ impl RankBlock {
 
     /// Says that `sender` has begun to send to this rank.
     pub(crate) fn add_sender(&self, sender: usize) {
-        // Release: the receiver's acquire in `senders` comes before it first looks at the ring.
+        // Release: the receiver's acquire in `senders` comes before it first polls the ring.
         self.senders.0[sender / 64].fetch_or(1 << (sender % 64), Ordering::Release);
     }
 

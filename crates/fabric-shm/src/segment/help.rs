@@ -1,22 +1,22 @@
-//! Where two ranks share the copying of one long message.
+//! The help slot: where two ranks divide the co-copy of one long message.
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
 /// How many receives of one rank may have helpers at once.
-pub(crate) const SLOTS: usize = 16;
+pub(crate) const HELP_SLOTS: usize = 16;
 
 /// A counter of chunks, in the block of the receiving rank.
 #[repr(C, align(64))]
 pub(crate) struct HelpSlot {
-    /// The generation (high half) and the chunks that nobody has claimed (low half). The generation keeps a helper that
-    /// comes too late away from the next message.
+    /// The generation (high half) and the number of chunks that nobody has claimed (low half). The generation
+    /// keeps a helper that comes too late away from the next message.
     claim: AtomicU64,
     /// Chunks that the helper has copied.
     done: AtomicU32,
 }
 
 impl HelpSlot {
-    /// Begins a message of `chunks` chunks; gives its generation. Only the owner calls it.
+    /// Begins a message of `chunks` chunks; returns its generation. Only the owner calls it.
     pub(crate) fn open(&self, chunks: u32) -> u32 {
         let generation = ((self.claim.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
         self.done.store(0, Ordering::Relaxed);
@@ -25,17 +25,17 @@ impl HelpSlot {
         generation
     }
 
-    /// Takes a chunk of that generation, the last one first.
+    /// Claims a chunk of that generation, the last one first.
     pub(crate) fn claim(&self, generation: u32) -> Option<u32> {
-        let taken = self.claim.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+        let claimed = self.claim.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
             let left = word as u32;
             let current = (word >> 32) as u32 == generation;
             (current && left > 0).then(|| word - 1)
         });
-        taken.ok().map(|word| word as u32 - 1)
+        claimed.ok().map(|word| word as u32 - 1)
     }
 
-    /// Lets nobody claim any more.
+    /// Ends the claims of that generation.
     pub(crate) fn close(&self, generation: u32) {
         self.claim.store(u64::from(generation.wrapping_add(1)) << 32, Ordering::Release);
     }

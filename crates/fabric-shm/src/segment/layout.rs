@@ -1,16 +1,14 @@
-//! Where each thing lies in the segment. Every other part asks here.
+//! Where each thing lies in the segment. Everything else asks here.
 
-use super::header::{Header, RankBlock};
-use crate::board::{BOARD_BYTES, Board};
+use crate::board::BOARD_BYTES;
 use crate::ring::LINE_BYTES;
+use crate::system::PAGE_BYTES;
 
 /// The most ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with the square
 /// (1024 ranks: under 3 GiB of addresses, of which only the rings in use take memory).
 pub const MAXIMUM_RANKS: usize = 1024;
 
-pub(crate) const PAGE_BYTES: usize = 4096;
-
-/// What the rings that lead to one rank may take together, so that memory grows linearly even where every rank talks to
+/// What the rings to one rank may take together, so that memory grows linearly even where every rank talks to
 /// every other.
 const INBOUND_BYTES_PER_RANK: usize = 1 << 20;
 
@@ -40,10 +38,11 @@ impl Layout {
     /// If `ranks` is zero or above [`MAXIMUM_RANKS`], which the launcher has refused by then.
     pub(crate) fn new(ranks: usize, job_bytes: usize) -> Self {
         assert!((1..=MAXIMUM_RANKS).contains(&ranks));
-        let share = INBOUND_BYTES_PER_RANK / ranks.next_power_of_two();
-        // A quarter of a small share for cells, the rest for bytes; more than 256 cells or 256 KiB gains nothing.
-        let cells = (share / 4 / LINE_BYTES).clamp(8, 256);
-        let lines = (share / 2 / LINE_BYTES).clamp(8, 4096);
+        let inbound_bytes = INBOUND_BYTES_PER_RANK / ranks.next_power_of_two();
+        // A quarter for cells, half for bytes. More than 256 cells or 256 KiB gains nothing. See
+        // docs/measurements.md#size-of-rings.
+        let cells = (inbound_bytes / 4 / LINE_BYTES).clamp(8, 256);
+        let lines = (inbound_bytes / 2 / LINE_BYTES).clamp(8, 4096);
         Layout { ranks, job_bytes, cells, lines }
     }
 
@@ -73,7 +72,7 @@ impl Layout {
         PAGE_BYTES * (1 + self.ranks)
     }
 
-    /// What a rank shows in the collectives of all ranks.
+    /// The board of a rank for the collectives of all ranks.
     pub(crate) fn board_offset(&self, rank: usize) -> usize {
         assert!(rank < self.ranks);
         self.boards_offset() + rank * BOARD_BYTES
@@ -91,7 +90,7 @@ impl Layout {
         LINE_BYTES * (1 + self.cells + self.lines)
     }
 
-    /// The rings to one receiver lie together: it is the one that reads them all.
+    /// The rings to one receiver lie together, for it polls them all.
     pub(crate) fn ring(&self, sender: usize, receiver: usize) -> RingOffsets {
         assert!(sender < self.ranks && receiver < self.ranks);
         let start = self.rings_offset() + (receiver * self.ranks + sender) * self.ring_bytes();
@@ -107,31 +106,6 @@ impl Layout {
     /// The addresses set aside for what each rank allocates.
     pub(crate) fn arena_bytes(&self) -> usize {
         ARENA_BYTES.min(ARENAS_BYTES / self.ranks.next_power_of_two())
-    }
-
-    /// A number that differs where two builds lay things out differently: from every size and place that both must share.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        let last = self.ranks - 1;
-        let ring = self.ring(last, last);
-        let parts = [
-            self.ranks,
-            self.job_bytes,
-            self.cells,
-            self.lines,
-            size_of::<Header>(),
-            size_of::<RankBlock>(),
-            size_of::<Board>(),
-            self.block_offset(last),
-            self.board_offset(last),
-            ring.credit,
-            ring.cells,
-            ring.bytes,
-            self.segment_bytes(),
-            self.arena_bytes(),
-        ];
-        // FNV-1a, a word at a time.
-        let mix = |hash: u64, part: usize| (hash ^ part as u64).wrapping_mul(0x0100_0000_01b3);
-        parts.into_iter().fold(0xcbf2_9ce4_8422_2325, mix)
     }
 
     pub(crate) fn segment_bytes(&self) -> usize {
@@ -170,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_s_share_of_the_rings_does_not_grow_with_the_ranks() {
+    fn what_the_rings_to_a_rank_take_does_not_grow_with_the_ranks() {
         for ranks in [2, 8, 64, 512, MAXIMUM_RANKS] {
             let layout = Layout::new(ranks, 0);
             let besides_board = layout.segment_bytes() / ranks - BOARD_BYTES;

@@ -10,22 +10,22 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 
-pub(crate) use header::{ClockParameters, Header, Opinion, RankBlock, SharedWords, State};
-pub(crate) use help::{HelpSlot, SLOTS};
+pub(crate) use header::{CmaVote, Header, RankBlock, SharedWords, State};
+pub(crate) use help::{HELP_SLOTS, HelpSlot};
+pub(crate) use layout::Layout;
 pub use layout::MAXIMUM_RANKS;
-pub(crate) use layout::{Layout, PAGE_BYTES};
 
 use crate::arena;
 use crate::board::Board;
-use crate::ring::Place;
-use crate::system;
+use crate::ring::{ByteRing, Place};
+use crate::system::{self, PAGE_BYTES};
 
 /// What the launcher decides for a whole run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choices {
     /// Every rank has a processor to itself, so ranks may spin.
     pub(crate) every_rank_has_a_processor: bool,
-    /// Ranks may copy straight from each other's memory where the system lets them.
+    /// Ranks may copy from and to each other's memory through the kernel where it lets them.
     pub(crate) cross_memory_attach: bool,
     /// There are addresses for memory that ranks allocate and all of them see.
     pub(crate) arenas: bool,
@@ -40,8 +40,8 @@ pub(crate) struct Segment {
     arenas: Option<NonNull<u8>>,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread; everything in it is reached through atomics, or through the
-// ring's ends, which are themselves not shared.
+// SAFETY: the mapping belongs to the process, not to a thread. Everything in it is reached through atomics,
+// or through the ends of rings, which are not shared themselves.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
@@ -81,8 +81,8 @@ impl Segment {
         Ok(Segment { base, layout, memory, arenas: None })
     }
 
-    /// Maps the arenas of all ranks, and lets this process allocate from that of `rank`. A limit on addresses may forbid
-    /// it; then this rank sees nobody's arena and has none.
+    /// Maps the arenas of all ranks, and lets this process allocate from that of `rank`. A limit on addresses
+    /// may forbid it; then this rank sees nobody's arena and has none.
     pub(crate) fn open_arenas(&mut self, rank: usize) {
         let (each, all) = (self.layout.arena_bytes(), self.layout.arena_bytes() * self.ranks());
         if !self.header().choices().arenas {
@@ -123,7 +123,7 @@ impl Segment {
     /// `to` has room for `bytes`, and the rank that owns the place leaves it alone meanwhile.
     pub(crate) unsafe fn copy_from_arenas(&self, offset: usize, to: *mut u8, bytes: usize) {
         let from = self.in_arenas(offset, bytes);
-        // SAFETY: `in_arenas` checks the range; the rest is our caller's promise.
+        // SAFETY: `in_arenas` checks the range; the caller promises the rest.
         unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
     }
 
@@ -190,8 +190,10 @@ impl Segment {
                 credit: base.add(ring.credit).cast(),
                 cells: base.add(ring.cells).cast(),
                 cell_count: self.layout.cells_per_ring(),
-                bytes: base.add(ring.bytes),
-                line_count: self.layout.lines_per_ring(),
+                lines: ByteRing {
+                    start: base.add(ring.bytes),
+                    line_count: self.layout.lines_per_ring(),
+                },
             }
         }
     }
@@ -202,7 +204,7 @@ impl Segment {
         unsafe { self.base.add(self.layout.board_offset(rank)) }.cast::<Board>().as_ptr()
     }
 
-    /// Wakes every rank that sleeps, so that it looks at the state of the run.
+    /// Wakes every rank that sleeps, so that it checks the state of the run.
     pub(crate) fn wake_all(&self) {
         for rank in 0..self.ranks() {
             self.block(rank).wake();
@@ -253,9 +255,9 @@ mod tests {
     }
 
     #[test]
-    fn all_ranks_go_by_what_more_than_half_think_if_nobody_objects() {
-        use Opinion::{Fast, Impossible, Slow};
-        let cases: [(&[Opinion], Opinion); 6] = [
+    fn all_ranks_go_by_what_more_than_half_find_if_it_is_possible_for_all() {
+        use CmaVote::{Fast, Impossible, Slow};
+        let cases: [(&[CmaVote], CmaVote); 6] = [
             (&[Fast, Slow, Fast], Fast),
             (&[Slow, Slow, Fast], Slow),
             (&[Fast, Fast, Impossible], Impossible),
@@ -263,16 +265,16 @@ mod tests {
             (&[Fast, Slow], Slow),
             (&[Fast, Fast], Fast),
         ];
-        for (opinions, expected) in cases {
-            let ranks = opinions.len();
+        for (votes, expected) in cases {
+            let ranks = votes.len();
             let segment = Segment::create(ranks, &[], CHOICES).unwrap();
             let header = segment.header();
-            let found: Vec<Opinion> = std::thread::scope(|scope| {
-                let vote = |&own| scope.spawn(move || header.share_opinion(own, ranks));
-                let votes: Vec<_> = opinions.iter().map(vote).collect();
-                votes.into_iter().map(|rank| rank.join().unwrap()).collect()
+            let found: Vec<CmaVote> = std::thread::scope(|scope| {
+                let vote = |&own| scope.spawn(move || header.vote_on_cma(own, ranks));
+                let cast: Vec<_> = votes.iter().map(vote).collect();
+                cast.into_iter().map(|rank| rank.join().unwrap()).collect()
             });
-            assert_eq!(found, vec![expected; ranks], "{opinions:?}");
+            assert_eq!(found, vec![expected; ranks], "{votes:?}");
         }
     }
 

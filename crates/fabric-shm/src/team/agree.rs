@@ -3,7 +3,7 @@
 use contract::{Error, Result};
 
 use super::{Host, PIECE_BYTES, Team};
-use crate::board::{SLOTS, has_come};
+use crate::board::{SLOTS, has_reached};
 use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
 use crate::segment::State;
 
@@ -18,7 +18,7 @@ pub(super) enum Whom {
 /// What all members have to agree on.
 #[derive(Clone, Copy)]
 pub(super) struct Call {
-    pub(super) mark: u32,
+    pub(super) call_id: u32,
     /// The length of all that the call is about, or of each member's block.
     pub(super) bytes: usize,
     /// In how many steps that goes, at least one.
@@ -78,11 +78,11 @@ impl Team {
         self.tell();
     }
 
-    /// Counts a call that the members make among them by messages, and says what it is: the same `mark` at all of them.
+    /// Counts a call that the members make among them by messages, and says what it is: the same `call_id` at all of them.
     /// Gives its number.
-    pub(crate) fn count_call_by_messages(&mut self, mark: u32) -> u32 {
+    pub(crate) fn count_call_by_messages(&mut self, call_id: u32) -> u32 {
         self.made.past = self.made.past.wrapping_add(1);
-        self.board(self.me).recent_past.publish(self.made.past, mark);
+        self.board(self.me).recent_by_messages.publish(self.made.past, call_id);
         self.tell();
         self.made.past
     }
@@ -102,27 +102,28 @@ impl Team {
 
     /// A member whose call by messages of this number was another than this rank's.
     fn differing(&self, number: u32) -> Option<usize> {
-        let own = self.board(self.me).recent_past.mark(number)?;
-        let differs = |mark: u32| mark != own;
-        let mark = |other| self.board(other).recent_past.mark(number);
-        (0..self.size()).find(|&other| mark(other).is_some_and(differs))
+        let own = self.board(self.me).recent_by_messages.call_id(number)?;
+        let differs = |call_id: u32| call_id != own;
+        let call_id = |other| self.board(other).recent_by_messages.call_id(number);
+        (0..self.size()).find(|&other| call_id(other).is_some_and(differs))
     }
 
     /// Says which call this rank is in, once it has put what it puts first: whoever sees this first sees that part.
     #[inline]
-    pub(super) fn tell_call(&mut self, mark: u32) {
+    pub(super) fn tell_call(&mut self, call_id: u32) {
         self.made.told = std::mem::take(&mut self.made.counted);
         if self.made.told {
-            self.board(self.me).recent_through.publish(self.made.through, mark);
+            self.board(self.me).recent_over_boards.publish(self.made.through, call_id);
         }
     }
 
     /// A member whose call through the team of the same number is another than this rank's. Lengths show in the parts.
     pub(super) fn elsewhere(&self) -> Option<usize> {
-        let (own, number) = (self.call.mark, self.made.through);
-        let mark = |other| self.board(other).recent_through.mark(number);
-        (0..if self.made.told { self.size() } else { 0 })
-            .find(|&other| mark(other).is_some_and(|mark| !differ_in_length_only(mark, own)))
+        let (own, number) = (self.call.call_id, self.made.through);
+        let call_id = |other| self.board(other).recent_over_boards.call_id(number);
+        (0..if self.made.told { self.size() } else { 0 }).find(|&other| {
+            call_id(other).is_some_and(|call_id| !differ_in_length_only(call_id, own))
+        })
     }
 
     /// For a rank that waits in the call by messages of this number: why it waits in vain, if it does. The other members learn
@@ -152,7 +153,7 @@ impl Team {
         &mut self,
         host: &mut H,
         member: usize,
-        mark: u32,
+        call_id: u32,
         bytes: usize,
     ) -> Error {
         // Calls of one step each leave the members in step. A block for every member goes in one step up to that length.
@@ -160,28 +161,28 @@ impl Team {
         let in_step = self.call.pieces == 1 && !self.call.direct && one_step;
         self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
         let (me, other) = (self.members[self.me], self.members[member]);
-        let (own, own_bytes) = (self.call.mark, self.call.bytes);
+        let (own, own_bytes) = (self.call.call_id, self.call.bytes);
         host.disagree(
-            unequal_lengths(own, own_bytes, other, mark, bytes)
-                .unwrap_or_else(|| mismatch(me, own, other, mark)),
+            unequal_lengths(own, own_bytes, other, call_id, bytes)
+                .unwrap_or_else(|| mismatch(me, own, other, call_id)),
         )
     }
 
     /// The error of a call that a member does not take part in.
     pub(super) fn without(&self, member: usize, does: &str) -> Error {
-        let (rank, call) = (self.members[member], describe(self.call.mark));
+        let (rank, call) = (self.members[member], describe(self.call.call_id));
         Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
     }
 
     /// A member that is in another call in this step, or has ended it without the part that is waited for.
-    pub(super) fn astray(&self, whom: Whom, number: u32) -> Option<usize> {
-        let slot = number as usize % SLOTS;
+    pub(super) fn astray(&self, whom: Whom, epoch: u32) -> Option<usize> {
+        let slot = epoch as usize % SLOTS;
         let astray = |member: usize| {
             // In this order: a member puts its part before it ends the step.
-            let ended = has_come(self.board(member).progress.ended(), number);
-            let head = &self.board(member).heads[slot];
-            if head.holds(number) {
-                return head.contents() != (self.call.mark, self.call.bytes);
+            let ended = has_reached(self.board(member).progress.ended(), epoch);
+            let header = &self.board(member).headers[slot];
+            if header.holds(epoch) {
+                return header.contents() != (self.call.call_id, self.call.bytes);
             }
             ended
         };
@@ -192,12 +193,12 @@ impl Team {
         }
     }
 
-    /// A rank that has ended its program and not step `number`.
-    pub(super) fn gone_before<H: Host>(&self, host: &mut H, number: u32) -> Option<usize> {
+    /// A rank that has ended its program and not step `epoch`.
+    pub(super) fn gone_before<H: Host>(&self, host: &mut H, epoch: u32) -> Option<usize> {
         let segment = host.engine().segment();
         let gone = |member: usize| {
             let ended = segment.block(self.members[member]).state() == State::Finished;
-            ended && !has_come(self.board(member).progress.ended(), number)
+            ended && !has_reached(self.board(member).progress.ended(), epoch)
         };
         (0..self.size()).find(|&member| gone(member)).map(|member| self.members[member])
     }

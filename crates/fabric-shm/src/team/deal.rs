@@ -26,7 +26,7 @@ impl Team {
     pub(super) unsafe fn scatter_by_dealing<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: usize,
         send: *const u8,
         receive: *mut u8,
@@ -36,12 +36,12 @@ impl Team {
         let pieces = Pieces::new(each, SLOT_BYTES).in_fewest_windows();
         let outcome = self.run(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
                 if !is_root {
                     return;
                 }
-                let Some((first, window)) = pieces.ended_window(number, piece) else { return };
+                let Some((first, window)) = pieces.ended_window(epoch, piece) else { return };
                 let (start, bytes) = pieces.get_all(&window);
                 // Which call it is. That a block is there is said to its member alone.
                 (0..window.len() as u32).for_each(|step| team.publish(first.wrapping_add(step)));
@@ -50,25 +50,25 @@ impl Team {
                     // SAFETY: the bytes are within the block that our caller promised. All have ended the steps that used these
                     // slots before, and in these nobody but the root writes to any board.
                     unsafe { span.put(0, send.add(member * each + start), bytes) };
-                    team.board(member).works[number as usize % SLOTS].done.say(number, me as u32);
+                    team.board(member).counters[epoch as usize % SLOTS].done.set(epoch, me as u32);
                     let segment = host.engine().segment();
                     wait::wake_if_asleep(segment.block(team.members[member]).sleep_word());
                 }
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 if is_root {
                     return Ok(());
                 }
-                let Some((last, window)) = pieces.begun_window(number, piece) else {
+                let Some((last, window)) = pieces.begun_window(epoch, piece) else {
                     return Ok(());
                 };
                 let (start, bytes) = pieces.get_all(&window);
                 team.wait_for_part(host, root, last)?;
                 team.wait_for(host, last, Whom::One(root), |team| {
-                    team.board(me).works[last as usize % SLOTS].done.said(last).is_some()
+                    team.board(me).counters[last as usize % SLOTS].done.get(last).is_some()
                 })?;
                 // SAFETY: as above; the block stays until these steps have ended.
-                unsafe { team.span(me, number, bytes).take(0, receive.add(start), bytes) };
+                unsafe { team.span(me, epoch, bytes).take(0, receive.add(start), bytes) };
                 Ok(())
             },
         );

@@ -18,14 +18,14 @@ impl Team {
     pub(crate) unsafe fn allgather<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         send: *const u8,
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
         if self.is_direct(host, Blocks::Together, each) {
             // SAFETY: our caller's promise.
-            return unsafe { self.allgather_directly(host, mark, send, receive, each) };
+            return unsafe { self.allgather_directly(host, call_id, send, receive, each) };
         }
         let me = self.me;
         // SAFETY: our caller's promise.
@@ -34,24 +34,24 @@ impl Team {
         let pieces = Pieces::new(each, self.exchanged_bytes(1));
         self.run(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // SAFETY: the piece is within the block.
-                team.put(number, bytes, |to| unsafe { copy(from.add(start), to, bytes) });
-                team.arrive(host, number);
+                team.put(epoch, bytes, |to| unsafe { copy(from.add(start), to, bytes) });
+                team.arrive(host, epoch);
                 if !send.is_null() {
                     // SAFETY: as above. Now, when the others need not wait for it, and while it is in the cache.
                     unsafe { copy(from.add(start), own.add(start), bytes) };
                 }
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
-                team.each_part(host, number, bytes, |member, from| {
+                team.each_part(host, epoch, bytes, |member, from| {
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from, receive.add(member * each + start), bytes) };
                 })?;
-                team.swap_places(number);
+                team.swap_places(epoch);
                 Ok(())
             },
         )
@@ -65,14 +65,14 @@ impl Team {
     pub(crate) unsafe fn all_to_all<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         send: *const u8,
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
         if self.is_direct(host, Blocks::Apart, each) {
             // SAFETY: our caller's promise.
-            return unsafe { self.all_to_all_directly(host, mark, send, receive, each) };
+            return unsafe { self.all_to_all_directly(host, call_id, send, receive, each) };
         }
         let (me, size) = (self.me, self.size());
         // Nobody reads its own block from a board, so none has room there.
@@ -90,9 +90,9 @@ impl Team {
         let own_last = !self.shares_processors && each > OWN_FIRST_BYTES;
         self.run(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
-                let Some((first, window)) = pieces.ended_window(number, piece) else { return };
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
+                let Some((first, window)) = pieces.ended_window(epoch, piece) else { return };
                 // All slots of the window are this rank's now.
                 let (start, bytes) = pieces.get_all(&window);
                 if !own_last {
@@ -109,20 +109,20 @@ impl Team {
                 for step in 0..window.len() as u32 {
                     team.publish(first.wrapping_add(step));
                 }
-                team.arrive(host, number);
+                team.arrive(host, epoch);
                 if own_last {
                     copy_own(start, bytes);
                 }
             },
-            |team, host, number, piece| {
-                let Some((last, window)) = pieces.begun_window(number, piece) else {
+            |team, host, epoch, piece| {
+                let Some((last, window)) = pieces.begun_window(epoch, piece) else {
                     return Ok(());
                 };
                 let (start, bytes) = pieces.get_all(&window);
                 team.wait_for_arrivals(host, last)?;
                 for member in team.others() {
                     team.wait_for_part(host, member, last)?;
-                    let span = team.span(member, number, parts * bytes);
+                    let span = team.span(member, epoch, parts * bytes);
                     // SAFETY: as above; the parts stay until this step has ended.
                     unsafe {
                         let to = receive.add(member * each + start);
@@ -131,7 +131,7 @@ impl Team {
                 }
                 team.ended_by_all = team.before_window;
                 for step in 0..window.len() as u32 {
-                    team.swap_places(number.wrapping_add(step));
+                    team.swap_places(epoch.wrapping_add(step));
                 }
                 Ok(())
             },
@@ -154,14 +154,14 @@ impl Team {
     fn each_part<H: Host>(
         &mut self,
         host: &mut H,
-        number: u32,
+        epoch: u32,
         bytes: usize,
         mut take: impl FnMut(usize, *const u8),
     ) -> Result<()> {
-        self.wait_for_arrivals(host, number)?;
+        self.wait_for_arrivals(host, epoch)?;
         for distance in 1..self.size() {
             let member = (self.me + distance) % self.size();
-            let from = self.part(host, member, number, bytes)?;
+            let from = self.part(host, member, epoch, bytes)?;
             take(member, from);
         }
         self.ended_by_all = self.before_window;

@@ -24,7 +24,7 @@ use pieces::{Pieces, Span, copy, piece_within};
 use sharing::Groups;
 pub(crate) use sharing::Sharing;
 
-use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_come};
+use crate::board::{Board, SHORT_BYTES, SLOT_BYTES, SLOTS, has_reached};
 use crate::engine::Engine;
 use crate::primitive::{Ordering, fence};
 use crate::wait;
@@ -50,7 +50,7 @@ pub(crate) trait Host: Sized {
     fn idle(&mut self) {}
 
     /// Whether members may read and write each other's memory, and that is the fast way for long data: the same for all of them.
-    fn attaches(&mut self) -> bool {
+    fn uses_cma(&mut self) -> bool {
         false
     }
 
@@ -86,7 +86,7 @@ pub(crate) struct Team {
     /// Who is on which processor, where every rank is bound to one and some share theirs.
     groups: Option<Groups>,
     /// The last step that this rank has begun.
-    number: u32,
+    epoch: u32,
     /// The last step before this window: whoever has put a part in this one has ended it.
     before_window: u32,
     /// A step that every member is known to have ended.
@@ -105,7 +105,7 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// A team of `members`, of which this rank is number `me`.
+    /// A team of `members`, of which this rank is epoch `me`.
     ///
     /// # Safety
     /// Each of `boards` points to a member's board with [`BOARD_BYTES`](crate::board::BOARD_BYTES) of mapped memory, which
@@ -128,10 +128,10 @@ impl Team {
                 Sharing::Bound(processors) => Some(Groups::new(&processors, me)),
                 Sharing::No | Sharing::Anyhow => None,
             },
-            number: 0,
+            epoch: 0,
             before_window: 0,
             ended_by_all: 0,
-            call: Call { mark: 0, bytes: 0, pieces: 1, window: WINDOW, direct: false },
+            call: Call { call_id: 0, bytes: 0, pieces: 1, window: WINDOW, direct: false },
             stated: None,
             agreement: Agreement::Yes,
             made: Made::default(),
@@ -164,12 +164,12 @@ impl Team {
         unsafe { &*self.boards[member] }
     }
 
-    /// Where a member's part of step `number` lies.
-    fn place(&self, member: usize, number: u32, bytes: usize) -> *mut u8 {
+    /// Where a member's part of step `epoch` lies.
+    fn place(&self, member: usize, epoch: u32, bytes: usize) -> *mut u8 {
         assert!(bytes <= SLOT_BYTES);
-        let slot = number as usize % SLOTS;
+        let slot = epoch as usize % SLOTS;
         if bytes <= SHORT_BYTES {
-            return self.board(member).heads[slot].short();
+            return self.board(member).headers[slot].short();
         }
         let board = self.board_of_part(member, slot);
         let bodies = self.slots(board);
@@ -190,26 +190,26 @@ impl Team {
         self.boards[board].wrapping_add(1).cast_mut().cast()
     }
 
-    /// Of two members, both of which have given a part in step `number` and taken the other's: each gives the next one where it has just
+    /// Of two members, both of which have given a part in step `epoch` and taken the other's: each gives the next one where it has just
     /// read, for those lines are in its cache already. Two processes that only copy blocks to each other take 0.8 of the time for 2 and 4 KiB,
     /// 0.87 for 8 to 64 and 0.93 for 128 while a line takes 40 ns, 0.72 to 0.77 while it takes 230; where only one gives there is nothing to
     /// swap. Each member knows of it by itself, as both find out if they do not mean the same call.
     #[inline]
-    fn swap_places(&mut self, number: u32) {
+    fn swap_places(&mut self, epoch: u32) {
         if self.size() == 2 {
-            self.swapped[number as usize % SLOTS] ^= true;
+            self.swapped[epoch as usize % SLOTS] ^= true;
         }
     }
 
-    /// A member's slots from step `number` on as one place, for `bytes` bytes that all of them hold together.
+    /// A member's slots from step `epoch` on as one place, for `bytes` bytes that all of them hold together.
     #[inline]
-    fn span(&self, member: usize, number: u32, bytes: usize) -> Span {
-        let head = self.place(member, number, bytes.min(SLOT_BYTES));
+    fn span(&self, member: usize, epoch: u32, bytes: usize) -> Span {
+        let header = self.place(member, epoch, bytes.min(SLOT_BYTES));
         if bytes <= SHORT_BYTES {
-            return Span { start: head, first: head, bytes: SHORT_BYTES };
+            return Span { start: header, first: header, bytes: SHORT_BYTES };
         }
-        let board = self.board_of_part(member, number as usize % SLOTS);
-        Span { start: self.slots(board), first: head, bytes: SLOTS * SLOT_BYTES }
+        let board = self.board_of_part(member, epoch as usize % SLOTS);
+        Span { start: self.slots(board), first: header, bytes: SLOTS * SLOT_BYTES }
     }
 
     /// How much of the data goes in one step if every step holds `parts` parts of it, in multiples of `unit` bytes.
@@ -240,7 +240,7 @@ impl Team {
         }
     }
 
-    /// Makes the steps of one call. `put` gets the number of the step and of the piece and may use this rank's slot; `take`
+    /// Makes the steps of one call. `put` gets the epoch of the step and the number of the piece and may use this rank's slot; `take`
     /// does what has to wait for others.
     ///
     /// If the members do not agree about the call, its steps are made all the same, so that the next call finds all in step;
@@ -279,14 +279,14 @@ impl Team {
         let (pieces, mut outcome) = (call.pieces, Ok(()));
         for first in (0..pieces).step_by(call.window) {
             let window = first..pieces.min(first + call.window);
-            let before = self.number;
+            let before = self.epoch;
             self.before_window = before;
             for piece in window.clone() {
-                let number = self.begin(host)?;
-                put(self, host, number, piece);
+                let epoch = self.begin(host)?;
+                put(self, host, epoch, piece);
             }
             if first == 0 {
-                self.tell_call(call.mark);
+                self.tell_call(call.call_id);
             }
             let number_of = |piece: usize| before.wrapping_add(1 + (piece - first) as u32);
             for piece in window.clone() {
@@ -312,43 +312,43 @@ impl Team {
     /// Begins a step: from here on this rank may use its slot, and the step's tallies.
     #[inline]
     fn begin<H: Host>(&mut self, host: &mut H) -> Result<u32> {
-        self.number = self.number.wrapping_add(1);
-        let before = self.number.wrapping_sub(SLOTS as u32);
-        if !has_come(self.ended_by_all, before) {
+        self.epoch = self.epoch.wrapping_add(1);
+        let before = self.epoch.wrapping_sub(SLOTS as u32);
+        if !has_reached(self.ended_by_all, before) {
             self.wait_for_slot(host, before)?;
         }
-        Ok(self.number)
+        Ok(self.epoch)
     }
 
     #[cold]
     fn wait_for_slot<H: Host>(&mut self, host: &mut H, before: u32) -> Result<()> {
-        let starved = &self.board(0).starved.0;
+        let waiters = &self.board(0).waiters.0;
         // Sequentially consistent with the fence in `end`: a member that ends its step either sees that we wait, or we see
         // that it has ended it.
-        starved.fetch_add(1, Ordering::SeqCst);
-        let mut oldest = self.number.wrapping_sub(1);
+        waiters.fetch_add(1, Ordering::SeqCst);
+        let mut oldest = self.epoch.wrapping_sub(1);
         let mut outcome = Ok(());
         for distance in 1..self.size() {
             let member = (self.me + distance) % self.size();
-            let ended = |team: &Team| has_come(team.board(member).progress.ended(), before);
+            let ended = |team: &Team| has_reached(team.board(member).progress.ended(), before);
             if outcome.is_ok() {
-                outcome = self.wait_for(host, self.number, Whom::Nobody, ended);
+                outcome = self.wait_for(host, self.epoch, Whom::Nobody, ended);
             }
             let theirs = self.board(member).progress.ended();
-            oldest = if has_come(theirs, oldest) { oldest } else { theirs };
+            oldest = if has_reached(theirs, oldest) { oldest } else { theirs };
         }
-        self.board(0).starved.0.fetch_sub(1, Ordering::Relaxed);
+        self.board(0).waiters.0.fetch_sub(1, Ordering::Relaxed);
         outcome?;
         self.ended_by_all = oldest;
         Ok(())
     }
 
     #[inline]
-    fn end<H: Host>(&self, host: &mut H, number: u32) {
-        self.board(self.me).progress.end(number);
+    fn end<H: Host>(&self, host: &mut H, epoch: u32) {
+        self.board(self.me).progress.end(epoch);
         if self.shares_processors {
             fence(Ordering::SeqCst);
-            if self.board(0).starved.0.load(Ordering::Relaxed) != 0 {
+            if self.board(0).waiters.0.load(Ordering::Relaxed) != 0 {
                 self.wake_others(host);
             }
         }
@@ -356,26 +356,26 @@ impl Team {
 
     /// Puts `bytes` bytes, which `fill` writes, into this rank's slot.
     #[inline]
-    fn put(&self, number: u32, bytes: usize, fill: impl FnOnce(*mut u8)) {
-        fill(self.place(self.me, number, bytes));
-        self.publish(number);
+    fn put(&self, epoch: u32, bytes: usize, fill: impl FnOnce(*mut u8)) {
+        fill(self.place(self.me, epoch, bytes));
+        self.publish(epoch);
     }
 
     /// Says that this rank's part of the step is there.
     #[inline]
-    fn publish(&self, number: u32) {
-        let head = &self.board(self.me).heads[number as usize % SLOTS];
-        head.publish(number, self.call.mark, self.call.bytes);
+    fn publish(&self, epoch: u32) {
+        let header = &self.board(self.me).headers[epoch as usize % SLOTS];
+        header.publish(epoch, self.call.call_id, self.call.bytes);
     }
 
     /// Says that this rank's part of the step is there. The last to say so wakes the others.
     #[inline]
-    fn arrive<H: Host>(&self, host: &mut H, number: u32) -> bool {
+    fn arrive<H: Host>(&self, host: &mut H, epoch: u32) -> bool {
         if !self.shares_processors {
             return false;
         }
-        let arrived = &self.board(0).works[number as usize % SLOTS].arrived;
-        let last = arrived.count(number) as usize == self.size();
+        let arrived = &self.board(0).counters[epoch as usize % SLOTS].arrived;
+        let last = arrived.count(epoch) as usize == self.size();
         if last {
             self.wake_others(host);
         }
@@ -383,15 +383,15 @@ impl Team {
     }
 
     /// Whether every member's part of the step is there already.
-    fn all_are_there(&self, number: u32) -> bool {
-        self.board(self.me).heads[number as usize % SLOTS].holds(number)
-            && self.others_are_there(number)
+    fn all_are_there(&self, epoch: u32) -> bool {
+        self.board(self.me).headers[epoch as usize % SLOTS].holds(epoch)
+            && self.others_are_there(epoch)
     }
 
     /// The same of the others.
-    fn others_are_there(&self, number: u32) -> bool {
-        let slot = number as usize % SLOTS;
-        self.others().all(|member| self.board(member).heads[slot].holds(number))
+    fn others_are_there(&self, epoch: u32) -> bool {
+        let slot = epoch as usize % SLOTS;
+        self.others().all(|member| self.board(member).headers[slot].holds(epoch))
     }
 
     /// The other members, each rank beginning with another.

@@ -34,8 +34,14 @@ impl Pieces {
     }
 
     /// The call of these pieces.
-    pub(super) fn call(self, mark: u32) -> Call {
-        Call { mark, bytes: self.bytes, pieces: self.count(), window: self.window, direct: false }
+    pub(super) fn call(self, call_id: u32) -> Call {
+        Call {
+            call_id,
+            bytes: self.bytes,
+            pieces: self.count(),
+            window: self.window,
+            direct: false,
+        }
     }
 
     #[inline]
@@ -56,19 +62,19 @@ impl Pieces {
         first..(first + self.window).min(self.count())
     }
 
-    /// If a piece, whose step is `number`, is the last of its window: the window's first step, and its pieces.
+    /// If a piece, whose step is `epoch`, is the last of its window: the window's first step, and its pieces.
     #[inline]
-    pub(super) fn ended_window(self, number: u32, index: usize) -> Option<(u32, Range<usize>)> {
+    pub(super) fn ended_window(self, epoch: u32, index: usize) -> Option<(u32, Range<usize>)> {
         let window = self.window(index);
-        let first = number.wrapping_sub((index - window.start) as u32);
+        let first = epoch.wrapping_sub((index - window.start) as u32);
         (index + 1 == window.end).then_some((first, window))
     }
 
-    /// If a piece, whose step is `number`, is the first of its window: the window's last step, and its pieces.
+    /// If a piece, whose step is `epoch`, is the first of its window: the window's last step, and its pieces.
     #[inline]
-    pub(super) fn begun_window(self, number: u32, index: usize) -> Option<(u32, Range<usize>)> {
+    pub(super) fn begun_window(self, epoch: u32, index: usize) -> Option<(u32, Range<usize>)> {
         let window = self.window(index);
-        let last = number.wrapping_add(window.len() as u32 - 1);
+        let last = epoch.wrapping_add(window.len() as u32 - 1);
         (index == window.start).then_some((last, window))
     }
 

@@ -42,7 +42,7 @@ impl Team {
     pub(crate) unsafe fn allreduce<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         send: *const u8,
         receive: *mut u8,
         bytes: usize,
@@ -51,12 +51,14 @@ impl Team {
         if self.is_combined_directly(host, bytes) {
             let memory = (send, receive);
             // SAFETY: our caller's promise.
-            return unsafe { self.combine_directly(host, mark, None, memory, bytes, combine) };
+            return unsafe { self.combine_directly(host, call_id, None, memory, bytes, combine) };
         }
         let unit = combine.element_bytes;
         if self.combines_shares(bytes, unit) {
             // SAFETY: our caller's promise.
-            return unsafe { self.allreduce_in_shares(host, mark, send, receive, bytes, combine) };
+            return unsafe {
+                self.allreduce_in_shares(host, call_id, send, receive, bytes, combine)
+            };
         }
         let in_halves = self.combines_halves(bytes);
         let each =
@@ -66,46 +68,46 @@ impl Team {
         let (each, apply) = (chunk_bytes(&combine), RefCell::new(combine.apply));
         self.run_with_work(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 let put = halves_of(team, bytes).map_or(0..bytes, |halves| halves.theirs);
-                team.put(number, bytes, |to| {
+                team.put(epoch, bytes, |to| {
                     // SAFETY: the piece is within what our caller promised, and has room in a slot.
                     unsafe { copy(send.add(start + put.start), to.add(put.start), put.len()) };
                 });
-                team.arrive(host, number);
+                team.arrive(host, epoch);
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
-                team.wait_for_all(host, number)?;
+                team.wait_for_all(host, epoch)?;
                 let apply = &mut **apply.borrow_mut();
                 if let Some(halves) = halves_of(team, bytes) {
                     // SAFETY: as above.
                     let memory = unsafe { (send.add(start), receive.add(start)) };
-                    team.combine_half(number, bytes, halves.own, each, memory, apply);
+                    team.combine_half(epoch, bytes, halves.own, each, memory, apply);
                     return Ok(());
                 }
                 if team.shares_combining(bytes) {
-                    team.combine_chunks(host, number, bytes, each, apply);
+                    team.combine_chunks(host, epoch, bytes, each, apply);
                 } else {
-                    let own = team.own_part(number, bytes, send, receive, start);
+                    let own = team.own_part(epoch, bytes, send, receive, start);
                     // SAFETY: as above.
                     let to = unsafe { receive.add(start) };
-                    team.combine_all(number, bytes, each, (own, to), apply);
+                    team.combine_all(epoch, bytes, each, (own, to), apply);
                 }
                 Ok(())
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // SAFETY: as above.
                 let to = unsafe { receive.add(start) };
                 if let Some(halves) = halves_of(team, bytes) {
-                    team.take_half(host, number, bytes, halves.theirs, to)?;
+                    team.take_half(host, epoch, bytes, halves.theirs, to)?;
                 } else if team.shares_combining(bytes) {
-                    team.take_combined(host, number, bytes, each, to)?;
+                    team.take_combined(host, epoch, bytes, each, to)?;
                 }
-                team.swap_places(number);
+                team.swap_places(epoch);
                 Ok(())
             },
         )
@@ -115,11 +117,11 @@ impl Team {
     ///
     /// # Safety
     /// `send` holds `bytes` bytes and `receive` has room for them at the root. They are the same memory or do not overlap.
-    #[allow(clippy::too_many_arguments)] // MPI's, and the mark.
+    #[allow(clippy::too_many_arguments)] // MPI's, and the call_id.
     pub(crate) unsafe fn reduce<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: usize,
         send: *const u8,
         receive: *mut u8,
@@ -133,7 +135,7 @@ impl Team {
             let memory = (send, receive);
             // SAFETY: our caller's promise.
             return unsafe {
-                self.combine_directly(host, mark, Some(root), memory, bytes, combine)
+                self.combine_directly(host, call_id, Some(root), memory, bytes, combine)
             };
         }
         let pieces = Pieces::new(bytes, self.piece_bytes(1, combine.element_bytes));
@@ -141,43 +143,43 @@ impl Team {
         let (each, apply) = (chunk_bytes(&combine), RefCell::new(combine.apply));
         self.run_with_work(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // A root that combines all by itself reads its own part where it is.
                 let stays = is_root && !team.others_help(bytes) && send != receive.cast_const();
-                team.put(number, bytes, |to| {
+                team.put(epoch, bytes, |to| {
                     if !stays {
                         // SAFETY: the piece is within what our caller promised.
                         unsafe { copy(send.add(start), to, bytes) };
                     }
                 });
-                team.arrive(host, number);
+                team.arrive(host, epoch);
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 let apply = &mut **apply.borrow_mut();
                 let shared = team.others_help(bytes);
                 if is_root {
-                    team.wait_for_all(host, number)?;
+                    team.wait_for_all(host, epoch)?;
                     if !shared {
-                        let own = team.own_part(number, bytes, send, receive, start);
+                        let own = team.own_part(epoch, bytes, send, receive, start);
                         // SAFETY: as above.
                         let to = unsafe { receive.add(start) };
-                        team.combine_all(number, bytes, each, (own, to), apply);
+                        team.combine_all(epoch, bytes, each, (own, to), apply);
                     }
                 }
                 // The others lend a hand if nobody has to be waited for.
-                if shared && (is_root || team.all_are_there(number)) {
-                    team.combine_chunks(host, number, bytes, each, apply);
+                if shared && (is_root || team.all_are_there(epoch)) {
+                    team.combine_chunks(host, epoch, bytes, each, apply);
                 }
                 Ok(())
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 if is_root && team.others_help(bytes) {
                     // SAFETY: as above.
-                    team.take_combined(host, number, bytes, each, unsafe { receive.add(start) })?;
+                    team.take_combined(host, epoch, bytes, each, unsafe { receive.add(start) })?;
                 }
                 Ok(())
             },
@@ -219,15 +221,15 @@ impl Team {
     /// part of the piece is at `from`, which is `to` or apart from it.
     fn combine_half(
         &self,
-        number: u32,
+        epoch: u32,
         bytes: usize,
         half: Range<usize>,
         each: usize,
         (from, to): (*const u8, *mut u8),
         apply: &mut Apply<'_>,
     ) {
-        let theirs = self.place(1 - self.me, number, bytes);
-        let slot = self.place(self.me, number, bytes);
+        let theirs = self.place(1 - self.me, epoch, bytes);
+        let slot = self.place(self.me, epoch, bytes);
         let in_place = from == to.cast_const();
         for start in half.clone().step_by(each) {
             let here = each.min(half.end - start);
@@ -243,23 +245,23 @@ impl Team {
                 copy(result, second, here);
             }
         }
-        self.board(self.me).works[number as usize % SLOTS].done.count(number);
+        self.board(self.me).counters[epoch as usize % SLOTS].done.count(epoch);
     }
 
     /// Waits until the other has combined its half, and copies that to `to`.
     fn take_half<H: Host>(
         &mut self,
         host: &mut H,
-        number: u32,
+        epoch: u32,
         bytes: usize,
         half: Range<usize>,
         to: *mut u8,
     ) -> Result<()> {
         let other = 1 - self.me;
-        self.wait_for(host, number, Whom::Nobody, |team| {
-            team.board(other).works[number as usize % SLOTS].done.is(number, 1)
+        self.wait_for(host, epoch, Whom::Nobody, |team| {
+            team.board(other).counters[epoch as usize % SLOTS].done.is(epoch, 1)
         })?;
-        let from = self.place(other, number, bytes);
+        let from = self.place(other, epoch, bytes);
         // SAFETY: the other has counted its half, which stays until this step has ended; `to` has room for the piece.
         unsafe { copy(from.add(half.start), to.add(half.start), half.len()) };
         Ok(())
@@ -270,14 +272,14 @@ impl Team {
     /// cores: 0.46 us instead of 0.28).
     fn own_part(
         &self,
-        number: u32,
+        epoch: u32,
         bytes: usize,
         send: *const u8,
         receive: *const u8,
         start: usize,
     ) -> *const u8 {
         if send == receive {
-            return self.place(self.me, number, bytes);
+            return self.place(self.me, epoch, bytes);
         }
         send.wrapping_add(start)
     }
@@ -285,7 +287,7 @@ impl Team {
     /// Combines all parts of the step into `to`, which has room for `bytes` bytes; this rank's is at `own`.
     fn combine_all(
         &self,
-        number: u32,
+        epoch: u32,
         bytes: usize,
         each: usize,
         (own, to): (*const u8, *mut u8),
@@ -294,7 +296,7 @@ impl Team {
         let last = self.size() - 1;
         let parts = |member: usize| match member == self.me {
             true => own,
-            false => self.place(member, number, bytes).cast_const(),
+            false => self.place(member, epoch, bytes).cast_const(),
         };
         for start in (0..bytes).step_by(each) {
             let here = each.min(bytes - start);
@@ -318,17 +320,17 @@ impl Team {
     fn take_combined<H: Host>(
         &mut self,
         host: &mut H,
-        number: u32,
+        epoch: u32,
         bytes: usize,
         each: usize,
         to: *mut u8,
     ) -> Result<()> {
         let chunks = bytes.div_ceil(each) as u32;
-        self.wait_for(host, number, Whom::Nobody, |team| {
-            team.board(0).works[number as usize % SLOTS].done.is(number, chunks)
+        self.wait_for(host, epoch, Whom::Nobody, |team| {
+            team.board(0).counters[epoch as usize % SLOTS].done.is(epoch, chunks)
         })?;
         // SAFETY: the result lies in the last member's slot, which stays until this step has ended.
-        unsafe { copy(self.place(self.size() - 1, number, bytes), to, bytes) };
+        unsafe { copy(self.place(self.size() - 1, epoch, bytes), to, bytes) };
         Ok(())
     }
 
@@ -336,23 +338,23 @@ impl Team {
     fn combine_chunks<H: Host>(
         &self,
         host: &mut H,
-        number: u32,
+        epoch: u32,
         bytes: usize,
         each: usize,
         apply: &mut Apply<'_>,
     ) {
-        let work = &self.board(0).works[number as usize % SLOTS];
+        let work = &self.board(0).counters[epoch as usize % SLOTS];
         let (last, chunks) = (self.size() - 1, bytes.div_ceil(each) as u32);
-        while let Some(taken) = work.taken.count_below(number, chunks) {
+        while let Some(taken) = work.claimed.count_below(epoch, chunks) {
             let start = (taken as usize - 1) * each;
             let here = each.min(bytes - start);
             for member in (0..last).rev() {
                 let (left, right) =
-                    (self.place(member, number, bytes), self.place(last, number, bytes));
+                    (self.place(member, epoch, bytes), self.place(last, epoch, bytes));
                 // SAFETY: the chunk is ours alone, and every member has put `bytes` bytes.
                 unsafe { apply(left.add(start), right.add(start), right.add(start), here) };
             }
-            if work.done.count(number) == chunks && self.shares_processors {
+            if work.done.count(epoch) == chunks && self.shares_processors {
                 self.wake_others(host);
             }
         }

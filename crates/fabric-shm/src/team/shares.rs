@@ -31,7 +31,7 @@ impl Team {
     pub(super) unsafe fn allreduce_in_shares<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         send: *const u8,
         receive: *mut u8,
         bytes: usize,
@@ -44,12 +44,12 @@ impl Team {
         let is_last = Cell::new(false);
         self.run_with_work(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
-                let Some((first, window)) = pieces.ended_window(number, piece) else { return };
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
+                let Some((first, window)) = pieces.ended_window(epoch, piece) else { return };
                 // All slots of the window are this rank's now.
                 let (start, bytes) = pieces.get_all(&window);
-                is_last.set(team.comes_last(number));
+                is_last.set(team.comes_last(epoch));
                 let own = if is_last.get() { team.own_share(bytes, unit) } else { 0..0 };
                 let span = team.span(team.me, first, bytes);
                 for put in [0..own.start, own.end..bytes] {
@@ -59,10 +59,10 @@ impl Team {
                 for step in 0..window.len() as u32 {
                     team.publish(first.wrapping_add(step));
                 }
-                team.arrive(host, number);
+                team.arrive(host, epoch);
             },
-            |team, host, number, piece| {
-                let Some((last, window)) = pieces.begun_window(number, piece) else {
+            |team, host, epoch, piece| {
+                let Some((last, window)) = pieces.begun_window(epoch, piece) else {
                     return Ok(());
                 };
                 team.wait_for_all(host, last)?;
@@ -72,7 +72,7 @@ impl Team {
                     let memory = unsafe { (send.add(start), receive.add(start)) };
                     let share = team.own_share(bytes, unit);
                     team.combine_share(
-                        number,
+                        epoch,
                         bytes,
                         share,
                         each,
@@ -83,14 +83,14 @@ impl Team {
                 }
                 Ok(())
             },
-            |team, host, number, piece| {
-                let Some((last, window)) = pieces.begun_window(number, piece) else {
+            |team, host, epoch, piece| {
+                let Some((last, window)) = pieces.begun_window(epoch, piece) else {
                     return Ok(());
                 };
                 let (start, bytes) = pieces.get_all(&window);
                 // SAFETY: as above.
                 let to = unsafe { receive.add(start) };
-                team.take_shares(host, (number, last), bytes, unit, to)
+                team.take_shares(host, (epoch, last), bytes, unit, to)
             },
         )
     }
@@ -100,10 +100,10 @@ impl Team {
     }
 
     /// Whether all others on this rank's processor have come to the step before.
-    fn comes_last(&self, number: u32) -> bool {
+    fn comes_last(&self, epoch: u32) -> bool {
         let groups = self.groups();
-        let here = &self.board(groups.first[groups.mine]).works[number as usize % SLOTS].taken;
-        here.count(number) as usize == groups.beside.len() + 1
+        let here = &self.board(groups.first[groups.mine]).counters[epoch as usize % SLOTS].claimed;
+        here.count(epoch) as usize == groups.beside.len() + 1
     }
 
     /// What the last of a processor combines of `bytes` bytes.
@@ -115,11 +115,11 @@ impl Team {
         self.share(self.groups().mine, bytes, element_bytes)
     }
 
-    /// Combines a share of a window, whose first step is `number`, into `to` and into this rank's own slots, where the share is free;
+    /// Combines a share of a window, whose first step is `epoch`, into `to` and into this rank's own slots, where the share is free;
     /// our part of the window is at `from`, which is `to` or apart from it.
     fn combine_share(
         &self,
-        number: u32,
+        epoch: u32,
         bytes: usize,
         share: Range<usize>,
         each: usize,
@@ -128,14 +128,14 @@ impl Team {
     ) {
         let last = self.size() - 1;
         let in_place = from == to.cast_const();
-        let own = self.span(self.me, number, bytes);
+        let own = self.span(self.me, epoch, bytes);
         let mut start = share.start;
         while start < share.end {
             let (slot, room) = own.at(start);
             let here = each.min(share.end - start).min(room);
             let part = |member: usize| match member == self.me {
                 true => from.wrapping_add(start),
-                false => self.span(member, number, bytes).at(start).0.cast_const(),
+                false => self.span(member, epoch, bytes).at(start).0.cast_const(),
             };
             // SAFETY: every member has put this share, but for us, whose part is there for as long as the call lasts; nobody reads
             // ours in our slots before we have said that it is combined. All boards' slots go on at their start at the same place.
@@ -155,10 +155,10 @@ impl Team {
     }
 
     /// Says that this rank has combined its processor's share.
-    fn say_combined<H: Host>(&self, host: &mut H, number: u32) {
+    fn say_combined<H: Host>(&self, host: &mut H, epoch: u32) {
         let groups = self.groups();
-        let work = &self.board(groups.first[groups.mine]).works[number as usize % SLOTS];
-        work.done.say(number, self.me as u32);
+        let work = &self.board(groups.first[groups.mine]).counters[epoch as usize % SLOTS];
+        work.done.set(epoch, self.me as u32);
         self.wake_others(host);
     }
 
@@ -166,7 +166,7 @@ impl Team {
     fn take_shares<H: Host>(
         &mut self,
         host: &mut H,
-        (number, last): (u32, u32),
+        (epoch, last): (u32, u32),
         bytes: usize,
         element_bytes: usize,
         to: *mut u8,
@@ -174,13 +174,14 @@ impl Team {
         let (groups, mine) = (self.groups().first.len(), self.groups().mine);
         for group in (0..groups).map(|distance| (mine + distance) % groups) {
             let first = self.groups().first[group];
-            let who = |team: &Team| team.board(first).works[last as usize % SLOTS].done.said(last);
+            let who =
+                |team: &Team| team.board(first).counters[last as usize % SLOTS].done.get(last);
             // While it is another processor's nobody here can help.
             let whom = if group == mine { Whom::Nobody } else { Whom::One(first) };
             self.wait_for(host, last, whom, |team| who(team).is_some())?;
             let Some(who) = who(self).filter(|&who| who as usize != self.me) else { continue };
             let share = self.share(group, bytes, element_bytes);
-            let span = self.span(who as usize, number, bytes);
+            let span = self.span(who as usize, epoch, bytes);
             // SAFETY: whoever combined the share said so; it stays until this step has ended, and `to` has room for the window.
             unsafe { span.take(share.start, to.add(share.start), share.len()) };
         }

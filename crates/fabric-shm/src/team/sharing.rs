@@ -1,7 +1,7 @@
 //! What a rank does with a processor that is not its own alone: who lets whom run, and when.
 
 use super::{Team, Whom};
-use crate::board::{SLOTS, has_come};
+use crate::board::{SLOTS, has_reached};
 use crate::primitive::{spin_loop, yield_processor};
 
 /// Looks of a rank that shares its processor, while what it waits for has to come from another one: some microseconds, in case
@@ -29,7 +29,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Of members bound to these processors, seen from number `me`.
+    /// Of members bound to these processors, seen from epoch `me`.
     pub(super) fn new(processors: &[u32], me: usize) -> Self {
         let is_first = |&place: &usize| !processors[..place].contains(&processors[place]);
         let first: Vec<usize> = (0..processors.len()).filter(is_first).collect();
@@ -45,7 +45,7 @@ impl Groups {
 impl Team {
     /// Lets those who share the processor take what this rank has put, once for each of them at most.
     pub(super) fn give_way(&self) {
-        let has_ended = |member| has_come(self.board(member).progress.ended(), self.number);
+        let has_ended = |member| has_reached(self.board(member).progress.ended(), self.epoch);
         for _ in 1..self.size() {
             if (0..self.size()).all(has_ended) {
                 return;
@@ -59,10 +59,10 @@ impl Team {
     pub(super) fn keeps_processor(
         &self,
         whom: Whom,
-        number: u32,
+        epoch: u32,
         ready: impl Fn(&Team) -> bool,
     ) -> bool {
-        self.may_stay(whom, number)
+        self.may_stay(whom, epoch)
             && (0..LOOKS_WHILE_NOBODY_WANTS_IT).any(|_| {
                 spin_loop();
                 ready(self)
@@ -70,14 +70,14 @@ impl Team {
     }
 
     /// Whether nobody on this processor has to run before what is waited for can come.
-    fn may_stay(&self, whom: Whom, number: u32) -> bool {
+    fn may_stay(&self, whom: Whom, epoch: u32) -> bool {
         let Some(groups) = &self.groups else { return false };
         match whom {
             Whom::Nobody => false,
             Whom::One(member) => !groups.beside.contains(&member),
             Whom::All => {
-                let slot = number as usize % SLOTS;
-                groups.beside.iter().all(|&member| self.board(member).heads[slot].holds(number))
+                let slot = epoch as usize % SLOTS;
+                groups.beside.iter().all(|&member| self.board(member).headers[slot].holds(epoch))
             }
         }
     }

@@ -34,15 +34,15 @@ impl OwnBlock {
 
 impl Team {
     /// Waits until all members have come here.
-    pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, mark: u32) -> Result<()> {
+    pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, call_id: u32) -> Result<()> {
         self.run(
             host,
-            Call { mark, bytes: 0, pieces: 1, window: 1, direct: false },
-            |team, host, number, _| {
-                team.put(number, 0, |_| {});
-                team.arrive(host, number);
+            Call { call_id, bytes: 0, pieces: 1, window: 1, direct: false },
+            |team, host, epoch, _| {
+                team.put(epoch, 0, |_| {});
+                team.arrive(host, epoch);
             },
-            |team, host, number, _| team.wait_for_all(host, number),
+            |team, host, epoch, _| team.wait_for_all(host, epoch),
         )
     }
 
@@ -53,14 +53,14 @@ impl Team {
     pub(crate) unsafe fn broadcast<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: usize,
         memory: *mut u8,
         bytes: usize,
     ) -> Result<()> {
         if self.is_direct(host, Blocks::Together, bytes) {
             // SAFETY: our caller's promise.
-            return unsafe { self.broadcast_directly(host, mark, root, memory, bytes) };
+            return unsafe { self.broadcast_directly(host, call_id, root, memory, bytes) };
         }
         let pieces = Pieces::new(bytes, self.broadcast_piece_bytes(bytes));
         let is_root = self.me == root;
@@ -69,21 +69,21 @@ impl Team {
         self.owes_turn &= !is_root;
         let outcome = self.run(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);
                     // SAFETY: the piece is within what our caller promised.
-                    team.put(number, bytes, |to| unsafe {
+                    team.put(epoch, bytes, |to| unsafe {
                         copy(memory.add(start), to, bytes);
                     });
                     team.announce(host);
                 }
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
-                    let from = team.part(host, root, number, bytes)?;
+                    let from = team.part(host, root, epoch, bytes)?;
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from, memory.add(start), bytes) };
                 }
@@ -102,7 +102,7 @@ impl Team {
     pub(crate) unsafe fn scatter<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: usize,
         send: *const u8,
         receive: *mut u8,
@@ -110,19 +110,19 @@ impl Team {
     ) -> Result<()> {
         if self.is_direct(host, Blocks::Apart, each) {
             // SAFETY: our caller's promise.
-            return unsafe { self.scatter_directly(host, mark, root, send, receive, each) };
+            return unsafe { self.scatter_directly(host, call_id, root, send, receive, each) };
         }
         if self.deals(each) {
             // SAFETY: our caller's promise.
-            return unsafe { self.scatter_by_dealing(host, mark, root, send, receive, each) };
+            return unsafe { self.scatter_by_dealing(host, call_id, root, send, receive, each) };
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         // Parts that fit one line together lie in the root's; else each lies on its member's board, where a whole piece fits.
         let together = size * each <= SHORT_BYTES;
         let pieces = Pieces::new(each, self.piece_bytes(1, 1));
-        let place = |team: &Team, member: usize, number: u32, bytes: usize| match together {
-            true => team.place(root, number, size * bytes).wrapping_add(member * bytes),
-            false => team.place(member, number, bytes),
+        let place = |team: &Team, member: usize, epoch: u32, bytes: usize| match together {
+            true => team.place(root, epoch, size * bytes).wrapping_add(member * bytes),
+            false => team.place(member, epoch, bytes),
         };
         if is_root && !receive.is_null() {
             // SAFETY: our caller's promise.
@@ -130,25 +130,25 @@ impl Team {
         }
         let outcome = self.run(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);
                     for member in (0..size).filter(|&member| member != me) {
-                        let to = place(team, member, number, bytes);
+                        let to = place(team, member, epoch, bytes);
                         // SAFETY: the pieces are within the blocks that our caller promised. All have ended the step that
                         // used this slot before, and in this one nobody but the root writes to any board.
                         unsafe { copy(send.add(member * each + start), to, bytes) };
                     }
-                    team.put(number, bytes, |_| {});
+                    team.put(epoch, bytes, |_| {});
                     team.announce(host);
                 }
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
-                    team.wait_for_part(host, root, number)?;
-                    let from = place(team, me, number, bytes);
+                    team.wait_for_part(host, root, epoch)?;
+                    let from = place(team, me, epoch, bytes);
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from, receive.add(start), bytes) };
                 }
@@ -167,7 +167,7 @@ impl Team {
     pub(crate) unsafe fn gather<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: usize,
         send: *const u8,
         receive: *mut u8,
@@ -175,7 +175,7 @@ impl Team {
     ) -> Result<()> {
         if self.is_direct(host, Blocks::Together, each) {
             // SAFETY: our caller's promise.
-            return unsafe { self.gather_directly(host, mark, root, send, receive, each) };
+            return unsafe { self.gather_directly(host, call_id, root, send, receive, each) };
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let pieces = Pieces::new(each, self.gathered_bytes());
@@ -186,30 +186,30 @@ impl Team {
         };
         let outcome = self.run(
             host,
-            pieces.call(mark),
-            |team, host, number, piece| {
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
                     // SAFETY: the piece is within what our caller promised.
-                    team.put(number, bytes, |to| unsafe {
+                    team.put(epoch, bytes, |to| unsafe {
                         copy(send.add(start), to, bytes);
                     });
                 }
-                team.arrive(host, number);
+                team.arrive(host, epoch);
             },
-            |team, host, number, piece| {
+            |team, host, epoch, piece| {
                 if !is_root {
                     return Ok(());
                 }
                 let (start, bytes) = pieces.get(piece);
-                while own.left > 0 && !team.others_are_there(number) {
+                while own.left > 0 && !team.others_are_there(epoch) {
                     // SAFETY: our caller's promise.
                     unsafe { own.copy_some() };
                 }
-                team.wait_for_arrivals(host, number)?;
+                team.wait_for_arrivals(host, epoch)?;
                 for distance in 1..size {
                     let member = (me + distance) % size;
-                    let from = team.part(host, member, number, bytes)?;
+                    let from = team.part(host, member, epoch, bytes)?;
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { copy(from, receive.add(member * each + start), bytes) };
                 }

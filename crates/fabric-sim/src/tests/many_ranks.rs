@@ -1,6 +1,6 @@
 //! As many ranks as great machines have.
 
-use fabric_shm::stacks::StackPool;
+use stacks::StackPool;
 
 use crate::machine::find;
 use crate::{Level, Options};

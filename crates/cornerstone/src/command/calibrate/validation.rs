@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use benchmark::Step;
+use calibration::{CALIBRATING, LineStates, PING_PONG};
 use contract::record::{Measurement, Run};
 use fabric_sim::Machine;
-use fabric_sim::calibration::{CALIBRATING, LineStates, calibrate};
 
-use super::compared;
+use super::{compared, twin};
 use crate::failure::Failure;
 use crate::output::table;
 
@@ -69,8 +69,7 @@ fn validate<'a>(run: &'a Run, states: &LineStates) -> Result<Validation<'a>, Fai
         measurements: run.measurements.iter().filter(|m| is_kept(m)).cloned().collect(),
         ..run.clone()
     };
-    let made =
-        calibrate("twin", &part, states).map_err(|error| Failure::usage(error.to_string()))?;
+    let made = twin("twin", &part, states)?;
     let twin = fabric_sim::machine::parse("twin", &made.text)
         .map_err(|error| Failure::failed(error.to_string()))?;
     let asked = run.measurements.iter().filter(|m| {
@@ -109,7 +108,7 @@ fn of_messages(m: &Measurement) -> bool {
 
 /// The first size of the ping-pong and every other one from there, and the last, so that what is held back lies between.
 fn kept_sizes(run: &Run) -> Vec<u64> {
-    let wanted = |m: &&Measurement| m.benchmark == CALIBRATING[0] && m.ranks == RANKS;
+    let wanted = |m: &&Measurement| m.benchmark == PING_PONG && m.ranks == RANKS;
     let mut sizes: Vec<u64> =
         run.measurements.iter().filter(wanted).map(|m| m.size_bytes).collect();
     sizes.sort_unstable();

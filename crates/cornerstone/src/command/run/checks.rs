@@ -7,7 +7,7 @@ use super::request::Request;
 use crate::arguments::FabricChoice;
 use crate::environment::{self, MemoryBound};
 use crate::failure::Failure;
-use crate::output::quantity::{memory as shown, ranks as rank_count, size};
+use crate::wording::{about_size, ranks as rank_count, size};
 
 /// Refuses more ranks than the fabric can start.
 pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failure> {
@@ -73,8 +73,8 @@ fn memory_within(launches: &[Launch], bound: &MemoryBound) -> Result<(), Failure
         "messages of {} between {} ({name}) need {} of memory, but {} are {}",
         size(bytes),
         rank_count(launch.ranks),
-        shown(needed),
-        shown(bound.bytes),
+        about_size(needed),
+        about_size(bound.bytes),
         bound.set_by
     ))
     .hint(smaller(name)))

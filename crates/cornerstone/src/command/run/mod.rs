@@ -14,8 +14,8 @@ use crate::arguments::RunArguments;
 use crate::fabric::mpi;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
-use crate::output::quantity::size;
 use crate::progress::note;
+use crate::wording::size;
 
 use request::Request;
 use session::Session;
@@ -27,8 +27,8 @@ pub(crate) fn execute(arguments: RunArguments) -> Result<ExitCode, Failure> {
         return measure(arguments);
     }
     match mpi::join(&arguments)? {
-        mpi::Part::Rank(status) => Ok(status),
-        mpi::Part::First => mpi::leave(measure(arguments)),
+        mpi::WorldRole::Rank(status) => Ok(status),
+        mpi::WorldRole::First => mpi::leave(measure(arguments)),
     }
 }
 

@@ -54,12 +54,12 @@ impl Request {
         };
         let fabric = arguments.fabric.clone().unwrap_or(FabricChoice::Local);
         if let Some((option, why)) = arguments.simulation.given()
-            && !matches!(fabric, FabricChoice::Simulated(_))
+            && !fabric.is_simulated()
         {
             return Err(Failure::usage(format!("{option} is for simulated machines: {why}"))
                 .hint(format!("add --fabric sim:MACHINE, or leave {option} out")));
         }
-        if arguments.turns.is_some() && matches!(fabric, FabricChoice::Simulated(_)) {
+        if arguments.turns.is_some() && fabric.is_simulated() {
             return Err(Failure::usage(
                 "--turns is for real machines: a simulated one is as fast at any time",
             )
@@ -150,8 +150,8 @@ fn settings(arguments: &RunArguments) -> Settings {
 fn periods(arguments: &RunArguments, quick: bool, defaults: RealTime) -> RealTime {
     const LIMIT_S: f64 = 30.0;
     const QUICK_LIMIT_S: f64 = 3.0;
-    let limit_s = match arguments.fabric {
-        Some(FabricChoice::Simulated(_)) => None,
+    let limit_s = match &arguments.fabric {
+        Some(fabric) if fabric.is_simulated() => None,
         _ if quick => Some(QUICK_LIMIT_S),
         _ => Some(LIMIT_S),
     };

@@ -11,14 +11,13 @@ use contract::record::{FabricDescription, Measurement, Run};
 use super::request::{Request, Target};
 use crate::arguments::RunFormat;
 use crate::command::report;
-use crate::fabric::{LaunchEnd, Wishes};
+use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
-use crate::output::quantity::{ranks, wait};
-use crate::output::{Osu, csv_header, csv_line, findings, json_line, print};
+use crate::output::{Osu, csv_header, csv_line, json_line, print, tables};
 use crate::progress::{Progress, note};
-use crate::rank::Message;
 use crate::results::{self, ResultsFile};
+use crate::wording::{ranks, wait};
 
 /// A run under way.
 pub(super) struct Session {
@@ -87,13 +86,13 @@ impl Session {
             let fabric = self.request.fabric.clone();
             let library = self.request.mpi_library.clone();
             let hosts = self.request.hosts.clone();
-            let wishes = Wishes {
+            let options = FabricOptions {
                 simulation: &simulation,
                 mpi_library: library.as_deref(),
                 hosts: hosts.as_ref(),
             };
-            let ended = fabric.run(launch, &wishes, &mut |message| {
-                self.take(launch, message).map_or_else(
+            let ended = fabric.run(launch, &options, &mut |report| {
+                self.take(launch, report).map_or_else(
                     |failure| {
                         // The first failure is the cause; what follows from it would only hide it.
                         self.failure.get_or_insert(failure);
@@ -115,29 +114,29 @@ impl Session {
     }
 
     /// Takes what rank 0 says.
-    fn take(&mut self, launch: &Launch, message: Message) -> Result<(), Failure> {
-        match message {
-            Message::Joined(fabric) => self.head(fabric),
-            Message::Event(Event::Started { index, label, .. }) => {
+    fn take(&mut self, launch: &Launch, report: RankReport) -> Result<(), Failure> {
+        match report {
+            RankReport::Joined(fabric) => self.head(fabric),
+            RankReport::Event(Event::Started { index, label, .. }) => {
                 let estimate_s = launch.job.steps[index].estimate_s;
                 self.progress.begin(&format!("{label}, {}", ranks(launch.ranks)), estimate_s);
                 Ok(())
             }
-            Message::Event(Event::Progress { samples, half_width, .. }) => {
+            RankReport::Event(Event::Progress { samples, half_width, .. }) => {
                 self.progress.detail(samples, half_width);
                 Ok(())
             }
-            Message::Event(Event::Tried(line)) => {
+            RankReport::Event(Event::Tried(line)) => {
                 self.progress.trial(&line.trial);
                 self.results.append_trial(&line)?;
                 self.run.trials.push(line);
                 Ok(())
             }
-            Message::Event(Event::Skipped { label, reason, .. }) => {
+            RankReport::Event(Event::Skipped { label, reason, .. }) => {
                 self.skipped.push(format!("{label}: {reason}"));
                 Ok(())
             }
-            Message::Event(Event::Measured(measurements)) => self.keep(measurements),
+            RankReport::Event(Event::Measured(measurements)) => self.keep(measurements),
         }
     }
 
@@ -225,7 +224,7 @@ impl Session {
 
     fn show(&self) -> Result<(), Failure> {
         match self.request.format {
-            RunFormat::Table => print(&findings(&self.run)),
+            RunFormat::Table => print(&tables(&self.run)),
             RunFormat::Json | RunFormat::Csv | RunFormat::Osu => Ok(()),
         }
     }

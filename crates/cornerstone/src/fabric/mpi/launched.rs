@@ -5,7 +5,6 @@
 //! message comes out as one, behind a mark.
 
 use std::io::{BufRead, BufReader, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -16,13 +15,13 @@ use contract::{Error, Result as RankResult};
 use fabric_mpi::{Flavour, Launcher, Options, World, launcher};
 use serde::{Deserialize, Serialize};
 
-use super::{be_a_rank, execute, exit_code, not_joined};
-use crate::fabric::LaunchEnd;
+use super::{be_a_rank, execute, not_joined};
+use crate::arguments::FabricChoice;
+use crate::fabric::job::{LaunchEnd, OnReport, RankReport, exit_code};
 use crate::interruption::Interruption;
 use crate::progress::note;
-use crate::rank::Message;
 
-/// The first argument of a process that is a rank; the second is an [`Order`].
+/// The first argument of a process that is a rank; the second is a [`JoinArgument`].
 const RANK: &str = "--as-an-mpi-rank";
 /// Before each message; a control character that no library prints by accident.
 const MARK: &str = "\u{1e}cornerstone ";
@@ -31,26 +30,29 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What a rank has to know before it can join the others.
 #[derive(Debug, Serialize, Deserialize)]
-struct Order {
+struct JoinArgument {
     library: Option<PathBuf>,
     name: String,
 }
 
 /// Starts the launcher of `flavour` for `launch`, and returns when all ranks have ended.
-pub(crate) fn launch(
+pub(in crate::fabric) fn launch(
     flavour: Flavour,
     library: Option<&Path>,
     launch: &Launch,
-    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    on_report: &mut OnReport<'_>,
 ) -> Result<(), LaunchEnd> {
     let failed = |words: String| LaunchEnd::Failed(words);
     let found = Launcher::find(flavour, library).map_err(|error| failed(error.to_string()))?;
     let program = std::env::current_exe()
         .map_err(|error| failed(format!("this program's own file cannot be found: {error}")))?;
-    let order = Order { library: found.library.clone(), name: format!("mpi:{}", flavour.name()) };
-    let order = serde_json::to_string(&order).expect("an order is plain data");
+    let argument = JoinArgument {
+        library: found.library.clone(),
+        name: FabricChoice::MpiLaunched(flavour).to_string(),
+    };
+    let argument = serde_json::to_string(&argument).expect("an argument is plain data");
     let interruption = Interruption::watch();
-    let mut command = found.command(launch.ranks, &program, &[RANK.into(), order]);
+    let mut command = found.command(launch.ranks, &program, &[RANK.into(), argument]);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| {
             failed(format!("cannot start '{}': {error}", found.mpiexec.display()))
@@ -58,7 +60,7 @@ pub(crate) fn launch(
     let (stdin, stdout) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
     // A launcher that ends at once does not read; its status tells why.
     let _ = hand_in(stdin, launch);
-    let heard = listen(&lines(stdout), &interruption, on_message);
+    let heard = listen(&lines(stdout), &interruption, on_report);
     if let Err(end) = heard {
         launcher::end(&mut child);
         return Err(end);
@@ -89,7 +91,7 @@ fn lines(stdout: ChildStdout) -> Receiver<String> {
 fn listen(
     lines: &Receiver<String>,
     interruption: &Interruption,
-    on_message: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    on_report: &mut OnReport<'_>,
 ) -> Result<(), LaunchEnd> {
     loop {
         if let Some(signal) = interruption.signal() {
@@ -107,10 +109,10 @@ fn listen(
         if !before.is_empty() {
             note(before);
         }
-        let message = serde_json::from_str(message).map_err(|error| {
+        let report = serde_json::from_str(message).map_err(|error| {
             LaunchEnd::Failed(format!("rank 0 said what is not to be understood: {error}"))
         })?;
-        if on_message(message).is_break() {
+        if on_report(report).is_break() {
             return Err(LaunchEnd::Stopped);
         }
     }
@@ -136,13 +138,13 @@ fn wait(
 }
 
 /// Does a rank's part, if the launcher has started this process as one.
-pub(crate) fn serve() -> Option<ExitCode> {
+pub(in crate::fabric) fn serve() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     if arguments.next()? != RANK {
         return None;
     }
-    let order = arguments.next().and_then(|text| serde_json::from_str::<Order>(&text).ok());
-    let Some(Order { library, name }) = order else {
+    let argument = arguments.next().and_then(|text| serde_json::from_str(&text).ok());
+    let Some(JoinArgument { library, name }) = argument else {
         note(&format!("cornerstone: error: {RANK} is for this program itself"));
         return Some(exit_code(2));
     };
@@ -175,7 +177,7 @@ fn read_and_execute(world: &World) -> RankResult<()> {
     world.hand_out(&[])
 }
 
-fn say(message: &Message) -> RankResult<()> {
+fn say(message: &RankReport) -> RankResult<()> {
     let text = serde_json::to_string(message).expect("messages are plain data");
     let mut stdout = std::io::stdout().lock();
     let written = writeln!(stdout, "{MARK}{text}").and_then(|()| stdout.flush());

@@ -10,9 +10,7 @@ pub(in crate::report) fn heading(name: &str) -> String {
 /// A parameter's value in a column under its heading.
 pub(in crate::report) fn cell(name: &str, value: &ParameterValue) -> String {
     match value {
-        ParameterValue::Number(bytes) if name.ends_with("_bytes") => {
-            crate::report::format::size(*bytes)
-        }
+        ParameterValue::Number(bytes) if name.ends_with("_bytes") => crate::wording::size(*bytes),
         _ => value.to_string(),
     }
 }
@@ -31,7 +29,7 @@ pub(in crate::report) fn full_label(m: &Measurement) -> String {
     let mut parts = vec![ranks(m.ranks)];
     parts.extend(m.parameters.iter().map(|(name, value)| parameter(name, value)));
     if m.size_bytes > 0 {
-        parts.push(crate::report::format::size(m.size_bytes));
+        parts.push(crate::wording::size(m.size_bytes));
     }
     parts.join(", ")
 }

@@ -185,7 +185,7 @@ impl Dimension {
         match self {
             Dimension::Fabric => m.fabric.clone(),
             Dimension::Ranks => ranks(m.ranks),
-            Dimension::Size => crate::report::format::size(m.size_bytes),
+            Dimension::Size => crate::wording::size(m.size_bytes),
             Dimension::Parameter(name) => {
                 m.parameters.get(name).map_or(String::new(), |value| parameter(name, value))
             }

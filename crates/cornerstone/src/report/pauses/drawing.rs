@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::Lane;
 use super::kinds::Kinds;
-use crate::report::format::value;
 use crate::report::strips::{FOOT, LEFT, RIGHT, Scale, TOP, WIDTH};
+use crate::wording::quantity;
 
 const BINS_A_DECADE: f64 = 10.0;
 const BARS: f64 = 180.0;
@@ -36,7 +36,7 @@ pub(super) fn by_length(lanes: &[Lane<'_>], kinds: &Kinds, scale: &Scale) -> Mar
                     (stacked((step * bin as f64, step), of_kind, most, kinds))
                 }
                 @for length_us in scale.decades() {
-                    text.number x=(WIDTH * scale.height(length_us)) y=(BARS + 18.0) { (value(length_us, "us")) }
+                    text.number x=(WIDTH * scale.height(length_us)) y=(BARS + 18.0) { (quantity(length_us, "us")) }
                 }
                 text.number x=(WIDTH / 2.0) y=(BARS + 35.0) { "length of the pause" }
             }

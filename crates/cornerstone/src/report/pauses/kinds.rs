@@ -4,7 +4,7 @@ use contract::record::PauseKind;
 use maud::{Markup, html};
 
 use super::Lane;
-use crate::report::format::{percent, value};
+use crate::wording::{quantity, whole_percent};
 
 /// Regular kinds are the same on two processors if their periods agree within this share ...
 const SAME_PERIOD: f64 = 0.02;
@@ -77,10 +77,10 @@ impl Kinds {
     pub(super) fn words(&self, kind: usize) -> String {
         let example = &self.kinds[kind].example;
         match example.regular {
-            true => format!("every {}", value(example.period_us, "us")),
+            true => format!("every {}", quantity(example.period_us, "us")),
             false => {
                 let low = 10f64.powf(example.length_min_us.log10().floor());
-                format!("irregular, {} to {}", value(low, "us"), value(10.0 * low, "us"))
+                format!("irregular, {} to {}", quantity(low, "us"), quantity(10.0 * low, "us"))
             }
         }
     }
@@ -122,11 +122,11 @@ impl Kinds {
             th scope="row" { span.swatch.(self.colour(place)) {} (self.words(place)) }
             td { (places(kind, lanes)) }
             td { (count) }
-            td { (value(1e6 * looked_s / count.max(1) as f64, "us")) }
-            td { (value(kind.example.length_median_us, "us")) }
-            td { (value(least, "us")) }
-            td { (value(most, "us")) }
-            td { (percent(lost_us / 1e6 / looked_s)) }
+            td { (quantity(1e6 * looked_s / count.max(1) as f64, "us")) }
+            td { (quantity(kind.example.length_median_us, "us")) }
+            td { (quantity(least, "us")) }
+            td { (quantity(most, "us")) }
+            td { (whole_percent(lost_us / 1e6 / looked_s)) }
         } }
     }
 }

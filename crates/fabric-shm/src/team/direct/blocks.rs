@@ -12,7 +12,7 @@ impl Team {
     pub(in crate::team) unsafe fn broadcast_directly<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: usize,
         memory: *mut u8,
         bytes: usize,
@@ -23,11 +23,11 @@ impl Team {
             let (other, half) = (1 - self.me, bytes / 2);
             return self.step_directly(
                 host,
-                (mark, bytes),
+                (call_id, bytes),
                 (Showing::All, shown),
                 1,
-                |team, host, number| {
-                    let theirs = team.shown(host, other, number)?;
+                |team, host, epoch| {
+                    let theirs = team.shown(host, other, epoch)?;
                     // SAFETY: both have shown `bytes` bytes; the root writes the second half, the other reads the first.
                     unsafe {
                         match is_root {
@@ -41,7 +41,7 @@ impl Team {
                             false => team.read(host, other, theirs.from, memory, half)?,
                         }
                     }
-                    team.count_done(host, other, number);
+                    team.count_done(host, other, epoch);
                     Ok(())
                 },
             );
@@ -49,15 +49,15 @@ impl Team {
         let touching = if is_root { self.size() - 1 } else { 0 };
         self.step_directly(
             host,
-            (mark, bytes),
+            (call_id, bytes),
             (Showing::Root(root), shown),
             touching,
-            |team, host, number| {
+            |team, host, epoch| {
                 if !is_root {
-                    let theirs = team.shown(host, root, number)?;
+                    let theirs = team.shown(host, root, epoch)?;
                     // SAFETY: the root has shown `bytes` bytes, and our caller has promised room for them.
                     unsafe { team.read(host, root, theirs.from, memory, bytes)? };
-                    team.count_done(host, root, number);
+                    team.count_done(host, root, epoch);
                 }
                 Ok(())
             },
@@ -71,7 +71,7 @@ impl Team {
     pub(in crate::team) unsafe fn scatter_directly<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: usize,
         send: *const u8,
         receive: *mut u8,
@@ -82,10 +82,10 @@ impl Team {
         let touching = if is_root { self.size() - 1 } else { 0 };
         self.step_directly(
             host,
-            (mark, each),
+            (call_id, each),
             (Showing::Root(root), shown),
             touching,
-            |team, host, number| {
+            |team, host, epoch| {
                 if is_root {
                     if !receive.is_null() {
                         // SAFETY: our caller's promise.
@@ -93,10 +93,10 @@ impl Team {
                     }
                     return Ok(());
                 }
-                let theirs = team.shown(host, root, number)?;
+                let theirs = team.shown(host, root, epoch)?;
                 // SAFETY: the root has shown a block for each member, and our caller has promised room for one.
                 unsafe { team.read(host, root, theirs.from + me * each, receive, each)? };
-                team.count_done(host, root, number);
+                team.count_done(host, root, epoch);
                 Ok(())
             },
         )
@@ -109,7 +109,7 @@ impl Team {
     pub(in crate::team) unsafe fn gather_directly<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: usize,
         send: *const u8,
         receive: *mut u8,
@@ -120,10 +120,10 @@ impl Team {
         let touching = if is_root { self.size() - 1 } else { 0 };
         self.step_directly(
             host,
-            (mark, each),
+            (call_id, each),
             (Showing::All, shown),
             touching,
-            |team, host, number| {
+            |team, host, epoch| {
                 if is_root {
                     // They show nothing of use, but have to mean the same call, which nobody else would notice.
                     if !send.is_null() {
@@ -131,14 +131,14 @@ impl Team {
                         unsafe { std::ptr::copy(send, receive.add(me * each), each) };
                     }
                     for member in team.others() {
-                        team.shown(host, member, number)?;
+                        team.shown(host, member, epoch)?;
                     }
                     return Ok(());
                 }
-                let theirs = team.shown(host, root, number)?;
+                let theirs = team.shown(host, root, epoch)?;
                 // SAFETY: the root has shown room for a block of each member, of which this one is ours.
                 unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
-                team.count_done(host, root, number);
+                team.count_done(host, root, epoch);
                 Ok(())
             },
         )
@@ -151,7 +151,7 @@ impl Team {
     pub(in crate::team) unsafe fn allgather_directly<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         send: *const u8,
         receive: *mut u8,
         each: usize,
@@ -163,12 +163,12 @@ impl Team {
         let touching = self.size() - 1;
         self.step_directly(
             host,
-            (mark, each),
+            (call_id, each),
             (Showing::All, shown),
             touching,
-            |team, host, number| {
+            |team, host, epoch| {
                 // SAFETY: each has shown its block, and our caller has promised room for one of each.
-                unsafe { team.read_blocks(host, number, 0, receive, each)? };
+                unsafe { team.read_blocks(host, epoch, 0, receive, each)? };
                 if !send.is_null() {
                     // SAFETY: as above.
                     unsafe { std::ptr::copy(send, own, each) };
@@ -185,19 +185,19 @@ impl Team {
     unsafe fn read_blocks<H: Host>(
         &mut self,
         host: &mut H,
-        number: u32,
+        epoch: u32,
         offset: usize,
         receive: *mut u8,
         each: usize,
     ) -> Result<()> {
         for member in self.others() {
-            let theirs = self.shown(host, member, number)?;
+            let theirs = self.shown(host, member, epoch)?;
             // SAFETY: our caller's promise.
             unsafe {
                 let to = receive.add(member * each);
                 self.read(host, member, theirs.from + offset, to, each)?;
             }
-            self.count_done(host, member, number);
+            self.count_done(host, member, epoch);
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl Team {
     pub(in crate::team) unsafe fn all_to_all_directly<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         send: *const u8,
         receive: *mut u8,
         each: usize,
@@ -224,12 +224,12 @@ impl Team {
         let shown = Shown { from: from as usize, to: 0 };
         self.step_directly(
             host,
-            (mark, each),
+            (call_id, each),
             (Showing::All, shown),
             size - 1,
-            |team, host, number| {
+            |team, host, epoch| {
                 // SAFETY: each has shown a block for every member, and our caller has promised room for one of each.
-                unsafe { team.read_blocks(host, number, me * each, receive, each)? };
+                unsafe { team.read_blocks(host, epoch, me * each, receive, each)? };
                 // SAFETY: as above.
                 unsafe { std::ptr::copy(from.add(me * each), receive.add(me * each), each) };
                 Ok(())

@@ -18,7 +18,7 @@ impl Team {
     pub(in crate::team) unsafe fn combine_directly<H: Host>(
         &mut self,
         host: &mut H,
-        mark: u32,
+        call_id: u32,
         root: Option<usize>,
         (send, receive): (*const u8, *mut u8),
         bytes: usize,
@@ -33,16 +33,16 @@ impl Team {
         let shown = Shown { from: send as usize, to: receive as usize };
         self.step_directly(
             host,
-            (mark, bytes),
+            (call_id, bytes),
             (Showing::All, shown),
             size - 1,
-            |team, host, number| {
+            |team, host, epoch| {
                 let mut theirs = Vec::with_capacity(size);
                 for member in 0..size {
                     theirs.push(if member == me {
                         shown
                     } else {
-                        team.shown(host, member, number)?
+                        team.shown(host, member, epoch)?
                     });
                 }
                 let apply = &mut **apply.borrow_mut();
@@ -55,7 +55,7 @@ impl Team {
                     }
                 }
                 for member in team.others() {
-                    team.count_done(host, member, number);
+                    team.count_done(host, member, epoch);
                 }
                 Ok(())
             },

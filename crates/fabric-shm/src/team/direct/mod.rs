@@ -61,7 +61,7 @@ impl Team {
             (true, Blocks::Apart) => SHARED_APART_FROM_BYTES,
             (true, Blocks::Together) => SHARED_TOGETHER_FROM_BYTES,
         };
-        each >= from && self.size() > 1 && host.attaches()
+        each >= from && self.size() > 1 && host.uses_cma()
     }
 
     /// Whether so many bytes are combined from memory to memory.
@@ -71,7 +71,7 @@ impl Team {
             true => SHARED_SHARE_FROM_BYTES,
             false => SHARE_FROM_BYTES,
         };
-        bytes >= self.size() * each && self.size() > 1 && host.attaches()
+        bytes >= self.size() * each && self.size() > 1 && host.uses_cma()
     }
 
     /// One step in which some members show `shown` and `act` is done with the members' memory. `touching` others touch this
@@ -79,54 +79,54 @@ impl Team {
     fn step_directly<H: Host>(
         &mut self,
         host: &mut H,
-        (mark, bytes): (u32, usize),
+        (call_id, bytes): (u32, usize),
         (showing, shown): (Showing, Shown),
         touching: usize,
         mut act: impl FnMut(&mut Team, &mut H, u32) -> Result<()>,
     ) -> Result<()> {
-        let call = Call { mark, bytes, pieces: 1, window: 1, direct: true };
+        let call = Call { call_id, bytes, pieces: 1, window: 1, direct: true };
         let shows = showing == Showing::All || showing == Showing::Root(self.me);
         self.run(
             host,
             call,
-            |team, host, number, _| {
+            |team, host, epoch, _| {
                 if shows {
-                    team.put(number, size_of::<Shown>(), |to| {
+                    team.put(epoch, size_of::<Shown>(), |to| {
                         // SAFETY: a short part has room for two addresses.
                         unsafe { to.cast::<Shown>().write_unaligned(shown) };
                     });
                 }
                 match showing {
-                    Showing::All => drop(team.arrive(host, number)),
+                    Showing::All => drop(team.arrive(host, epoch)),
                     Showing::Root(_) if shows && team.shares_processors => team.wake_others(host),
                     Showing::Root(_) => {}
                 }
             },
-            |team, host, number, _| {
+            |team, host, epoch, _| {
                 if showing == Showing::All {
-                    team.wait_for_arrivals(host, number)?;
+                    team.wait_for_arrivals(host, epoch)?;
                 }
-                act(team, host, number)?;
+                act(team, host, epoch)?;
                 // Also the members that were told of a failure by others find out here.
-                team.wait_for(host, number, Whom::Nobody, |team| {
-                    let done = &team.board(team.me).works[number as usize % SLOTS].done;
-                    touching == 0 || done.is(number, touching as u32)
+                team.wait_for(host, epoch, Whom::Nobody, |team| {
+                    let done = &team.board(team.me).counters[epoch as usize % SLOTS].done;
+                    touching == 0 || done.is(epoch, touching as u32)
                 })
             },
         )
     }
 
     /// What a member shows in this step.
-    fn shown<H: Host>(&mut self, host: &mut H, member: usize, number: u32) -> Result<Shown> {
-        let part = self.part(host, member, number, size_of::<Shown>())?;
+    fn shown<H: Host>(&mut self, host: &mut H, member: usize, epoch: u32) -> Result<Shown> {
+        let part = self.part(host, member, epoch, size_of::<Shown>())?;
         // SAFETY: whoever shows something in a direct step has put a whole `Shown`; marks and lengths were compared, so the
         // member is in this very step.
         Ok(unsafe { part.cast::<Shown>().read_unaligned() })
     }
 
     /// Says that this rank touches a member's memory no more.
-    fn count_done<H: Host>(&self, host: &mut H, member: usize, number: u32) {
-        self.board(member).works[number as usize % SLOTS].done.count(number);
+    fn count_done<H: Host>(&self, host: &mut H, member: usize, epoch: u32) {
+        self.board(member).counters[epoch as usize % SLOTS].done.count(epoch);
         if self.shares_processors {
             wait::wake_if_asleep(host.engine().segment().block(self.members[member]).sleep_word());
         }

@@ -1,0 +1,166 @@
+//! Collectives over boards in shared memory, from a broadcast and a reduction between two ranks.
+//!
+//! * The shortest broadcast takes as long as a rank takes to see what another has put on its board.
+//! * A rank that looks at several boards fetches a line from another's cache for each, as the receiver of a stream
+//!   does. Each board after the first therefore costs as much as the shortest message of a stream.
+//! * Of what a longer piece takes beyond that, the root spends half to write it and the other rank half to read it.
+//! * In a long broadcast both ranks work at once, on different pieces. The factor by which each further piece takes
+//!   longer than either half is the crowding.
+//! * Short parts lie in the line that announces them, longer parts in other lines. The fabric says from which length
+//!   on.
+//! * What a reduction takes beyond seeing and writing is the time in which the root combines, for each piece of a long
+//!   one.
+
+use contract::record::FabricDescription;
+
+use crate::curve::Curve;
+use crate::evidence::Evidence;
+use crate::times::{BySize, median};
+
+/// The sizes of boards and what they cost.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BoardCosts {
+    pub(crate) ranks_max: u64,
+    pub(crate) bytes_max: u64,
+    /// The longest part that lies in the line that announces it; `None` where the fabric does not say it.
+    pub(crate) line_bytes: Option<u64>,
+    pub(crate) piece_bytes: u64,
+    pub(crate) places: u64,
+    pub(crate) see_us: f64,
+    /// To look at one more board: to fetch one line from another's cache, as in a stream.
+    pub(crate) look_us: f64,
+    pub(crate) put: Curve,
+    pub(crate) take: Curve,
+    pub(crate) combine: Curve,
+    /// The factor, at least 1, by which writing and reading take longer while both ranks do it at once.
+    pub(crate) crowding: f64,
+}
+
+impl BoardCosts {
+    /// Boards, if the fabric says that it has them and a broadcast was measured.
+    pub(crate) fn of(evidence: &Evidence) -> Option<BoardCosts> {
+        let [ranks_max, bytes_max, piece_bytes, places] = [
+            FabricDescription::BOARDS_RANKS,
+            FabricDescription::BOARDS_BYTES,
+            FabricDescription::BOARDS_PIECE,
+            FabricDescription::BOARDS_SLOTS,
+        ]
+        .map(|detail| evidence.fabric.number(detail));
+        let (bytes_max, piece_bytes) = (bytes_max?, piece_bytes?);
+        let (_, &see_us) = evidence.broadcast.first_key_value()?;
+        let look_us = evidence.stream.first_key_value().map_or(see_us, |(_, &us)| us.min(see_us));
+        let beyond: BySize = evidence
+            .broadcast
+            .range(..=piece_bytes)
+            .map(|(&size, &us)| (size, (us - see_us).max(0.0)))
+            .collect();
+        let line_bytes = evidence.fabric.number(FabricDescription::BOARDS_LINE);
+        let breaks: Vec<u64> = line_bytes.iter().map(|bytes| bytes + 1).collect();
+        let beyond = Curve::through(&beyond, &breaks);
+        let half = beyond.scaled(0.5);
+        let crowding = crowding(evidence, piece_bytes, bytes_max, half.of(piece_bytes));
+        let there_us = |bytes| see_us + half.of(bytes);
+        let combine = combining(evidence, piece_bytes, bytes_max, crowding, there_us);
+        Some(BoardCosts {
+            ranks_max: ranks_max?,
+            bytes_max,
+            line_bytes,
+            piece_bytes,
+            places: places?,
+            see_us,
+            look_us,
+            put: half.clone(),
+            take: half,
+            combine,
+            crowding,
+        })
+    }
+}
+
+/// The factor by which a whole piece takes longer to write or read than `alone_us` while the other rank works, too.
+fn crowding(evidence: &Evidence, piece_bytes: u64, bytes_max: u64, alone_us: f64) -> f64 {
+    // Two ranks that never work at the same time are twice as slow. A larger factor has another cause.
+    const MOST: f64 = 2.0;
+    let mut long = evidence.broadcast.range(piece_bytes + 1..=bytes_max);
+    let (Some(first), Some(last)) = (long.next(), long.next_back()) else { return 1.0 };
+    let pieces = (last.0 - first.0) as f64 / piece_bytes as f64;
+    let factor = (last.1 - first.1) / pieces / alone_us;
+    if factor.is_finite() { factor.clamp(1.0, MOST) } else { 1.0 }
+}
+
+/// The time in which the root combines a piece: what is left of a reduction after the other's part has arrived.
+fn combining(
+    evidence: &Evidence,
+    piece_bytes: u64,
+    bytes_max: u64,
+    crowding: f64,
+    there_us: impl Fn(u64) -> f64,
+) -> Curve {
+    let mut points: BySize = evidence
+        .reduce
+        .range(..piece_bytes)
+        .map(|(&size, &us)| (size, (us - there_us(size)).max(0.0)))
+        .collect();
+    let each = |(&size, &us): (&u64, &f64)| {
+        let pieces = size as f64 / piece_bytes as f64;
+        // The last piece is combined while nothing else is written.
+        (us - there_us(piece_bytes)) / (crowding * (pieces - 1.0) + 1.0)
+    };
+    let whole = evidence.reduce.range(piece_bytes..=bytes_max).map(each).collect();
+    if let Some(us) = median(whole) {
+        points.insert(piece_bytes, us.max(0.0));
+    }
+    Curve::through(&points, &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seen after 1 µs; a piece of 100 bytes is written and read in 2 µs each, and combined in 4. While both are at it
+    /// each takes half as long again.
+    fn evidence() -> Evidence {
+        let by_size = |values: &[(u64, f64)]| values.iter().copied().collect::<BySize>();
+        let details = [
+            (FabricDescription::BOARDS_RANKS, "32"),
+            (FabricDescription::BOARDS_BYTES, "1000"),
+            (FabricDescription::BOARDS_PIECE, "100 bytes"),
+            (FabricDescription::BOARDS_SLOTS, "8"),
+        ];
+        let details = details.map(|(name, value)| (name.to_string(), value.to_string()));
+        Evidence {
+            // Pieces follow each other at 1.5 x 2 µs.
+            stream: by_size(&[(8, 0.25), (64, 0.5)]),
+            broadcast: by_size(&[(0, 1.0), (100, 5.0), (200, 9.0), (1000, 33.0), (2000, 7.0)]),
+            // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times 4 and 4; of ten, 1.5 times nine times 4
+            // and 4.
+            reduce: by_size(&[(50, 4.0), (100, 7.0), (200, 13.0), (1000, 61.0), (2000, 9.0)]),
+            fabric: FabricDescription { details: details.into(), ..Default::default() },
+            ..Evidence::default()
+        }
+    }
+
+    #[test]
+    fn writing_reading_and_combining_are_told_apart() {
+        let board = BoardCosts::of(&evidence()).unwrap();
+        assert_eq!((board.see_us, board.put.of(100), board.take.of(100)), (1.0, 2.0, 2.0));
+        assert_eq!((board.crowding, board.look_us), (1.5, 0.25));
+        // Of 50 bytes: seen and written after 2 of 4 µs.
+        assert_eq!((board.combine.of(100), board.combine.of(50)), (4.0, 2.0));
+        assert_eq!((board.ranks_max, board.bytes_max, board.places), (32, 1000, 8));
+    }
+
+    #[test]
+    fn without_a_stream_a_further_board_takes_as_long_as_the_first() {
+        let silent = Evidence { stream: BySize::new(), ..evidence() };
+        assert_eq!(BoardCosts::of(&silent).unwrap().look_us, 1.0);
+    }
+
+    #[test]
+    fn without_a_broadcast_or_a_word_of_the_fabric_there_are_no_boards() {
+        let silent = Evidence { fabric: FabricDescription::default(), ..evidence() };
+        assert_eq!(BoardCosts::of(&silent), None);
+        let unmeasured = Evidence { broadcast: BySize::new(), ..evidence() };
+        assert_eq!(BoardCosts::of(&unmeasured), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Messages that are copies in shared memory.
+//!
+//! A short message is copied twice: by the sender into a ring, and by the receiver out of it. A longer message is
+//! copied once, by the receiver. A very long one is copied by both ends at once. The fabric says from which lengths on.
+//! A copy occupies a processor, so a rank that sends and receives does one after the other; very long messages occupy
+//! both ends at once.
+//!
+//! T is what a message takes from end to end, B what each message of a stream takes, L the latency:
+//!
+//! * L is the least of T - B among short messages;
+//! * the two ends share T - L evenly, as far as each stays within B; the rest delays the message and occupies no end;
+//! * a rank sends the next message no sooner than B after the last;
+//! * a message that both ends copy occupies both for B, and the receiver for the rest.
+
+use std::collections::BTreeMap;
+
+use contract::record::FabricDescription;
+
+use crate::curve::{Curve, follow};
+use crate::evidence::Evidence;
+use crate::times::BySize;
+
+/// What messages cost.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CopyCosts {
+    pub(crate) send: Curve,
+    pub(crate) receive: Curve,
+    pub(crate) setup: Curve,
+    pub(crate) gap: Curve,
+    /// From this length on a message occupies both ends.
+    pub(crate) both_from_bytes: u64,
+    /// To post an operation, where that was measured.
+    pub(crate) post_us: Option<f64>,
+}
+
+/// The parts of a message of some length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Parts {
+    send_us: f64,
+    receive_us: f64,
+    setup_us: f64,
+    gap_us: f64,
+}
+
+impl CopyCosts {
+    /// What messages cost, if the fabric says that they are copies.
+    pub(crate) fn of(evidence: &Evidence) -> Option<CopyCosts> {
+        let both_from_bytes = evidence.fabric.number(FabricDescription::BOTH_COPY_FROM)?;
+        let one_from_bytes = evidence.fabric.number(FabricDescription::ONE_COPY_FROM);
+        let mut breaks: Vec<u64> = one_from_bytes.into_iter().chain([both_from_bytes]).collect();
+        breaks.sort_unstable();
+        let latency_us = evidence.latency_us();
+        let [whole, stream] =
+            [&evidence.whole, &evidence.stream].map(|times| follow(times, &evidence.copy, &breaks));
+        let parts = |(&size, &whole_us): (&u64, &f64)| {
+            let gap_us = stream.get(&size).copied().unwrap_or(whole_us);
+            (size, divide((whole_us - latency_us).max(0.0), gap_us, size >= both_from_bytes))
+        };
+        let parts: BTreeMap<u64, Parts> = whole.iter().map(parts).collect();
+        let curve = |part: fn(&Parts) -> f64| {
+            let points: BySize = parts.iter().map(|(&size, parts)| (size, part(parts))).collect();
+            Curve::through(&points, &breaks)
+        };
+        let busy_us = |size| parts.get(&size).map(|parts| parts.send_us + parts.receive_us);
+        Some(CopyCosts {
+            send: curve(|parts| parts.send_us),
+            receive: curve(|parts| parts.receive_us),
+            setup: curve(|parts| parts.setup_us),
+            gap: curve(|parts| parts.gap_us),
+            both_from_bytes,
+            post_us: evidence.post_us(busy_us),
+        })
+    }
+}
+
+/// Divides what a message takes besides the latency.
+fn divide(busy_us: f64, stream_us: f64, both_copy: bool) -> Parts {
+    if both_copy {
+        let setup_us = stream_us.min(busy_us);
+        let receive_us = busy_us - setup_us;
+        return Parts { send_us: 0.0, receive_us, setup_us, gap_us: stream_us };
+    }
+    let half_us = (busy_us / 2.0).min(stream_us);
+    let setup_us = busy_us - 2.0 * half_us;
+    Parts { send_us: half_us, receive_us: half_us, setup_us, gap_us: stream_us }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_share_a_message_as_far_as_the_stream_allows() {
+        let parts =
+            |send_us, receive_us, setup_us, gap_us| Parts { send_us, receive_us, setup_us, gap_us };
+        // The stream is slower than either end's half.
+        assert_eq!(divide(2.0, 1.5, false), parts(1.0, 1.0, 0.0, 1.5));
+        // It is faster: half of a message is on its way while the next is copied.
+        assert_eq!(divide(4.0, 1.5, false), parts(1.5, 1.5, 1.0, 1.5));
+        // Both ends at once.
+        assert_eq!(divide(4.0, 3.0, true), parts(0.0, 1.0, 3.0, 3.0));
+    }
+
+    #[test]
+    fn only_a_fabric_that_says_so_copies() {
+        let by_size = |values: &[(u64, f64)]| values.iter().copied().collect::<BySize>();
+        let mut evidence = Evidence {
+            whole: by_size(&[(8, 3.0), (64, 3.0), (1 << 20, 12.0)]),
+            stream: by_size(&[(8, 1.0), (64, 1.0), (1 << 20, 9.0)]),
+            two_way: by_size(&[(8, 2.0), (64, 2.0)]),
+            ..Evidence::default()
+        };
+        assert_eq!(CopyCosts::of(&evidence), None);
+        let details = [(FabricDescription::BOTH_COPY_FROM.into(), "4096 bytes".into())];
+        evidence.fabric.details = details.into();
+        let copies = CopyCosts::of(&evidence).unwrap();
+        // The latency is 2: each end has half of what is left of 3. The long one takes 12 - 2, of which 9 occupy both.
+        assert_eq!((copies.send.of(64), copies.receive.of(64)), (0.5, 0.5));
+        assert_eq!((copies.setup.of(1 << 20), copies.receive.of(1 << 20)), (9.0, 1.0));
+        // A message each way is 0.5 to send, 0.5 to receive, and two posts.
+        assert_eq!(copies.post_us, Some(0.5));
+    }
+}

@@ -1,0 +1,210 @@
+//! What a message costs, derived from the times between two ranks.
+//!
+//! Between two ranks a ping-pong says what a message of each measured length takes from end to end, T, and a stream of
+//! such messages what each takes the busier of its two ends, B. The twin has
+//!
+//! * a link as fast as the fastest stream, and as set-up of a message what B is longer than the link takes;
+//! * as latency what T is longer than B for short messages: no end is busy then;
+//! * as the receiver's own cost what is left of T;
+//! * an eager limit where T makes a step that no change of slope explains ([`knee`]), and a handshake beyond it;
+//! * ends that send or receive, but not both at once, where long streams both ways are as slow as one after the other;
+//! * a cost of posting an operation, where short streams both ways, which post each message, are slower than two
+//!   streams;
+//! * a rate of reducing, from what a reduction of a long block takes longer than its message.
+//!
+//! Set-up and the receiver's cost are exact at each measured length and straight lines between, so that one length that
+//! was disturbed spoils no other.
+//!
+//! Where the fabric says that its messages are copies in shared memory, [`copies`](crate::copies) derives what they
+//! cost, and [`boards`](crate::boards) what collectives cost.
+
+use crate::boards::BoardCosts;
+use crate::copies::CopyCosts;
+use crate::curve::Curve;
+use crate::evidence::Evidence;
+use crate::knee::{self, Knee};
+
+/// A rate so high that it never matters.
+pub(crate) const NO_LIMIT_MB_PER_S: f64 = 1e9;
+
+/// All that a machine file says of messages, copies and collectives.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Costs {
+    pub(crate) ends: Vec<Ends>,
+    pub(crate) latency_us: f64,
+    pub(crate) link_mb_per_s: f64,
+    /// To post an operation, where that was measured.
+    pub(crate) post_us: Option<f64>,
+    /// To read the clock, where that was measured.
+    pub(crate) clock_us: Option<f64>,
+    /// Millions of reducing operations a second, where that was measured.
+    pub(crate) reduction_mops: Option<f64>,
+    /// How much slower streams are both ways at once than one way, where that was measured.
+    pub(crate) both_ways: Option<f64>,
+    pub(crate) rendezvous: Option<Rendezvous>,
+    /// Where messages are copies in memory: what they cost instead of `ends`.
+    pub(crate) copies: Option<CopyCosts>,
+    pub(crate) board: Option<BoardCosts>,
+    /// A copy by its length.
+    pub(crate) copy: Curve,
+    /// One copy and its size.
+    pub(crate) one_copy: Option<(u64, f64)>,
+}
+
+/// What a message of some length takes its two ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ends {
+    pub(crate) size_bytes: u64,
+    pub(crate) setup_us: f64,
+    pub(crate) receive_us: f64,
+}
+
+/// Longer messages than `eager_bytes` are agreed upon, which takes the receiver's end `answer_us` besides two short
+/// messages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rendezvous {
+    pub(crate) eager_bytes: u64,
+    pub(crate) answer_us: f64,
+    pub(crate) handshake_us: f64,
+}
+
+impl Costs {
+    /// The costs that `evidence` shows.
+    pub(crate) fn of(evidence: &Evidence) -> Costs {
+        let latency_us = evidence.latency_us();
+        let busy_us: Vec<(u64, f64)> = evidence
+            .whole
+            .iter()
+            .map(|(&size, &us)| (size, evidence.busier_us(size, us).min(us - latency_us).max(0.0)))
+            .collect();
+        let link_mb_per_s = fastest(&busy_us);
+        let on_link_us = |size: u64| size as f64 / link_mb_per_s;
+        let setup_0_us = busy_us.first().map_or(0.0, |&(size, us)| us - on_link_us(size));
+        let rendezvous = rendezvous(evidence, setup_0_us + latency_us);
+        let ends = busy_us.iter().map(|&(size_bytes, busy_us)| {
+            let handshake_us = rendezvous.filter(|found| size_bytes > found.eager_bytes);
+            let rest_us = evidence.whole[&size_bytes]
+                - latency_us
+                - handshake_us.map_or(0.0, |found| found.handshake_us);
+            let busy_us = busy_us.min(rest_us).max(on_link_us(size_bytes));
+            Ends {
+                size_bytes,
+                setup_us: busy_us - on_link_us(size_bytes),
+                receive_us: (rest_us - busy_us).max(0.0),
+            }
+        });
+        let ends = ends.collect();
+        let copies = CopyCosts::of(evidence);
+        let post_us = match &copies {
+            Some(copies) => copies.post_us,
+            // A short message each way is one send and one receive: two messages of a stream.
+            None => evidence.post_us(|size| Some(2.0 * evidence.stream.get(&size)?)),
+        };
+        Costs {
+            ends,
+            latency_us,
+            link_mb_per_s,
+            post_us,
+            clock_us: evidence.clock_us,
+            reduction_mops: evidence.reduction_mops(),
+            both_ways: evidence.both_ways(),
+            rendezvous: rendezvous.filter(|_| copies.is_none()),
+            copies,
+            board: BoardCosts::of(evidence),
+            copy: Curve::through(&evidence.copy, &[]),
+            one_copy: evidence.one_copy,
+        }
+    }
+
+    /// Whether an end can only send or only receive at a time. Where nobody measured it, it is taken to be so.
+    pub(crate) fn simplex(&self) -> bool {
+        self.both_ways.is_none_or(|ratio| ratio > 1.5)
+    }
+}
+
+/// The step of the ping-pong as a handshake of two short messages, each of which takes `short_us`, if there is one and
+/// they take no longer than it.
+fn rendezvous(evidence: &Evidence, short_us: f64) -> Option<Rendezvous> {
+    let Knee { last_bytes, step_us } = knee::find(&evidence.whole)?;
+    let answer_us = step_us - 2.0 * short_us;
+    let found = Rendezvous { eager_bytes: last_bytes, answer_us, handshake_us: step_us };
+    (answer_us >= 0.0).then_some(found)
+}
+
+/// The highest rate of these times, in MB/s; a rate so high that it never matters where no byte was sent.
+fn fastest(times_us: &[(u64, f64)]) -> f64 {
+    let rates = times_us.iter().filter(|(size, us)| *size > 0 && *us > 0.0);
+    let highest = rates.map(|&(size, us)| size as f64 / us).fold(0.0, f64::max);
+    if highest > 0.0 { highest.min(NO_LIMIT_MB_PER_S) } else { NO_LIMIT_MB_PER_S }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::times::BySize;
+
+    fn found(whole: &[(u64, f64)], stream: &[(u64, f64)], two_way: &[(u64, f64)]) -> Costs {
+        let by_size = |values: &[(u64, f64)]| values.iter().copied().collect();
+        let (whole, stream, two_way) = (by_size(whole), by_size(stream), by_size(two_way));
+        Costs::of(&Evidence { whole, stream, two_way, ..Evidence::default() })
+    }
+
+    #[test]
+    fn a_stream_tells_what_the_ends_are_busy_with_from_the_latency() {
+        // Short: 3 µs of which an end is busy for 1. Long: 12 µs, an end is busy for 8, so 10 of them, less the latency
+        // of 2, leave 2 for the receiver alone. The fastest is 1024 bytes in 8 µs: 128 MB/s, on which 8 bytes take
+        // 1/16.
+        let found = found(&[(8, 3.0), (1024, 12.0)], &[(8, 1.0), (1024, 8.0)], &[]);
+        assert_eq!((found.latency_us, found.link_mb_per_s), (2.0, 128.0));
+        let ends = |size_bytes, setup_us, receive_us| Ends { size_bytes, setup_us, receive_us };
+        assert_eq!(found.ends, [ends(8, 1.0 - 0.0625, 0.0), ends(1024, 0.0, 2.0)]);
+    }
+
+    #[test]
+    fn a_disturbed_size_spoils_no_other() {
+        let clean = [(8, 1.0), (64, 1.5), (512, 2.0)];
+        let noisy = [(8, 1.0), (64, 9.0), (512, 2.0)];
+        let last = |whole: &[(u64, f64)]| *found(whole, &[], &[]).ends.last().unwrap();
+        assert_eq!(last(&clean), last(&noisy));
+    }
+
+    #[test]
+    fn streams_both_ways_tell_whether_the_ends_do_one_thing_at_a_time() {
+        let whole = [(8, 1.0), (65536, 2.0)];
+        let stream = [(65536, 2.0)];
+        assert!(found(&whole, &stream, &[(65536, 4.0)]).simplex());
+        assert!(!found(&whole, &stream, &[(65536, 2.1)]).simplex());
+    }
+
+    #[test]
+    fn short_streams_both_ways_tell_what_posting_costs() {
+        // A message each way takes 5 µs where two of a stream take 2: 1.5 µs for each of the two posts.
+        let found = found(&[(8, 2.0), (64, 2.0)], &[(8, 1.0)], &[(8, 5.0)]);
+        assert_eq!(found.post_us, Some(1.5));
+    }
+
+    #[test]
+    fn a_long_reduction_tells_how_fast_operands_are_combined() {
+        // 65536 bytes are 8192 operands; 10 µs of which the message takes 2 leave 8 for them.
+        let whole = BySize::from([(8, 1.0), (65536, 2.0)]);
+        let reduce = BySize::from([(65536, 10.0)]);
+        let evidence = Evidence { whole, reduce, ..Evidence::default() };
+        assert_eq!(Costs::of(&evidence).reduction_mops, Some(1024.0));
+    }
+
+    /// A machine whose every cost is known gives itself back: 1 µs of set-up, 2 µs of latency, 100 MB/s, and beyond
+    /// 4096 bytes a handshake of two short messages and 4 µs.
+    #[test]
+    fn a_machine_with_a_rendezvous_is_found_again() {
+        let busy = |size: u64| 1.0 + size as f64 / 100.0;
+        let sizes = [8u64, 64, 512, 1024, 2048, 4096, 8192, 16384, 32768];
+        let stream: Vec<(u64, f64)> = sizes.iter().map(|&size| (size, busy(size))).collect();
+        let handshake = |size: u64| if size > 4096 { 2.0 * 3.0 + 4.0 } else { 0.0 };
+        let whole: Vec<(u64, f64)> =
+            sizes.iter().map(|&size| (size, busy(size) + 2.0 + handshake(size))).collect();
+        let found = found(&whole, &stream, &[]);
+        let rendezvous = found.rendezvous.expect("the step is seen");
+        assert_eq!(rendezvous.eager_bytes, 4096);
+        assert!((rendezvous.handshake_us - 10.0).abs() < 0.1, "{rendezvous:?}");
+    }
+}

@@ -1,0 +1,100 @@
+//! What carries the messages, as typed.
+
+use std::str::FromStr;
+
+use fabric_mpi::Flavour;
+
+use crate::fabric_name::{LOCAL, MPI, SIMULATED, TCP};
+
+/// What carries the messages: `NAME` or `NAME:ARGUMENT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FabricChoice {
+    /// Ranks as processes over shared memory.
+    Local,
+    /// Ranks as processes over TCP.
+    Tcp,
+    /// A simulated machine, by its name or its file's.
+    Simulated(String),
+    /// An MPI, whose launcher has started this process.
+    Mpi,
+    /// An MPI, whose launcher is to be started.
+    MpiLaunched(Flavour),
+}
+
+impl FabricChoice {
+    /// Whether it is a simulated machine.
+    pub(crate) fn is_simulated(&self) -> bool {
+        matches!(self, FabricChoice::Simulated(_))
+    }
+}
+
+impl FromStr for FabricChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, argument) =
+            text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        match (name, argument) {
+            (LOCAL, None) => Ok(FabricChoice::Local),
+            (TCP, None) => Ok(FabricChoice::Tcp),
+            (LOCAL | TCP, Some(argument)) => {
+                Err(format!("the fabric '{name}' takes no argument, but '{argument}' was given"))
+            }
+            (SIMULATED, Some(machine)) => match fabric_sim::machine::find(machine) {
+                Ok(_) => Ok(FabricChoice::Simulated(machine.into())),
+                Err(error) => Err(error.to_string()),
+            },
+            (SIMULATED, None) => {
+                Err("the fabric 'sim' needs a machine, such as sim:paragon-osf1; \
+                 `cornerstone machines` lists them"
+                    .into())
+            }
+            (MPI, None) => Ok(FabricChoice::Mpi),
+            (MPI, Some(name)) => match Flavour::named(name) {
+                Some(flavour) => Ok(FabricChoice::MpiLaunched(flavour)),
+                None => Err(format!(
+                    "there is no MPI called '{name}' here; there are: {}",
+                    Flavour::ALL.map(Flavour::name).join(", ")
+                )),
+            },
+            _ => Err(format!(
+                "there is no fabric '{name}' in this build; there are: local, tcp, sim:MACHINE, mpi, mpi:NAME"
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for FabricChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FabricChoice::Local => f.write_str(LOCAL),
+            FabricChoice::Tcp => f.write_str(TCP),
+            FabricChoice::Simulated(machine) => write!(f, "{SIMULATED}:{machine}"),
+            FabricChoice::Mpi => f.write_str(MPI),
+            FabricChoice::MpiLaunched(flavour) => write!(f, "{MPI}:{}", flavour.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        text.parse::<FabricChoice>().unwrap_err()
+    }
+
+    #[test]
+    fn fabrics_are_named_with_their_argument() {
+        assert_eq!("local".parse(), Ok(FabricChoice::Local));
+        assert_eq!("mpi".parse(), Ok(FabricChoice::Mpi));
+        assert_eq!("tcp".parse(), Ok(FabricChoice::Tcp));
+        assert!(refusal("tcp:7000").contains("'tcp' takes no argument"));
+        let launched = FabricChoice::MpiLaunched(Flavour::Mpich);
+        assert_eq!("mpi:mpich".parse(), Ok(launched.clone()));
+        assert_eq!(launched.to_string(), "mpi:mpich");
+        assert!(refusal("mpi:mpic").contains("mpich, intel, openmpi"));
+        assert!(refusal("local:x").contains("takes no argument"));
+        assert!(refusal("carrier-pigeon:3").contains("'carrier-pigeon'"));
+    }
+}

@@ -1,0 +1,98 @@
+//! What this program and the ranks that it starts tell each other: the job, and the reports on it.
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use benchmark::{Event, Job};
+use contract::record::FabricDescription;
+use contract::{Error, Rank, Result};
+use fabric_shm::LaunchError;
+use serde::{Deserialize, Serialize};
+
+/// What a rank reports to the process that started it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RankReport {
+    /// Rank 0 has joined a run on this fabric.
+    Joined(FabricDescription),
+    /// Rank 0 has come so far with the job.
+    Event(Event),
+}
+
+/// Takes the reports of the ranks, and may stop them.
+pub(crate) type OnReport<'a> = dyn FnMut(RankReport) -> ControlFlow<()> + 'a;
+
+/// Why a launch did not run to its end.
+#[derive(Debug)]
+pub(crate) enum LaunchEnd {
+    /// Something failed; the message names the rank, where it was one.
+    Failed(String),
+    /// A signal asked for it.
+    Interrupted(i32),
+    /// The receiver of the reports asked for it.
+    Stopped,
+}
+
+/// What a rank that this program has started is to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RankJob {
+    /// The secret of a run over TCP; `None` where messages go through shared memory.
+    pub(super) secret: Option<String>,
+    pub(super) job: Job,
+}
+
+impl RankJob {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a job is plain data")
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        serde_json::from_slice(bytes)
+            .map_err(|error| Error::Program(format!("the job is not to be understood: {error}")))
+    }
+}
+
+/// Executes a job as `rank`; `report` takes what rank 0 reports, as bytes.
+pub(super) fn execute(
+    rank: &mut dyn Rank,
+    job: &Job,
+    report: &dyn Fn(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let say = |message: &RankReport| {
+        report(&serde_json::to_vec(message).expect("reports are plain data"))
+    };
+    if rank.rank() == 0 {
+        say(&RankReport::Joined(rank.describe()))?;
+    }
+    benchmark::execute(rank, job, &mut |event| say(&RankReport::Event(event)))
+}
+
+/// Reads the bytes that `run` gets from its ranks as reports, and hands them to `on_report`.
+pub(super) fn read_reports(
+    on_report: &mut OnReport<'_>,
+    run: impl FnOnce(&mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> std::result::Result<(), LaunchError>,
+) -> std::result::Result<(), LaunchEnd> {
+    let mut misunderstood = None;
+    let on_bytes = &mut |bytes: &[u8]| match serde_json::from_slice(bytes) {
+        Ok(report) => on_report(report),
+        // Both ends are one program, so this happens only if the program was replaced while it ran.
+        Err(error) => {
+            misunderstood = Some(format!("a rank said what is not to be understood: {error}"));
+            ControlFlow::Break(())
+        }
+    };
+    let ended = run(on_bytes);
+    if let Some(message) = misunderstood {
+        return Err(LaunchEnd::Failed(message));
+    }
+    ended.map_err(|error| match error {
+        LaunchError::Interrupted { signal } => LaunchEnd::Interrupted(signal),
+        LaunchError::Stopped => LaunchEnd::Stopped,
+        other => LaunchEnd::Failed(other.to_string()),
+    })
+}
+
+/// The exit code of a rank that ended with `status`; 1 for a status that no process can have.
+pub(super) fn exit_code(status: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(status).unwrap_or(1))
+}

@@ -1,0 +1,29 @@
+//! Benchmarks between processes of this host, over shared memory.
+
+use benchmark::{Job, Launch, Placement};
+use fabric_shm::{Binding, LaunchOptions, ShmProcess};
+
+use super::job::{LaunchEnd, OnReport, RankJob, execute, read_reports};
+
+/// Starts ranks on this host. With a secret they pass their messages over TCP, without one through shared memory.
+pub(super) fn launch(
+    launch: &Launch,
+    secret: Option<String>,
+    on_report: &mut OnReport<'_>,
+) -> Result<(), LaunchEnd> {
+    let job = RankJob { secret, job: launch.job.clone() };
+    let mut options = LaunchOptions::new(launch.ranks, job.to_bytes());
+    options.binding = match launch.placement {
+        Placement::Spread => Binding::OneCoreEach,
+        Placement::OneProcessor => Binding::OneForAll,
+        Placement::TwoProcessors => Binding::Halves,
+    };
+    read_reports(on_report, |on_bytes| fabric_shm::launch(&options, on_bytes))
+}
+
+/// Does the part of a rank whose messages go through shared memory, and gives its exit status.
+pub(super) fn serve(mut process: ShmProcess, job: &Job) -> i32 {
+    let reporter = process.reporter();
+    let outcome = execute(&mut process.world(), job, &|bytes| reporter.report(bytes));
+    process.finish(outcome)
+}

@@ -1,0 +1,29 @@
+//! The names of fabrics, as they are typed and as results files keep them: `NAME` or `NAME:ARGUMENT`.
+
+/// Processes of this host over shared memory.
+pub(crate) const LOCAL: &str = "local";
+/// Processes over TCP.
+pub(crate) const TCP: &str = "tcp";
+/// Any MPI; its argument names the MPI whose launcher is started.
+pub(crate) const MPI: &str = "mpi";
+/// A simulated machine; its argument names the machine or its file.
+pub(crate) const SIMULATED: &str = "sim";
+
+/// The machine that the fabric of this name simulates; `None` for a fabric of this world.
+pub(crate) fn simulated_machine(fabric: &str) -> Option<&str> {
+    fabric.strip_prefix(SIMULATED)?.strip_prefix(':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_simulated_fabric_names_a_machine() {
+        assert_eq!(simulated_machine("sim:cluster"), Some("cluster"));
+        assert_eq!(simulated_machine("sim:dir/a:b.toml"), Some("dir/a:b.toml"));
+        for other in ["local", "mpi:mpich", "sim", "simulation", ""] {
+            assert_eq!(simulated_machine(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! One line of the tables of a run.
+
+use analysis::limits::Share;
+use contract::record::Measurement;
+
+/// A measurement with its share of the limit that bounds it, if one does.
+pub(super) struct Entry<'a> {
+    pub(super) measurement: &'a Measurement,
+    pub(super) share: Option<Share>,
+}
+
+/// The mark of a number that did not converge.
+pub(super) const UNCONVERGED: &str = "*";
+
+/// The mark of a number, if it deserves one. All metrics of a measurement come from the same samples.
+pub(super) fn mark(measurement: &Measurement) -> &'static str {
+    if measurement.stop_reason.converged() { "" } else { UNCONVERGED }
+}

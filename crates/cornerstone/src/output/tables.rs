@@ -1,0 +1,107 @@
+//! What a run found, as tables for people: the machine's limits first, then every number, then the most telling ones.
+
+use std::collections::BTreeSet;
+
+use analysis::limits::{Bound, GROUP as LIMITS, Limits, Shares};
+use contract::record::{Measurement, Run};
+
+use super::agreement::agreement;
+use super::chain::chains;
+use super::entry::{Entry, UNCONVERGED};
+use super::group_table::group_table;
+use super::headlines::headlines;
+use super::real_time::{pauses, search};
+use crate::fabric_name::simulated_machine;
+use crate::wording::{about_size, quantity, ranks};
+
+/// The tables of a run.
+pub(crate) fn tables(run: &Run) -> String {
+    let shares = Shares::of(run);
+    let limits = shares.limits();
+    let found: Vec<Entry> = latest(run)
+        .into_iter()
+        .map(|measurement| Entry { measurement, share: shares.share(measurement) })
+        .collect();
+    let mut text = format!("{}\n\n", machine(run));
+    for (benchmark, count) in subjects(&found) {
+        let of_table: Vec<&Entry> = found
+            .iter()
+            .filter(|f| f.measurement.benchmark == benchmark && f.measurement.ranks == count)
+            .collect();
+        let title = format!("{benchmark}, {}", ranks(count));
+        text += &chains(&title, &of_table)
+            .unwrap_or_else(|| format!("{}\n", group_table(&title, &of_table)));
+        text += &of_table.iter().filter_map(|f| pauses(f.measurement)).collect::<String>();
+        text += &of_table.iter().filter_map(|f| search(f.measurement)).collect::<String>();
+        text += &agreement(of_table.iter().map(|f| f.measurement));
+    }
+    if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
+        text += &format!(
+            "{UNCONVERGED} did not converge: when the time or the samples ran out, the interval was still wider than asked for, or had too few samples\n\n"
+        );
+    }
+    if let Some((low_us, high_us)) = limits.moved_us() {
+        text += &format!(
+            "The machine changed during the run: handing over a cache line took {} at one time and {} at another, as when a\n\
+             hypervisor moves processors. Shares of the limit use the hand-over measured next to each group.\n\n",
+            quantity(low_us, "us"),
+            quantity(high_us, "us")
+        );
+    }
+    if limits.hand_overs.is_empty() && found.iter().any(|found| lacks_limit(found, limits)) {
+        text += &format!(
+            "The machine's own limits are not in this run; `cornerstone run {LIMITS} ...` measures them too, and shows\n\
+             each number's share of them.\n\n"
+        );
+    }
+    text + &headlines(&found, limits)
+}
+
+/// Whether messages are bounded by limits that the run did not measure.
+fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
+    let Entry { measurement: m, share } = found;
+    let bound = || Bound::of(&m.benchmark, m.ranks, &m.parameters, limits.cores);
+    share.is_none() && matches!(bound(), Some(Bound::Path(_)))
+}
+
+/// The machine in a line.
+fn machine(run: &Run) -> String {
+    let header = run.header();
+    if let Some(name) = simulated_machine(&header.fabric.name) {
+        return format!("the simulated machine {name}; times are virtual");
+    }
+    let environment = &header.environment;
+    format!(
+        "{}: {}, {} processors, {}, {}; messages over {}",
+        environment.host,
+        environment.processor,
+        environment.processors_available,
+        about_size(environment.memory_bytes),
+        environment.kernel,
+        header.fabric.name
+    )
+}
+
+/// The benchmarks with their numbers of ranks, the limits first: every later number is read against them.
+fn subjects<'a>(found: &[Entry<'a>]) -> Vec<(&'a str, usize)> {
+    let mut subjects: Vec<(bool, &str, usize)> = Vec::new();
+    for Entry { measurement, .. } in found {
+        let subject =
+            (measurement.group != LIMITS, measurement.benchmark.as_str(), measurement.ranks);
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    // A stable sort: within both halves the order of measuring stays.
+    subjects.sort_by_key(|(ordinary, ..)| *ordinary);
+    subjects.into_iter().map(|(_, benchmark, ranks)| (benchmark, ranks)).collect()
+}
+
+/// The measurements without those that were made again later.
+fn latest(run: &Run) -> Vec<&Measurement> {
+    let mut seen = BTreeSet::new();
+    let mut latest: Vec<&Measurement> =
+        run.measurements.iter().rev().filter(|m| seen.insert((m.key(), &m.metric))).collect();
+    latest.reverse();
+    latest
+}

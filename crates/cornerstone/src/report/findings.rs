@@ -1,0 +1,353 @@
+//! What stands out: everything that a reader should know before quoting a number.
+
+use analysis::limits::Limits;
+use contract::record::{Measurement, Run, StopReason};
+use maud::{Markup, html};
+
+use super::elements::{anchor, prose, swatch};
+use super::environment;
+use super::fits;
+use super::grouping::{Benchmark, Metric, full_label};
+use super::remarks::oversubscribed;
+use crate::fabric_name::simulated_machine;
+use crate::wording::{quantity, significant, whole_percent};
+
+/// A 99th percentile of so many medians is called noisy.
+const NOISY_P99: f64 = 3.0;
+/// Below so many samples the 99th percentile is the maximum and says nothing.
+const SAMPLES_FOR_P99: u64 = 100;
+/// Examples named with a finding.
+const EXAMPLES: usize = 6;
+
+/// How much it matters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// Think before quoting the number.
+    Caution,
+    /// Good to know.
+    Note,
+}
+
+/// Something that stands out.
+pub(super) struct Finding {
+    pub(super) weight: Weight,
+    /// One sentence.
+    pub(super) title: String,
+    /// What it means and what to do.
+    pub(super) advice: String,
+    /// The worst cases: where in the page, of which run, and what.
+    pub(super) examples: Vec<Example>,
+}
+
+/// One case of a finding.
+pub(super) struct Example {
+    pub(super) anchor: String,
+    pub(super) run: usize,
+    pub(super) text: String,
+}
+
+/// A measurement with what is needed to point at it.
+struct Case<'a> {
+    anchor: String,
+    run: usize,
+    measurement: &'a Measurement,
+}
+
+/// Everything that stands out in the runs, cautions first.
+pub(super) fn findings(runs: &[Run], benchmarks: &[Benchmark]) -> Vec<Finding> {
+    let cases = cases(benchmarks);
+    let mut findings: Vec<Finding> = unfinished(runs)
+        .into_iter()
+        .chain(differing_machines(runs))
+        .chain(busy_machine(runs))
+        .chain(moved_processors(runs))
+        .chain(not_converged(&cases))
+        .chain(noisy(&cases))
+        .chain(oversubscribed_cases(&cases, runs))
+        .chain(crooked(runs, benchmarks))
+        .chain(clock_bound(&cases))
+        .chain(late_starts(&cases))
+        .collect();
+    findings.sort_by_key(|finding| finding.weight == Weight::Note);
+    findings
+}
+
+/// The findings as a list.
+pub(super) fn list(findings: &[Finding], several: bool) -> Markup {
+    html! {
+        @if findings.is_empty() {
+            p.calm { "Nothing: every measurement converged, none is oversubscribed or noisy." }
+        }
+        ul.findings {
+            @for finding in findings {
+                li.caution[finding.weight == Weight::Caution] {
+                    p {
+                        span.weight { @if finding.weight == Weight::Caution { "Caution" } @else { "Note" } }
+                        strong { (finding.title) }
+                    }
+                    p { (prose(&finding.advice)) }
+                    @if !finding.examples.is_empty() {
+                        ul.examples { @for example in &finding.examples {
+                            li {
+                                @if several { (swatch(example.run)) }
+                                a href={ "#" (example.anchor) } { (example.text) }
+                            }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The measurements with samples of their own: a rate computed from a time would count everything twice.
+fn cases<'a>(benchmarks: &[Benchmark<'a>]) -> Vec<Case<'a>> {
+    let mut cases = Vec::new();
+    for (index, benchmark) in benchmarks.iter().enumerate() {
+        let sampled = |metric: &&Metric| {
+            metric.points.iter().any(|point| !point.measurement.samples.is_empty())
+        };
+        let primary = benchmark.metrics.iter().find(sampled).or(benchmark.metrics.first());
+        for point in primary.iter().flat_map(|metric| &metric.points) {
+            cases.push(Case {
+                anchor: anchor(index),
+                run: point.run,
+                measurement: point.measurement,
+            });
+        }
+    }
+    cases
+}
+
+fn unfinished(runs: &[Run]) -> Option<Finding> {
+    let open: Vec<&str> = runs.iter().filter(|r| !r.ended).map(|r| r.label.as_str()).collect();
+    (!open.is_empty()).then(|| Finding {
+        weight: Weight::Caution,
+        title: format!("{} did not end in order.", open.join(", ")),
+        advice: "What had been measured is here; `cornerstone run --resume` goes on from there."
+            .into(),
+        examples: Vec::new(),
+    })
+}
+
+/// Hypervisors move virtual processors; the numbers before and after are then of two machines.
+fn moved_processors(runs: &[Run]) -> Vec<Finding> {
+    let moved = |run: &Run| {
+        let (low, high) = Limits::of(run).moved_us()?;
+        Some(Finding {
+            weight: Weight::Caution,
+            title: format!("{}: the machine changed during the run.", run.label),
+            advice: format!(
+                "Handing a cache line between the same two processors took {} at one time and {} at another, as when a \
+                 hypervisor moves them apart. Shares of the limit use the hand-over measured next to each group; do not \
+                 compare numbers of different groups.",
+                quantity(low, "us"),
+                quantity(high, "us")
+            ),
+            examples: Vec::new(),
+        })
+    };
+    runs.iter().filter_map(moved).collect()
+}
+
+fn differing_machines(runs: &[Run]) -> Option<Finding> {
+    let mut differing: Vec<String> = environment::machine(runs)
+        .into_iter()
+        .filter(|fact| fact.differs() && fact.name != "load before")
+        .map(|fact| fact.name)
+        .collect();
+    if differing.len() > EXAMPLES {
+        let more = differing.split_off(EXAMPLES).len();
+        differing.push(format!("and {more} more"));
+    }
+    (!differing.is_empty()).then(|| Finding {
+        weight: Weight::Note,
+        title: format!("The machines of the runs differ: {}.", differing.join(", ")),
+        advice: "A difference between their numbers may come from there. The environment below shows both.".into(),
+        examples: Vec::new(),
+    })
+}
+
+fn busy_machine(runs: &[Run]) -> Vec<Finding> {
+    // Virtual time is not disturbed by what else the machine does.
+    let busy = |run: &&Run| {
+        if simulated_machine(&run.header().fabric.name).is_some() {
+            return false;
+        }
+        let environment = &run.header().environment;
+        environment
+            .load_before
+            .is_some_and(|load| load > 0.5 * environment.processors_available as f64)
+    };
+    let finding = |run: &Run| {
+        let environment = &run.header().environment;
+        Finding {
+            weight: Weight::Caution,
+            title: format!("{}: the machine was busy before the run began.", run.label),
+            advice: format!(
+                "Its load was {:.1} on {} processors. Measure again on a quiet machine before comparing.",
+                environment.load_before.unwrap_or_default(),
+                environment.processors_available
+            ),
+            examples: Vec::new(),
+        }
+    };
+    runs.iter().filter(busy).map(finding).collect()
+}
+
+fn not_converged(cases: &[Case]) -> Option<Finding> {
+    let mut open: Vec<&Case> =
+        cases.iter().filter(|case| !case.measurement.stop_reason.converged()).collect();
+    open.sort_by(|a, b| half_width(b.measurement).total_cmp(&half_width(a.measurement)));
+    let by = |reason| open.iter().filter(|case| case.measurement.stop_reason == reason).count();
+    let (time, samples) = (by(StopReason::TimeLimit), by(StopReason::SampleLimit));
+    let text = |m: &Measurement| {
+        let s = &m.summary;
+        format!(
+            "{}, ± {} after {} samples",
+            quantity(s.median, &m.unit),
+            whole_percent(half_width(m)),
+            s.n
+        )
+    };
+    finding(
+        &open,
+        Weight::Caution,
+        format!("{} of {} measurements did not converge.", open.len(), cases.len()),
+        format!(
+            "Their intervals are wider than wanted: {time} met the time limit, {samples} the sample limit. \
+             A longer `--time-limit` or a quieter machine narrows them."
+        ),
+        text,
+    )
+}
+
+fn noisy(cases: &[Case]) -> Option<Finding> {
+    let tail = |m: &Measurement| m.summary.p99 / m.summary.median;
+    let mut noisy: Vec<&Case> = cases
+        .iter()
+        .filter(|case| {
+            let m = case.measurement;
+            m.summary.n >= SAMPLES_FOR_P99 && m.summary.median > 0.0 && tail(m) > NOISY_P99
+        })
+        .collect();
+    noisy.sort_by(|a, b| tail(b.measurement).total_cmp(&tail(a.measurement)));
+    finding(
+        &noisy,
+        Weight::Caution,
+        format!("{} of {} measurements are noisy.", noisy.len(), cases.len()),
+        format!(
+            "Their 99th percentile is more than {NOISY_P99} medians. For a deadline the tail counts, not the median; \
+             look at the samples over time for what repeats."
+        ),
+        |m| {
+            format!(
+                "median {}, p99 {}, max {}",
+                quantity(m.summary.median, &m.unit),
+                quantity(m.summary.p99, &m.unit),
+                quantity(m.summary.max, &m.unit)
+            )
+        },
+    )
+}
+
+fn oversubscribed_cases(cases: &[Case], runs: &[Run]) -> Option<Finding> {
+    let times = |case: &Case| oversubscribed(case.measurement, &runs[case.run]).unwrap_or(0.0);
+    let over: Vec<&Case> = cases.iter().filter(|case| times(case) > 0.0).collect();
+    let most = over.iter().map(|case| times(case)).fold(0.0, f64::max);
+    let mut finding = finding(
+        &over,
+        Weight::Note,
+        format!("{} of {} measurements have more ranks than processors.", over.len(), cases.len()),
+        format!(
+            "Up to {} ranks share a processor there. Such times hold process switches; they tell how the service copes, \
+             not how fast the machine passes messages.",
+            significant(most)
+        ),
+        |_| String::new(),
+    )?;
+    finding.examples.clear();
+    Some(finding)
+}
+
+/// Times over message size that no straight line describes.
+fn crooked(runs: &[Run], benchmarks: &[Benchmark]) -> Option<Finding> {
+    let mut all = 0;
+    let mut examples = Vec::new();
+    let messages = |benchmark: &Benchmark| benchmark.group != analysis::limits::GROUP;
+    for (index, benchmark) in benchmarks.iter().enumerate().filter(|(_, b)| messages(b)) {
+        for fit in benchmark.metrics.iter().flat_map(|metric| fits::fits(metric, runs)) {
+            all += 1;
+            if fit.model.failing_sizes().next().is_none() {
+                continue;
+            }
+            let name =
+                [benchmark.name, &fit.label].join(if fit.label.is_empty() { "" } else { ", " });
+            let text = format!("{name}: fails {}", fits::failure(&fit.model));
+            examples.push(Example { anchor: anchor(index), run: fit.run, text });
+        }
+    }
+    let failing = examples.len();
+    examples.truncate(EXAMPLES);
+    (failing > 0).then(|| Finding {
+        weight: Weight::Note,
+        title: format!("A straight line fails for {failing} of {all} series of times over message size."),
+        advice: "A start-up time and a rate do not describe them at every size; a change of protocol or the end of a \
+                 cache does that. The residuals show where."
+            .into(),
+        examples,
+    })
+}
+
+fn clock_bound(cases: &[Case]) -> Option<Finding> {
+    let bound: Vec<&Case> =
+        cases.iter().filter(|case| case.measurement.timing.clock_share > 0.05).collect();
+    finding(
+        &bound,
+        Weight::Note,
+        format!("{} measurements hold the clock's own cost.", bound.len()),
+        "Reading the clock takes more than 5 % of each sample there.".into(),
+        |m| whole_percent(m.timing.clock_share),
+    )
+}
+
+fn late_starts(cases: &[Case]) -> Option<Finding> {
+    let share = |m: &Measurement| m.timing.late_starts as f64 / m.summary.n.max(1) as f64;
+    let mut late: Vec<&Case> = cases.iter().filter(|case| share(case.measurement) > 0.1).collect();
+    late.sort_by(|a, b| share(b.measurement).total_cmp(&share(a.measurement)));
+    finding(
+        &late,
+        Weight::Note,
+        format!("In {} measurements ranks often came late to the start.", late.len()),
+        "More than one sample in ten was set aside for it and made again: something else uses the processors.".into(),
+        |m| format!("{} late starts for {} samples", m.timing.late_starts, m.summary.n),
+    )
+}
+
+/// `None` without cases; else the finding with its first few cases.
+fn finding(
+    cases: &[&Case],
+    weight: Weight,
+    title: String,
+    advice: String,
+    text: impl Fn(&Measurement) -> String,
+) -> Option<Finding> {
+    let example = |case: &&Case| Example {
+        anchor: case.anchor.clone(),
+        run: case.run,
+        text: format!(
+            "{}, {}: {}",
+            case.measurement.benchmark,
+            full_label(case.measurement),
+            text(case.measurement)
+        ),
+    };
+    let examples = cases.iter().take(EXAMPLES).map(example).collect();
+    (!cases.is_empty()).then_some(Finding { weight, title, advice, examples })
+}
+
+/// Half the width of the interval as a share of the median.
+fn half_width(m: &Measurement) -> f64 {
+    let s = &m.summary;
+    if s.median > 0.0 { (s.ci_high - s.ci_low) / 2.0 / s.median } else { 0.0 }
+}

@@ -1,0 +1,35 @@
+//! What a reader must know before trusting a number.
+
+use contract::record::{Measurement, Run, StopReason};
+
+use crate::fabric_name::simulated_machine;
+use crate::wording::{significant, whole_percent};
+
+/// The remarks on a measurement, in words; empty where there are none.
+pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
+    let mut remarks = Vec::new();
+    if !m.stop_reason.converged() {
+        let limit = if m.stop_reason == StopReason::TimeLimit { "time" } else { "sample" };
+        remarks.push(format!("not converged: {limit} limit"));
+    }
+    if let Some(times) = oversubscribed(m, run) {
+        remarks.push(format!("{} ranks a processor", significant(times)));
+    }
+    if m.timing.events_per_sample > 1 {
+        remarks.push(format!("{} events a sample", m.timing.events_per_sample));
+    }
+    if m.timing.clock_share > 0.05 {
+        remarks.push(format!("clock takes {}", whole_percent(m.timing.clock_share)));
+    }
+    if m.timing.late_starts > 0 {
+        remarks.push(format!("{} late starts made again", m.timing.late_starts));
+    }
+    remarks.join("; ")
+}
+
+/// Ranks for each processor, where there are more ranks than processors. Simulated ranks have a processor each.
+pub(super) fn oversubscribed(m: &Measurement, run: &Run) -> Option<f64> {
+    let processors = run.header().environment.processors_available;
+    let real = simulated_machine(&m.fabric).is_none();
+    (real && processors > 0 && m.ranks > processors).then(|| m.ranks as f64 / processors as f64)
+}

@@ -1,0 +1,161 @@
+//! Numbers for people: three significant digits and a unit that fits.
+
+/// A value with its unit, scaled so that it reads well: `0.293` in `us` becomes `293 ns`.
+///
+/// Units that it does not know are left as they are.
+pub(crate) fn quantity(value: f64, unit: &str) -> String {
+    match unit {
+        _ if value == 0.0 => format!("0 {}", unit_name(unit)),
+        "ns" => time_ns(value),
+        "us" => time_ns(value * 1e3),
+        "ms" => time_ns(value * 1e6),
+        "s" => time_ns(value * 1e9),
+        "MB/s" => scaled(value, &[(1e6, "TB/s"), (1e3, "GB/s"), (1.0, "MB/s"), (1e-3, "kB/s")]),
+        "MFLOP/s" => scaled(value, &[(1e6, "TFLOP/s"), (1e3, "GFLOP/s"), (1.0, "MFLOP/s")]),
+        _ => format!("{} {}", significant(value), unit_name(unit)),
+    }
+}
+
+/// A message size or a capacity in bytes: `64 KiB`; a size that is no whole number of a larger unit stays in bytes.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    for (unit, name) in units {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
+            return format!("{} {name}", bytes / unit);
+        }
+    }
+    format!("{bytes} B")
+}
+
+/// About so many bytes, whatever they divide by: `23.5 GiB`.
+pub(crate) fn about_size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    let steps =
+        [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")]
+            .map(|(unit, name)| (unit as f64, name));
+    scaled(bytes, &steps)
+}
+
+/// The name of a unit as print has it.
+pub(crate) fn unit_name(unit: &str) -> &str {
+    if unit == "us" { "µs" } else { unit }
+}
+
+/// Three significant digits, without an exponent between 0.001 and a million.
+pub(crate) fn significant(value: f64) -> String {
+    digits(value, 3)
+}
+
+/// Five significant digits, for tables that are copied into other programs.
+pub(crate) fn precise(value: f64) -> String {
+    digits(value, 5)
+}
+
+/// A share as a percentage, to a tenth.
+pub(crate) fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A share as a percentage: `0.931` becomes `93 %`, and what rounds to nothing `0.4 %`.
+pub(crate) fn whole_percent(share: f64) -> String {
+    if share != 0.0 && share.abs() < 0.01 {
+        format!("{} %", digits(share * 100.0, 1))
+    } else {
+        format!("{:.0} %", share * 100.0)
+    }
+}
+
+fn time_ns(ns: f64) -> String {
+    scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"), (1e-3, "ps")])
+}
+
+/// The first step that the value reaches, or the last one.
+fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
+    // 999.6 ns rounds to 1000 ns at three digits; it must go on to read 1.00 µs.
+    let reaches = |step: f64| value.abs() >= step * 0.9995;
+    let last = steps.len() - 1;
+    let (step, name) = steps[steps.iter().position(|&(step, _)| reaches(step)).unwrap_or(last)];
+    format!("{} {name}", significant(value / step))
+}
+
+/// Halves go away from zero, step by step as in `assets/format.js`, so that a chart and the table under it agree.
+fn digits(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let mut magnitude = value.abs().log10().floor() as i32;
+    let mut whole = scale(value, digits - 1 - magnitude).round();
+    if whole.abs() >= 10f64.powi(digits) {
+        // 9.996 has one digit before the point, but three digits of it are 10.0.
+        magnitude += 1;
+        whole = scale(value, digits - 1 - magnitude).round();
+    }
+    if !(-3..=6).contains(&magnitude) {
+        return format!("{:.*e}", (digits - 1) as usize, scale(whole, magnitude + 1 - digits));
+    }
+    let decimals = digits - 1 - magnitude;
+    format!("{:.*}", decimals.max(0) as usize, scale(whole, -decimals))
+}
+
+/// value x 10^power, in one rounding.
+fn scale(value: f64, power: i32) -> f64 {
+    if power < 0 { value / 10f64.powi(-power) } else { value * 10f64.powi(power) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_take_the_unit_that_fits() {
+        assert_eq!(quantity(0.2934, "us"), "293 ns");
+        assert_eq!(quantity(0.9996, "us"), "1.00 µs");
+        assert_eq!(quantity(12_345.0, "us"), "12.3 ms");
+        assert_eq!(quantity(2.0, "s"), "2.00 s");
+        assert_eq!(quantity(0.0, "us"), "0 µs");
+    }
+
+    #[test]
+    fn rates_take_the_unit_that_fits() {
+        assert_eq!(quantity(21_340.0, "MB/s"), "21.3 GB/s");
+        assert_eq!(quantity(94_100.0, "MFLOP/s"), "94.1 GFLOP/s");
+        assert_eq!(quantity(0.5, "MB/s"), "500 kB/s");
+    }
+
+    #[test]
+    fn an_unknown_unit_is_kept() {
+        assert_eq!(quantity(1234.0, "widgets"), "1230 widgets");
+    }
+
+    #[test]
+    fn sizes_are_exact_or_in_bytes() {
+        assert_eq!(size(0), "0 B");
+        assert_eq!(size(1 << 20), "1 MiB");
+        assert_eq!(size(1536), "1536 B");
+        assert_eq!(about_size(25_276_510_208), "23.5 GiB");
+    }
+
+    #[test]
+    fn significant_digits_do_not_grow_with_the_number() {
+        assert_eq!(significant(0.012345), "0.0123");
+        assert_eq!(significant(123_456.0), "123000");
+        assert_eq!(significant(-1.5), "-1.50");
+        assert_eq!(significant(1.5e9), "1.50e9");
+        assert_eq!(significant(0.0), "0");
+        assert_eq!(significant(9.996), "10.0");
+        assert_eq!(significant(238.5), "239");
+        assert_eq!(significant(-238.5), "-239");
+        assert_eq!(whole_percent(0.931), "93 %");
+        assert_eq!(whole_percent(1.634), "163 %");
+        assert_eq!(whole_percent(0.0042), "0.4 %");
+    }
+
+    #[test]
+    fn shares_are_percentages_to_a_tenth() {
+        for (share, text) in [(0.05, "5 %"), (0.684, "68.4 %"), (0.9996, "100 %"), (0.0002, "0 %")]
+        {
+            assert_eq!(percent(share), text);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What a search for the shortest period found, in sentences, and how far that can be relied on.
+
+use contract::record::{PeriodSearch, SearchEnd, Trial};
+
+use super::numbers::{percent, quantity};
+
+/// What a search found, and how far that can be relied on: some sentences without their full stops.
+pub(crate) fn outcome(search: &PeriodSearch) -> Vec<String> {
+    let said = [Some(verdict(search)), doubt(search), confirmation(search)];
+    said.into_iter().flatten().collect()
+}
+
+fn verdict(search: &PeriodSearch) -> String {
+    let us = |us: f64| quantity(us, "us");
+    let trials = search.trials.len();
+    let wanted = format!(
+        "at most {} missed, at {} confidence",
+        percent(search.miss_rate),
+        percent(search.confidence)
+    );
+    match (search.end, search.shortest_sustained_us, search.longest_refused_us) {
+        (SearchEnd::OnePeriod, Some(period), _) => {
+            format!("{} is sustained ({wanted})", us(period))
+        }
+        (SearchEnd::OnePeriod, _, Some(period)) => {
+            format!("{} is not sustained ({wanted})", us(period))
+        }
+        (SearchEnd::OnePeriod, None, None) => format!(
+            "{} missed, which shows neither that it is sustained nor that it is not ({wanted})",
+            search.trials.first().map_or("nothing".into(), counted)
+        ),
+        (_, None, _) if !search.unconfirmed.is_empty() => {
+            format!("no period is confirmed to be sustained ({wanted}; {trials} trials)")
+        }
+        (_, Some(sustained), Some(refused)) => format!(
+            "{} is sustained and {} is not ({wanted}; {trials} trials)",
+            us(sustained),
+            us(refused)
+        ),
+        (_, Some(sustained), None) => {
+            format!("even {} is sustained ({wanted}; {trials} trials)", us(sustained))
+        }
+        (SearchEnd::TimeLimit, None, Some(refused)) => {
+            format!(
+                "{} is not sustained, and no longer period is shown to be ({wanted}; {trials} trials)",
+                us(refused)
+            )
+        }
+        (_, None, Some(refused)) => {
+            format!("no period up to {} is sustained ({wanted}; {trials} trials)", us(refused))
+        }
+        (_, None, None) => {
+            format!("no period is shown to be sustained, nor not to be ({wanted}; {trials} trials)")
+        }
+    }
+}
+
+/// `12 of 3400 instances of 5.00 ms`.
+fn counted(trial: &Trial) -> String {
+    let Trial { missed, instances, .. } = trial;
+    format!("{missed} of {instances} instances of {}", quantity(trial.period_us, "us"))
+}
+
+/// How the period that was found went when it was kept up for longer, or that nothing was; and what did not hold before.
+fn confirmation(search: &PeriodSearch) -> Option<String> {
+    let failed = failed(search);
+    match (&search.confirmation, search.shortest_sustained_us) {
+        (Some(again), _) => {
+            let verdict = if holds(again, search) { "confirmed" } else { "it does not hold" };
+            let stated = percent(stated(search));
+            let before = failed.map_or(String::new(), |failed| format!("; before it {failed}"));
+            Some(format!("{verdict}: {}, at most {stated} was stated{before}", kept_up(again)))
+        }
+        (None, Some(_)) if search.confirm_times > 0 => {
+            let before = failed.map_or(String::new(), |failed| format!("; before it {failed}"));
+            Some(format!("not confirmed: no time was left to keep it up for longer{before}"))
+        }
+        (None, _) => failed,
+    }
+}
+
+/// The best of the periods that did not hold; none if there is none.
+fn failed(search: &PeriodSearch) -> Option<String> {
+    let best = search.unconfirmed.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let which = match search.unconfirmed.len() {
+        1 => "one did not hold:".into(),
+        some => format!("{some} did not hold, the best of them"),
+    };
+    Some(format!("{which} {}, which shows at most {}", kept_up(best), percent(best.miss_rate_max)))
+}
+
+fn share(trial: &Trial) -> f64 {
+    trial.missed as f64 / trial.instances.max(1) as f64
+}
+
+/// `kept up for 10.0 s, 12 of 2000 instances of 5.00 ms missed, 0.6 %`.
+fn kept_up(trial: &Trial) -> String {
+    format!(
+        "kept up for {}, {} missed, {}",
+        quantity(trial.period_us * trial.instances as f64, "us"),
+        counted(trial),
+        percent(share(trial))
+    )
+}
+
+/// What the reader should not rely on, and what to do about it.
+fn doubt(search: &PeriodSearch) -> Option<String> {
+    if search.end == SearchEnd::Unsettled {
+        return Some(
+            "the trials contradict each other: the machine changes; try longer trials (--duration)"
+                .into(),
+        );
+    }
+    if search.end == SearchEnd::TimeLimit {
+        let limit = search.limit_s.map_or("its time".into(), |s| quantity(s, "s"));
+        return Some(format!(
+            "the search ended at its limit of {limit}: the interval is what was shown by then; --search-limit gives it longer"
+        ));
+    }
+    if search.end == SearchEnd::NeverSustained {
+        return Some(
+            "see when it pauses with `cornerstone run clock`, or allow more with --miss-rate"
+                .into(),
+        );
+    }
+    let is_one = search.end == SearchEnd::OnePeriod && search.shortest_sustained_us.is_none();
+    if is_one && search.longest_refused_us.is_none() {
+        return Some("try longer: --duration, or --instances".into());
+    }
+    let short = search.shortest_sustained_us.is_some() && !search.proven;
+    short.then(|| {
+        format!(
+            "not proven: a trial needs {} instances to show that rate; use --instances, or a longer --duration",
+            search.instances_needed
+        )
+    })
+}
+
+/// Whether a period that was kept up once more was missed no more often than the search had stated.
+pub(crate) fn holds(again: &Trial, search: &PeriodSearch) -> bool {
+    again.missed as f64 <= stated(search) * again.instances as f64
+}
+
+/// The miss rate that a search states: the wanted one, or what it shows where it does not show that.
+fn stated(search: &PeriodSearch) -> f64 {
+    search.miss_rate_max.unwrap_or(0.0).max(search.miss_rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(end: SearchEnd, refused: Option<f64>, sustained: Option<f64>) -> PeriodSearch {
+        PeriodSearch {
+            end,
+            longest_refused_us: refused,
+            shortest_sustained_us: sustained,
+            miss_rate: 0.01,
+            confidence: 0.95,
+            proven: true,
+            miss_rate_max: Some(0.009),
+            instances_needed: 299,
+            limit_s: Some(30.0),
+            confirmation: None,
+            unconfirmed: Vec::new(),
+            confirm_times: 0,
+            trials: Vec::new(),
+            worst: Vec::new(),
+            pauses: Vec::new(),
+            hygiene: Default::default(),
+        }
+    }
+
+    #[test]
+    fn an_interval_is_told_with_what_it_means() {
+        let settled = found(SearchEnd::Settled, Some(4.9), Some(5.0));
+        let text = verdict(&settled);
+        assert!(text.starts_with("5.00 µs is sustained and 4.90 µs is not (at most 1 % missed"));
+        assert_eq!(doubt(&settled), None);
+    }
+
+    #[test]
+    fn a_search_that_ran_out_of_time_says_so_whatever_it_found() {
+        for (refused, sustained, words) in [
+            (Some(4.0), Some(9.0), "9.00 µs is sustained and 4.00 µs is not"),
+            (Some(4.0), None, "4.00 µs is not sustained, and no longer period is shown to be"),
+            (None, None, "no period is shown to be sustained, nor not to be"),
+        ] {
+            let search = found(SearchEnd::TimeLimit, refused, sustained);
+            assert!(verdict(&search).starts_with(words), "{}", verdict(&search));
+            assert!(
+                doubt(&search).unwrap().contains("its limit of 30.0 s"),
+                "{:?}",
+                doubt(&search)
+            );
+        }
+    }
+
+    /// 300 instances of 5 ms, 1.5 s in all.
+    fn trial(missed: u64, miss_rate_max: f64) -> Trial {
+        Trial {
+            period_us: 5e3,
+            begin_s: 0.0,
+            instances: 300,
+            missed,
+            miss_rate_max,
+            miss_rate_min: 0.003,
+            sustained: false,
+            refused: false,
+            proven: false,
+            response_median_us: 1.0,
+            response_max_us: 9e3,
+        }
+    }
+
+    #[test]
+    fn what_came_of_confirming_is_told() {
+        let search = found(SearchEnd::Settled, Some(4.9e3), Some(5e3));
+        assert_eq!(confirmation(&search), None, "none was wanted");
+        let none = PeriodSearch { confirm_times: 10, ..search.clone() };
+        assert!(confirmation(&none).unwrap().starts_with("not confirmed: no time was left"));
+        let held = PeriodSearch { confirmation: Some(trial(3, 0.0099)), ..none.clone() };
+        let words = "confirmed: kept up for 1.50 s, 3 of 300 instances of 5.00 ms missed, 1 %, at \
+            most 1 % was stated";
+        assert_eq!(confirmation(&held).unwrap(), words);
+        let unconfirmed = vec![trial(9, 0.06), trial(6, 0.05)];
+        let second = PeriodSearch { unconfirmed: unconfirmed.clone(), ..held };
+        let best = "2 did not hold, the best of them kept up for 1.50 s, 6 of 300 instances of 5.00 ms \
+            missed, 2 %, which shows at most 5 %";
+        assert_eq!(confirmation(&second).unwrap(), format!("{words}; before it {best}"));
+        let never = PeriodSearch { unconfirmed, ..found(SearchEnd::TimeLimit, Some(4.9e3), None) };
+        assert_eq!(confirmation(&never).unwrap(), best);
+        assert!(verdict(&never).starts_with("no period is confirmed to be sustained (at most 1 %"));
+    }
+
+    #[test]
+    fn one_period_that_is_neither_sustained_nor_refused_is_told_with_its_counts() {
+        let search = PeriodSearch {
+            trials: vec![trial(3, 0.026)],
+            ..found(SearchEnd::OnePeriod, None, None)
+        };
+        let told = verdict(&search);
+        assert!(
+            told.starts_with("3 of 300 instances of 5.00 ms missed, which shows neither"),
+            "{told}"
+        );
+        assert!(doubt(&search).unwrap().contains("--duration"));
+    }
+
+    #[test]
+    fn what_is_not_proven_says_how_it_could_be() {
+        let short =
+            PeriodSearch { proven: false, ..found(SearchEnd::Settled, Some(4.9), Some(5.0)) };
+        assert!(doubt(&short).unwrap().contains("needs 299 instances"));
+        let never = found(SearchEnd::NeverSustained, Some(1e5), None);
+        assert!(verdict(&never).starts_with("no period up to 100 ms is sustained"));
+        assert!(doubt(&never).unwrap().contains("cornerstone run clock"));
+    }
+}

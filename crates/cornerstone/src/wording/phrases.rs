@@ -1,0 +1,52 @@
+//! Ranges, counts and waits in words.
+
+use super::numbers::quantity;
+
+/// `low` and `high` of `unit` as a range.
+pub(crate) fn range(low: f64, high: f64, unit: &str) -> String {
+    between(quantity(low, unit), quantity(high, unit))
+}
+
+/// Two quantities as a range, with their unit once where it is the same.
+pub(crate) fn between(low: String, high: String) -> String {
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} .. {high}"),
+        _ => format!("{low} .. {high}"),
+    }
+}
+
+/// A number of ranks.
+pub(crate) fn ranks(count: usize) -> String {
+    if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
+}
+
+/// A length of time to wait, a second at least: `45 s`, `3 min 05 s`.
+pub(crate) fn wait(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    match seconds {
+        0 => "1 s".into(),
+        1..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_names_its_unit_once_where_both_ends_have_it() {
+        assert_eq!(range(0.1714, 0.1801, "us"), "171 .. 180 ns");
+        assert_eq!(range(0.95, 1.05, "us"), "950 ns .. 1.05 µs");
+        assert_eq!(range(17_000.0, 18_230.0, "MB/s"), "17.0 .. 18.2 GB/s");
+    }
+
+    #[test]
+    fn waits_are_said_in_two_units_at_most() {
+        assert_eq!(wait(0.01), "1 s");
+        assert_eq!(wait(44.6), "45 s");
+        assert_eq!(wait(185.0), "3 min 05 s");
+        assert_eq!(wait(7500.0), "2 h 05 min");
+    }
+}

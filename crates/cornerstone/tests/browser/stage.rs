@@ -1,0 +1,77 @@
+//! A page in a browser, and what tests ask of it.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+use contract::record::Run;
+use cornerstone::report;
+
+use crate::chromium::Browser;
+
+/// Scrolls through the page until all that can be drawn is drawn.
+pub(crate) const SHOW_ALL: &str = r"(async () => {
+    document.querySelectorAll('details').forEach((d) => { d.open = true; });
+    for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
+        scrollTo({ top: y, behavior: 'instant' });
+        await new Promise((done) => setTimeout(done, 40));
+    }
+})()";
+
+/// For each drawn chart, how many pixels of its canvas are painted.
+pub(crate) const PAINTED: &str = r"[...document.querySelectorAll('figure[data-drawn] canvas:not(.line-sample)')].map((canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let painted = 0;
+    for (let i = 3; i < data.length; i += 4) if (data[i]) painted++;
+    return painted;
+})";
+
+pub(crate) const FIRST_CHART: &str = "#benchmark-0 figure";
+
+/// A page in a browser. Browsers run one at a time: several at once starve each other on a small machine.
+pub(crate) struct Stage {
+    pub(crate) browser: Browser,
+    _folder: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+static TURN: Mutex<()> = Mutex::new(());
+
+impl Stage {
+    pub(crate) fn new(test: &str, runs: &[Run]) -> Option<Stage> {
+        let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut browser = Browser::start(test)?;
+        let folder = tempfile::tempdir().expect("a folder for the page");
+        let page: PathBuf = folder.path().join("report.html");
+        std::fs::write(&page, report::render(runs)).expect("the page is written");
+        browser.open(&page);
+        Some(Stage { browser, _folder: folder, _turn: turn })
+    }
+
+    /// Brings a chart into view and gives the middle of one of its points: the `index`th of its first line.
+    pub(crate) fn place_of(&mut self, chart: &str, index: usize) -> (f64, f64) {
+        self.browser.evaluate(&format!("document.querySelector('{chart}').scrollIntoView({{block: 'center', behavior: 'instant'}})"));
+        self.browser.wait_for(&format!("!!document.querySelector('{chart}[data-drawn] .u-over')"));
+        let over = format!("document.querySelector('{chart} .u-over').getBoundingClientRect()");
+        let (left, top) = (
+            self.browser.number(&format!("{over}.left")),
+            self.browser.number(&format!("{over}.top")),
+        );
+        // The keyboard moves to the point; the ring around it is where the pointer must go.
+        self.browser.evaluate(&format!(
+            "document.querySelector('{chart} .plot').focus({{preventScroll: true}})"
+        ));
+        for _ in 0..=index {
+            self.browser.press("ArrowRight");
+        }
+        let tip = self.browser.text(&format!("document.querySelector('{chart} .tip').dataset.at"));
+        let (x, y) = tip.split_once(',').expect("two coordinates");
+        (left + x.parse::<f64>().unwrap(), top + y.parse::<f64>().unwrap())
+    }
+
+    /// The value as the table under the chart writes it, of a row of the first benchmark.
+    pub(crate) fn table_value(&mut self, row: usize) -> String {
+        self.browser.text(&format!(
+            "document.querySelectorAll('table.numbers tbody tr')[{row}].querySelector('td.median').title"
+        ))
+    }
+}

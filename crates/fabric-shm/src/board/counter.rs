@@ -1,0 +1,82 @@
+//! Counters of a slot: what the members count together in a step.
+
+use crate::primitive::{AtomicU64, Ordering};
+
+/// The counters of one slot.
+#[repr(C)]
+pub(crate) struct SlotCounters {
+    /// Members that have put their part, where ranks are oversubscribed: the last to arrive wakes the others.
+    pub(crate) arrived: Counter,
+    /// Chunks of a reduction that were claimed. In an allreduce per processor: members of the processor that
+    /// have arrived.
+    pub(crate) claimed: Counter,
+    /// Chunks of a reduction that are done. In an allreduce per processor: the member that has combined the
+    /// processor's part. In a scatter board by board, on each member's board: the root, once the block is
+    /// there. With cross-memory attach: members that read or write this member's memory no more.
+    pub(crate) done: Counter,
+}
+
+/// A number that belongs to one step: its epoch in the high half, the number in the low half. Whoever counts
+/// first in a new epoch starts from zero, so nobody resets it.
+#[repr(C, align(64))]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Counts one more in this epoch; returns how many there are now.
+    pub(crate) fn count(&self, epoch: u32) -> u32 {
+        self.count_below(epoch, u32::MAX).unwrap_or(u32::MAX)
+    }
+
+    /// Counts one more unless `limit` are counted already.
+    pub(crate) fn count_below(&self, epoch: u32, limit: u32) -> Option<u32> {
+        // Acquire and release: whoever sees the count sees what all who counted did before.
+        let next = |word: u64| {
+            let counted = if (word >> 32) as u32 == epoch { word as u32 } else { 0 };
+            (counted < limit).then(|| u64::from(epoch) << 32 | u64::from(counted + 1))
+        };
+        let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).ok()?;
+        next(before).map(|word| word as u32)
+    }
+
+    /// Sets the number of an epoch in which nobody counts here.
+    pub(crate) fn set(&self, epoch: u32, number: u32) {
+        // Release, partner of the acquire in `get`: whoever reads the number sees what was done before.
+        self.0.store(u64::from(epoch) << 32 | u64::from(number), Ordering::Release);
+    }
+
+    /// The number of this epoch, if there is one yet.
+    #[inline]
+    pub(crate) fn get(&self, epoch: u32) -> Option<u32> {
+        let word = self.0.load(Ordering::Acquire);
+        ((word >> 32) as u32 == epoch).then_some(word as u32)
+    }
+
+    /// Whether exactly `count` are counted in this epoch.
+    #[inline]
+    pub(crate) fn is(&self, epoch: u32, count: u32) -> bool {
+        self.0.load(Ordering::Acquire) == u64::from(epoch) << 32 | u64::from(count)
+    }
+
+    #[cfg(test)]
+    pub(super) fn new() -> Self {
+        Counter(AtomicU64::new(0))
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_begins_anew_with_each_epoch_and_stops_at_its_limit() {
+        let counter = Counter::new();
+        assert_eq!((counter.count(5), counter.count(5)), (1, 2));
+        assert!(counter.is(5, 2) && !counter.is(5, 1) && !counter.is(6, 2));
+        assert_eq!(counter.count_below(6, 1), Some(1));
+        assert_eq!(counter.count_below(6, 1), None);
+        assert!(counter.is(6, 1));
+        counter.set(7, 3);
+        assert_eq!((counter.get(7), counter.get(6)), (Some(3), None));
+    }
+}

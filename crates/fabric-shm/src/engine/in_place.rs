@@ -1,0 +1,61 @@
+//! In-place receives: messages that their receiver reads in their sender's arena (decision 0024).
+//!
+//! Every rank can read a message in an arena, so a receive that only wants to read it once need not copy it.
+//! The receiver keeps the RTS instead, and sends its FIN when the program releases the message.
+
+use contract::Request;
+
+use super::Engine;
+use super::message::{Location, Rts, kind, numbers};
+
+/// A message in its sender's arena, which the program of its receiver reads. Its sender waits until it is
+/// released.
+#[derive(Debug)]
+pub(crate) struct InPlaceMessage {
+    source: usize,
+    /// The sender's request.
+    theirs: u32,
+    offset: usize,
+    bytes: usize,
+}
+
+impl Engine {
+    /// Leaves a message with an RTS where it is, if the receive wants that and both ranks can.
+    pub(super) fn keep_in_place(&mut self, request: Request, rts: Rts) -> bool {
+        let operation = &mut self.operations[request];
+        let Location::Arena(offset) = rts.location else { return false };
+        let bytes = operation.envelope.bytes;
+        if !operation.in_place || bytes > operation.room || !self.segment.has_arenas() {
+            return false;
+        }
+        operation.moved = bytes;
+        operation.done = true;
+        let source = operation.envelope.source as usize;
+        self.in_place
+            .push((request, InPlaceMessage { source, theirs: rts.request, offset, bytes }));
+        true
+    }
+
+    /// The message of a receive that has just ended, if it stayed in place.
+    pub(crate) fn take_in_place(&mut self, request: Request) -> Option<InPlaceMessage> {
+        let at = self.in_place.iter().position(|(lent_to, _)| *lent_to == request)?;
+        Some(self.in_place.swap_remove(at).1)
+    }
+
+    /// The bytes of a message in place.
+    pub(crate) fn view<'a>(&'a self, message: &'a InPlaceMessage) -> &'a [u8] {
+        let memory = self.segment.at_offset(message.offset, message.bytes);
+        let memory =
+            memory.expect("an in-place message lies in the arenas, which this rank has mapped");
+        // SAFETY: `at_offset` has checked the range. The sender's request keeps these bytes as they are until
+        // its FIN, which only `release` sends, and that takes the message. What the sender wrote before its
+        // RTS is visible, for the RTS came through its ring (release and acquire there).
+        unsafe { std::slice::from_raw_parts(memory, message.bytes) }
+    }
+
+    /// Lets the sender have its memory back.
+    pub(crate) fn release(&mut self, message: InPlaceMessage) {
+        // Whatever was read of it was read before the cell of this FIN is released.
+        self.send_control(message.source, numbers(kind::FIN, [message.theirs]));
+    }
+}

@@ -1,0 +1,265 @@
+//! Long messages, which are copied from the sender's memory to the receiver's.
+//!
+//! The sender's RTS says where the message lies. Once the receiver has a receive for it, it copies the
+//! message and sends a FIN. From [`RECEIVER_ASKS_HELP_FROM_BYTES`] on the receiver first asks the sender for
+//! co-copy: each side claims the next chunk off a counter in the segment until none is left. A sender that is
+//! busy claims none, and the receiver does it all.
+
+use contract::{Envelope, Error, Request, Result};
+
+use super::Engine;
+use super::cma::{Cma, read_memory, write_memory};
+use super::limits::{
+    CMA_RECEIVER_ASKS_HELP_FROM_BYTES, RECEIVER_ASKS_HELP_FROM_BYTES, chunk_bytes,
+};
+use super::message::{Location, Rts, halves, kind, location_from, location_words, numbers};
+use crate::primitive::spin_loop;
+use crate::segment::{HELP_SLOTS, HelpSlot};
+
+/// How long a failing rank waits for a helper to finish its chunk.
+const HELPER_POLLS: u32 = 10_000_000;
+
+/// A receive that waits for the last chunk of its helper.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CoCopy {
+    request: Request,
+    theirs: u32,
+    slot: usize,
+    generation: u32,
+    /// The chunks that the helper has to have done.
+    helped: u32,
+}
+
+impl Engine {
+    /// Where the others find `bytes` bytes at `memory`.
+    pub(super) fn location_of(&self, memory: *const u8, bytes: usize) -> Location {
+        match self.segment.offset_in_arenas(memory, bytes) {
+            Some(offset) => Location::Arena(offset),
+            None => Location::Address(memory as usize),
+        }
+    }
+
+    /// Whether this rank reaches memory there without the ring.
+    fn reaches(&self, location: Location) -> bool {
+        match (location, self.cma) {
+            (Location::Arena(_), _) => self.segment.has_arenas(),
+            (_, Cma::Allowed { fast }) => fast || !self.choices.every_rank_has_a_processor,
+            _ => false,
+        }
+    }
+
+    /// Answers an RTS for a receive: copies the message if its location can be reached, and asks for
+    /// fragments with a CTS otherwise.
+    pub(super) fn accept_rts(&mut self, request: Request, envelope: Envelope, rts: Rts) {
+        self.operations[request].begin(envelope);
+        if self.keep_in_place(request, rts) {
+            return;
+        }
+        let source = envelope.source as usize;
+        if !self.reaches(rts.location) {
+            // No data follow the RTS of an empty message.
+            self.operations[request].done = envelope.bytes == 0;
+            let cts = numbers(kind::CTS, [rts.request, request.0]);
+            self.send_control(source, cts);
+            return;
+        }
+        let bytes = envelope.bytes.min(self.operations[request].room);
+        let asks_help = match rts.location {
+            _ if bytes >= RECEIVER_ASKS_HELP_FROM_BYTES => true,
+            Location::Arena(_) => false,
+            Location::Address(_) => {
+                bytes >= CMA_RECEIVER_ASKS_HELP_FROM_BYTES && self.posted.is_empty()
+            }
+        };
+        match asks_help.then(|| self.free_slot()).flatten() {
+            Some(slot) => self.copy_with_help(request, rts, bytes, slot),
+            None => {
+                if self.copy_to_receive(request, rts.location, 0, bytes) {
+                    self.finish_copy(request, rts.request);
+                }
+            }
+        }
+    }
+
+    fn free_slot(&self) -> Option<usize> {
+        (0..HELP_SLOTS).find(|&slot| self.co_copies.iter().all(|one| one.slot != slot))
+    }
+
+    fn copy_with_help(&mut self, request: Request, rts: Rts, bytes: usize, slot: usize) {
+        let operation = self.operations[request];
+        let source = operation.envelope.source as usize;
+        let chunk_bytes = chunk_bytes(bytes);
+        let chunks = bytes.div_ceil(chunk_bytes) as u32;
+        let generation = self.segment.block(self.me).help_slot(slot).open(chunks);
+        let [low, high] = halves(bytes);
+        let [flag, location_low, location_high] =
+            location_words(self.location_of(operation.memory, operation.room));
+        let asked = numbers(
+            kind::HELP,
+            [rts.request, slot as u32, generation, low, high, flag, location_low, location_high],
+        );
+        self.send_control(source, asked);
+        let mut mine = 0;
+        while let Some(chunk) = self.segment.block(self.me).help_slot(slot).claim(generation) {
+            let start = chunk as usize * chunk_bytes;
+            if !self.copy_to_receive(request, rts.location, start, chunk_bytes.min(bytes - start)) {
+                return;
+            }
+            mine += 1;
+        }
+        let helped = chunks - mine;
+        self.co_copies.push(CoCopy { request, theirs: rts.request, slot, generation, helped });
+        self.poll_co_copies();
+    }
+
+    /// Copies a part of a message into its receive. Returns false if that failed, which ends the engine's
+    /// work.
+    fn copy_to_receive(
+        &mut self,
+        request: Request,
+        location: Location,
+        start: usize,
+        bytes: usize,
+    ) -> bool {
+        let operation = self.operations[request];
+        // SAFETY: `start + bytes` is within the receive's room, which the caller of `start_receive` promised.
+        let to = unsafe { operation.memory.add(start) };
+        let copied = match location {
+            // SAFETY: the sender's request holds this memory until our FIN.
+            Location::Arena(offset) => unsafe {
+                self.segment.copy_from_arenas(offset + start, to, bytes);
+                Ok(())
+            },
+            Location::Address(address) => {
+                let process = self.segment.block(operation.envelope.source as usize).process();
+                // SAFETY: as above.
+                unsafe { read_memory(process, address + start, to, bytes) }
+            }
+        };
+        copied.map_err(|error| self.fail(cannot_copy(operation.envelope.source, &error))).is_ok()
+    }
+
+    /// Copies chunks for a receiver that asked for co-copy.
+    pub(super) fn help(&mut self, source: usize, payload: &[u32]) {
+        let [request, slot, generation, low, high, flag, location_low, location_high, ..] =
+            *payload
+        else {
+            return;
+        };
+        let operation = self.operations[Request(request)];
+        let bytes = low as usize | (high as usize) << 32;
+        let location = location_from([flag, location_low, location_high]);
+        if !self.reaches(location) {
+            return;
+        }
+        while let Some(chunk) =
+            self.segment.block(source).help_slot(slot as usize).claim(generation)
+        {
+            let start = chunk as usize * chunk_bytes(bytes);
+            let length = chunk_bytes(bytes).min(bytes - start);
+            // SAFETY: the caller of `start_send` promised `room` bytes, and the receiver counts no more than
+            // that.
+            let from = unsafe { operation.memory.add(start) };
+            let copied = match location {
+                // SAFETY: the receiver keeps this memory until all claimed chunks are done.
+                Location::Arena(offset) => unsafe {
+                    self.segment.copy_to_arenas(from, offset + start, length);
+                    Ok(())
+                },
+                Location::Address(address) => {
+                    let process = self.segment.block(source).process();
+                    // SAFETY: as above.
+                    unsafe { write_memory(process, address + start, from, length) }
+                }
+            };
+            if let Err(error) = copied {
+                self.fail(cannot_copy(source as u32, &error));
+                return;
+            }
+            self.segment.block(source).help_slot(slot as usize).count_done();
+        }
+        self.wake(source);
+    }
+
+    /// Completes the receives whose helpers have done their chunks.
+    pub(super) fn poll_co_copies(&mut self) {
+        let mut index = 0;
+        while index < self.co_copies.len() {
+            let one = self.co_copies[index];
+            if self.segment.block(self.me).help_slot(one.slot).done() == one.helped {
+                self.co_copies.swap_remove(index);
+                self.finish_copy(one.request, one.theirs);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    fn finish_copy(&mut self, request: Request, theirs: u32) {
+        let operation = &mut self.operations[request];
+        operation.moved = operation.envelope.bytes;
+        operation.done = true;
+        let source = operation.envelope.source as usize;
+        self.send_control(source, numbers(kind::FIN, [theirs]));
+    }
+
+    /// Whether cross-memory attach is the fast way, for all ranks.
+    #[inline]
+    pub(crate) fn uses_cma(&self) -> bool {
+        self.cma.is_fast()
+    }
+
+    /// Copies from another rank's memory. A failure ends the engine's work.
+    ///
+    /// # Safety
+    /// `to` has room for `bytes` bytes, and the rank leaves its own alone meanwhile.
+    pub(crate) unsafe fn read_from(
+        &mut self,
+        rank: usize,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let process = self.segment.block(rank).process();
+        // SAFETY: the caller promises the same.
+        let read = unsafe { read_memory(process, from, to, bytes) };
+        read.map_err(|error| self.fail(cannot_copy(rank as u32, &error)))
+    }
+
+    /// Copies to another rank's memory. A failure ends the engine's work.
+    ///
+    /// # Safety
+    /// `from` holds `bytes` bytes, and the rank expects them at `to`.
+    pub(crate) unsafe fn write_to(
+        &mut self,
+        rank: usize,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let process = self.segment.block(rank).process();
+        // SAFETY: the caller promises the same.
+        let written = unsafe { write_memory(process, to, from, bytes) };
+        written.map_err(|error| self.fail(cannot_copy(rank as u32, &error)))
+    }
+
+    /// Keeps helpers away from memory that is about to be given up.
+    pub(super) fn close_co_copies(&mut self) {
+        for one in std::mem::take(&mut self.co_copies) {
+            let slot: &HelpSlot = self.segment.block(self.me).help_slot(one.slot);
+            slot.close(one.generation);
+            let mut polls = 0;
+            while slot.done() != one.helped && polls < HELPER_POLLS {
+                polls += 1;
+                spin_loop();
+            }
+        }
+    }
+}
+
+fn cannot_copy(rank: u32, error: &std::io::Error) -> Error {
+    Error::System {
+        what: format!("copying between this rank's memory and rank {rank}'s"),
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,254 @@
+//! Stacks for very many coroutines: what a simulated machine needs for its ranks.
+//!
+//! A stack of its own mapping and the guard below it are two mappings, of which Linux allows 65 530 a process
+//! (`vm.max_map_count`): some 32 700 stacks. Here all stacks lie in one mapping, and their guards are markers in its
+//! page tables (`MADV_GUARD_INSTALL`, Linux 6.13), which split nothing. Where the kernel has no such markers, each
+//! stack is a mapping of its own. `docs/decisions/0011` has the reasons.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::num::NonZeroUsize;
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+
+use corosensei::stack::{DefaultStack, MIN_STACK_SIZE, Stack, StackPointer};
+
+/// `MADV_GUARD_INSTALL` of linux/mman.h, which the `libc` crate does not have yet.
+const MADV_GUARD_INSTALL: libc::c_int = 102;
+
+/// Room for a number of stacks of one size. Clones share it, and it is given back with the last of them and of its
+/// stacks.
+#[derive(Clone, Debug)]
+pub struct StackPool {
+    place: Rc<Place>,
+}
+
+/// A stack of a pool, which goes back to it when dropped. A page below it faults whatever touches it.
+#[derive(Debug)]
+pub struct PooledStack(Inner);
+
+/// Why there is no stack.
+#[derive(Debug, thiserror::Error)]
+pub enum StackError {
+    /// The address space or the memory has no room for all.
+    #[error("no room for {count} stacks of {stack_bytes} bytes: {reason}")]
+    NoRoom {
+        /// How many were wanted.
+        count: usize,
+        /// The size of each.
+        stack_bytes: usize,
+        /// The system's words.
+        reason: io::Error,
+    },
+    /// All stacks of the pool are in use.
+    #[error("all {count} stacks of the pool are in use")]
+    Exhausted {
+        /// How many there are.
+        count: usize,
+    },
+    /// On this kernel each stack takes mappings of its own, and the process may have no more.
+    #[error(
+        "no further stack of {stack_bytes} bytes: {reason}; before Linux 6.13 each takes two of the mappings that \
+         `sysctl vm.max_map_count` allows a process: raise that above twice the number of stacks, or use a newer kernel"
+    )]
+    NoMapping {
+        /// The size of a stack.
+        stack_bytes: usize,
+        /// The system's words.
+        reason: io::Error,
+    },
+}
+
+#[derive(Debug)]
+enum Place {
+    Region(Region),
+    /// Each stack in a mapping of its own.
+    Separate {
+        stack_bytes: usize,
+    },
+}
+
+enum Inner {
+    Carved { place: Rc<Place>, number: usize },
+    Separate(DefaultStack),
+}
+
+/// One mapping, cut into stacks of `stride_bytes`, each with its guard page at the lower end.
+#[derive(Debug)]
+struct Region {
+    start: NonNull<u8>,
+    stride_bytes: usize,
+    count: usize,
+    /// Stacks below this number have been used and have their guard.
+    used: Cell<usize>,
+    free: RefCell<Vec<usize>>,
+}
+
+impl StackPool {
+    /// Room for `count` stacks of `stack_bytes` bytes, rounded up to whole pages. Memory is taken only by the pages that
+    /// are touched.
+    ///
+    /// # Errors
+    /// [`StackError::NoRoom`] where the address space has no room for them.
+    pub fn new(count: usize, stack_bytes: usize) -> Result<Self, StackError> {
+        let no_room = |reason| StackError::NoRoom { count, stack_bytes, reason };
+        let place = match Region::map(count, stack_bytes).map_err(no_room)? {
+            Some(region) => Place::Region(region),
+            None => Place::Separate { stack_bytes },
+        };
+        Ok(StackPool { place: Rc::new(place) })
+    }
+
+    /// The same with each stack in a mapping of its own, as on kernels without guard markers.
+    #[cfg(test)]
+    fn separate(stack_bytes: usize) -> Self {
+        StackPool { place: Rc::new(Place::Separate { stack_bytes }) }
+    }
+
+    /// Whether all stacks lie in one mapping, so that no limit of the system counts them.
+    pub fn is_one_mapping(&self) -> bool {
+        matches!(&*self.place, Place::Region(_))
+    }
+
+    /// A stack.
+    ///
+    /// # Errors
+    /// [`StackError::Exhausted`] where all are in use, [`StackError::NoMapping`] where this kernel limits them.
+    pub fn take(&self) -> Result<PooledStack, StackError> {
+        match &*self.place {
+            Place::Region(region) => {
+                let number = region.take()?;
+                Ok(PooledStack(Inner::Carved { place: Rc::clone(&self.place), number }))
+            }
+            &Place::Separate { stack_bytes } => DefaultStack::new(stack_bytes)
+                .map(|stack| PooledStack(Inner::Separate(stack)))
+                .map_err(|reason| StackError::NoMapping { stack_bytes, reason }),
+        }
+    }
+}
+
+impl Region {
+    /// `None` where the kernel knows no guard markers.
+    fn map(count: usize, stack_bytes: usize) -> io::Result<Option<Self>> {
+        let page = page_bytes();
+        let stride_bytes = stack_bytes.max(MIN_STACK_SIZE).div_ceil(page) * page + page;
+        let bytes = stride_bytes
+            .checked_mul(count.max(1))
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at zero");
+        // From here on dropping the region unmaps it.
+        let (used, free) = (Cell::new(0), RefCell::default());
+        let region = Region { start, stride_bytes, count, used, free };
+        // SAFETY: the range is the mapping that was just made. Without this advice a stack's first page could bring 2 MiB
+        // with it; a kernel without huge pages refuses the advice and does not need it.
+        unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
+        match region.guard(0) {
+            Ok(()) => Ok(Some(region)),
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn take(&self) -> Result<usize, StackError> {
+        if let Some(number) = self.free.borrow_mut().pop() {
+            return Ok(number);
+        }
+        let number = self.used.get();
+        if number == self.count {
+            return Err(StackError::Exhausted { count: self.count });
+        }
+        self.guard(number).map_err(|reason| StackError::NoRoom {
+            count: self.count,
+            stack_bytes: self.stride_bytes - page_bytes(),
+            reason,
+        })?;
+        self.used.set(number + 1);
+        Ok(number)
+    }
+
+    /// Makes the lowest page of a stack one that faults.
+    fn guard(&self, number: usize) -> io::Result<()> {
+        let lowest = self.start.as_ptr().wrapping_add(number * self.stride_bytes);
+        // SAFETY: the page lies in this mapping (number < count or the mapping's first), and nobody uses it: it is below
+        // what the stack of this number may use, and no stack of this number has been given out.
+        let returned = unsafe { libc::madvise(lowest.cast(), page_bytes(), MADV_GUARD_INSTALL) };
+        if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// The lowest address of a stack, its guard page included.
+    fn limit(&self, number: usize) -> usize {
+        self.start.as_ptr().addr() + number * self.stride_bytes
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        let bytes = self.stride_bytes * self.count.max(1);
+        // SAFETY: the mapping is this region's, and no stack of it is left: each holds the region.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), bytes) };
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Inner::Carved { place, number } = self
+            && let Place::Region(region) = &**place
+        {
+            region.free.borrow_mut().push(*number);
+        }
+    }
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Inner::Carved { number, .. } => write!(f, "stack {number} of its pool"),
+            Inner::Separate(_) => write!(f, "a stack in a mapping of its own"),
+        }
+    }
+}
+
+impl PooledStack {
+    /// The lowest address, guard page included, and the address above the highest.
+    fn bounds(&self) -> (usize, usize) {
+        match &self.0 {
+            Inner::Carved { place, number } => match &**place {
+                Place::Region(region) => (region.limit(*number), region.limit(*number + 1)),
+                Place::Separate { .. } => unreachable!("only a region is carved"),
+            },
+            Inner::Separate(stack) => (stack.limit().get(), stack.base().get()),
+        }
+    }
+}
+
+/// The length of a page.
+fn page_bytes() -> usize {
+    // SAFETY: no memory is involved.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
+
+fn pointer(address: usize) -> StackPointer {
+    NonZeroUsize::new(address).expect("nothing is mapped at zero")
+}
+
+// SAFETY: the bounds are whole pages of a mapping that lives as long as the stack, which is given out once at a time;
+// `Region::take` has put the guard into its lowest page, and above it there are at least MIN_STACK_SIZE bytes.
+unsafe impl Stack for PooledStack {
+    fn base(&self) -> StackPointer {
+        pointer(self.bounds().1)
+    }
+
+    fn limit(&self) -> StackPointer {
+        pointer(self.bounds().0)
+    }
+}
+
+#[cfg(test)]
+mod tests;
