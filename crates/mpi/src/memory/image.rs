@@ -67,11 +67,6 @@ impl Image {
         (before + span.start) as usize..(before + span.end) as usize
     }
 
-    /// The length of the whole span.
-    pub(crate) fn bytes(&self) -> usize {
-        self.span().len()
-    }
-
     /// The whole span for a fabric to read.
     pub(crate) fn readable(&self) -> Readable {
         self.storage.readable(self.span())
@@ -115,12 +110,12 @@ mod tests {
             let original =
                 unsafe { Memory::new(bytes[address..].as_ptr(), 3, gapped(extent)) }.unwrap();
             let image = Image::copy(&original);
-            assert_eq!((image.memory().packed(), image.bytes()), (parts.to_vec(), 9));
+            assert_eq!((image.memory().packed(), image.readable().bytes()), (parts.to_vec(), 9));
             let span = image.readable();
             assert_eq!(span.as_slice()[..3], [bytes[1], 0, bytes[3]]);
             // The last two elements: two parts of five or six bytes.
             let part = image.part(1, 2);
-            assert_eq!((part.memory().packed(), part.bytes()), (parts[2..].to_vec(), 6));
+            assert_eq!((part.memory().packed(), part.readable().bytes()), (parts[2..].to_vec(), 6));
         }
     }
 }

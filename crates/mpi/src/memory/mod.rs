@@ -3,7 +3,6 @@
 //! A program promises once, where it makes a [`Memory`], that its memory lasts. Everything that is done with a `Memory`
 //! afterwards is safe.
 #![allow(unsafe_code)]
-#![allow(dead_code, unused_imports)] // What the rooms above need, before they are here.
 
 mod borrow;
 mod image;
