@@ -78,7 +78,7 @@ impl Memory {
         (self.count * self.of.size()) as usize
     }
 
-    /// Where the data lie, if they lie in one piece. Of no data that is a place that is never null, as slices want it.
+    /// Where the data lie, if they lie in one piece. Without data it is some place that is not null, as slices need one.
     #[inline]
     pub fn in_one_piece(&self) -> Option<*mut u8> {
         if self.bytes() == 0 {
