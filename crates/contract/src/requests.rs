@@ -27,6 +27,11 @@ impl RequestTable {
         RequestTable { rank: rank as u64 & RANK_MASK, places: Vec::new() }
     }
 
+    /// Whether it keeps no buffer.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.iter().all(|place| place.buffer.is_none())
+    }
+
     /// Keeps the buffer of a request, and gives a handle.
     pub(crate) fn keep(&mut self, request: Request, buffer: Buffer) -> Posted {
         let index = request.index();
@@ -82,8 +87,9 @@ mod tests {
         assert_eq!(mine.take(&first).unwrap().len(), 1);
         let second = mine.keep(Request(3), Buffer::zeroed(2));
         assert_eq!(mine.request(&Posted::new(number)), Err(Error::UnknownRequest));
+        assert!(!mine.is_empty());
         assert_eq!(mine.take(&second).unwrap().len(), 2);
-        assert!(mine.take(&second).is_err());
+        assert!(mine.take(&second).is_err() && mine.is_empty());
 
         let mut other = RequestTable::new(2);
         let foreign = other.keep(Request(3), Buffer::zeroed(1));

@@ -1,4 +1,4 @@
-//! What a rank and the process that started the run say to each other, where they may be on different hosts.
+//! The messages between a rank and the process that started the run, where the two may be on different hosts.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -17,17 +17,17 @@ pub(crate) enum Message {
     Report(Vec<u8>),
     /// To the starter: this rank's part has ended well.
     Ended,
-    /// To the starter: it has not, and why; whether the cause lies with another rank.
+    /// To the starter: this rank's part has failed, and why; whether another rank was the cause.
     Failed { by_another: bool, why: String },
     /// To a rank: where all ranks can be reached.
     Addresses(String),
-    /// To a rank: what to do; the program may begin.
+    /// To a rank: what its program is to do. The program may begin.
     Job(Vec<u8>),
     /// To a rank: the run is given up, and which rank died or failed, if it was one.
     GiveUp { died: Option<u32>, why: String },
 }
 
-/// The longest message: enough for any job, address list or report, and nothing that could fill the memory by a mistake.
+/// The longest message: enough for any job, address list or report, and too little to fill the memory by mistake.
 const MESSAGE_MAX: usize = 1 << 28;
 const HEAD_BYTES: usize = 5;
 
@@ -69,43 +69,43 @@ impl Message {
     }
 }
 
-/// Messages out of a stream, however it cuts them.
+/// Assembles messages from the pieces that a stream delivers.
 #[derive(Default)]
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
 }
 
-/// What a look into a stream found.
+/// What there was in a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum Received {
     Message(Message),
-    /// Nothing whole yet.
+    /// No complete message yet.
     Nothing,
-    /// The other end has gone, or talks nonsense.
-    Gone,
+    /// The other end has closed the stream, or sent what is no message.
+    Closed,
 }
 
 impl Inbox {
-    /// The next message; it waits for one only where the stream blocks.
-    pub(crate) fn hear(&mut self, mut stream: &TcpStream) -> Heard {
+    /// The next message. Waits for one only if the stream blocks.
+    pub(crate) fn receive(&mut self, mut stream: &TcpStream) -> Received {
         let mut room = [0; 16 << 10];
         loop {
             match self.next() {
-                Some(Some(message)) => return Heard::Message(message),
-                Some(None) => return Heard::Gone,
+                Some(Some(message)) => return Received::Message(message),
+                Some(None) => return Received::Closed,
                 None => {}
             }
             match stream.read(&mut room) {
-                Ok(0) => return Heard::Gone,
+                Ok(0) => return Received::Closed,
                 Ok(bytes) => self.bytes.extend_from_slice(&room[..bytes]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Heard::Nothing,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Received::Nothing,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Heard::Gone,
+                Err(_) => return Received::Closed,
             }
         }
     }
 
-    /// The next message that is whole; none in it where it is nonsense.
+    /// The next complete message. `Some(None)` if the bytes are no message.
     fn next(&mut self) -> Option<Option<Message>> {
         let (head, rest) = self.bytes.split_first_chunk::<HEAD_BYTES>()?;
         let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
@@ -118,8 +118,8 @@ impl Inbox {
     }
 }
 
-/// Writes a message whole, also where the stream does not block.
-pub(crate) fn say(mut stream: &TcpStream, message: &Message) -> io::Result<()> {
+/// Writes a complete message, also if the stream does not block.
+pub(crate) fn send(mut stream: &TcpStream, message: &Message) -> io::Result<()> {
     let bytes = message.to_bytes();
     let mut rest = &bytes[..];
     while !rest.is_empty() {
@@ -153,21 +153,23 @@ impl Control {
         self.stream.as_fd()
     }
 
-    /// Another end to report through.
-    pub(crate) fn speaker(&self) -> Rc<TcpStream> {
+    /// The connection, to report through.
+    pub(crate) fn stream(&self) -> Rc<TcpStream> {
         Rc::clone(&self.stream)
     }
 
     pub(crate) fn given_up(&mut self) -> Option<Error> {
         while self.given_up.is_none() {
-            self.given_up = match self.inbox.hear(&self.stream) {
-                Heard::Message(Message::GiveUp { died: Some(rank), why }) => {
+            self.given_up = match self.inbox.receive(&self.stream) {
+                Received::Message(Message::GiveUp { died: Some(rank), why }) => {
                     Some(Error::RankDied { rank: rank as usize, how: why })
                 }
-                Heard::Message(Message::GiveUp { died: None, why }) => Some(Error::Aborted { why }),
-                Heard::Message(_) => continue,
-                Heard::Nothing => return None,
-                Heard::Gone => {
+                Received::Message(Message::GiveUp { died: None, why }) => {
+                    Some(Error::Aborted { why })
+                }
+                Received::Message(_) => continue,
+                Received::Nothing => return None,
+                Received::Closed => {
                     Some(Error::Aborted { why: "the process that started the run has gone".into() })
                 }
             };
@@ -175,7 +177,7 @@ impl Control {
         self.given_up.clone()
     }
 
-    /// Tells how this rank's part ended; the process's status.
+    /// Reports how this rank's part ended, and gives the status that the process should exit with.
     pub(crate) fn finish(mut self, outcome: Result<()>) -> i32 {
         self.finished = true;
         let (message, status) = match outcome {
@@ -185,8 +187,8 @@ impl Control {
                 (Message::Failed { by_another, why: error.to_string() }, 1)
             }
         };
-        // If nobody listens any more, there is nobody to tell.
-        let _ = say(&self.stream, &message);
+        // If the starter has gone, nobody needs the message.
+        let _ = send(&self.stream, &message);
         status
     }
 }
@@ -196,7 +198,7 @@ impl Drop for Control {
         if !self.finished {
             let how = if std::thread::panicking() { "panicked" } else { "ended without finish()" };
             let why = format!("its program {how}");
-            let _ = say(&self.stream, &Message::Failed { by_another: false, why });
+            let _ = send(&self.stream, &Message::Failed { by_another: false, why });
         }
     }
 }
@@ -231,17 +233,17 @@ mod tests {
         });
         let mut inbox = Inbox::default();
         for message in messages {
-            assert_eq!(inbox.hear(&other), Heard::Message(message));
+            assert_eq!(inbox.receive(&other), Received::Message(message));
         }
         writer.join().unwrap();
-        assert_eq!(inbox.hear(&other), Heard::Gone);
+        assert_eq!(inbox.receive(&other), Received::Closed);
     }
 
     #[test]
     fn a_length_that_nobody_means_is_no_message() {
         let (mut one, other) = pair();
         one.write_all(&[2, 255, 255, 255, 255]).unwrap();
-        assert_eq!(Inbox::default().hear(&other), Heard::Gone);
+        assert_eq!(Inbox::default().receive(&other), Received::Closed);
     }
 
     #[test]
@@ -249,7 +251,7 @@ mod tests {
         let (starter, rank) = pair();
         let mut control = Control::new(rank, Inbox::default()).unwrap();
         assert_eq!(control.given_up(), None);
-        say(&starter, &Message::GiveUp { died: Some(2), why: "was killed".into() }).unwrap();
+        send(&starter, &Message::GiveUp { died: Some(2), why: "was killed".into() }).unwrap();
         let error = loop {
             if let Some(error) = control.given_up() {
                 break error;
@@ -265,7 +267,7 @@ mod tests {
         let (starter, rank) = pair();
         drop(Control::new(rank, Inbox::default()).unwrap());
         let why = "its program ended without finish()".into();
-        let said = Heard::Message(Message::Failed { by_another: false, why });
-        assert_eq!(Inbox::default().hear(&starter), said);
+        let said = Received::Message(Message::Failed { by_another: false, why });
+        assert_eq!(Inbox::default().receive(&starter), said);
     }
 }

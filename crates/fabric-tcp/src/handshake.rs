@@ -1,9 +1,9 @@
-//! How two processes of a run find that they are such, before anything else is said.
+//! How two processes of a run prove to each other that they belong to it, before anything else is sent.
 //!
-//! Whoever connects says hello: what it speaks, who it is, whom it wants, and a random number. Whoever accepted answers with
-//! a random number of its own and a proof over both; the caller answers with its proof over both, and gets a byte that says
-//! that it is in. Neither tells the secret, and nothing that was overheard can be used again, for both numbers are new each
-//! time. What follows is not encrypted.
+//! The caller, which connects, sends a hello: version, rank, the rank that it wants, and a random number. The other
+//! side answers with a random number of its own and a proof over both. The caller answers with its own proof over
+//! both, and gets a byte that says that it is accepted. Neither sends the secret. Nothing that was overheard can be
+//! used again, for both numbers are new each time. What follows is not encrypted.
 
 mod accept;
 mod connect;
@@ -14,8 +14,8 @@ pub(crate) use connect::connect;
 use crate::secret::{PROOF_BYTES, Proof, Secret};
 
 const MAGIC: [u8; 8] = *b"CNRSTONE";
-/// Changes with every change of what processes say to each other, here and later.
-pub(crate) const PROTOCOL_VERSION: u32 = 1;
+/// Changes with every change of what processes send to each other, here and later.
+pub(crate) const PROTOCOL_VERSION: u32 = 2;
 const NONCE_BYTES: usize = 32;
 const HELLO_BYTES: usize = 8 + 4 + 4 + 4 + 4 + NONCE_BYTES;
 const ANSWER_BYTES: usize = 8 + 4 + NONCE_BYTES + PROOF_BYTES;
@@ -26,11 +26,11 @@ const WELCOME: u8 = 1;
 pub(crate) enum Purpose {
     /// Messages between two ranks.
     Messages,
-    /// A rank's words with the process that started the run.
+    /// Messages between a rank and the process that started the run.
     Control,
 }
 
-/// Who connects, what for, and to whom.
+/// Who connects, for what purpose, and to which rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) purpose: Purpose,
@@ -39,7 +39,7 @@ pub(crate) struct Caller {
     pub(crate) wanted: usize,
 }
 
-/// A caller's first words.
+/// The first message of a caller.
 #[derive(Clone, Copy)]
 struct Hello {
     version: u32,
@@ -47,7 +47,7 @@ struct Hello {
     nonce: [u8; NONCE_BYTES],
 }
 
-/// The first words to a caller.
+/// The first message to a caller.
 #[derive(Clone, Copy)]
 struct Answer {
     version: u32,
@@ -55,7 +55,7 @@ struct Answer {
     proof: Proof,
 }
 
-/// What both prove; the role keeps one side's proof from being the other's.
+/// A proof of one side. The role keeps one side's proof from being the other's.
 fn proof(secret: &Secret, role: &[u8], hello: &[u8; HELLO_BYTES], nonce: &[u8]) -> Proof {
     secret.prove(&[role, hello, nonce])
 }
@@ -89,7 +89,7 @@ impl Hello {
         bytes
     }
 
-    /// None if it is not ours at all. Only the version of a hello of another version means anything.
+    /// `None` if the bytes are no hello. Of a hello of another version, only the version means anything.
     fn from_bytes(bytes: &[u8; HELLO_BYTES]) -> Option<Self> {
         let word = |index: usize| {
             let at = 8 + 4 * index;

@@ -13,7 +13,7 @@ impl Host {
     /// Reads hosts, one a line: `NAME` or `NAME:SLOTS`, an IPv6 address in brackets. What follows `#` is a comment.
     ///
     /// # Errors
-    /// The line that is none, in words.
+    /// Which line names no host, in words.
     pub fn parse_all(text: &str) -> Result<Vec<Host>, String> {
         let mut hosts = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -32,7 +32,7 @@ impl Host {
             Some((name, rest)) => (name, rest.strip_prefix(':').unwrap_or("")),
             None => line.split_once(':').unwrap_or((line, "1")),
         };
-        // An agent must not take a name for an option, nor a shell for more than a name.
+        // An agent must not take a name for an option, and a shell must not take it for more than a name.
         let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:@%".contains(c);
         if name.is_empty() || name.starts_with('-') || !name.chars().all(allowed) {
             return Err(format!("'{line}' is no host: write NAME or NAME:SLOTS"));
@@ -50,7 +50,8 @@ impl Host {
     }
 }
 
-/// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if there are too few.
+/// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if there
+/// are too few.
 pub fn places(hosts: &[Host], ranks: usize) -> Option<Vec<&Host>> {
     let places: Vec<&Host> =
         hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.slots)).take(ranks).collect();

@@ -1,48 +1,53 @@
 //! Ranks on this host alone, which the launcher of `fabric-shm` starts and watches over.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 
-use contract::{Error, Rank, Result};
+use contract::{Error, Result};
 use fabric_shm::ShmProcess;
 
+use crate::endpoint::TcpEndpoint;
 use crate::engine::Engine;
 use crate::handshake::Acceptor;
+use crate::launched::Launched;
 use crate::mesh::connect_all;
-use crate::rank::TcpRank;
+use crate::process::TcpProcess;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
-/// Makes a rank that the launcher has started one whose messages go over TCP on the loopback interface. All ranks of the run
-/// call it alike, with the secret that they got with their job.
+/// Makes a rank that the launcher has started one whose messages go over TCP on the loopback interface. All ranks of
+/// the run call it alike, with the secret that they got with their job.
 ///
-/// The shared memory that the launcher made serves to exchange the ranks' ports, and later to notice a rank that dies and say
-/// how; no message of the program goes through it.
+/// The shared memory that the launcher made serves to exchange the ranks' ports, and later to notice a rank that dies
+/// and say how; no message of the program goes through it.
 ///
 /// # Errors
 /// What failed on the way; the launcher knows of it then.
-pub fn join(mut local: ShmProcess, secret: &Secret) -> Result<TcpRank> {
-    match meet(&mut local, secret) {
-        Ok((acceptor, addresses)) => {
-            let own = addresses[local.world().rank()];
-            let rank = local.world().rank();
-            let mut supervision = Supervision::Local(Box::new(local));
-            match connect_all(rank, &addresses, acceptor, secret, &mut supervision) {
-                Ok(streams) => begin(rank, streams, supervision, own),
-                Err(error) => {
-                    supervision.finish(Err(error.clone()));
-                    Err(error)
-                }
-            }
-        }
+pub fn join(local: ShmProcess, secret: &Secret) -> Result<TcpProcess> {
+    join_launched(Launched::new(local.into_endpoint()), secret)
+}
+
+pub(crate) fn join_launched(mut launched: Launched, secret: &Secret) -> Result<TcpProcess> {
+    let rank = launched.rank();
+    let met = listen_and_exchange(&mut launched, secret);
+    let mut supervision = Supervision::Local(Box::new(launched));
+    let connected = met.and_then(|(acceptor, addresses)| {
+        let streams = connect_all(rank, &addresses, acceptor, secret, &mut supervision)?;
+        Ok((streams, addresses[rank]))
+    });
+    match connected {
+        Ok((streams, own)) => begin(rank, streams, supervision, own),
         Err(error) => {
-            local.finish(Err(error.clone()));
+            supervision.finish(Err(error.clone()));
             Err(error)
         }
     }
 }
 
 /// Listens, and learns where the others do.
-fn meet(local: &mut ShmProcess, secret: &Secret) -> Result<(Acceptor, Vec<SocketAddr>)> {
+fn listen_and_exchange(
+    launched: &mut Launched,
+    secret: &Secret,
+) -> Result<(Acceptor, Vec<SocketAddr>)> {
     let failed = |error: std::io::Error| Error::System {
         what: "listening on the loopback interface".into(),
         reason: error.to_string(),
@@ -50,8 +55,7 @@ fn meet(local: &mut ShmProcess, secret: &Secret) -> Result<(Acceptor, Vec<Socket
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let acceptor = Acceptor::listen(any, secret.clone()).map_err(failed)?;
     let port = acceptor.address().map_err(failed)?.port();
-    let mut ports = vec![0; 2 * local.world().size()];
-    local.world().allgather(&port.to_le_bytes(), &mut ports)?;
+    let ports = launched.exchange(&port.to_le_bytes())?;
     let address =
         |port: &[u8; 2]| SocketAddr::from((Ipv4Addr::LOCALHOST, u16::from_le_bytes(*port)));
     Ok((acceptor, ports.as_chunks::<2>().0.iter().map(address).collect()))
@@ -60,13 +64,13 @@ fn meet(local: &mut ShmProcess, secret: &Secret) -> Result<(Acceptor, Vec<Socket
 /// The rank over connections that are there.
 pub(crate) fn begin(
     rank: usize,
-    streams: Vec<Option<std::net::TcpStream>>,
+    streams: Vec<Option<TcpStream>>,
     supervision: Supervision,
     own: SocketAddr,
-) -> Result<TcpRank> {
+) -> Result<TcpProcess> {
     let engine = Engine::new(rank, streams, supervision).map_err(|error| Error::System {
         what: "preparing the connections".into(),
         reason: error.to_string(),
     })?;
-    TcpRank::settle(engine, own.ip().to_string())
+    TcpEndpoint::meet(engine, own.ip().to_string()).map(TcpProcess::new)
 }

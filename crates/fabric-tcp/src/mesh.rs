@@ -10,12 +10,14 @@ use crate::handshake::{Acceptor, Caller, Purpose, connect};
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
-/// All ranks have been started when their addresses are known, so nobody has reason to take longer.
+/// How long ranks may take to connect. All have been started when their addresses are known, so none has a reason to
+/// take longer.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
-const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// A connection to each rank but this one, which calls those below it and is called by those above. Nobody waits in a
-/// circle: rank 0 calls nobody, and each rank is through with calling when those below it are.
+/// Returns a connection to each rank but this one. A rank connects to those below it and accepts those above it. No
+/// circle of ranks that wait for each other can form: rank 0 connects to nobody, and each rank has finished connecting
+/// once those below it have.
 pub(crate) fn connect_all(
     rank: usize,
     addresses: &[SocketAddr],
@@ -27,7 +29,7 @@ pub(crate) fn connect_all(
     for wanted in 0..rank {
         let caller = Caller { purpose: Purpose::Messages, rank, wanted };
         let stream = connect(addresses[wanted], caller, secret).map_err(|error| {
-            supervision.verdict().unwrap_or_else(|| failed(rank, wanted, error.to_string()))
+            supervision.wait_for_cause().unwrap_or_else(|| failed(rank, wanted, error.to_string()))
         })?;
         streams[wanted] = Some(stream);
     }
@@ -35,11 +37,11 @@ pub(crate) fn connect_all(
     while let Some(missing) = (rank + 1..addresses.len()).find(|&other| streams[other].is_none()) {
         let mut entries: Vec<PollFd<'_>> =
             acceptor.descriptors().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        // An error means no more than a wait that was too short.
-        let _ = poll(&mut entries, Some(&LOOK_EVERY));
+        // An error only makes the wait short.
+        let _ = poll(&mut entries, Some(&POLL_INTERVAL));
         drop(entries);
-        let proved = acceptor.step().map_err(|error| failed(missing, rank, error.to_string()))?;
-        for (caller, stream) in proved {
+        let verified = acceptor.step().map_err(|error| failed(missing, rank, error.to_string()))?;
+        for (caller, stream) in verified {
             let fits = caller.purpose == Purpose::Messages && caller.wanted == rank;
             match streams.get_mut(caller.rank) {
                 Some(place) if fits && caller.rank > rank && place.is_none() => {

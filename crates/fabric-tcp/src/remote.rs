@@ -1,23 +1,23 @@
-//! A rank on whatever host, which calls the process that started the run.
+//! A rank on any host, which connects to the process that started the run.
 
 use std::net::SocketAddr;
 
 use contract::{Error, Result};
 
-use crate::control::{Control, Heard, Inbox, Message, say};
+use crate::control::{Control, Inbox, Message, Received, send};
 use crate::handshake::{Acceptor, Caller, Purpose, connect};
 use crate::local::begin;
 use crate::mesh::connect_all;
-use crate::rank::TcpRank;
+use crate::process::TcpProcess;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
-/// Joins the run that the process at `starter` has started, as its rank `rank`; with it comes the job. The rank listens at
-/// the address by which it reaches the starter, and nowhere else, until it is connected with all others.
+/// Joins the run that the process at `starter` has started, as its rank `rank`, and returns the job with it. The rank
+/// listens at the address by which it reaches the starter, and nowhere else, until it is connected with all others.
 ///
 /// # Errors
 /// What failed on the way.
-pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpRank, Vec<u8>)> {
+pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpProcess, Vec<u8>)> {
     let failed = |reason: String| Error::System {
         what: format!("joining the run at {starter} as rank {rank}"),
         reason,
@@ -29,16 +29,18 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpRan
     let acceptor = Acceptor::listen(SocketAddr::new(own, 0), secret.clone()).map_err(listening)?;
     let own = acceptor.address().map_err(listening)?;
     let broken = |error: std::io::Error| failed(error.to_string());
-    say(&stream, &Message::Listening(own.to_string())).map_err(broken)?;
+    send(&stream, &Message::Listening(own.to_string())).map_err(broken)?;
     let mut inbox = Inbox::default();
     let (mut addresses, mut job) = (None, None);
     while job.is_none() {
-        match inbox.hear(&stream) {
-            Heard::Message(Message::Addresses(list)) => addresses = parse(&list),
-            Heard::Message(Message::Job(bytes)) => job = Some(bytes),
-            Heard::Message(Message::GiveUp { why, .. }) => return Err(Error::Aborted { why }),
-            Heard::Message(_) | Heard::Nothing => {}
-            Heard::Gone => return Err(failed("the process that started the run has gone".into())),
+        match inbox.receive(&stream) {
+            Received::Message(Message::Addresses(list)) => addresses = parse(&list),
+            Received::Message(Message::Job(bytes)) => job = Some(bytes),
+            Received::Message(Message::GiveUp { why, .. }) => return Err(Error::Aborted { why }),
+            Received::Message(_) | Received::Nothing => {}
+            Received::Closed => {
+                return Err(failed("the process that started the run has gone".into()));
+            }
         }
     }
     let addresses = addresses.filter(|list| rank < list.len());
@@ -55,11 +57,11 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpRan
     joined.map(|tcp| (tcp, job.unwrap_or_default()))
 }
 
-/// Keeps this process on a processor, as the last argument says which the start of the run gave it: the n-th of those that it may
-/// use, `-` for any. To be called before threads are started.
+/// Binds this process to the processor that the last argument of its command line names: the n-th of those that it
+/// may use, `-` for any. It must be called before threads are started.
 ///
 /// # Errors
-/// What the system has against it, or that the argument is none.
+/// The system's, or that the argument is no number.
 pub fn bind(argument: &str) -> Result<()> {
     let failed =
         |reason| Error::System { what: format!("keeping a rank on processor {argument}"), reason };

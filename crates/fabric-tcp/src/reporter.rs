@@ -1,30 +1,30 @@
-//! A rank's way to the process that started it, apart from the rank itself.
+//! How a rank hands reports to the process that started it.
 
 use std::net::TcpStream;
 use std::rc::Rc;
 
 use contract::{Error, Result};
 
-use crate::control::{Message, say};
+use crate::control::{Message, send};
 
-/// Hands reports over while a program holds the rank. It cannot be sent to another thread: two of them would cut each other's
-/// reports in pieces.
+/// Hands reports over while a program holds the rank. It cannot be sent to another thread: reports of two threads would
+/// mix.
 #[derive(Clone)]
-pub struct Reporter(Way);
+pub struct Reporter(Destination);
 
 #[derive(Clone)]
-enum Way {
+enum Destination {
     Local(fabric_shm::Reporter),
     Remote(Rc<TcpStream>),
 }
 
 impl Reporter {
     pub(crate) fn local(reporter: fabric_shm::Reporter) -> Self {
-        Reporter(Way::Local(reporter))
+        Reporter(Destination::Local(reporter))
     }
 
     pub(crate) fn remote(stream: Rc<TcpStream>) -> Self {
-        Reporter(Way::Remote(stream))
+        Reporter(Destination::Remote(stream))
     }
 
     /// Hands `bytes` over, whole, and in the order of this rank's calls.
@@ -33,9 +33,9 @@ impl Reporter {
     /// [`Error::System`] if nobody reads any more.
     pub fn report(&self, bytes: &[u8]) -> Result<()> {
         match &self.0 {
-            Way::Local(reporter) => reporter.report(bytes),
-            Way::Remote(stream) => {
-                say(stream, &Message::Report(bytes.to_vec())).map_err(|error| Error::System {
+            Destination::Local(reporter) => reporter.report(bytes),
+            Destination::Remote(stream) => {
+                send(stream, &Message::Report(bytes.to_vec())).map_err(|error| Error::System {
                     what: "handing a report to the process that started the run".into(),
                     reason: error.to_string(),
                 })

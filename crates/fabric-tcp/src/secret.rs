@@ -7,7 +7,7 @@ use sha2::Sha256;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; Secret::BYTES]);
 
-/// What shows that somebody knows the secret, without telling it.
+/// What proves that a process knows the secret, without revealing it.
 pub(crate) type Proof = [u8; PROOF_BYTES];
 
 pub(crate) const PROOF_BYTES: usize = 32;
@@ -34,7 +34,7 @@ impl Secret {
         &self.0
     }
 
-    /// The one that was written by [`Secret::to_line`]; none if the line was not.
+    /// The one that [`Secret::to_line`] has written; `None` if the line holds something else.
     pub fn from_line(line: &str) -> Option<Self> {
         let digits = line.trim().as_bytes();
         if digits.len() != 2 * Secret::BYTES || !digits.is_ascii() {
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Bytes that nobody can foretell.
+/// Bytes that nobody can predict.
 pub(crate) fn random<const BYTES: usize>() -> std::io::Result<[u8; BYTES]> {
     let mut bytes = [0; BYTES];
     let mut filled = 0;
@@ -102,8 +102,8 @@ mod tests {
         assert_ne!(Secret::generate().unwrap(), secret);
     }
 
-    /// RFC 4231, test case 2 has a short key; its data with a key of 32 bytes 0x0b gives another value, so the oracle here
-    /// is the definition: H((K ^ opad) || H((K ^ ipad) || text)) with a block of 64 bytes.
+    /// RFC 4231, test case 2 has a short key; its data with a key of 32 bytes 0x0b gives another value, so the oracle
+    /// here is the definition: H((K ^ opad) || H((K ^ ipad) || text)) with a block of 64 bytes.
     #[test]
     fn a_proof_is_hmac_by_its_definition() {
         use sha2::Digest;

@@ -1,7 +1,7 @@
-//! Starting ranks on several hosts, and seeing the run through.
+//! Starting ranks on several hosts, and supervising the run until the last rank has ended.
 
 mod agent;
-mod member;
+mod rank_process;
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::ops::ControlFlow;
@@ -11,20 +11,20 @@ use std::time::{Duration, Instant};
 use fabric_shm::LaunchError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::control::{Heard, Message};
+use crate::control::{Message, Received};
 use crate::handshake::{Acceptor, Purpose};
 use crate::hosts_file::{Host, places};
 use crate::secret::Secret;
-use member::{Member, Part};
+use rank_process::{RankProcess, RankState};
 
-/// More ranks than anybody connects each with each.
+/// The most ranks of a run: each has a connection to each.
 pub const RANKS_MAX: usize = 256;
-/// How long ranks may take to call, by way of an agent that may have to log in somewhere.
-const CALL_LIMIT: Duration = Duration::from_secs(60);
+/// How long ranks may take to connect. An agent may have to log in somewhere first.
+const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 /// How long ranks may take to end by themselves once the run is given up, before their agents are killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// Agents and signals are looked at this often.
-const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// Agents and signals are checked this often.
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// What to start, and where.
 #[derive(Clone, Debug)]
@@ -42,10 +42,11 @@ pub struct StartOptions {
     /// The program of a rank, by the same path on all hosts. It must read the secret, a line, from its standard input
     /// ([`Secret::from_line`]), and call [`remote::join`](crate::remote::join).
     pub program: PathBuf,
-    /// Its arguments; behind them come the address to call, the rank, and the processor that it is for, `-` for any.
-    pub arguments: Vec<String>,
-    /// For which of the processors of its host each rank is ([`remote::bind`](crate::remote::bind)); a rank beyond the list is for
+    /// Its arguments. Behind them come the address to connect to, the rank, and the processor that it is for, `-` for
     /// any.
+    pub arguments: Vec<String>,
+    /// For which of the processors of its host each rank is ([`remote::bind`](crate::remote::bind)). A rank beyond the
+    /// list is for any.
     pub processors: Vec<Option<usize>>,
     /// Bytes that every rank gets when it joins.
     pub job: Vec<u8>,
@@ -54,18 +55,19 @@ pub struct StartOptions {
 /// A run on several hosts.
 struct Run<'a> {
     acceptor: Acceptor,
-    members: Vec<Member>,
+    /// The process of each rank.
+    processes: Vec<RankProcess>,
     job: &'a [u8],
     begun: bool,
-    call_until: Instant,
+    connect_until: Instant,
     failure: Option<LaunchError>,
-    /// Whether the failure is only what a rank heard of another.
-    hearsay: bool,
+    /// Whether the failure is only what a rank reported of another.
+    is_secondhand: bool,
     kill_at: Option<Instant>,
 }
 
-/// Starts the ranks, hands their reports to `on_report` as a launcher does, and returns when all have ended. `interrupted`
-/// is asked now and then whether a signal has asked this process to end.
+/// Starts the ranks, hands their reports to `on_report` as a launcher does, and returns when all have ended.
+/// `interrupted` is asked now and then whether a signal has asked this process to end.
 ///
 /// # Errors
 /// The first thing that went wrong; by then all ranks have ended, or their agents have been killed.
@@ -83,20 +85,19 @@ pub fn start(
     let acceptor = Acceptor::listen(address, secret.clone())
         .map_err(|error| system(&format!("listening at {address}"), error))?;
     let address = acceptor.address().map_err(|error| system("listening", error))?;
-    let call_until = Instant::now() + CALL_LIMIT;
     let mut run = Run {
         acceptor,
-        members: Vec::new(),
+        processes: Vec::new(),
         job: &options.job,
         begun: false,
-        call_until,
+        connect_until: Instant::now() + CONNECT_LIMIT,
         failure: None,
-        hearsay: false,
+        is_secondhand: false,
         kill_at: None,
     };
     for (rank, host) in places.into_iter().enumerate() {
         match agent::start(options, host, rank, address, &secret) {
-            Ok(child) => run.members.push(Member::new(host.name.clone(), child)),
+            Ok(child) => run.processes.push(RankProcess::new(host.name.clone(), child)),
             Err(error) => {
                 let what = format!("starting rank {rank} on {}", host.name);
                 run.fail(None, system(&what, error), false);
@@ -104,7 +105,7 @@ pub fn start(
             }
         }
     }
-    run.see_through(interrupted, on_report);
+    run.supervise(interrupted, on_report);
     run.failure.map_or(Ok(()), Err)
 }
 
@@ -122,7 +123,7 @@ fn checked_places(options: &StartOptions) -> Result<Vec<&Host>, LaunchError> {
     }
 }
 
-/// The address of this host from which the first host that is another is reached.
+/// The address of this host from which the first other host is reached.
 fn address_towards(places: &[&Host]) -> Result<SocketAddr, LaunchError> {
     let Some(host) = places.iter().find(|host| !host.is_here()) else {
         return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
@@ -148,70 +149,70 @@ fn system(what: &str, error: std::io::Error) -> LaunchError {
 }
 
 impl Run<'_> {
-    fn see_through(
+    fn supervise(
         &mut self,
         interrupted: &mut dyn FnMut() -> Option<i32>,
         on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) {
         let mut stopped = false;
-        while !self.members.iter_mut().all(Member::has_left) {
-            self.doze();
+        while !self.processes.iter_mut().all(RankProcess::has_ended) {
+            self.wait_for_events();
             if let Some(signal) = interrupted()
                 && !matches!(self.failure, Some(LaunchError::Interrupted { .. }))
             {
                 self.fail(None, LaunchError::Interrupted { signal }, false);
             }
-            self.answer_calls();
-            self.listen(&mut |report| stopped = stopped || on_report(report).is_break());
+            self.accept_ranks();
+            self.read_messages(&mut |report| stopped = stopped || on_report(report).is_break());
             if stopped && self.kill_at.is_none() {
                 self.fail(None, LaunchError::Stopped, false);
             }
-            self.look_after_agents();
-            self.begin_if_all_are_here();
+            self.check_unconnected();
+            self.begin_if_complete();
             if self.kill_at.is_some_and(|at| Instant::now() >= at) {
-                self.members.iter_mut().for_each(Member::kill);
+                self.processes.iter_mut().for_each(RankProcess::kill);
             }
         }
-        // All may have ended before the first look.
-        self.look_after_agents();
+        // All may have ended before the first check.
+        self.check_unconnected();
     }
 
-    fn doze(&self) {
-        let streams = self.members.iter().filter_map(Member::descriptor);
+    fn wait_for_events(&self) {
+        let streams = self.processes.iter().filter_map(RankProcess::descriptor);
         let all = self.acceptor.descriptors().chain(streams);
         let mut entries: Vec<PollFd<'_>> =
             all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        // Whatever goes wrong here only makes the doze short.
-        let _ = poll(&mut entries, Some(&LOOK_EVERY));
+        // An error only makes the wait short.
+        let _ = poll(&mut entries, Some(&POLL_INTERVAL));
     }
 
-    fn answer_calls(&mut self) {
-        let proved = match self.acceptor.step() {
-            Ok(proved) => proved,
+    fn accept_ranks(&mut self) {
+        let verified = match self.acceptor.step() {
+            Ok(verified) => verified,
             Err(error) => return self.fail(None, system("listening for ranks", error), false),
         };
-        for (caller, stream) in proved {
+        for (caller, stream) in verified {
             if caller.purpose == Purpose::Control
-                && let Some(member) = self.members.get_mut(caller.rank)
+                && let Some(process) = self.processes.get_mut(caller.rank)
             {
-                member.joins(stream);
+                process.connected(stream);
             }
         }
     }
 
-    fn listen(&mut self, on_report: &mut dyn FnMut(&[u8])) {
-        for rank in 0..self.members.len() {
+    fn read_messages(&mut self, on_report: &mut dyn FnMut(&[u8])) {
+        for rank in 0..self.processes.len() {
             loop {
-                match self.members[rank].hear() {
-                    Heard::Nothing => break,
-                    Heard::Message(Message::Report(bytes)) => on_report(&bytes),
-                    Heard::Message(Message::Failed { by_another, why }) => {
+                match self.processes[rank].receive() {
+                    Received::Nothing => break,
+                    Received::Message(Message::Report(bytes)) => on_report(&bytes),
+                    Received::Message(Message::Failed { by_another, why }) => {
                         let reason = format!("failed: {why}");
                         self.fail(Some(rank), failed(rank, reason), by_another);
                     }
-                    Heard::Message(_) => {}
-                    Heard::Gone => {
-                        let how = self.members[rank].how_it_ended();
+                    Received::Message(_) => {}
+                    Received::Closed => {
+                        let how = self.processes[rank].describe_end();
                         self.fail(Some(rank), failed(rank, how), false);
                         break;
                     }
@@ -220,54 +221,54 @@ impl Run<'_> {
         }
     }
 
-    /// Sees who ended without ever calling, and who takes too long.
-    fn look_after_agents(&mut self) {
-        let late = !self.begun && self.kill_at.is_none() && Instant::now() > self.call_until;
-        for rank in 0..self.members.len() {
-            let member = &mut self.members[rank];
-            if member.part != Part::Expected {
+    /// Notes the ranks that have ended without ever connecting, and those that take too long.
+    fn check_unconnected(&mut self) {
+        let late = !self.begun && self.kill_at.is_none() && Instant::now() > self.connect_until;
+        for rank in 0..self.processes.len() {
+            let process = &mut self.processes[rank];
+            if process.state != RankState::Started {
                 continue;
             }
-            let how = if member.has_left() {
-                let how = member.how_it_ended();
-                format!("on {} did not start: {how}", member.host)
+            let how = if process.has_ended() {
+                let how = process.describe_end();
+                format!("on {} did not start: {how}", process.host)
             } else if late {
-                format!("on {} did not call within {CALL_LIMIT:?}", member.host)
+                format!("on {} did not call within {CONNECT_LIMIT:?}", process.host)
             } else {
                 continue;
             };
-            member.part = Part::Done;
+            process.state = RankState::Done;
             self.fail(Some(rank), failed(rank, how), false);
         }
     }
 
-    fn begin_if_all_are_here(&mut self) {
+    fn begin_if_complete(&mut self) {
         if self.begun || self.kill_at.is_some() {
             return;
         }
         let addresses: Option<Vec<&str>> =
-            self.members.iter().map(|member| member.address.as_deref()).collect();
+            self.processes.iter().map(|process| process.address.as_deref()).collect();
         let Some(addresses) = addresses else { return };
         let addresses = Message::Addresses(addresses.join("\n"));
         let job = Message::Job(self.job.to_vec());
-        for member in &self.members {
-            member.say(&addresses);
-            member.say(&job);
+        for process in &self.processes {
+            process.send(&addresses);
+            process.send(&job);
         }
         self.begun = true;
     }
 
-    /// Gives the run up. What a rank knows at first hand counts more than what it heard of another.
-    fn fail(&mut self, rank: Option<usize>, failure: LaunchError, hearsay: bool) {
-        if self.failure.is_none() || self.hearsay && !hearsay {
+    /// Gives the run up. What a rank reports of itself counts more than what it reports of another.
+    fn fail(&mut self, rank: Option<usize>, failure: LaunchError, is_secondhand: bool) {
+        if self.failure.is_none() || self.is_secondhand && !is_secondhand {
             let (died, why) = match &failure {
                 LaunchError::RankFailed { reason, .. } => (rank.map(|r| r as u32), reason.clone()),
                 other => (None, other.to_string()),
             };
             self.failure = Some(failure);
-            self.hearsay = hearsay;
+            self.is_secondhand = is_secondhand;
             let message = Message::GiveUp { died, why };
-            self.members.iter().for_each(|member| member.say(&message));
+            self.processes.iter().for_each(|process| process.send(&message));
         }
         self.kill_at.get_or_insert_with(|| Instant::now() + GRACE);
     }

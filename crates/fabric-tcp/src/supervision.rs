@@ -1,21 +1,23 @@
-//! Who watches over a run from outside, and knows why it ends when it ends early.
+//! What supervises a rank from outside its process, and knows why a run ends early.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use contract::{Endpoint, Error, Result};
-use fabric_shm::ShmProcess;
+use contract::{Error, Priority, PriorityGranted, Result};
+use hosts::Settled;
 
 use crate::control::Control;
+use crate::launched::Launched;
+use crate::reporter::Reporter;
 
-/// How long a rank whose connection broke waits to be told why, before it says only that it broke.
-const VERDICT_LIMIT: Duration = Duration::from_secs(1);
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// How long a rank whose connection broke waits for the cause to become known, before it reports only that it broke.
+const CAUSE_LIMIT: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What watches over a rank.
+/// What supervises a rank.
 pub(crate) enum Supervision {
     /// The launcher on the same host, through a page of shared memory.
-    Local(Box<ShmProcess>),
+    Local(Box<Launched>),
     /// The process that started the run, on whatever host, through a connection.
     Remote(Control),
 }
@@ -24,24 +26,24 @@ impl Supervision {
     /// Why the run was given up, if it was.
     pub(crate) fn given_up(&mut self) -> Option<Error> {
         match self {
-            Supervision::Local(local) => local.given_up(),
+            Supervision::Local(launched) => launched.given_up(),
             Supervision::Remote(control) => control.given_up(),
         }
     }
 
-    /// Why the run was given up, which may take a moment to become known; none if it does not.
-    pub(crate) fn verdict(&mut self) -> Option<Error> {
+    /// Why the run was given up, which may take a moment to become known. `None` if it does not.
+    pub(crate) fn wait_for_cause(&mut self) -> Option<Error> {
         let begin = Instant::now();
         loop {
             let error = self.given_up();
-            if error.is_some() || begin.elapsed() > VERDICT_LIMIT {
+            if error.is_some() || begin.elapsed() > CAUSE_LIMIT {
                 return error;
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// What becomes readable when there may be news; none if there is no such thing.
+    /// What becomes readable when the run may have been given up. `None` if nothing does.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Supervision::Local(_) => None,
@@ -49,22 +51,37 @@ impl Supervision {
         }
     }
 
-    /// Tells how this rank's part ended; the process's status.
+    /// Reports how this rank's part ended, and gives the status that the process should exit with.
     pub(crate) fn finish(self, outcome: Result<()>) -> i32 {
         match self {
-            Supervision::Local(local) => local.finish(outcome),
+            Supervision::Local(launched) => launched.finish(outcome),
             Supervision::Remote(control) => control.finish(outcome),
         }
     }
 
-    /// The processor that this rank is bound to, if it is bound to one, and whether every rank has one. None where the
-    /// ranks have to find that out together.
-    pub(crate) fn place(&self) -> Option<(Option<usize>, bool)> {
+    /// What the launcher knows of the ranks' processors. `None` where the ranks have to find that out together.
+    pub(crate) fn placement(&self) -> Option<Settled> {
         match self {
-            Supervision::Local(local) => {
-                Some((local.endpoint().processor(), local.endpoint().every_rank_has_a_processor()))
-            }
+            Supervision::Local(launched) => Some(launched.placement()),
             Supervision::Remote(_) => None,
+        }
+    }
+
+    /// Asks for a priority among the ranks that share this rank's processor.
+    pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        match self {
+            Supervision::Local(launched) => launched.set_priority(priority),
+            Supervision::Remote(_) => PriorityGranted::Refused {
+                why: "ranks over TCP have priorities only where one host starts them all".into(),
+            },
+        }
+    }
+
+    /// What hands reports to the process that started the run.
+    pub(crate) fn reporter(&self) -> Reporter {
+        match self {
+            Supervision::Local(launched) => Reporter::local(launched.reporter()),
+            Supervision::Remote(control) => Reporter::remote(control.stream()),
         }
     }
 }

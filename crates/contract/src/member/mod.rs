@@ -56,6 +56,15 @@ impl<E: Endpoint> Process<E> {
         &mut self.endpoint
     }
 
+    /// The endpoint alone, for another face.
+    ///
+    /// # Panics
+    /// If an operation that was posted has not been completed: the endpoint works on its buffer.
+    pub fn into_endpoint(self) -> E {
+        assert!(self.posted.is_empty(), "operations are under way");
+        self.endpoint
+    }
+
     /// Ends this rank's part of the run, and gives the status that the process should exit with.
     pub fn finish(self, outcome: Result<()>) -> i32 {
         self.endpoint.finish(outcome)

@@ -1,6 +1,7 @@
 //! What `launch` takes.
 
 use std::ffi::OsString;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
@@ -9,6 +10,7 @@ Examples:
   cornerstone launch -n 4 ./program input.txt            four ranks of an MPI program
   cornerstone launch -n 2 --bind core ./program          rank 0 on the first processor, rank 1 on the second
   cornerstone launch -n 2 --prefix python3 program.py    [0] or [1] before each line of output
+  cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface, one host
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
 program's own run path. Options of the program follow its name.
@@ -30,12 +32,57 @@ pub(crate) enum Bind {
     One,
 }
 
+/// What carries the messages of a program that is launched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LaunchFabric {
+    /// Shared memory.
+    #[default]
+    Local,
+    /// TCP on the loopback interface.
+    Tcp,
+}
+
+impl FromStr for LaunchFabric {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.split(':').next().unwrap_or_default();
+        match (text, name) {
+            ("local", _) => Ok(LaunchFabric::Local),
+            ("tcp", _) => Ok(LaunchFabric::Tcp),
+            (_, "local" | "tcp") => Err(format!("the fabric '{name}' takes no argument")),
+            (_, "sim") => Err("a simulated machine runs benchmarks, not other programs; \
+                 use `cornerstone run --fabric sim:MACHINE`"
+                .into()),
+            (_, "mpi") => {
+                Err("programs run on Cornerstone's own MPI; start a program on another MPI \
+                 with that one's launcher, such as `mpiexec -n 4 PROGRAM`"
+                    .into())
+            }
+            _ => Err(format!("there is no fabric '{name}' for programs; there are: local, tcp")),
+        }
+    }
+}
+
+impl std::fmt::Display for LaunchFabric {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            LaunchFabric::Local => "local",
+            LaunchFabric::Tcp => "tcp",
+        })
+    }
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = LAUNCH_EXAMPLES)]
 pub(crate) struct LaunchArguments {
     /// How many ranks
     #[arg(short = 'n', long = "ranks", value_name = "NUMBER")]
     pub(crate) ranks: usize,
+
+    /// What carries the messages: local (shared memory) or tcp (the loopback interface of this host)
+    #[arg(long, value_name = "FABRIC", default_value_t)]
+    pub(crate) fabric: LaunchFabric,
 
     /// Where the ranks run
     #[arg(long, value_enum, default_value_t)]
@@ -57,4 +104,28 @@ pub(crate) struct LaunchArguments {
         allow_hyphen_values = true
     )]
     pub(crate) program: Vec<OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fabrics_that_cannot_run_programs_are_refused_with_what_to_do_instead() {
+        for fabric in [LaunchFabric::Local, LaunchFabric::Tcp] {
+            assert_eq!(fabric.to_string().parse(), Ok(fabric));
+        }
+        for (text, words) in [
+            ("tcp:7000", "'tcp' takes no argument"),
+            ("sim:paragon-osf1", "cornerstone run --fabric sim:"),
+            ("sim", "cornerstone run --fabric sim:"),
+            ("mpi", "mpiexec"),
+            ("mpi:openmpi", "mpiexec"),
+            ("pigeon:3", "no fabric 'pigeon' for programs; there are: local, tcp"),
+            ("", "there are: local, tcp"),
+        ] {
+            let refusal = text.parse::<LaunchFabric>().unwrap_err();
+            assert!(refusal.contains(words), "{text}: {refusal}");
+        }
+    }
 }

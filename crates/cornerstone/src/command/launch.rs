@@ -1,4 +1,4 @@
-//! `cornerstone launch`: an MPI program as several ranks over shared memory.
+//! `cornerstone launch`: an MPI program as several ranks on this host, over shared memory or TCP.
 
 mod orphans;
 
@@ -12,8 +12,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use fabric_shm::{Binding, LaunchError, LaunchOptions, Streams};
+use fabric_tcp::Secret;
 
-use crate::arguments::{Bind, LaunchArguments};
+use crate::arguments::{Bind, LaunchArguments, LaunchFabric};
 use crate::descriptors;
 use crate::failure::Failure;
 
@@ -47,7 +48,8 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
 
 fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     let (program, rest) = arguments.program.split_first().expect("clap asks for a program");
-    let mut options = LaunchOptions::new(arguments.ranks, Vec::new());
+    let job = job(arguments.fabric, arguments.ranks)?;
+    let mut options = LaunchOptions::new(arguments.ranks, job);
     options.program = PathBuf::from(program);
     options.arguments = rest.to_vec();
     options.any_program = true;
@@ -64,6 +66,23 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
     Ok(options)
+}
+
+/// What tells the ranks which fabric they use; nothing says that it is shared memory.
+fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
+    match fabric {
+        LaunchFabric::Local => Ok(Vec::new()),
+        LaunchFabric::Tcp if ranks > fabric_tcp::RANKS_MAX => Err(Failure::usage(format!(
+            "a run over TCP has up to {} ranks, for each is connected with each, not {ranks}",
+            fabric_tcp::RANKS_MAX
+        ))
+        .hint("more ranks run over shared memory: leave --fabric tcp out")),
+        LaunchFabric::Tcp => {
+            let secret = Secret::generate()
+                .map_err(|error| Failure::failed(format!("no random numbers: {error}")))?;
+            Ok(fabric_tcp::library::job(&secret))
+        }
+    }
 }
 
 /// Pipes whose lines come out with the rank before them.

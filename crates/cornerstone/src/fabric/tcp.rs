@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use benchmark::{Job, Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_shm::ShmProcess;
-use fabric_tcp::{Host, Secret, StartOptions, TcpRank};
+use fabric_tcp::{Host, Secret, StartOptions, TcpProcess};
 
 use super::job::{self, LaunchEnd, OnReport, RankJob};
 use super::local;
@@ -146,7 +146,7 @@ pub(super) fn serve() -> Option<ExitCode> {
     Some(ExitCode::from(u8::from(status != 0)))
 }
 
-fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpRank, Job)> {
+fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpProcess, Job)> {
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     let secret = read.ok().and_then(|_| Secret::from_line(&line)).ok_or_else(|| {
@@ -162,9 +162,9 @@ fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpRank, Job)> {
     }
 }
 
-fn execute(mut tcp: TcpRank, job: &Job) -> i32 {
+fn execute(mut tcp: TcpProcess, job: &Job) -> i32 {
     let reporter = tcp.reporter();
-    let outcome = job::execute(&mut tcp, job, &|bytes| reporter.report(bytes));
+    let outcome = job::execute(&mut tcp.world(), job, &|bytes| reporter.report(bytes));
     tcp.finish(outcome)
 }
 

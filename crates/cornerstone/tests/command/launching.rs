@@ -196,6 +196,55 @@ fn what_cannot_be_started_is_refused_by_name() {
 }
 
 #[test]
+fn fabrics_that_no_program_can_be_launched_on_are_refused_with_what_to_do_instead() {
+    let lab = Lab::new();
+    for (fabric, words) in [
+        ("carrier-pigeon", "there are: local, tcp"),
+        ("tcp:7000", "takes no argument"),
+        ("sim:paragon-osf1", "cornerstone run --fabric sim:MACHINE"),
+        ("mpi:mpich", "mpiexec"),
+    ] {
+        lab.run(&["launch", "-n", "2", "--fabric", fabric, "true"]).refuses(2, &[fabric, words]);
+    }
+    let many = lab.run(&["launch", "-n", "257", "--fabric", "tcp", "true"]);
+    many.refuses(2, &["up to 256 ranks", "257", "leave --fabric tcp out"]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn a_program_that_passes_no_messages_runs_as_ranks_over_tcp_too() {
+    let lab = Lab::new();
+    let ended = run(&lab, &shell("3", &["--fabric", "tcp"], "echo out $rank"));
+    assert_eq!(ended.status, Some(0), "{ended:#?}");
+    assert_eq!(sorted(&ended.stdout), ["out 0", "out 1", "out 2"]);
+}
+
+#[test]
+#[ignore = "the library does not join runs over TCP yet"]
+fn an_mpi_program_passes_its_messages_over_the_fabric_that_is_asked_for() {
+    let Some(library) = library("an MPI program over TCP") else { return };
+    let lab = Lab::new();
+    // Each rank counts its sockets: over TCP it has one to each other rank, over shared memory none.
+    let source = "#include <mpi.h>\n#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\n\
+        int main(int c, char **v) { int rank, size, got, sum, sockets = 0; char path[64], place[64];\n\
+        MPI_Init(&c, &v); MPI_Comm_rank(MPI_COMM_WORLD, &rank); MPI_Comm_size(MPI_COMM_WORLD, &size);\n\
+        for (int fd = 0; fd < 100; fd++) { snprintf(path, 64, \"/proc/self/fd/%d\", fd);\n\
+        memset(place, 0, 64); if (readlink(path, place, 63) > 0 && !strncmp(place, \"socket\", 6)) sockets++; }\n\
+        MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 3, &got, 1, MPI_INT, (rank + size - 1) % size, 3,\n\
+        MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\
+        MPI_Allreduce(&got, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n\
+        if (rank == 0) printf(\"sum %d sockets %d\\n\", sum, sockets);\n\
+        MPI_Finalize(); return 0; }";
+    let program = compile(&lab, &library, source);
+    // 0 + 1 + 2 + 3.
+    for (fabric, expected) in [("local", "sum 6 sockets 0\n"), ("tcp", "sum 6 sockets 3\n")] {
+        let program = program.to_str().unwrap();
+        let ended = lab.succeed(&["launch", "-n", "4", "--fabric", fabric, program]);
+        assert_eq!(ended.stdout, expected, "{fabric}");
+    }
+}
+
+#[test]
 fn more_ranks_start_than_the_soft_limit_of_descriptors_has_room_for() {
     let lab = Lab::new();
     // Two descriptors a rank and four more with the prefix: 40 ranks need at least 240.

@@ -50,6 +50,14 @@ impl ShmProcess {
         self.0.endpoint().given_up()
     }
 
+    /// Its end of the fabric alone, for another face.
+    ///
+    /// # Panics
+    /// If an operation that was posted has not been completed.
+    pub fn into_endpoint(self) -> ShmEndpoint {
+        self.0.into_endpoint()
+    }
+
     /// Ends this rank's part of the run: completes what is still under way, tells the others and the launcher of a failure, and
     /// gives the status that the process should exit with.
     pub fn finish(self, outcome: Result<()>) -> i32 {

@@ -4,7 +4,6 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 use contract::{Error, Rank, Result, Source, Tag};
-use fabric_tcp::TcpRank;
 
 const PORT: Tag = Tag::new(77);
 
@@ -16,7 +15,7 @@ pub(crate) fn failed(error: io::Error) -> Error {
 }
 
 impl Bare {
-    pub(crate) fn connect(rank: &mut TcpRank, blocking: bool) -> Result<Bare> {
+    pub(crate) fn connect(rank: &mut dyn Rank, blocking: bool) -> Result<Bare> {
         let stream = if rank.rank() == 0 {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
             let port = listener.local_addr().map_err(failed)?.port();

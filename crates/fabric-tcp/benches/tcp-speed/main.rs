@@ -1,5 +1,5 @@
-//! How near the TCP fabric comes to bare sockets between the same two processes: a ping-pong and a stream that a C program
-//! would write, with blocking sockets and with sockets that are asked again and again, in turn with ours.
+//! How near the TCP fabric comes to bare sockets between the same two processes: a ping-pong and a stream that a C
+//! program would write, with blocking sockets and with sockets that are asked again and again, in turn with ours.
 //!
 //! `cargo bench -p fabric-tcp --bench tcp-speed` prints the table. A ratio of 1 is a bare socket's time or rate.
 
@@ -21,7 +21,8 @@ fn main() {
         let (secret, job) =
             (Secret::from_bytes(*secret), String::from_utf8_lossy(job).into_owned());
         let mut rank = fabric_tcp::local::join(local, &secret).expect("joining the others");
-        let outcome = programs::run(&mut rank, &job);
+        let reporter = rank.reporter();
+        let outcome = programs::run(&mut rank.world(), &reporter, &job);
         std::process::exit(rank.finish(outcome));
     }
     println!(

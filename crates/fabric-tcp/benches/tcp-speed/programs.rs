@@ -1,7 +1,7 @@
 //! What the two ranks do: rounds of each way in turn, so that whatever else happens on the machine meets all alike.
 
 use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector};
-use fabric_tcp::TcpRank;
+use fabric_tcp::Reporter;
 
 use crate::bare::{Bare, failed};
 
@@ -19,7 +19,7 @@ struct Ways {
     room: Buffer,
 }
 
-pub(crate) fn run(rank: &mut TcpRank, job: &str) -> Result<()> {
+pub(crate) fn run(rank: &mut dyn Rank, reporter: &Reporter, job: &str) -> Result<()> {
     let (program, size) = job.split_once(' ').ok_or_else(|| Error::Program(job.into()))?;
     let bytes: usize = size.parse().map_err(|_| Error::Program(job.into()))?;
     let mut ways = Ways {
@@ -45,7 +45,7 @@ pub(crate) fn run(rank: &mut TcpRank, job: &str) -> Result<()> {
     }
     // At the end: a report wakes the launcher, which would run in the midst of the next round.
     if rank.rank() == 0 {
-        log.iter().try_for_each(|line| rank.report(line.as_bytes()))?;
+        log.iter().try_for_each(|line| reporter.report(line.as_bytes()))?;
     }
     Ok(())
 }
@@ -59,7 +59,7 @@ impl Ways {
         }
     }
 
-    fn send(&mut self, rank: &mut TcpRank, name: &str) -> Result<()> {
+    fn send(&mut self, rank: &mut dyn Rank, name: &str) -> Result<()> {
         let data = std::mem::replace(&mut self.data, Buffer::zeroed(0));
         let peer = 1 - rank.rank();
         let sent = match self.bare(name) {
@@ -70,7 +70,7 @@ impl Ways {
         sent
     }
 
-    fn receive(&mut self, rank: &mut TcpRank, name: &str) -> Result<()> {
+    fn receive(&mut self, rank: &mut dyn Rank, name: &str) -> Result<()> {
         let mut room = std::mem::replace(&mut self.room, Buffer::zeroed(0));
         let peer = Source::Rank(1 - rank.rank());
         let received = match self.bare(name) {
@@ -81,7 +81,7 @@ impl Ways {
         received
     }
 
-    fn ping_pong(&mut self, rank: &mut TcpRank, name: &str, count: usize) -> Result<()> {
+    fn ping_pong(&mut self, rank: &mut dyn Rank, name: &str, count: usize) -> Result<()> {
         for _ in 0..count {
             if rank.rank() == 0 {
                 self.send(rank, name)?;
@@ -95,7 +95,7 @@ impl Ways {
     }
 
     /// All messages one way, and an empty answer to the last; ours goes as a window, which is what a program would use.
-    fn stream(&mut self, rank: &mut TcpRank, name: &str, count: usize) -> Result<()> {
+    fn stream(&mut self, rank: &mut dyn Rank, name: &str, count: usize) -> Result<()> {
         let sends = rank.rank() == 0;
         match (name, sends) {
             ("ours", true) => rank.send_window(1, TAG, &self.data, count)?,

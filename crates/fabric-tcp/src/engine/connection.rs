@@ -1,30 +1,29 @@
-//! The way to one other rank: what is to be written to it, and what has been read from it.
+//! The connection to one other rank: what is to be written to it, and what has been read from it.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::TcpStream;
 
-use contract::Held;
+use contract::Request;
 use rustix::net::sockopt;
 
-use super::operation::Operation;
+use super::operation::OperationTable;
 use crate::frame::{HEADER_BYTES, Header, Kind};
 
-/// Messages up to this length are sent at once, as long as there is credit. Longer ones wait for their receive, so that they
-/// go straight into its buffer; the round trip of asking is then a few percent of their time.
+/// Messages up to this length are sent at once, as long as there is credit. Longer ones wait for their receive, so
+/// that they go straight into its memory. The round trip of RTS and CTS is then a few percent of their time.
 pub(crate) const EAGER_MAX: usize = 256 << 10;
 /// What a rank keeps for unexpected messages of one other, at most.
 pub(crate) const CREDIT_BYTES: usize = 4 << 20;
-/// A credit that no other frame has carried until then goes by itself.
+/// Credit that no other frame has carried back goes in a frame of its own from this amount on.
 const CREDIT_STEP: usize = CREDIT_BYTES / 4;
-/// Room for headers and short messages, of which many come in one read. Long ones are read past it into their place, all but
-/// what of them came with the header.
+/// Room for headers and short messages, of which many come in one read. Long ones are read past it into their place,
+/// all but what of them came with the header.
 const STAGE_BYTES: usize = 8 << 10;
 /// A body of which less than this is missing comes by the stage, together with what follows it.
 const DIRECT_MIN: usize = STAGE_BYTES / 2;
-/// What a socket between two ranks of one host may hold each way. The system would let some MiB be under way, which by then
-/// have left the caches: streams of 256 KiB and 1 MiB go at 7 to 8 GB/s instead of 5 (`tcp-speed`). Between hosts the system
-/// knows best what fills the line.
+/// What a socket between two ranks of one host may hold each way. The system would let some MiB be under way, which
+/// leave the caches before they are read. Between hosts the system knows best what fills the line.
 const SAME_HOST_BYTES: usize = 128 << 10;
 /// Pieces of one write: headers and bodies.
 const PIECES: usize = 64;
@@ -39,13 +38,15 @@ pub(crate) struct Connection {
     outgoing: VecDeque<Outgoing>,
     /// Of the first of `outgoing`, this much has been written.
     written: usize,
-    /// So many bytes may still be sent without being asked for.
+    /// How many bytes may still be sent without a CTS.
     credit: usize,
-    /// So many bytes of the other's credit are to be given back.
-    owed: usize,
-    /// The other has done its part.
+    /// How many bytes of credit the other side has to get back.
+    credit_to_return: usize,
+    /// Whether the other rank starts no messages of its own any more.
+    pub(crate) has_left: bool,
+    /// Whether the other rank has ended its part.
     pub(crate) goodbye: bool,
-    /// Nothing more comes.
+    /// Whether the end of the stream has been read.
     pub(crate) closed: bool,
 }
 
@@ -61,8 +62,8 @@ pub(crate) struct Body {
 /// Where a body goes.
 pub(crate) enum Target {
     /// Into the room of a receive, so far as that has room.
-    Receive(usize),
-    /// Into memory for a message that nobody has asked for yet.
+    Receive(Request),
+    /// Into memory of its own, for there is no receive yet.
     Unexpected(Vec<u8>),
 }
 
@@ -70,7 +71,7 @@ pub(crate) enum Target {
 struct Outgoing {
     header: [u8; HEADER_BYTES],
     /// The send whose bytes follow the header, and how many; it is done when they are written.
-    body: Option<(usize, usize)>,
+    body: Option<(Request, usize)>,
 }
 
 impl Connection {
@@ -90,7 +91,8 @@ impl Connection {
             outgoing: VecDeque::new(),
             written: 0,
             credit: CREDIT_BYTES,
-            owed: 0,
+            credit_to_return: 0,
+            has_left: false,
             goodbye: false,
             closed: false,
         })
@@ -104,8 +106,8 @@ impl Connection {
         !self.outgoing.is_empty()
     }
 
-    /// Whether a message of this length may go without being asked for; if so, its credit is used up.
-    pub(crate) fn may_send_at_once(&mut self, bytes: usize) -> bool {
+    /// Whether a message of this length may be sent eagerly; if so, its credit is used up.
+    pub(crate) fn use_credit(&mut self, bytes: usize) -> bool {
         let cost = bytes + HEADER_BYTES;
         let may = bytes <= EAGER_MAX && cost <= self.credit;
         if may {
@@ -114,45 +116,45 @@ impl Connection {
         may
     }
 
-    /// Whether a message of this length would go at once, but for want of credit.
+    /// Whether a message of this length would be sent eagerly if there were more credit.
     pub(crate) fn lacks_credit(&self, bytes: usize) -> bool {
         bytes <= EAGER_MAX && bytes + HEADER_BYTES > self.credit
     }
 
-    pub(crate) fn take_credit(&mut self, credit: u32) {
+    pub(crate) fn add_credit(&mut self, credit: u32) {
         self.credit += credit as usize;
     }
 
-    /// Gives back the credit of a message that has left the memory for unexpected ones, or never was in it.
-    pub(crate) fn consumed(&mut self, bytes: usize) {
-        self.owed += bytes + HEADER_BYTES;
-        if self.owed >= CREDIT_STEP && !self.goodbye {
+    /// Returns the credit of an eager message that has reached its receive.
+    pub(crate) fn return_credit(&mut self, bytes: usize) {
+        self.credit_to_return += bytes + HEADER_BYTES;
+        if self.credit_to_return >= CREDIT_STEP && !self.goodbye {
             self.queue(Header::new(Kind::Credit), None);
         }
     }
 
     /// Puts a frame behind the others.
-    pub(crate) fn queue(&mut self, header: Header, body: Option<(usize, usize)>) {
-        let credit = std::mem::take(&mut self.owed) as u32;
+    pub(crate) fn queue(&mut self, header: Header, body: Option<(Request, usize)>) {
+        let credit = std::mem::take(&mut self.credit_to_return) as u32;
         let header = Header { credit, ..header }.to_bytes();
         self.outgoing.push_back(Outgoing { header, body });
     }
 
-    /// Forgets what was to be written to a rank that reads no more.
+    /// Drops what was to be written to a rank that reads no more.
     pub(crate) fn forget_outgoing(&mut self) {
         self.outgoing.clear();
         self.written = 0;
     }
 
-    /// Writes what the system takes; whether that was anything.
-    pub(crate) fn flush(&mut self, held: &mut Held<Operation>, lent: &[u8]) -> io::Result<bool> {
+    /// Writes what the system takes, and returns whether that was anything.
+    pub(crate) fn flush(&mut self, operations: &mut OperationTable) -> io::Result<bool> {
         let mut moved = false;
         while !self.outgoing.is_empty() {
-            let (wanted, result) = self.write_once(held, lent);
+            let (wanted, result) = self.write_once(operations);
             match result {
                 Ok(bytes) => {
                     moved |= bytes > 0;
-                    self.advance(bytes, held);
+                    self.advance(bytes, operations);
                     if bytes < wanted {
                         break;
                     }
@@ -165,14 +167,14 @@ impl Connection {
         Ok(moved)
     }
 
-    /// One write of as many frames as it holds; how much that would be, and how much it was.
-    fn write_once(&self, held: &Held<Operation>, lent: &[u8]) -> (usize, io::Result<usize>) {
+    /// Makes one write of as many frames as it holds. Returns how many bytes that would be, and how many it took.
+    fn write_once(&self, operations: &OperationTable) -> (usize, io::Result<usize>) {
         let mut pieces = [IoSlice::new(&[]); PIECES];
         let (mut count, mut wanted, mut skip) = (0, 0, self.written);
         for frame in self.outgoing.iter().take(PIECES / 2) {
-            let body = frame.body.map_or(&[][..], |(index, bytes)| match held.at(index) {
-                Some(Operation::Send(send)) => send.data(bytes, lent),
-                _ => unreachable!("a send stays until its body is written"),
+            let body = frame.body.map_or(&[][..], |(request, bytes)| {
+                let send = operations.send(request);
+                &send.expect("a send stays until its body is written").data.as_slice()[..bytes]
             });
             for piece in [&frame.header[..], body] {
                 let rest = &piece[skip.min(piece.len())..];
@@ -187,7 +189,7 @@ impl Connection {
         (wanted, (&self.stream).write_vectored(&pieces[..count]))
     }
 
-    fn advance(&mut self, bytes: usize, held: &mut Held<Operation>) {
+    fn advance(&mut self, bytes: usize, operations: &mut OperationTable) {
         self.written += bytes;
         while let Some(frame) = self.outgoing.front() {
             let whole = HEADER_BYTES + frame.body.map_or(0, |(_, bytes)| bytes);
@@ -195,8 +197,8 @@ impl Connection {
                 break;
             }
             self.written -= whole;
-            if let Some((index, _)) = frame.body
-                && let Some(Operation::Send(send)) = held.at_mut(index)
+            if let Some((request, _)) = frame.body
+                && let Some(send) = operations.send_mut(request)
             {
                 send.done = true;
             }
@@ -204,19 +206,19 @@ impl Connection {
         }
     }
 
-    /// The next header, if it has come whole.
+    /// The next header, if it has come completely; the bytes if they are none.
     pub(crate) fn next_header(&mut self) -> Option<Result<Header, [u8; HEADER_BYTES]>> {
         let bytes = *self.stage[self.begin..self.end].first_chunk::<HEADER_BYTES>()?;
         self.begin += HEADER_BYTES;
         Some(Header::from_bytes(&bytes).ok_or(bytes))
     }
 
-    /// Moves what of the body lies in the stage to its place; whether the body is whole.
-    pub(crate) fn fill_body(&mut self, held: &mut Held<Operation>, lent: &mut [u8]) -> bool {
+    /// Moves what of the body lies in the stage to its place, and returns whether the body is complete.
+    pub(crate) fn fill_body(&mut self, operations: &mut OperationTable) -> bool {
         let Some(body) = &mut self.body else { return false };
         let count = (body.bytes - body.done).min(self.end - self.begin);
         let from = &self.stage[self.begin..self.begin + count];
-        let place = body.place(held, lent);
+        let place = body.place(operations);
         let used = place.len().min(count);
         place[..used].copy_from_slice(&from[..used]);
         self.begin += count;
@@ -224,17 +226,16 @@ impl Connection {
         body.done == body.bytes
     }
 
-    /// Reads once: into the place of the body that is coming, if much of it is missing, else into the stage. The room
-    /// there was, and the bytes that came: 0 at the end of the stream, none if nothing was there.
+    /// Reads once: into the place of the body that is arriving, if much of it is missing, else into the stage.
+    /// Returns the room there was and the bytes that came: 0 at the end of the stream, `None` if nothing was there.
     pub(crate) fn read(
         &mut self,
-        held: &mut Held<Operation>,
-        lent: &mut [u8],
+        operations: &mut OperationTable,
     ) -> io::Result<Option<(usize, usize)>> {
         if self.begin == self.end {
             (self.begin, self.end) = (0, 0);
             if let Some(body) = &mut self.body {
-                let place = body.place(held, lent);
+                let place = body.place(operations);
                 if place.len() >= DIRECT_MIN {
                     let room = place.len();
                     let got = read_from(&self.stream, place)?;
@@ -255,17 +256,14 @@ impl Connection {
 
 impl Body {
     /// The room for the next bytes of the body; nothing for those that the receive has no room for.
-    fn place<'a>(&'a mut self, held: &'a mut Held<Operation>, lent: &'a mut [u8]) -> &'a mut [u8] {
-        let done = self.done;
+    fn place<'a>(&'a mut self, operations: &'a mut OperationTable) -> &'a mut [u8] {
         match &mut self.target {
-            Target::Unexpected(memory) => &mut memory[done..],
-            Target::Receive(index) => match held.at_mut(*index) {
-                Some(Operation::Receive(receive)) => {
-                    let to = self.bytes.min(receive.room_bytes);
-                    receive.room(done.min(to), to, lent)
-                }
-                _ => unreachable!("a receive stays until its message has come"),
-            },
+            Target::Unexpected(memory) => &mut memory[self.done..],
+            Target::Receive(request) => {
+                let receive = operations.receive_mut(*request);
+                let receive = receive.expect("a receive stays until its message has come");
+                receive.room.part_mut(self.done..self.bytes)
+            }
         }
     }
 }

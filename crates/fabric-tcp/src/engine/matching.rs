@@ -1,84 +1,99 @@
-//! Which message belongs to which receive.
+//! Which message belongs to which receive: the receives that wait for a message, and the messages that wait for a
+//! receive.
+//!
+//! Both stand in the order in which they came, and both are searched from the oldest.
 
 use std::collections::VecDeque;
 
-use contract::{Held, Source, Status, TagSelector};
+use contract::{Envelope, Request, Selector};
 
-use super::operation::{Operation, Receiving};
-
-/// A message that came, or was announced, before anybody asked for it.
+/// A message without a receive.
 pub(crate) struct Unexpected {
-    pub(crate) message: Status,
+    pub(crate) envelope: Envelope,
     pub(crate) content: Content,
 }
 
 /// What is there of an unexpected message.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// It is coming in just now: the body that its connection reads.
-    Coming,
+    /// Nothing yet that could be used: its connection is reading it.
+    Arriving,
     /// All of it.
-    Here(Vec<u8>),
-    /// Its sender keeps it, under this number.
-    Announced(u32),
+    Copy(Vec<u8>),
+    /// Its head. The sender keeps it, as this request of its own.
+    Rts(u32),
+    /// A synchronous message of this rank to itself, which stays in the memory of its send.
+    Own(Request),
 }
 
-/// Receives that wait for a message, and messages that wait for a receive, each in their order.
 #[derive(Default)]
 pub(crate) struct Matching {
-    posted: VecDeque<usize>,
+    posted: VecDeque<(Selector, Request)>,
     unexpected: VecDeque<Unexpected>,
 }
 
 impl Matching {
-    /// A receive waits from now on.
-    pub(crate) fn post(&mut self, index: usize) {
-        self.posted.push_back(index);
+    /// Adds a receive that has found no message.
+    pub(crate) fn post(&mut self, selector: Selector, request: Request) {
+        self.posted.push_back((selector, request));
     }
 
-    /// A message waits from now on.
-    pub(crate) fn keep(&mut self, message: Status, content: Content) {
-        self.unexpected.push_back(Unexpected { message, content });
+    /// Adds a message that has found no receive.
+    pub(crate) fn keep(&mut self, envelope: Envelope, content: Content) {
+        self.unexpected.push_back(Unexpected { envelope, content });
     }
 
-    /// The receive that has waited longest for such a message; it is matched with it, and waits no more.
-    pub(crate) fn receive_for(
-        &mut self,
-        message: Status,
-        held: &mut Held<Operation>,
-    ) -> Option<usize> {
-        let accepts = |index: &usize| {
-            let receive = held.at(*index);
-            matches!(receive, Some(Operation::Receive(receive)) if receive.accepts(message.source, message.tag))
-        };
-        let place = self.posted.iter().position(accepts)?;
-        let index = self.posted.remove(place)?;
-        if let Some(Operation::Receive(receive)) = held.at_mut(index) {
-            receive.message = Some(message);
-        }
-        Some(index)
+    /// Takes out the oldest receive that accepts a message.
+    pub(crate) fn receive_for(&mut self, envelope: &Envelope) -> Option<Request> {
+        let place = self.posted.iter().position(|(selector, _)| selector.accepts(envelope))?;
+        self.posted.remove(place).map(|(_, request)| request)
     }
 
-    /// The message that has waited longest and that `receive` accepts; it waits no more.
-    pub(crate) fn message_for(&mut self, receive: &Receiving) -> Option<Unexpected> {
-        let accepted =
-            |other: &Unexpected| receive.accepts(other.message.source, other.message.tag);
-        let place = self.unexpected.iter().position(accepted)?;
+    /// Takes out the oldest message that a receive accepts.
+    pub(crate) fn message_for(&mut self, selector: &Selector) -> Option<Unexpected> {
+        let place = self.unexpected.iter().position(|one| selector.accepts(&one.envelope))?;
         self.unexpected.remove(place)
     }
 
-    /// The message that a receive would get.
-    pub(crate) fn probe(&self, from: Source, tag: TagSelector) -> Option<Status> {
-        let messages = self.unexpected.iter().map(|one| one.message);
-        messages.into_iter().find(|one| from.accepts(one.source) && tag.accepts(one.tag))
+    /// Takes out a receive; false if it has found its message.
+    pub(crate) fn cancel(&mut self, request: Request) -> bool {
+        let place = self.posted.iter().position(|&(_, posted)| posted == request);
+        place.is_some_and(|place| self.posted.remove(place).is_some())
     }
 
-    /// The message of `from` that was coming in is whole.
-    pub(crate) fn arrived(&mut self, from: usize, bytes: Vec<u8>) {
-        let coming = |one: &&mut Unexpected| {
-            one.message.source == from && matches!(one.content, Content::Coming)
-        };
-        if let Some(one) = self.unexpected.iter_mut().find(coming) {
-            one.content = Content::Here(bytes);
+    /// The oldest message that `selector` accepts.
+    pub(crate) fn probe(&self, selector: &Selector) -> Option<Envelope> {
+        self.unexpected.iter().map(|one| one.envelope).find(|one| selector.accepts(one))
+    }
+
+    /// Moves the oldest message that `selector` accepts to another context and tag, and returns what it was. The
+    /// message keeps its place, for the rest of it may still be arriving.
+    pub(crate) fn claim(
+        &mut self,
+        selector: &Selector,
+        context: u32,
+        tag: u32,
+    ) -> Option<Envelope> {
+        let mut messages = self.unexpected.iter_mut();
+        let envelope = &mut messages.find(|one| selector.accepts(&one.envelope))?.envelope;
+        let before = *envelope;
+        (envelope.context, envelope.tag) = (context, tag);
+        Some(before)
+    }
+
+    /// The message of `source` that was arriving is complete.
+    pub(crate) fn arrived(&mut self, source: usize, bytes: Vec<u8>) {
+        let mut messages = self.unexpected.iter_mut();
+        let arriving = messages
+            .find(|one| one.envelope.source as usize == source && one.content == Content::Arriving);
+        if let Some(one) = arriving {
+            one.content = Content::Copy(bytes);
         }
+    }
+
+    /// How many receives and how many messages wait.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> (usize, usize) {
+        (self.posted.len(), self.unexpected.len())
     }
 }

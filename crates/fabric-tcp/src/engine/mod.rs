@@ -1,47 +1,51 @@
 //! Messages over connections: sends, receives, and the progress of both.
 //!
-//! There is no thread: whatever moves, moves in a call of the rank. All sockets are non-blocking; a call that waits reads
-//! and writes whatever can be, and where every rank has a processor looks again for a while before it sleeps in `poll`.
+//! There is no thread: whatever moves, moves in a call of the rank. All sockets are non-blocking. A call that waits
+//! reads and writes whatever can be. Where every rank has a processor it polls for a while before it sleeps in
+//! `poll`.
 //!
-//! A blocking call lends its memory to every step of it ([`Lent`]), and a posted operation owns its buffer, so messages are
-//! written from and read into the program's own memory without unsafe code. A blocking call returns only when all that it
-//! started is done, or with an error after which nothing moves any more.
+//! Messages are written from and read into the program's own memory. [`operation`] says how long that memory is used.
 
 mod connection;
+mod ending;
 mod matching;
 mod operation;
 mod progress;
 mod start;
 mod wait;
-mod window;
 
 use std::net::TcpStream;
 
-use contract::{Error, Held, Posted, Result, Source, Status, TagSelector};
+use contract::{Envelope, Error, Request, Result, Selector};
 
 pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
-pub(crate) use operation::{Lent, Memory, Operation};
+pub(crate) use wait::{Backoff, Pause};
 
 use crate::supervision::Supervision;
 use connection::Connection;
 use matching::Matching;
+use operation::OperationTable;
 
 /// One rank's end of all connections.
 pub(crate) struct Engine {
     rank: usize,
-    /// Dropped before the connections: the others must be able to learn why these end.
+    /// Declared, and so dropped, before the connections: the others must be able to learn why these end.
     pub(crate) supervision: Supervision,
     /// One for each rank; none for this one.
     peers: Vec<Option<Connection>>,
-    held: Held<Operation>,
+    operations: OperationTable,
     matching: Matching,
-    /// Whether to look again and again before sleeping.
+    /// Whether to poll again and again before sleeping.
     pub(crate) spins: bool,
-    looks: u32,
+    polls: u32,
+    /// Counts everything that may have changed the state of an operation.
+    activity: u64,
+    /// Whether this rank has said that it leaves.
+    has_left: bool,
+    /// How many other ranks have said so.
+    others_left: usize,
     /// After the first error that ends the run, every call returns it.
     failed: Option<Error>,
-    /// Room for the operations of a window, kept so that no allocation falls into a measurement.
-    window: Vec<Posted>,
 }
 
 impl Engine {
@@ -55,14 +59,16 @@ impl Engine {
         let peers = streams.into_iter().map(connected).collect::<std::io::Result<_>>()?;
         Ok(Engine {
             rank,
+            supervision,
             peers,
-            held: Held::default(),
+            operations: OperationTable::default(),
             matching: Matching::default(),
             spins: false,
-            looks: 0,
-            supervision,
+            polls: 0,
+            activity: 0,
+            has_left: false,
+            others_left: 0,
             failed: None,
-            window: Vec::new(),
         })
     }
 
@@ -74,25 +80,67 @@ impl Engine {
         self.peers.len()
     }
 
-    /// Tells whoever watches how this rank's part ended; the process's status.
-    pub(crate) fn leave(self, outcome: Result<()>) -> i32 {
+    /// Tells the supervision how this rank's part ended, and gives the status that the process should exit with.
+    pub(crate) fn close(self, outcome: Result<()>) -> i32 {
         // The connections are closed after that, so that the others can learn why.
         let Engine { supervision, peers: _peers, .. } = self;
         supervision.finish(outcome)
     }
 
-    /// The message that a receive would get now.
-    pub(crate) fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>> {
-        self.check()?;
-        if let Some(found) = self.matching.probe(from, tag) {
-            return Ok(Some(found));
-        }
-        self.look_everywhere(&mut Lent::nothing())?;
-        Ok(self.matching.probe(from, tag))
+    /// A number that changes whenever the state of an operation may have changed.
+    pub(crate) fn activity(&self) -> u64 {
+        self.activity
     }
 
-    /// The error that has ended the run, if one has.
-    fn check(&self) -> Result<()> {
+    pub(crate) fn is_done(&self, request: Request) -> bool {
+        self.operations.get(request).is_done()
+    }
+
+    /// The message of a request that is done.
+    pub(crate) fn envelope(&self, request: Request) -> Envelope {
+        self.operations.envelope(request)
+    }
+
+    /// Forgets a request that is done, and returns its message.
+    pub(crate) fn end(&mut self, request: Request) -> Envelope {
+        self.operations.end(request)
+    }
+
+    /// Forgets a receive that has found no message; false if it has found one.
+    pub(crate) fn cancel_receive(&mut self, request: Request) -> bool {
+        let cancelled = self.matching.cancel(request);
+        if cancelled {
+            self.operations.forget(request);
+        }
+        cancelled
+    }
+
+    /// The oldest message that has arrived without a receive and that `selector` accepts.
+    pub(crate) fn probe(&mut self, selector: &Selector) -> Result<Option<Envelope>> {
+        self.check()?;
+        if let Some(found) = self.matching.probe(selector) {
+            return Ok(Some(found));
+        }
+        self.poll_all()?;
+        Ok(self.matching.probe(selector))
+    }
+
+    /// The same, and moves the message to another context and tag.
+    pub(crate) fn claim(
+        &mut self,
+        selector: &Selector,
+        context: u32,
+        tag: u32,
+    ) -> Result<Option<Envelope>> {
+        match self.probe(selector)? {
+            Some(_) => Ok(self.matching.claim(selector, context, tag)),
+            None => Ok(None),
+        }
+    }
+
+    /// Fails with the error that has ended the run, if one has. Every call that may use the memory of requests begins
+    /// with it.
+    pub(crate) fn check(&self) -> Result<()> {
         match &self.failed {
             None => Ok(()),
             Some(error) => Err(error.clone()),
@@ -104,3 +152,6 @@ impl Engine {
         self.failed.get_or_insert(error).clone()
     }
 }
+
+#[cfg(test)]
+mod tests;

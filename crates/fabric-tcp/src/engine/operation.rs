@@ -1,26 +1,9 @@
-//! What is under way at a rank, and the memory that it works on.
+//! The operations under way, and the memory that they work on.
+//!
+//! The memory of an operation is used only while the operation stands in the table and is not done. The engine uses
+//! no memory at all once a call has failed, for every entry into it checks that first.
 
-use contract::{Buffer, Error, Result, Source, Status, Tag, TagSelector};
-
-/// The memory of a call that waits until it is done: it is lent to the engine in every step of it, and never kept.
-pub(crate) struct Lent<'a> {
-    pub(crate) send: &'a [u8],
-    pub(crate) receive: &'a mut [u8],
-}
-
-impl Lent<'_> {
-    /// For calls of posted operations, which own theirs.
-    pub(crate) fn nothing() -> Self {
-        Lent { send: &[], receive: &mut [] }
-    }
-}
-
-/// Where the bytes of an operation are.
-pub(crate) enum Memory {
-    Owned(Buffer),
-    /// In what the call under way has lent.
-    Lent,
-}
+use contract::{Envelope, Readable, Request, Selector, Writable};
 
 pub(crate) enum Operation {
     Send(Sending),
@@ -29,19 +12,16 @@ pub(crate) enum Operation {
 
 pub(crate) struct Sending {
     pub(crate) to: usize,
-    pub(crate) tag: Tag,
-    pub(crate) bytes: usize,
-    pub(crate) data: Memory,
+    pub(crate) envelope: Envelope,
+    pub(crate) data: Readable,
     pub(crate) done: bool,
 }
 
 pub(crate) struct Receiving {
-    pub(crate) from: Source,
-    pub(crate) tag: TagSelector,
-    pub(crate) room: Memory,
-    pub(crate) room_bytes: usize,
+    pub(crate) selector: Selector,
+    pub(crate) room: Writable,
     /// The message that it was matched with.
-    pub(crate) message: Option<Status>,
+    pub(crate) envelope: Option<Envelope>,
     pub(crate) done: bool,
 }
 
@@ -52,47 +32,132 @@ impl Operation {
             Operation::Receive(receive) => receive.done,
         }
     }
-}
 
-impl Sending {
-    /// The first `bytes` bytes of the message.
-    pub(crate) fn data<'a>(&'a self, bytes: usize, lent: &'a [u8]) -> &'a [u8] {
-        match &self.data {
-            Memory::Owned(buffer) => &buffer[..bytes],
-            Memory::Lent => &lent[..bytes],
+    fn envelope(&self) -> Option<Envelope> {
+        match self {
+            Operation::Send(send) => Some(send.envelope),
+            Operation::Receive(receive) => receive.envelope,
         }
     }
 }
 
-impl Receiving {
-    /// The room from byte `from` to byte `to`.
-    pub(crate) fn room<'a>(
-        &'a mut self,
-        from: usize,
-        to: usize,
-        lent: &'a mut [u8],
-    ) -> &'a mut [u8] {
-        match &mut self.room {
-            Memory::Owned(buffer) => &mut buffer[from..to],
-            Memory::Lent => &mut lent[from..to],
+/// Operations by the number of their request. Numbers are used again, so nothing is allocated once a program has
+/// reached its usual number of operations.
+#[derive(Default)]
+pub(crate) struct OperationTable {
+    places: Vec<Option<Operation>>,
+    free: Vec<u32>,
+}
+
+impl OperationTable {
+    pub(crate) fn start(&mut self, operation: Operation) -> Request {
+        if let Some(index) = self.free.pop() {
+            self.places[index as usize] = Some(operation);
+            return Request(index);
+        }
+        self.places.push(Some(operation));
+        Request((self.places.len() - 1) as u32)
+    }
+
+    /// # Panics
+    /// If there is no such request.
+    pub(crate) fn get(&self, request: Request) -> &Operation {
+        self.places[request.index()].as_ref().expect("the request is under way")
+    }
+
+    /// The message of an operation that is done.
+    ///
+    /// # Panics
+    /// If there is no such request, or it is a receive without a message.
+    pub(crate) fn envelope(&self, request: Request) -> Envelope {
+        self.get(request).envelope().expect("the request is done")
+    }
+
+    /// Forgets an operation that is done, and returns its message.
+    ///
+    /// # Panics
+    /// If it is not done: its number must not be given to another while the connections still work on it.
+    pub(crate) fn end(&mut self, request: Request) -> Envelope {
+        assert!(self.get(request).is_done(), "a request was ended before it was done");
+        let envelope = self.envelope(request);
+        self.forget(request);
+        envelope
+    }
+
+    /// Forgets an operation that nothing works on.
+    pub(crate) fn forget(&mut self, request: Request) {
+        self.places[request.index()] = None;
+        self.free.push(request.0);
+    }
+
+    /// The send with this request; `None` if it is none, as where another rank named the request.
+    pub(crate) fn send(&self, request: Request) -> Option<&Sending> {
+        match self.places.get(request.index())? {
+            Some(Operation::Send(send)) => Some(send),
+            _ => None,
         }
     }
 
-    pub(crate) fn accepts(&self, from: usize, tag: Tag) -> bool {
-        self.from.accepts(from) && self.tag.accepts(tag)
+    /// The same, to change.
+    pub(crate) fn send_mut(&mut self, request: Request) -> Option<&mut Sending> {
+        match self.places.get_mut(request.index())? {
+            Some(Operation::Send(send)) => Some(send),
+            _ => None,
+        }
     }
 
-    /// How a receive that is done ended.
-    pub(crate) fn outcome(&self) -> Result<Status> {
-        let message = self.message.ok_or(Error::UnknownRequest)?;
-        if message.bytes <= self.room_bytes {
-            return Ok(message);
+    /// The receive with this request; `None` if it is none.
+    pub(crate) fn receive(&self, request: Request) -> Option<&Receiving> {
+        match self.places.get(request.index())? {
+            Some(Operation::Receive(receive)) => Some(receive),
+            _ => None,
         }
-        Err(Error::Truncated {
-            from: message.source,
-            tag: message.tag.value(),
-            message_bytes: message.bytes,
-            buffer_bytes: self.room_bytes,
-        })
+    }
+
+    /// The same, to change.
+    pub(crate) fn receive_mut(&mut self, request: Request) -> Option<&mut Receiving> {
+        match self.places.get_mut(request.index())? {
+            Some(Operation::Receive(receive)) => Some(receive),
+            _ => None,
+        }
+    }
+
+    /// The sends that are not done.
+    pub(crate) fn pending_sends(&self) -> impl Iterator<Item = Request> {
+        let pending = |(index, place): (usize, &Option<Operation>)| match place {
+            Some(Operation::Send(send)) if !send.done => Some(Request(index as u32)),
+            _ => None,
+        };
+        self.places.iter().enumerate().filter_map(pending)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receive(done: bool) -> Operation {
+        let selector = Selector { context: 0, source: None, tag: None };
+        let envelope = Some(Envelope::default());
+        Operation::Receive(Receiving { selector, room: Writable::empty(), envelope, done })
+    }
+
+    #[test]
+    fn numbers_are_used_again_and_no_two_operations_share_one() {
+        let mut table = OperationTable::default();
+        let (first, second) = (table.start(receive(true)), table.start(receive(false)));
+        assert_ne!(first, second);
+        table.end(first);
+        assert!(table.receive(first).is_none() && table.receive(Request(7)).is_none());
+        assert_eq!(table.start(receive(false)), first);
+        assert!(table.send(first).is_none(), "it is a receive");
+    }
+
+    #[test]
+    #[should_panic(expected = "before it was done")]
+    fn a_request_that_is_not_done_cannot_be_ended() {
+        let mut table = OperationTable::default();
+        let request = table.start(receive(false));
+        table.end(request);
     }
 }

@@ -1,51 +1,48 @@
 //! Reading and writing: all that moves without waiting.
 
-use contract::{Error, Result, Status, Tag};
+use contract::{Envelope, Error, Request, Result};
 
 use super::connection::{Body, EAGER_MAX, Target};
 use super::matching::Content;
-use super::operation::{Lent, Operation};
 use super::{Connection, Engine};
 use crate::frame::{Header, Kind};
 
 impl Engine {
     /// Writes what can be written to one rank.
-    pub(super) fn write_to(&mut self, to: usize, lent: &mut Lent<'_>) -> Result<()> {
+    pub(crate) fn write_to(&mut self, to: usize) -> Result<()> {
         let Some(peer) = &mut self.peers[to] else { return Ok(()) };
-        match peer.flush(&mut self.held, lent.send) {
-            Ok(_) => Ok(()),
+        match peer.flush(&mut self.operations) {
+            Ok(moved) => {
+                self.activity += u64::from(moved);
+                Ok(())
+            }
             Err(_) if peer.goodbye => {
                 peer.forget_outgoing();
                 Ok(())
             }
             // What it said before the end, perhaps a goodbye, can still be read, and tells more than the failed write.
             Err(error) => {
-                self.read_all_from(to, lent)?;
+                while self.read_from(to)? {}
                 match &mut self.peers[to] {
                     Some(peer) if peer.goodbye => {
                         peer.forget_outgoing();
                         Ok(())
                     }
-                    _ => Err(self.lost(to, &error.to_string())),
+                    _ => Err(self.connection_lost(to, &error.to_string())),
                 }
             }
         }
     }
 
-    fn read_all_from(&mut self, from: usize, lent: &mut Lent<'_>) -> Result<()> {
-        while self.read_from(from, lent)? {}
-        Ok(())
-    }
-
-    /// Reads what has come from one rank; whether that was anything.
-    pub(super) fn read_from(&mut self, from: usize, lent: &mut Lent<'_>) -> Result<bool> {
+    /// Reads what has come from one rank, and returns whether that was anything.
+    pub(super) fn read_from(&mut self, from: usize) -> Result<bool> {
         let mut moved = false;
         loop {
             let Some(peer) = &mut self.peers[from] else { return Ok(moved) };
             if peer.closed {
                 return Ok(moved);
             }
-            match peer.read(&mut self.held, lent.receive) {
+            match peer.read(&mut self.operations) {
                 Ok(None) => return Ok(moved),
                 Ok(Some((_, 0))) => {
                     self.end_of_stream(from)?;
@@ -53,120 +50,146 @@ impl Engine {
                 }
                 Ok(Some((room, bytes))) => {
                     moved = true;
-                    self.take_in(from, lent)?;
+                    self.activity += 1;
+                    self.take_frames(from)?;
                     // Less than there was room for: nothing more is there yet.
                     if bytes < room {
                         return Ok(true);
                     }
                 }
-                Err(error) => return Err(self.lost(from, &error.to_string())),
+                Err(error) => return Err(self.connection_lost(from, &error.to_string())),
             }
         }
     }
 
-    /// Goes through what lies in the stage.
-    fn take_in(&mut self, from: usize, lent: &mut Lent<'_>) -> Result<()> {
+    /// Goes through what has been read from one rank.
+    fn take_frames(&mut self, from: usize) -> Result<()> {
         loop {
             let Some(peer) = &mut self.peers[from] else { return Ok(()) };
             if peer.body.is_some() {
-                if !peer.fill_body(&mut self.held, lent.receive) {
+                if !peer.fill_body(&mut self.operations) {
                     return Ok(());
                 }
-                self.end_body(from, lent)?;
+                self.end_body(from)?;
                 continue;
             }
             match peer.next_header() {
                 None => return Ok(()),
-                Some(Ok(header)) => self.begin(from, header, lent)?,
+                Some(Ok(header)) => self.begin_frame(from, header)?,
                 Some(Err(bytes)) => {
-                    return Err(self.nonsense(from, &format!("a frame that begins {bytes:02x?}")));
+                    let what = format!("a frame that begins {bytes:02x?}");
+                    return Err(self.protocol_violation(from, &what));
                 }
             }
         }
     }
 
-    fn begin(&mut self, from: usize, header: Header, lent: &mut Lent<'_>) -> Result<()> {
-        let bytes = header.bytes as usize;
-        let message = Status { source: from, tag: Tag::from_wire(header.tag), bytes };
+    fn begin_frame(&mut self, from: usize, header: Header) -> Result<()> {
         let Some(peer) = &mut self.peers[from] else { return Ok(()) };
-        peer.take_credit(header.credit);
+        peer.add_credit(header.credit);
         match header.kind {
-            Kind::Credit => Ok(()),
-            Kind::Goodbye => {
-                peer.goodbye = true;
-                Ok(())
+            Kind::Credit => {}
+            Kind::Leaving => {
+                self.others_left += usize::from(!peer.has_left);
+                peer.has_left = true;
             }
-            Kind::Eager if bytes > EAGER_MAX => {
-                Err(self.nonsense(from, &format!("{bytes} bytes without asking")))
-            }
-            Kind::Eager => {
-                let target = match self.matching.receive_for(message, &mut self.held) {
-                    Some(index) => Target::Receive(index),
-                    None => {
-                        self.matching.keep(message, Content::Coming);
-                        Target::Unexpected(vec![0; bytes])
-                    }
-                };
-                self.begin_body(from, Body { target, bytes, done: 0, eager: true })
-            }
-            Kind::RequestToSend => {
-                match self.matching.receive_for(message, &mut self.held) {
-                    Some(index) => self.ask_for(index, message, header.id, lent)?,
-                    None => self.matching.keep(message, Content::Announced(header.id)),
-                }
-                Ok(())
-            }
-            Kind::ClearToSend => self.hand_over(from, header, lent),
-            Kind::Data => {
-                let index = header.id as usize;
-                let awaited = matches!(self.held.at(index), Some(Operation::Receive(receive))
-                    if !receive.done && receive.message.is_some_and(|m| m.source == from && m.bytes >= bytes));
-                if !awaited {
-                    return Err(self.nonsense(from, "a message that was not asked for"));
-                }
-                let target = Target::Receive(index);
-                self.begin_body(from, Body { target, bytes, done: 0, eager: false })
-            }
-        }
-    }
-
-    fn begin_body(&mut self, from: usize, body: Body) -> Result<()> {
-        if let Some(peer) = &mut self.peers[from] {
-            peer.body = Some(body);
+            Kind::Goodbye => peer.goodbye = true,
+            Kind::Eager => return self.begin_eager(from, header),
+            Kind::Rts => return self.begin_rendezvous(from, header),
+            Kind::Cts => return self.send_data(from, header),
+            Kind::Data => return self.begin_data(from, header),
         }
         Ok(())
     }
 
-    /// Sends a message that was asked for.
-    fn hand_over(&mut self, to: usize, header: Header, lent: &mut Lent<'_>) -> Result<()> {
-        let (index, bytes) = (header.id as usize, header.bytes as usize);
-        let waits = matches!(self.held.at(index), Some(Operation::Send(send))
-            if !send.done && send.to == to && send.bytes >= bytes);
-        if !waits {
-            return Err(self.nonsense(to, "a question for a message that was not announced"));
+    fn begin_eager(&mut self, from: usize, header: Header) -> Result<()> {
+        let envelope = envelope(from, header);
+        let bytes = envelope.bytes;
+        if bytes > EAGER_MAX {
+            return Err(self.protocol_violation(from, &format!("{bytes} bytes without an RTS")));
         }
-        let data = Header { id: header.tag, bytes: header.bytes, ..Header::new(Kind::Data) };
-        if let Some(peer) = &mut self.peers[to] {
-            peer.queue(data, Some((index, bytes)));
-        }
-        self.write_to(to, lent)
+        let target = match self.match_receive(envelope) {
+            Some(request) => Target::Receive(request),
+            None => {
+                self.matching.keep(envelope, Content::Arriving);
+                Target::Unexpected(vec![0; bytes])
+            }
+        };
+        self.begin_body(from, Body { target, bytes, done: 0, eager: true });
+        Ok(())
     }
 
-    fn end_body(&mut self, from: usize, lent: &mut Lent<'_>) -> Result<()> {
+    fn begin_rendezvous(&mut self, from: usize, header: Header) -> Result<()> {
+        let envelope = envelope(from, header);
+        match self.match_receive(envelope) {
+            Some(request) => self.send_cts(request, from, header.request),
+            None => {
+                self.matching.keep(envelope, Content::Rts(header.request));
+                Ok(())
+            }
+        }
+    }
+
+    fn begin_data(&mut self, from: usize, header: Header) -> Result<()> {
+        let (request, bytes) = (Request(header.request), header.bytes as usize);
+        let awaited = self.operations.receive(request).is_some_and(|receive| {
+            let sends_it = |one: Envelope| one.source as usize == from && one.bytes >= bytes;
+            !receive.done && receive.envelope.is_some_and(sends_it)
+        });
+        if !awaited {
+            return Err(self.protocol_violation(from, "data that were not cleared"));
+        }
+        let target = Target::Receive(request);
+        self.begin_body(from, Body { target, bytes, done: 0, eager: false });
+        Ok(())
+    }
+
+    /// The oldest receive that accepts a message; it has the message from now on.
+    pub(super) fn match_receive(&mut self, envelope: Envelope) -> Option<Request> {
+        let request = self.matching.receive_for(&envelope)?;
+        let receive = self.operations.receive_mut(request)?;
+        receive.envelope = Some(Envelope { room: receive.room.bytes(), ..envelope });
+        Some(request)
+    }
+
+    fn begin_body(&mut self, from: usize, body: Body) {
+        if let Some(peer) = &mut self.peers[from] {
+            peer.body = Some(body);
+        }
+    }
+
+    /// Sends a message that was cleared.
+    fn send_data(&mut self, to: usize, header: Header) -> Result<()> {
+        let (request, bytes) = (Request(header.request), header.bytes as usize);
+        let waits = self
+            .operations
+            .send(request)
+            .is_some_and(|send| !send.done && send.to == to && send.envelope.bytes >= bytes);
+        if !waits {
+            return Err(self.protocol_violation(to, "a CTS for a message without an RTS"));
+        }
+        let data = Header { request: header.tag, bytes: header.bytes, ..Header::new(Kind::Data) };
+        if let Some(peer) = &mut self.peers[to] {
+            peer.queue(data, Some((request, bytes)));
+        }
+        self.write_to(to)
+    }
+
+    fn end_body(&mut self, from: usize) -> Result<()> {
         let Some(Connection { body, .. }) = &mut self.peers[from] else { return Ok(()) };
         let Some(body) = body.take() else { return Ok(()) };
         match body.target {
-            Target::Unexpected(memory) => {
-                self.matching.arrived(from, memory);
-                Ok(())
-            }
-            Target::Receive(index) => {
-                if let Some(Operation::Receive(receive)) = self.held.at_mut(index) {
+            Target::Unexpected(memory) => self.matching.arrived(from, memory),
+            Target::Receive(request) => {
+                if let Some(receive) = self.operations.receive_mut(request) {
                     receive.done = true;
                 }
-                if body.eager { self.consumed(from, body.bytes, lent) } else { Ok(()) }
+                if body.eager {
+                    return self.return_credit(from, body.bytes);
+                }
             }
         }
+        Ok(())
     }
 
     fn end_of_stream(&mut self, from: usize) -> Result<()> {
@@ -175,21 +198,27 @@ impl Engine {
                 peer.closed = true;
                 Ok(())
             }
-            _ => Err(self.lost(from, "its connection ended without a goodbye")),
+            _ => Err(self.connection_lost(from, "its connection ended without a goodbye")),
         }
     }
 
     /// The connection to a rank broke. Whoever watches over the run knows best why.
     #[cold]
-    fn lost(&mut self, rank: usize, how: &str) -> Error {
-        let known = self.supervision.verdict();
+    fn connection_lost(&mut self, rank: usize, how: &str) -> Error {
+        let known = self.supervision.wait_for_cause();
         let error = known.unwrap_or_else(|| Error::RankDied { rank, how: how.into() });
         self.fail(error)
     }
 
     #[cold]
-    fn nonsense(&mut self, rank: usize, what: &str) -> Error {
-        let explanation = format!("rank {rank} sent what no rank sends: {what}");
-        self.fail(Error::System { what: "reading from another rank".into(), reason: explanation })
+    fn protocol_violation(&mut self, rank: usize, what: &str) -> Error {
+        let reason = format!("rank {rank} sent what no rank sends: {what}");
+        self.fail(Error::System { what: "reading from another rank".into(), reason })
     }
+}
+
+/// The head of the message that a frame begins.
+fn envelope(from: usize, header: Header) -> Envelope {
+    let bytes = header.bytes as usize;
+    Envelope { context: header.context, source: from as u32, tag: header.tag, bytes, room: bytes }
 }

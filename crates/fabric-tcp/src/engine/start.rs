@@ -1,183 +1,167 @@
-//! How operations begin and end.
+//! How operations begin.
 
-use contract::{
-    Buffer, Completed, Error, Posted, Result, Source, Status, Tag, TagSelector, check_rank,
-};
+use contract::{Completion, Envelope, Readable, Request, Result, Selector, Writable};
 
 use super::connection::Target;
-use super::matching::Content;
-use super::operation::{Lent, Memory, Operation, Receiving, Sending};
+use super::matching::{Content, Unexpected};
+use super::operation::{Operation, Receiving, Sending};
 use super::{Connection, Engine};
 use crate::frame::{Header, Kind};
 
 impl Engine {
-    /// Starts a send of `bytes` bytes from `data`.
-    pub(crate) fn start_send(
+    /// Starts to send `data` to rank `to`.
+    pub(crate) fn post_send(
         &mut self,
         to: usize,
-        tag: Tag,
-        data: Memory,
-        bytes: usize,
-        lent: &mut Lent<'_>,
-    ) -> Result<Posted> {
-        let posted = self.queue_send(to, tag, data, bytes, lent)?;
-        if to != self.rank {
-            self.write_to(to, lent)?;
-        }
-        Ok(posted)
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        let request = self.queue_send(to, context, tag, data, completion)?;
+        self.write_to(to)?;
+        Ok(request)
     }
 
-    /// The same without writing yet: a window's messages go together.
+    /// The same without writing: the messages of a window are written together.
     pub(crate) fn queue_send(
         &mut self,
         to: usize,
-        tag: Tag,
-        data: Memory,
-        bytes: usize,
-        lent: &mut Lent<'_>,
-    ) -> Result<Posted> {
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
         self.check()?;
-        check_rank(to, self.size())?;
-        let send = Sending { to, tag, bytes, data, done: false };
-        let posted = self.held.keep(Operation::Send(send));
-        let index = self.held.index(&posted)?;
+        self.activity += 1;
+        let bytes = data.bytes();
+        let envelope = Envelope { context, source: self.rank as u32, tag, bytes, room: bytes };
+        let send = Sending { to, envelope, data, done: false };
+        let request = self.operations.start(Operation::Send(send));
         let Some(peer) = &mut self.peers[to] else {
-            self.send_to_self(index, lent);
-            return Ok(posted);
+            self.send_to_self(request, envelope, data, completion);
+            return Ok(request);
         };
-        let header = Header { tag: tag.value(), bytes: bytes as u64, ..Header::new(Kind::Eager) };
-        if peer.lacks_credit(bytes) {
+        let eager = completion == Completion::Local;
+        if eager && peer.lacks_credit(bytes) {
             // It may have come by now.
-            self.read_from(to, lent)?;
+            self.read_from(to)?;
         }
-        let Some(peer) = &mut self.peers[to] else { return Ok(posted) };
-        if peer.may_send_at_once(bytes) {
-            peer.queue(header, Some((index, bytes)));
+        let Some(peer) = &mut self.peers[to] else { return Ok(request) };
+        let header = Header { context, tag, bytes: bytes as u64, ..Header::new(Kind::Eager) };
+        if eager && peer.use_credit(bytes) {
+            peer.queue(header, Some((request, bytes)));
         } else {
-            let asks = Header { kind: Kind::RequestToSend, id: index as u32, ..header };
-            peer.queue(asks, None);
+            peer.queue(Header { kind: Kind::Rts, request: request.0, ..header }, None);
         }
-        Ok(posted)
+        Ok(request)
     }
 
-    /// A message to this rank itself is received or kept at once, however long.
-    fn send_to_self(&mut self, index: usize, lent: &mut Lent<'_>) {
-        let Some(Operation::Send(send)) = self.held.at_mut(index) else { return };
-        send.done = true;
-        let message = Status { source: self.rank, tag: send.tag, bytes: send.bytes };
-        let data = send.data(send.bytes, lent.send).to_vec();
-        match self.matching.receive_for(message, &mut self.held) {
-            Some(receive) => self.deliver(receive, &data, lent),
-            None => self.matching.keep(message, Content::Here(data)),
+    /// Sends a message to this rank itself. A synchronous one waits for its receive. Any other is copied, however long.
+    fn send_to_self(
+        &mut self,
+        request: Request,
+        envelope: Envelope,
+        data: Readable,
+        completion: Completion,
+    ) {
+        let is_done = match (self.match_receive(envelope), completion) {
+            (Some(receive), _) => {
+                self.deliver(receive, data.as_slice());
+                true
+            }
+            (None, Completion::Local) => {
+                self.matching.keep(envelope, Content::Copy(data.as_slice().to_vec()));
+                true
+            }
+            (None, Completion::Synchronous) => {
+                self.matching.keep(envelope, Content::Own(request));
+                false
+            }
+        };
+        if let Some(send) = self.operations.send_mut(request) {
+            send.done = is_done;
         }
     }
 
     /// Ends a receive whose message is all here.
-    fn deliver(&mut self, index: usize, data: &[u8], lent: &mut Lent<'_>) {
-        let Some(Operation::Receive(receive)) = self.held.at_mut(index) else { return };
-        let used = data.len().min(receive.room_bytes);
-        receive.room(0, used, lent.receive).copy_from_slice(&data[..used]);
-        receive.done = true;
+    fn deliver(&mut self, request: Request, data: &[u8]) {
+        if let Some(receive) = self.operations.receive_mut(request) {
+            receive.room.write(0, data);
+            receive.done = true;
+        }
     }
 
-    /// Starts a receive into `room`.
-    pub(crate) fn start_receive(
-        &mut self,
-        from: Source,
-        tag: TagSelector,
-        room: Memory,
-        room_bytes: usize,
-        lent: &mut Lent<'_>,
-    ) -> Result<Posted> {
+    /// Starts to receive into `room`.
+    pub(crate) fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
         self.check()?;
-        if let Source::Rank(rank) = from {
-            check_rank(rank, self.size())?;
+        self.activity += 1;
+        let found = self.matching.message_for(&selector);
+        let with_room = |one: &Unexpected| Envelope { room: room.bytes(), ..one.envelope };
+        let envelope = found.as_ref().map(with_room);
+        let receive = Receiving { selector, room, envelope, done: false };
+        let request = self.operations.start(Operation::Receive(receive));
+        match found {
+            Some(message) => self.receive_unexpected(request, message)?,
+            None => self.matching.post(selector, request),
         }
-        let mut receive = Receiving { from, tag, room, room_bytes, message: None, done: false };
-        let found = self.matching.message_for(&receive);
-        receive.message = found.as_ref().map(|found| found.message);
-        let posted = self.held.keep(Operation::Receive(receive));
-        let index = self.held.index(&posted)?;
-        let Some(found) = found else {
-            self.matching.post(index);
-            return Ok(posted);
-        };
-        let source = found.message.source;
-        match found.content {
-            Content::Here(data) => {
-                self.deliver(index, &data, lent);
-                self.consumed(source, data.len(), lent)?;
+        Ok(request)
+    }
+
+    fn receive_unexpected(&mut self, request: Request, message: Unexpected) -> Result<()> {
+        let source = message.envelope.source as usize;
+        match message.content {
+            Content::Copy(data) => {
+                self.deliver(request, &data);
+                self.return_credit(source, data.len())
             }
-            Content::Coming => self.redirect(source, index, lent),
-            Content::Announced(id) => self.ask_for(index, found.message, id, lent)?,
+            Content::Arriving => {
+                self.redirect(source, request);
+                Ok(())
+            }
+            Content::Rts(sender) => self.send_cts(request, source, sender),
+            Content::Own(send) => {
+                self.receive_own(request, send);
+                Ok(())
+            }
         }
-        Ok(posted)
     }
 
-    /// The rest of the message that is coming in from `source` goes into the room of a receive; what has come is copied.
-    fn redirect(&mut self, source: usize, index: usize, lent: &mut Lent<'_>) {
+    /// Takes a synchronous message of this rank to itself.
+    fn receive_own(&mut self, request: Request, send: Request) {
+        let Some(send) = self.operations.send_mut(send) else { return };
+        send.done = true;
+        let data = send.data;
+        self.deliver(request, data.as_slice());
+    }
+
+    /// Has the rest of the message that arrives from `source` read into the memory of a receive, and copies what has
+    /// arrived.
+    fn redirect(&mut self, source: usize, request: Request) {
         let Some(Connection { body: Some(body), .. }) = &mut self.peers[source] else { return };
-        let earlier = std::mem::replace(&mut body.target, Target::Receive(index));
-        let (Target::Unexpected(memory), Some(Operation::Receive(receive))) =
-            (earlier, self.held.at_mut(index))
-        else {
-            return;
-        };
-        let used = body.done.min(receive.room_bytes);
-        receive.room(0, used, lent.receive).copy_from_slice(&memory[..used]);
+        let earlier = std::mem::replace(&mut body.target, Target::Receive(request));
+        if let (Target::Unexpected(memory), Some(receive)) =
+            (earlier, self.operations.receive_mut(request))
+        {
+            receive.room.write(0, &memory[..body.done]);
+        }
     }
 
-    /// Asks for as much of an announced message as there is room for.
-    pub(super) fn ask_for(
-        &mut self,
-        index: usize,
-        message: Status,
-        id: u32,
-        lent: &mut Lent<'_>,
-    ) -> Result<()> {
-        let Some(Operation::Receive(receive)) = self.held.at(index) else { return Ok(()) };
-        let wanted = message.bytes.min(receive.room_bytes) as u64;
-        let header =
-            Header { id, tag: index as u32, bytes: wanted, ..Header::new(Kind::ClearToSend) };
-        if let Some(peer) = &mut self.peers[message.source] {
+    /// Clears the message that rank `to` keeps as its request `sender`, as much of it as there is room for.
+    pub(super) fn send_cts(&mut self, request: Request, to: usize, sender: u32) -> Result<()> {
+        let envelope = self.operations.envelope(request);
+        let bytes = envelope.bytes.min(envelope.room) as u64;
+        let header = Header { request: sender, tag: request.0, bytes, ..Header::new(Kind::Cts) };
+        if let Some(peer) = &mut self.peers[to] {
             peer.queue(header, None);
         }
-        self.write_to(message.source, lent)
+        self.write_to(to)
     }
 
-    /// Gives credit for a message back to its sender.
-    pub(super) fn consumed(
-        &mut self,
-        source: usize,
-        bytes: usize,
-        lent: &mut Lent<'_>,
-    ) -> Result<()> {
+    /// Returns the credit of an eager message to its sender.
+    pub(super) fn return_credit(&mut self, source: usize, bytes: usize) -> Result<()> {
         let Some(peer) = &mut self.peers[source] else { return Ok(()) };
-        peer.consumed(bytes);
-        if peer.has_outgoing() { self.write_to(source, lent) } else { Ok(()) }
-    }
-
-    /// Takes out an operation that is done.
-    pub(crate) fn end(&mut self, posted: &Posted) -> Result<(Status, Option<Buffer>)> {
-        let own = |memory| match memory {
-            Memory::Owned(buffer) => Some(buffer),
-            Memory::Lent => None,
-        };
-        match self.held.take(posted)? {
-            Operation::Send(send) => {
-                let status = Status { source: self.rank, tag: send.tag, bytes: send.bytes };
-                Ok((status, own(send.data)))
-            }
-            Operation::Receive(receive) => {
-                receive.outcome().map(|message| (message, own(receive.room)))
-            }
-        }
-    }
-
-    /// The same for one that a program had posted.
-    pub(crate) fn complete(&mut self, posted: &Posted) -> Result<Completed> {
-        let (status, buffer) = self.end(posted)?;
-        let buffer = buffer.ok_or(Error::UnknownRequest)?;
-        Ok(Completed { buffer, status, in_place: None })
+        peer.return_credit(bytes);
+        if peer.has_outgoing() { self.write_to(source) } else { Ok(()) }
     }
 }

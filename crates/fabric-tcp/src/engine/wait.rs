@@ -1,167 +1,165 @@
-//! Waiting, and the end.
+//! Polling and waiting.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use contract::{Error, Posted, Result, Source};
+use contract::{Error, Request, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::Engine;
-use super::operation::{Lent, Operation};
-use crate::frame::{Header, Kind};
+use super::operation::Operation;
+use super::{Connection, Engine};
 
-/// With a processor for every rank, a call looks again for so long before it sleeps: longer than a message takes between
+/// With a processor for every rank, a call polls for so long before it sleeps: longer than a message takes between
 /// two hosts of one room, shorter than anybody would mind.
 const SPIN: Duration = Duration::from_micros(200);
-/// Looks between two readings of the clock, and between two looks at everybody.
-const LOOKS: u32 = 16;
-/// A rank that sleeps looks whether the run was given up at least this often.
-const DOZE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// Polls between two readings of the clock, and between two polls of all connections.
+const POLLS: u32 = 16;
+/// A rank that sleeps checks at least this often whether the run was given up.
+const SLEEP_LIMIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// How a wait goes on after polls that found nothing.
+#[derive(Default)]
+pub(crate) struct Backoff {
+    idle_polls: u32,
+    idle_since: Option<Instant>,
+}
+
+/// What a wait does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// It polls again at once.
+    Poll,
+    /// It checks whether the wait can end, then polls again.
+    CheckLiveness,
+    /// It checks whether the wait can end, then sleeps.
+    Sleep,
+}
+
+impl Backoff {
+    /// After one more idle poll of a rank that may spin or not.
+    pub(crate) fn next(&mut self, spins: bool) -> Pause {
+        self.idle_polls += 1;
+        if !spins {
+            return Pause::Sleep;
+        }
+        if !self.idle_polls.is_multiple_of(POLLS) {
+            return Pause::Poll;
+        }
+        match self.idle_since.get_or_insert_with(Instant::now).elapsed() < SPIN {
+            true => Pause::CheckLiveness,
+            false => Pause::Sleep,
+        }
+    }
+
+    /// After a poll that found something.
+    pub(crate) fn reset(&mut self) {
+        *self = Backoff::default();
+    }
+}
 
 impl Engine {
-    /// Waits until an operation is done.
-    pub(crate) fn wait(&mut self, posted: &Posted, lent: &mut Lent<'_>) -> Result<()> {
-        let index = self.held.index(posted)?;
-        let done = |engine: &Engine| engine.held.at(index).is_none_or(Operation::is_done);
-        if done(self) {
-            return Ok(());
-        }
-        self.until(self.partner(index), lent, done, |engine| engine.hopeless(index))
-    }
-
-    /// Whether an operation is done, after one look.
-    pub(crate) fn test(&mut self, posted: &Posted) -> Result<bool> {
-        self.check()?;
-        let index = self.held.index(posted)?;
-        let done = |engine: &Engine| engine.held.at(index).is_none_or(Operation::is_done);
-        if !done(self) {
-            self.look_everywhere(&mut Lent::nothing())?;
-        }
-        Ok(done(self))
-    }
-
-    /// Waits until one of several is done; its place among them.
-    pub(crate) fn wait_any(&mut self, posted: &[Posted]) -> Result<usize> {
-        let indices =
-            posted.iter().map(|one| self.held.index(one)).collect::<Result<Vec<usize>>>()?;
-        let done = |engine: &Engine| {
-            indices.iter().position(|&one| engine.held.at(one).is_none_or(Operation::is_done))
+    /// Waits until one of `requests` is done: the first in the list, if several are.
+    pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        let first_done = |engine: &Engine| requests.iter().position(|&one| engine.is_done(one));
+        let partner = match requests {
+            [request] => self.partner(*request),
+            _ => None,
         };
-        let hopeless = |engine: &Engine| {
-            let first = engine.hopeless(indices[0])?;
-            indices[1..].iter().all(|&one| engine.hopeless(one).is_some()).then_some(first)
+        let mut found = 0;
+        let done = |engine: &Engine| match first_done(engine) {
+            Some(index) => {
+                found = index;
+                true
+            }
+            None => false,
         };
-        self.until(None, &mut Lent::nothing(), |engine| done(engine).is_some(), hopeless)?;
-        Ok(done(self).expect("that is what was waited for"))
+        self.wait_while_possible(partner, done, |engine| engine.why_none_can_end(requests))?;
+        Ok(found)
     }
 
     /// The other rank of an operation, where there is but one.
-    fn partner(&self, index: usize) -> Option<usize> {
-        let partner = match self.held.at(index)? {
+    fn partner(&self, request: Request) -> Option<usize> {
+        let partner = match self.operations.get(request) {
             Operation::Send(send) => Some(send.to),
-            Operation::Receive(receive) => match (receive.message, receive.from) {
-                (Some(message), _) => Some(message.source),
-                (None, Source::Rank(rank)) => Some(rank),
-                (None, Source::Any) => None,
-            },
+            Operation::Receive(receive) => {
+                let sender = receive.envelope.map(|message| message.source);
+                sender.or(receive.selector.source).map(|rank| rank as usize)
+            }
         };
         partner.filter(|&rank| rank != self.rank)
     }
 
-    /// Why an operation will never be done, if nobody is left who could see to it.
-    fn hopeless(&self, index: usize) -> Option<Error> {
-        let gone = |rank: usize| self.peers[rank].as_ref().is_some_and(|peer| peer.goodbye);
-        let ended = |rank| Error::RankDied { rank, how: "its program ended".into() };
-        match self.held.at(index)? {
-            Operation::Send(send) => {
-                let writes = self.peers[send.to].as_ref().is_some_and(|peer| peer.has_outgoing());
-                (gone(send.to) && !writes).then(|| ended(send.to))
-            }
-            Operation::Receive(receive) => match (receive.message, receive.from) {
-                (Some(_), _) => None,
-                (None, Source::Rank(rank)) if rank != self.rank => gone(rank).then(|| ended(rank)),
-                (None, Source::Any) if self.size() > 1 => {
-                    let others = || (0..self.size()).filter(|&other| other != self.rank);
-                    others().all(gone).then(|| ended(others().next().expect("there are others")))
-                }
-                (None, _) => Some(Error::Deadlock {
-                    explanation: format!("rank {} waits for a message of its own", self.rank),
-                }),
-            },
-        }
-    }
-
-    /// Makes progress until `done`. `partner` is looked at most often.
-    fn until(
+    /// Makes progress until `done`, or until `error` says why that can never be. The partner is polled most often.
+    pub(super) fn wait_while_possible(
         &mut self,
         partner: Option<usize>,
-        lent: &mut Lent<'_>,
         mut done: impl FnMut(&Engine) -> bool,
-        hopeless: impl Fn(&Engine) -> Option<Error>,
+        error: impl Fn(&Engine) -> Option<Error>,
     ) -> Result<()> {
         self.check()?;
-        let mut idle_since = None;
-        let mut idle: u32 = 0;
+        let mut backoff = Backoff::default();
         while !done(self) {
-            if self.look(partner, lent)? {
-                (idle, idle_since) = (0, None);
+            if self.poll_with(partner)? {
+                backoff.reset();
                 continue;
             }
-            idle += 1;
-            if self.spins && !idle.is_multiple_of(LOOKS) {
+            let pause = backoff.next(self.spins);
+            if pause == Pause::Poll {
                 continue;
             }
-            if let Some(error) = hopeless(self) {
+            if let Some(error) = error(self) {
                 return Err(self.fail(error));
             }
-            if self.spins && idle_since.get_or_insert_with(Instant::now).elapsed() < SPIN {
-                continue;
+            if pause == Pause::Sleep {
+                self.sleep()?;
             }
-            self.sleep(lent)?;
         }
         Ok(())
     }
 
-    /// One look at what has come, at the partner alone most of the time; whether anything has.
-    fn look(&mut self, partner: Option<usize>, lent: &mut Lent<'_>) -> Result<bool> {
-        self.looks = self.looks.wrapping_add(1);
+    /// Polls the partner most of the time, and everybody now and then. Returns whether anything moved.
+    fn poll_with(&mut self, partner: Option<usize>) -> Result<bool> {
+        self.polls = self.polls.wrapping_add(1);
         match partner {
-            Some(partner) if !self.looks.is_multiple_of(LOOKS) || self.size() == 2 => {
-                self.serve(partner, lent)
+            Some(partner) if !self.polls.is_multiple_of(POLLS) || self.size() == 2 => {
+                self.serve(partner)
             }
-            _ => self.look_everywhere(lent),
+            _ => self.poll_all(),
         }
     }
 
-    /// One look at everybody.
-    pub(super) fn look_everywhere(&mut self, lent: &mut Lent<'_>) -> Result<bool> {
-        if self.size() == 2 {
-            return self.serve(1 - self.rank, lent);
+    /// Takes in what has come from anybody, and writes what can be written. Returns whether anything moved.
+    pub(crate) fn poll_all(&mut self) -> Result<bool> {
+        self.check()?;
+        match self.size() {
+            1 => Ok(false),
+            2 => self.serve(1 - self.rank),
+            _ => self.poll_sockets(NO_TIME),
         }
-        self.poll(Timespec { tv_sec: 0, tv_nsec: 0 }, lent)
     }
 
-    fn serve(&mut self, rank: usize, lent: &mut Lent<'_>) -> Result<bool> {
-        if self.peers[rank].as_ref().is_some_and(|peer| peer.has_outgoing()) {
-            self.write_to(rank, lent)?;
+    fn serve(&mut self, rank: usize) -> Result<bool> {
+        if self.peers[rank].as_ref().is_some_and(Connection::has_outgoing) {
+            self.write_to(rank)?;
         }
-        self.read_from(rank, lent)
+        self.read_from(rank)
     }
 
     /// Sleeps until something can move, and moves it.
-    fn sleep(&mut self, lent: &mut Lent<'_>) -> Result<()> {
-        self.poll(DOZE, lent)?;
+    pub(crate) fn sleep(&mut self) -> Result<()> {
+        self.poll_sockets(SLEEP_LIMIT)?;
         match self.supervision.given_up() {
             None => Ok(()),
             Some(error) => Err(self.fail(error)),
         }
     }
 
-    fn poll(&mut self, limit: Timespec, lent: &mut Lent<'_>) -> Result<bool> {
-        let open = |(rank, peer): (usize, &Option<super::Connection>)| {
+    fn poll_sockets(&mut self, limit: Timespec) -> Result<bool> {
+        let is_open = |(rank, peer): (usize, &Option<Connection>)| {
             peer.as_ref().filter(|peer| !peer.closed).map(|_| rank)
         };
-        let ranks: Vec<usize> = self.peers.iter().enumerate().filter_map(open).collect();
+        let ranks: Vec<usize> = self.peers.iter().enumerate().filter_map(is_open).collect();
         let mut entries = Vec::with_capacity(ranks.len() + 1);
         for &rank in &ranks {
             let Some(peer) = &self.peers[rank] else { continue };
@@ -179,33 +177,31 @@ impl Engine {
         drop(entries);
         let mut moved = false;
         for (rank, _) in ranks.into_iter().zip(ready).filter(|(_, ready)| *ready) {
-            moved |= self.serve(rank, lent)?;
+            moved |= self.serve(rank)?;
         }
         Ok(moved)
     }
+}
 
-    /// Completes what is under way, says goodbye, and waits for everybody's. Nobody closes a connection before, for what is
-    /// on its way would be lost with it.
-    pub(crate) fn finish(&mut self) -> Result<()> {
-        let sends = |engine: &Engine| {
-            let left = engine.held.indices().filter(
-                |&index| matches!(engine.held.at(index), Some(Operation::Send(send)) if !send.done),
-            );
-            left.collect::<Vec<usize>>()
-        };
-        let unsent =
-            |engine: &Engine| sends(engine).into_iter().find(|&one| engine.hopeless(one).is_none());
-        let lent = &mut Lent::nothing();
-        self.until(None, lent, |engine| unsent(engine).is_none(), |_| None)?;
-        for rank in 0..self.size() {
-            if let Some(peer) = &mut self.peers[rank] {
-                peer.queue(Header::new(Kind::Goodbye), None);
-                self.write_to(rank, lent)?;
-            }
-        }
-        let through = |engine: &Engine| {
-            engine.peers.iter().flatten().all(|peer| peer.goodbye && !peer.has_outgoing())
-        };
-        self.until(None, lent, through, |_| None)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_without_a_processor_of_its_own_sleeps_at_once() {
+        assert_eq!(Backoff::default().next(false), Pause::Sleep);
+    }
+
+    #[test]
+    fn a_rank_that_spins_checks_liveness_now_and_then_and_sleeps_in_the_end() {
+        let mut backoff = Backoff::default();
+        let first: Vec<Pause> = (0..POLLS).map(|_| backoff.next(true)).collect();
+        assert!(first[..POLLS as usize - 1].iter().all(|&pause| pause == Pause::Poll));
+        assert_ne!(first[POLLS as usize - 1], Pause::Poll);
+        std::thread::sleep(SPIN);
+        let later: Vec<Pause> = (0..POLLS).map(|_| backoff.next(true)).collect();
+        assert!(later.contains(&Pause::Sleep));
+        backoff.reset();
+        assert_eq!(backoff.next(true), Pause::Poll);
     }
 }

@@ -1,4 +1,4 @@
-//! The side that listens: several callers at once, none of whom can hold up another.
+//! The side that listens. It handles several callers at once, and none can delay another.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,32 +11,32 @@ use super::{
 };
 use crate::secret::{PROOF_BYTES, Secret, random};
 
-/// A caller that has not proved itself by then is sent away.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// So many callers may be unproved at a time; of more, those that came first are sent away.
-const UNPROVED_MAX: usize = 64;
+/// A caller that has not proved by then that it knows the secret is rejected.
+const PROOF_LIMIT: Duration = Duration::from_secs(10);
+/// How many callers may be unverified at a time. If there are more, the first of them are rejected.
+const UNVERIFIED_MAX: usize = 64;
 
-/// Listens, and lets in who knows the secret.
+/// Listens, and accepts callers that know the secret.
 pub(crate) struct Acceptor {
     listener: TcpListener,
     secret: Secret,
-    unproved: Vec<Unproved>,
+    unverified: Vec<Unverified>,
 }
 
-/// A connection of somebody who may be a stranger.
-struct Unproved {
+/// A connection whose caller has not proved anything yet.
+struct Unverified {
     stream: TcpStream,
-    heard: Vec<u8>,
-    /// Our random number, once the hello was answered.
+    received: Vec<u8>,
+    /// This side's random number, once the hello was answered.
     nonce: Option<[u8; NONCE_BYTES]>,
     until: Instant,
 }
 
-/// What has become of a caller.
-enum Fate {
-    Waits,
-    Proved(Caller),
-    Away,
+/// How far a caller has come.
+enum Outcome {
+    Pending,
+    Verified(Caller),
+    Rejected,
 }
 
 impl Acceptor {
@@ -44,7 +44,7 @@ impl Acceptor {
     pub(crate) fn listen(address: SocketAddr, secret: Secret) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        Ok(Acceptor { listener, secret, unproved: Vec::new() })
+        Ok(Acceptor { listener, secret, unverified: Vec::new() })
     }
 
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
@@ -53,40 +53,47 @@ impl Acceptor {
 
     /// What to wait on until [`Acceptor::step`] can do something.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let callers = self.unproved.iter().map(|caller| caller.stream.as_fd());
+        let callers = self.unverified.iter().map(|caller| caller.stream.as_fd());
         std::iter::once(self.listener.as_fd()).chain(callers)
     }
 
-    /// Does what can be done without waiting; those that have proved themselves by now.
+    /// Does what can be done without waiting. Returns the callers that have proved by now that they know the secret.
     pub(crate) fn step(&mut self) -> io::Result<Vec<(Caller, TcpStream)>> {
-        self.take_calls()?;
-        let mut proved = Vec::new();
+        self.accept_connections()?;
+        let mut verified = Vec::new();
         let now = Instant::now();
         let mut index = 0;
-        while let Some(caller) = self.unproved.get_mut(index) {
-            // A stranger's errors are nobody's concern.
-            let fate = caller.listen(&self.secret).unwrap_or(Fate::Away);
-            match fate {
-                Fate::Waits if now < caller.until => index += 1,
-                Fate::Waits | Fate::Away => drop(self.unproved.swap_remove(index)),
-                Fate::Proved(who) => proved.push((who, self.unproved.swap_remove(index).stream)),
+        while let Some(caller) = self.unverified.get_mut(index) {
+            // An error of one caller must not end the run.
+            let outcome = caller.advance(&self.secret).unwrap_or(Outcome::Rejected);
+            match outcome {
+                Outcome::Pending if now < caller.until => index += 1,
+                Outcome::Pending | Outcome::Rejected => drop(self.unverified.swap_remove(index)),
+                Outcome::Verified(who) => {
+                    verified.push((who, self.unverified.swap_remove(index).stream))
+                }
             }
         }
-        Ok(proved)
+        Ok(verified)
     }
 
-    fn take_calls(&mut self) -> io::Result<()> {
+    fn accept_connections(&mut self) -> io::Result<()> {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
                     if stream.set_nonblocking(true).and(stream.set_nodelay(true)).is_err() {
                         continue;
                     }
-                    if self.unproved.len() == UNPROVED_MAX {
-                        self.unproved.remove(0);
+                    if self.unverified.len() == UNVERIFIED_MAX {
+                        self.unverified.remove(0);
                     }
-                    let until = Instant::now() + PATIENCE;
-                    self.unproved.push(Unproved { stream, heard: Vec::new(), nonce: None, until });
+                    let until = Instant::now() + PROOF_LIMIT;
+                    self.unverified.push(Unverified {
+                        stream,
+                        received: Vec::new(),
+                        nonce: None,
+                        until,
+                    });
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 // The caller has gone again.
@@ -98,26 +105,26 @@ impl Acceptor {
     }
 }
 
-impl Unproved {
-    fn listen(&mut self, secret: &Secret) -> io::Result<Fate> {
+impl Unverified {
+    fn advance(&mut self, secret: &Secret) -> io::Result<Outcome> {
         let wanted = HELLO_BYTES + PROOF_BYTES;
         let mut room = [0; HELLO_BYTES + PROOF_BYTES];
-        while self.heard.len() < wanted {
-            match self.stream.read(&mut room[self.heard.len()..]) {
-                Ok(0) => return Ok(Fate::Away),
+        while self.received.len() < wanted {
+            match self.stream.read(&mut room[self.received.len()..]) {
+                Ok(0) => return Ok(Outcome::Rejected),
                 Ok(bytes) => {
-                    let at = self.heard.len();
-                    self.heard.extend_from_slice(&room[at..at + bytes]);
+                    let at = self.received.len();
+                    self.received.extend_from_slice(&room[at..at + bytes]);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
         }
-        let Some((hello, rest)) = self.heard.split_first_chunk::<HELLO_BYTES>() else {
-            return Ok(Fate::Waits);
+        let Some((hello, rest)) = self.received.split_first_chunk::<HELLO_BYTES>() else {
+            return Ok(Outcome::Pending);
         };
         let Some(Hello { version, caller, .. }) = Hello::from_bytes(hello) else {
-            return Ok(Fate::Away);
+            return Ok(Outcome::Rejected);
         };
         let nonce = match self.nonce {
             Some(nonce) => nonce,
@@ -125,21 +132,21 @@ impl Unproved {
                 let nonce = random()?;
                 let proof = proof(secret, ACCEPTED, hello, &nonce);
                 let answer = Answer { version: PROTOCOL_VERSION, nonce, proof };
-                // A few bytes into an empty socket: they go in whole, or the caller is none that we want.
+                // An empty socket takes these few bytes at once. A caller whose socket does not is rejected.
                 self.stream.write_all(&answer.to_bytes())?;
                 if version != PROTOCOL_VERSION {
-                    // Now it knows why.
-                    return Ok(Fate::Away);
+                    // The answer has told it this side's version.
+                    return Ok(Outcome::Rejected);
                 }
                 self.nonce = Some(nonce);
                 nonce
             }
         };
-        let Some(found) = rest.first_chunk::<PROOF_BYTES>() else { return Ok(Fate::Waits) };
+        let Some(found) = rest.first_chunk::<PROOF_BYTES>() else { return Ok(Outcome::Pending) };
         if !is_proof(found, secret, CALLED, hello, &nonce) {
-            return Ok(Fate::Away);
+            return Ok(Outcome::Rejected);
         }
         self.stream.write_all(&[WELCOME])?;
-        Ok(Fate::Proved(caller))
+        Ok(Outcome::Verified(caller))
     }
 }

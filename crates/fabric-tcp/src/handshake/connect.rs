@@ -10,9 +10,10 @@ use super::{
 };
 use crate::secret::{Secret, random};
 
-/// How long a host may take to answer at all, and a process there to do its part of the handshake. The other end may be busy
-/// with connecting itself, on a machine with many more ranks than processors.
+/// How long a host may take to answer at all.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long the process there may take for a step of the handshake. With many more ranks than processors it may be busy
+/// with connections of its own.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// Why there is no connection.
@@ -64,9 +65,9 @@ pub(crate) fn connect(
         return Err(ConnectError::WrongSecret { address });
     }
     stream.write_all(&proof(secret, CALLED, &hello, &answer.nonce)).map_err(broken)?;
-    let mut verdict = [0];
-    read(&mut stream, &mut verdict, address)?;
-    if verdict != [WELCOME] {
+    let mut wait_for_cause = [0];
+    read(&mut stream, &mut wait_for_cause, address)?;
+    if wait_for_cause != [WELCOME] {
         return Err(ConnectError::TurnedAway { address });
     }
     stream.set_read_timeout(None).map_err(broken)?;

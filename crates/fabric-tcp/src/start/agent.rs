@@ -29,7 +29,7 @@ pub(super) fn start(
     // A rank's standard output would mix with the results.
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that has ended by now is noticed soon enough.
+        // An error means that it has ended, which the run notices anyway.
         let _ = writeln!(stdin, "{}", secret.to_line());
     }
     Ok(child)

@@ -1,12 +1,11 @@
 //! The suite that every fabric must pass, at 1 to 9 ranks.
 
-use contract::{Error, Result, conformance};
-use fabric_tcp::TcpRank;
+use contract::{Error, Rank, Result, conformance};
 
 use crate::harness::{Test, launch_and_gather};
 use crate::job::options;
 
-pub(crate) fn program(rank: &mut TcpRank, name: &str) -> Result<()> {
+pub(crate) fn program(rank: &mut dyn Rank, name: &str) -> Result<()> {
     match conformance::find(name) {
         Some(case) => case.run(rank),
         None => Err(Error::Program(format!("no case {name}"))),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector};
 use fabric_shm::LaunchError;
-use fabric_tcp::TcpRank;
+use fabric_tcp::Reporter;
 
 use crate::harness::{Test, check, launch_and_gather};
 use crate::job::options;
@@ -18,9 +18,9 @@ const TAG: Tag = Tag::new(3);
 const SOON: Duration = Duration::from_secs(30);
 
 /// `WAIT-END`: rank 1 ends as END says while the others wait as WAIT says.
-pub(crate) fn program(rank: &mut TcpRank, name: &str) -> Result<()> {
+pub(crate) fn program(rank: &mut dyn Rank, reporter: &Reporter, name: &str) -> Result<()> {
     let (wait, end) = name.split_once('-').expect("a wait and an end");
-    rank.report(std::process::id().to_string().as_bytes())?;
+    reporter.report(std::process::id().to_string().as_bytes())?;
     rank.barrier()?;
     if rank.rank() == 1 {
         std::thread::sleep(Duration::from_millis(50));

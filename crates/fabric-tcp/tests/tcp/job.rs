@@ -1,8 +1,8 @@
 //! What the ranks are handed: a secret, where one host has all of them, and the name of a case.
 
-use contract::{Error, Result};
+use contract::{Error, Rank, Result};
 use fabric_shm::{LaunchOptions, attach_if_rank};
-use fabric_tcp::{Secret, TcpRank};
+use fabric_tcp::{Reporter, Secret, TcpProcess};
 
 /// Set in the processes of a run on several hosts.
 pub(crate) const REMOTE: &str = "FABRIC_TCP_TEST_RANK";
@@ -49,15 +49,16 @@ fn serve_remote() -> i32 {
     }
 }
 
-fn run(mut rank: TcpRank, case: &[u8]) -> i32 {
-    let outcome = program(&mut rank, &String::from_utf8_lossy(case));
+fn run(mut rank: TcpProcess, case: &[u8]) -> i32 {
+    let reporter = rank.reporter();
+    let outcome = program(&mut rank.world(), &reporter, &String::from_utf8_lossy(case));
     rank.finish(outcome)
 }
 
-fn program(rank: &mut TcpRank, case: &str) -> Result<()> {
+fn program(rank: &mut dyn Rank, reporter: &Reporter, case: &str) -> Result<()> {
     match case.split_once(' ') {
         Some(("conformance", name)) => crate::conformance::program(rank, name),
-        Some(("deaths", name)) => crate::deaths::program(rank, name),
+        Some(("deaths", name)) => crate::deaths::program(rank, reporter, name),
         Some(("messages", name)) => crate::messages::program(rank, name),
         _ => Err(Error::Program(format!("no group of cases for {case}"))),
     }

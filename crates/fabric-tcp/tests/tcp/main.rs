@@ -8,15 +8,17 @@ mod deaths;
 #[path = "../../../fabric-shm/tests/ranks/harness.rs"]
 mod harness;
 mod job;
+mod library;
 mod messages;
 mod several_hosts;
 
 fn main() {
-    if let Some(status) = job::serve() {
+    if let Some(status) = library::serve().or_else(job::serve) {
         std::process::exit(status);
     }
     let mut tests = several_hosts::tests();
     tests.extend(messages::tests());
+    tests.extend(library::tests());
     tests.extend(deaths::tests());
     tests.extend(conformance::tests());
     std::process::exit(harness::run(tests));

@@ -1,7 +1,6 @@
 //! What the suite for all fabrics does not reach: the limits of this one's protocols.
 
 use contract::{Buffer, Error, Rank, Result, Source, Tag};
-use fabric_tcp::TcpRank;
 
 use crate::harness::{Test, launch_and_gather};
 use crate::job::options;
@@ -9,7 +8,7 @@ use crate::job::options;
 const TAG: Tag = Tag::new(5);
 const LAST: Tag = Tag::new(6);
 
-pub(crate) fn program(rank: &mut TcpRank, name: &str) -> Result<()> {
+pub(crate) fn program(rank: &mut dyn Rank, name: &str) -> Result<()> {
     match name {
         "more-unexpected-messages-than-there-is-credit-for" => beyond_credit(rank),
         "credit-comes-back-over-a-long-stream-one-way" => long_stream(rank),
@@ -68,9 +67,9 @@ fn message(number: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| pattern(number, index)).collect()
 }
 
-/// 100 messages of 100 KiB: 10 MB, where 4 MiB may be unexpected. The rest waits, in order, behind a message that is asked
-/// for first.
-fn beyond_credit(rank: &mut TcpRank) -> Result<()> {
+/// 100 messages of 100 KiB: 10 MB, where 4 MiB may be unexpected. The rest waits, in order, behind a message that is
+/// asked for first.
+fn beyond_credit(rank: &mut dyn Rank) -> Result<()> {
     const COUNT: usize = 100;
     const BYTES: usize = 100 << 10;
     if rank.rank() == 0 {
@@ -90,7 +89,7 @@ fn beyond_credit(rank: &mut TcpRank) -> Result<()> {
 }
 
 /// 40 MB in messages of 1000 bytes: ten times the credit, with nothing sent the other way but credit.
-fn long_stream(rank: &mut TcpRank) -> Result<()> {
+fn long_stream(rank: &mut dyn Rank) -> Result<()> {
     let mut room = vec![0; 1000];
     for number in 0..40_000 {
         if rank.rank() == 0 {
@@ -103,7 +102,7 @@ fn long_stream(rank: &mut TcpRank) -> Result<()> {
     Ok(())
 }
 
-fn cut_short(rank: &mut TcpRank) -> Result<()> {
+fn cut_short(rank: &mut dyn Rank) -> Result<()> {
     for (number, bytes) in [1 << 20, 200 << 10, 10_000].into_iter().enumerate() {
         if rank.rank() == 0 {
             rank.send(1, TAG, &message(number, bytes))?;
@@ -127,7 +126,7 @@ fn cut_short(rank: &mut TcpRank) -> Result<()> {
 }
 
 /// Rank 1 looks for a message of rank 2 while one of rank 0 comes in bit by bit; then it wants the one that is coming.
-fn half_arrived(rank: &mut TcpRank) -> Result<()> {
+fn half_arrived(rank: &mut dyn Rank) -> Result<()> {
     const BYTES: usize = 256 << 10;
     for number in 0..50 {
         match rank.rank() {
@@ -145,7 +144,7 @@ fn half_arrived(rank: &mut TcpRank) -> Result<()> {
     rank.barrier()
 }
 
-fn all_at_once(rank: &mut TcpRank) -> Result<()> {
+fn all_at_once(rank: &mut dyn Rank) -> Result<()> {
     const BYTES: usize = 3 << 20;
     let (me, size) = (rank.rank(), rank.size());
     let sends = (0..size)
@@ -160,7 +159,7 @@ fn all_at_once(rank: &mut TcpRank) -> Result<()> {
 }
 
 /// Lengths beyond 32 bits are lengths like any other.
-fn very_long(rank: &mut TcpRank) -> Result<()> {
+fn very_long(rank: &mut dyn Rank) -> Result<()> {
     const BYTES: usize = (4 << 30) + 12_345;
     let mut data = Buffer::zeroed(BYTES);
     let marks = [0, 1 << 31, (1 << 32) - 1, 1 << 32, BYTES - 1];

@@ -6,25 +6,25 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-use crate::control::{Heard, Inbox, Message, say};
+use crate::control::{Inbox, Message, Received, send};
 
 /// How long a process whose connection ended may take to end itself, before its end goes undescribed.
 const END_LIMIT: Duration = Duration::from_millis(300);
 
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// It has not called yet.
-    Expected,
-    /// It has called.
+pub(super) enum RankState {
+    /// Its process was started, and has not connected yet.
+    Started,
+    /// It has connected.
     Joined,
     /// Its part is over, well or not.
     Done,
 }
 
-pub(super) struct Member {
+pub(super) struct RankProcess {
     pub(super) host: String,
-    pub(super) part: Part,
+    pub(super) state: RankState,
     /// Where other ranks reach it.
     pub(super) address: Option<String>,
     stream: Option<TcpStream>,
@@ -33,11 +33,11 @@ pub(super) struct Member {
     status: Option<ExitStatus>,
 }
 
-impl Member {
+impl RankProcess {
     pub(super) fn new(host: String, child: Child) -> Self {
-        Member {
+        RankProcess {
             host,
-            part: Part::Expected,
+            state: RankState::Started,
             address: None,
             stream: None,
             inbox: Inbox::default(),
@@ -46,10 +46,10 @@ impl Member {
         }
     }
 
-    /// It has called, and proved itself. Whoever calls again for the same rank is not heard.
-    pub(super) fn joins(&mut self, stream: TcpStream) {
-        if self.part == Part::Expected {
-            self.part = Part::Joined;
+    /// It has connected, and proved that it knows the secret. A second connection for the same rank is dropped.
+    pub(super) fn connected(&mut self, stream: TcpStream) {
+        if self.state == RankState::Started {
+            self.state = RankState::Joined;
             self.stream = Some(stream);
         }
     }
@@ -58,35 +58,37 @@ impl Member {
         self.stream.as_ref().map(AsFd::as_fd)
     }
 
-    /// What it says next, if its part is not over.
-    pub(super) fn hear(&mut self) -> Heard {
-        let Some(stream) = &self.stream else { return Heard::Nothing };
-        let heard = self.inbox.hear(stream);
-        match &heard {
-            Heard::Message(Message::Listening(address)) => self.address = Some(address.clone()),
-            Heard::Message(Message::Ended | Message::Failed { .. }) => self.part = Part::Done,
-            Heard::Gone => {
+    /// Its next message, if its part is not over.
+    pub(super) fn receive(&mut self) -> Received {
+        let Some(stream) = &self.stream else { return Received::Nothing };
+        let received = self.inbox.receive(stream);
+        match &received {
+            Received::Message(Message::Listening(address)) => self.address = Some(address.clone()),
+            Received::Message(Message::Ended | Message::Failed { .. }) => {
+                self.state = RankState::Done;
+            }
+            Received::Closed => {
                 self.stream = None;
-                if self.part == Part::Done {
-                    return Heard::Nothing;
+                if self.state == RankState::Done {
+                    return Received::Nothing;
                 }
-                self.part = Part::Done;
+                self.state = RankState::Done;
             }
             _ => {}
         }
-        heard
+        received
     }
 
-    /// Says something to it, if it listens.
-    pub(super) fn say(&self, message: &Message) {
+    /// Sends it a message, if it is connected.
+    pub(super) fn send(&self, message: &Message) {
         if let Some(stream) = &self.stream {
-            // One that has gone is noticed by its silence.
-            let _ = say(stream, message);
+            // The end of its stream tells if it has gone.
+            let _ = send(stream, message);
         }
     }
 
-    /// Whether its process has ended.
-    pub(super) fn has_left(&mut self) -> bool {
+    /// Whether its process has ended, and everything that it sent was read.
+    pub(super) fn has_ended(&mut self) -> bool {
         if self.status.is_none() {
             self.status = self.child.try_wait().unwrap_or(None);
         }
@@ -99,14 +101,14 @@ impl Member {
             let _ = self.child.kill();
         }
         self.stream = None;
-        self.part = Part::Done;
+        self.state = RankState::Done;
     }
 
     /// How its process ended, in words.
-    pub(super) fn how_it_ended(&mut self) -> String {
+    pub(super) fn describe_end(&mut self) -> String {
         let until = Instant::now() + END_LIMIT;
         while self.status.is_none() && Instant::now() < until {
-            self.has_left();
+            self.has_ended();
             std::thread::sleep(Duration::from_millis(1));
         }
         match self.status {

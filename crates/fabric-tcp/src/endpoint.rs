@@ -1,0 +1,291 @@
+//! A rank over TCP: what a fabric must do, over the engine.
+
+use contract::record::FabricDescription;
+use contract::{
+    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Priority,
+    PriorityGranted, Process, Readable, Request, Result, Selector, Time, Writable,
+};
+use hosts::{Clock, LocalClock, Settled};
+
+use crate::Reporter;
+use crate::engine::{Backoff, CREDIT_BYTES, EAGER_MAX, Engine, Pause};
+
+/// One rank's end of a run over TCP.
+///
+/// Every pair of ranks has a connection of its own, in which the messages of all contexts stand one after the other.
+/// A message to this rank itself is copied, however long, and waits for nobody unless it is synchronous.
+pub struct TcpEndpoint {
+    engine: Engine,
+    placement: Settled,
+    clock: Clock,
+    address: String,
+    /// Room for the requests of a window, kept so that no allocation falls into a measurement.
+    window: Vec<Request>,
+}
+
+impl TcpEndpoint {
+    /// The rank over `engine`, with the placement and the time that it finds out together with the others.
+    pub(crate) fn meet(engine: Engine, address: String) -> Result<Process<Self>> {
+        let known = engine.supervision.placement();
+        let local = LocalClock::ONE_HOST;
+        let mut rank = Process::new(TcpEndpoint {
+            engine,
+            placement: known.unwrap_or(Settled {
+                every_rank_has_a_processor: false,
+                hosts: 1,
+                processor: None,
+            }),
+            clock: Clock::common(local, local.ns()),
+            address,
+            window: Vec::new(),
+        });
+        match Self::settle(&mut rank, known.is_some()) {
+            Ok(()) => Ok(rank),
+            Err(error) => {
+                rank.finish(Err(error.clone()));
+                Err(error)
+            }
+        }
+    }
+
+    fn settle(rank: &mut Process<Self>, is_placement_known: bool) -> Result<()> {
+        if !is_placement_known {
+            rank.endpoint_mut().placement = hosts::settle(&mut rank.world())?;
+        }
+        let endpoint = rank.endpoint_mut();
+        endpoint.engine.spins = endpoint.placement.every_rank_has_a_processor;
+        rank.endpoint_mut().clock = hosts::shared_clock(&mut rank.world(), None)?;
+        Ok(())
+    }
+
+    /// What hands reports to the process that started the run, also while a program holds this rank.
+    pub fn reporter(&self) -> Reporter {
+        self.engine.supervision.reporter()
+    }
+
+    /// Waits for all requests of a window. Returns the message of the first that did not fit.
+    fn end_window(&mut self, requests: &mut Vec<Request>) -> Result<Option<Envelope>> {
+        let mut cut = None;
+        for request in requests.drain(..) {
+            self.engine.wait_any(&[request])?;
+            let envelope = self.engine.end(request);
+            cut = cut.or(envelope.is_cut().then_some(envelope));
+        }
+        Ok(cut)
+    }
+}
+
+// SAFETY: the engine uses the memory of an operation only while the operation stands in its table and is not done: a
+// write takes the bytes of sends in the queue, which leave it when they are done; a read goes into a receive that was
+// matched and is not done, and a matched receive can neither be cancelled nor ended before. Once a call has failed
+// for good, every later one returns that error before anything is read or written.
+#[allow(unsafe_code)]
+unsafe impl Endpoint for TcpEndpoint {
+    #[inline]
+    fn rank(&self) -> usize {
+        self.engine.rank()
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.engine.size()
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.placement.processor
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.placement.every_rank_has_a_processor
+    }
+
+    fn describe(&self) -> FabricDescription {
+        let binding = match self.placement.processor {
+            Some(processor) => format!("rank {} on processor {processor}", self.rank()),
+            None => "not bound to one processor".into(),
+        };
+        let waiting = if self.engine.spins {
+            "looks again for 200 us, then sleeps"
+        } else {
+            "sleeps (more ranks than processors)"
+        };
+        let details = [
+            ("address", self.address.clone()),
+            ("hosts", self.placement.hosts.to_string()),
+            ("clock", self.clock.describe()),
+            ("binding", binding),
+            ("waiting", waiting.into()),
+            ("eager_max_bytes", EAGER_MAX.to_string()),
+            ("unexpected_max_bytes", CREDIT_BYTES.to_string()),
+        ];
+        FabricDescription {
+            name: "tcp".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            details: details.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+        }
+    }
+
+    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        self.engine.supervision.set_priority(priority)
+    }
+
+    #[inline]
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        self.clock.quality()
+    }
+
+    fn open_context(
+        &mut self,
+        number: u32,
+        _members: &[usize],
+        _me: usize,
+        _offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        self.engine.check()?;
+        Ok(ContextPlace(number))
+    }
+
+    fn close_context(&mut self, _place: ContextPlace) -> Result<()> {
+        self.engine.check()
+    }
+
+    #[inline]
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        self.engine.post_send(to, context, tag, data, completion)
+    }
+
+    #[inline]
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        self.engine.post_receive(selector, room)
+    }
+
+    #[inline]
+    fn is_done(&self, request: Request) -> bool {
+        self.engine.is_done(request)
+    }
+
+    #[inline]
+    fn envelope(&self, request: Request) -> Envelope {
+        self.engine.envelope(request)
+    }
+
+    #[inline]
+    fn end(&mut self, request: Request) -> Envelope {
+        self.engine.end(request)
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        self.engine.cancel_receive(request)
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.engine.probe(&selector)
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        self.engine.claim(&selector, context, tag)
+    }
+
+    fn progress(&mut self) -> Result<()> {
+        self.engine.poll_all().map(drop)
+    }
+
+    #[inline]
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        self.engine.wait_any(requests)
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        let mut backoff = Backoff::default();
+        loop {
+            self.engine.check()?;
+            let before = self.engine.activity();
+            if done(self) {
+                return Ok(());
+            }
+            self.engine.poll_all()?;
+            // What `done` has moved itself counts as well: it may not have seen that it was what it waits for.
+            if self.engine.activity() != before {
+                backoff.reset();
+            } else if backoff.next(self.engine.spins) == Pause::Sleep {
+                self.engine.sleep()?;
+            }
+        }
+    }
+
+    fn send_window(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        let mut requests = std::mem::take(&mut self.window);
+        for _ in 0..count {
+            // SAFETY: `data` is borrowed until all requests are done or the call has failed for good.
+            let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
+            requests.push(self.engine.queue_send(to, context, tag, data, Completion::Local)?);
+        }
+        // All frames were put together before the first is written, so that short messages share system calls.
+        self.engine.write_to(to)?;
+        self.end_window(&mut requests)?;
+        self.window = requests;
+        Ok(())
+    }
+
+    fn receive_window(
+        &mut self,
+        selector: Selector,
+        buffer: &mut [u8],
+        count: usize,
+    ) -> Result<Option<Envelope>> {
+        let mut requests = std::mem::take(&mut self.window);
+        for _ in 0..count {
+            // SAFETY: `buffer` is borrowed until all requests are done or the call has failed for good. It may end up
+            // with any of the messages.
+            let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
+            requests.push(self.engine.post_receive(selector, room)?);
+        }
+        let cut = self.end_window(&mut requests)?;
+        self.window = requests;
+        Ok(cut)
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        self.engine.leave()
+    }
+
+    #[inline]
+    fn any_has_left(&self) -> bool {
+        self.engine.any_has_left()
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        self.engine.is_hopeless(request)
+    }
+
+    fn none_will_send(&self, selector: Selector) -> bool {
+        self.engine.none_will_send(&selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        self.engine.give_up_on(request)
+    }
+
+    fn finish(mut self, outcome: Result<()>) -> i32 {
+        let outcome = outcome.and_then(|()| self.engine.finish());
+        self.engine.close(outcome)
+    }
+}

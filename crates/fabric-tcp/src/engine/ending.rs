@@ -1,0 +1,143 @@
+//! Ranks that leave: what can never end without them, and the end of this rank's own part.
+
+use contract::{Error, Request, Result, Selector};
+
+use super::operation::Operation;
+use super::{Connection, Engine};
+use crate::frame::{Header, Kind};
+
+impl Engine {
+    /// Tells all others that this rank starts no messages of its own any more and takes none. What it has sent stands
+    /// before that in the streams.
+    pub(crate) fn leave(&mut self) -> Result<()> {
+        self.check()?;
+        if !self.has_left {
+            self.has_left = true;
+            self.tell_all(Kind::Leaving)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn any_has_left(&self) -> bool {
+        self.has_left || self.others_left > 0
+    }
+
+    fn tell_all(&mut self, kind: Kind) -> Result<()> {
+        for rank in 0..self.size() {
+            if let Some(peer) = &mut self.peers[rank] {
+                peer.queue(Header::new(kind), None);
+                self.write_to(rank)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a rank can be waited for no more. One that has only left still takes part in what all do together, and
+    /// a rank that has left itself waits for nothing else.
+    fn is_gone(&self, rank: usize) -> bool {
+        let gone = |peer: &Connection| peer.goodbye || peer.has_left && !self.has_left;
+        self.peers[rank].as_ref().is_some_and(gone)
+    }
+
+    /// Whether all ranks that could send what `selector` accepts have left.
+    pub(crate) fn none_will_send(&self, selector: &Selector) -> bool {
+        match selector.source {
+            Some(source) => self.is_gone(source as usize),
+            None => {
+                self.size() > 1
+                    && (0..self.size()).all(|rank| rank == self.rank || self.is_gone(rank))
+            }
+        }
+    }
+
+    /// Whether a request can never end, because the ranks that it needs have left.
+    pub(crate) fn is_hopeless(&self, request: Request) -> bool {
+        match self.operations.get(request) {
+            Operation::Send(send) => {
+                let writes = self.peers[send.to].as_ref().is_some_and(Connection::has_outgoing);
+                !send.done && self.is_gone(send.to) && !writes
+            }
+            Operation::Receive(receive) => {
+                receive.envelope.is_none() && self.none_will_send(&receive.selector)
+            }
+        }
+    }
+
+    /// Whether a request waits for a call of this very rank, which cannot come while it waits.
+    fn waits_for_itself(&self, request: Request) -> bool {
+        match self.operations.get(request) {
+            Operation::Send(send) => !send.done && send.to == self.rank,
+            Operation::Receive(receive) => {
+                let from_itself = match receive.selector.source {
+                    Some(source) => source as usize == self.rank,
+                    None => self.size() == 1,
+                };
+                receive.envelope.is_none() && from_itself
+            }
+        }
+    }
+
+    /// The error of a wait for requests of which none can end; `None` while one can.
+    pub(super) fn why_none_can_end(&self, requests: &[Request]) -> Option<Error> {
+        let cannot_end = |&one: &Request| self.is_hopeless(one) || self.waits_for_itself(one);
+        let first = *requests.first()?;
+        requests.iter().all(cannot_end).then(|| self.describe_hopeless(first))
+    }
+
+    /// The error of a request that is hopeless, which every call returns from now on.
+    pub(crate) fn give_up_on(&mut self, request: Request) -> Error {
+        let error = self.describe_hopeless(request);
+        self.fail(error)
+    }
+
+    fn describe_hopeless(&self, request: Request) -> Error {
+        let me = self.rank;
+        match self.operations.get(request) {
+            Operation::Send(send) if send.to == me => Error::Deadlock {
+                explanation: format!(
+                    "rank {me} waits until it receives a message of {} bytes to itself",
+                    send.envelope.bytes
+                ),
+            },
+            Operation::Send(send) => Error::RankDied {
+                rank: send.to,
+                how: "its program ended before it received a message that was sent to it".into(),
+            },
+            Operation::Receive(receive) => match receive.selector.source {
+                Some(source) if source as usize != me => Error::RankDied {
+                    rank: source as usize,
+                    how: "its program ended before it sent a message that is waited for".into(),
+                },
+                None if self.size() > 1 => Error::Deadlock {
+                    explanation: format!(
+                        "rank {me} waits for a message from any rank, and all others have ended"
+                    ),
+                },
+                _ => Error::Deadlock {
+                    explanation: format!("rank {me} waits for a message of its own"),
+                },
+            },
+        }
+    }
+
+    /// Completes what is under way, says goodbye, and waits for everybody's. Nobody closes a connection before, for
+    /// what is on its way would be lost with it.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.leave()?;
+        let takes_none = |engine: &Engine, send: Request| match engine.operations.get(send) {
+            Operation::Send(send) => engine.peers[send.to]
+                .as_ref()
+                .is_none_or(|peer| (peer.goodbye || peer.has_left) && !peer.has_outgoing()),
+            Operation::Receive(_) => true,
+        };
+        let all_sent = |engine: &Engine| {
+            engine.operations.pending_sends().all(|send| takes_none(engine, send))
+        };
+        self.wait_while_possible(None, all_sent, |_| None)?;
+        self.tell_all(Kind::Goodbye)?;
+        let through = |engine: &Engine| {
+            engine.peers.iter().flatten().all(|peer| peer.goodbye && !peer.has_outgoing())
+        };
+        self.wait_while_possible(None, through, |_| None)
+    }
+}

@@ -1,0 +1,53 @@
+//! A rank that the launcher of `fabric-shm` has started: all that this crate uses of that fabric's ranks.
+
+use contract::{Endpoint, Error, Priority, PriorityGranted, Process, Rank, Result};
+use fabric_shm::ShmEndpoint;
+use hosts::Settled;
+
+/// A rank of a run over shared memory, of which only the launcher and its supervision are used.
+pub(crate) struct Launched(Process<ShmEndpoint>);
+
+impl Launched {
+    pub(crate) fn new(endpoint: ShmEndpoint) -> Self {
+        Launched(Process::new(endpoint))
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        Endpoint::rank(self.0.endpoint())
+    }
+
+    /// Gives every rank the bytes of all, in the order of the ranks.
+    pub(crate) fn exchange(&mut self, own: &[u8]) -> Result<Vec<u8>> {
+        let mut world = self.0.world();
+        let mut all = vec![0; world.size() * own.len()];
+        world.allgather(own, &mut all)?;
+        Ok(all)
+    }
+
+    /// Why the run was given up, if it was.
+    pub(crate) fn given_up(&self) -> Option<Error> {
+        self.0.endpoint().given_up()
+    }
+
+    /// What the launcher knows of the ranks' processors.
+    pub(crate) fn placement(&self) -> Settled {
+        Settled {
+            processor: self.0.endpoint().processor(),
+            every_rank_has_a_processor: self.0.endpoint().every_rank_has_a_processor(),
+            hosts: 1,
+        }
+    }
+
+    pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        self.0.endpoint_mut().set_priority(priority)
+    }
+
+    pub(crate) fn reporter(&self) -> fabric_shm::Reporter {
+        self.0.endpoint().reporter()
+    }
+
+    /// Tells the launcher how this rank's part ended, and gives the status that the process should exit with.
+    pub(crate) fn finish(self, outcome: Result<()>) -> i32 {
+        self.0.finish(outcome)
+    }
+}

@@ -1,0 +1,71 @@
+//! A library in any program that finds itself a rank of a run over TCP, as an MPI library does.
+//!
+//! The launcher of `fabric-shm` starts the program, with [`job`] as its job. The library joins the run as it does
+//! over shared memory, and asks [`join_from_library`] which fabric carries the messages.
+
+use contract::{Error, Result};
+
+use fabric_shm::ShmEndpoint;
+
+use crate::launched::Launched;
+use crate::{Secret, TcpEndpoint, local};
+
+/// A job of a run over TCP begins with this; the secret follows.
+const MARK: &[u8] = b"cornerstone-tcp-1\n";
+
+/// A rank that a library has found itself to be.
+#[expect(clippy::large_enum_variant, reason = "it is made once and taken apart at once")]
+pub enum Joined {
+    /// Messages go through shared memory.
+    SharedMemory(ShmEndpoint),
+    /// Messages go over TCP.
+    Tcp(TcpEndpoint),
+}
+
+/// The job that tells the ranks of a launch to pass their messages over TCP. All ranks get the same.
+pub fn job(secret: &Secret) -> Vec<u8> {
+    [MARK, secret.as_bytes()].concat()
+}
+
+/// Joins the run over TCP, if its launcher has asked for that with [`job`]; gives the rank over shared memory back
+/// otherwise.
+///
+/// All ranks of the run call it alike, once they are ranks; it returns when they are connected with each other.
+///
+/// # Errors
+/// What failed on the way; the launcher knows of it then.
+pub fn join_from_library(shared_memory: ShmEndpoint) -> Result<Joined> {
+    match secret_in(shared_memory.job()) {
+        None => Ok(Joined::SharedMemory(shared_memory)),
+        Some(Ok(secret)) => local::join_launched(Launched::new(shared_memory), &secret)
+            .map(|rank| Joined::Tcp(rank.into_endpoint())),
+        Some(Err(error)) => {
+            Launched::new(shared_memory).finish(Err(error.clone()));
+            Err(error)
+        }
+    }
+}
+
+/// The secret in a job; none if the run is not one over TCP.
+fn secret_in(job: &[u8]) -> Option<Result<Secret>> {
+    let bytes = job.strip_prefix(MARK)?;
+    let secret = bytes.try_into().map(Secret::from_bytes);
+    Some(secret.map_err(|_| Error::System {
+        what: "joining the run over TCP".into(),
+        reason: format!("the launcher gave a secret of {} bytes", bytes.len()),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_tells_whether_the_run_is_over_tcp_and_its_secret() {
+        let secret = Secret::generate().unwrap();
+        assert_eq!(secret_in(&job(&secret)), Some(Ok(secret.clone())));
+        assert_eq!(secret_in(b""), None);
+        assert_eq!(secret_in(b"cornerstone"), None);
+        assert!(secret_in(&job(&secret)[..30]).unwrap().is_err());
+    }
+}

@@ -1,0 +1,35 @@
+//! A process that is a rank of a program over the contract.
+
+use contract::{Member, Process, Result};
+
+use crate::{Reporter, TcpEndpoint};
+
+/// A process that is one rank of a run over TCP.
+pub struct TcpProcess(Process<TcpEndpoint>);
+
+impl TcpProcess {
+    pub(crate) fn new(process: Process<TcpEndpoint>) -> Self {
+        TcpProcess(process)
+    }
+
+    /// This process as a rank of the context of all ranks.
+    pub fn world(&mut self) -> Member<'_, TcpEndpoint> {
+        self.0.world()
+    }
+
+    /// What hands reports to the process that started the run while a program holds this rank.
+    pub fn reporter(&self) -> Reporter {
+        self.0.endpoint().reporter()
+    }
+
+    /// Its end of the fabric, for another face.
+    pub(crate) fn into_endpoint(self) -> TcpEndpoint {
+        self.0.into_endpoint()
+    }
+
+    /// Ends this rank's part of the run: completes what is still under way, waits until everybody has come here,
+    /// tells of a failure, and gives the status that the process should exit with.
+    pub fn finish(self, outcome: Result<()>) -> i32 {
+        self.0.finish(outcome)
+    }
+}
