@@ -1,13 +1,15 @@
 //! Our message-passing service under the standard ABI of MPI 5: `libmpi_abi.so.1`.
 //!
-//! What MPI's objects are and do is crate `mpi`'s business. Here they get handles, and their calls the arguments and return
-//! codes of C. `abi/mpi5.txt` holds the whole ABI as data, `abi/served.txt` says which function here serves which function
-//! of MPI; from the two come `include/mpi.h`, `src/abi` and `src/bindings`. What nothing serves exists all the same, and
-//! fails when it is called, by name, with MPI_ERR_UNSUPPORTED_OPERATION.
+//! What MPI's objects are and do is crate `mpi`'s business. Here they get handles, and their calls the
+//! arguments and return codes of C. `abi/mpi5.txt` holds the whole ABI as data, `abi/served.txt` says which
+//! function here serves which function of MPI; from the two come `include/mpi.h`, `src/abi` and `src/bindings`.
+//! What nothing serves exists all the same, and fails when it is called, by name, with
+//! MPI_ERR_UNSUPPORTED_OPERATION.
 //!
 //! The rooms, each of which uses only those before it:
 //! * `abi`: constants and handle types;
-//! * `shared`, `handle`: values of the whole process, and tables of objects by handle, of which each room has its own;
+//! * `shared`, `handle`: values of the whole process, and tables of objects by handle, of which each room has
+//!   its own;
 //! * `failure`, `codes`: error codes, the classes behind them, and what they are called;
 //! * `text`, `arguments`: strings and arrays of C;
 //! * `info`, `attribute`, `datatype`, `operation`, `status`, `handler`: objects that need no communication;
@@ -19,9 +21,9 @@
 //!
 //! At most one thread is in the library at a time: thread levels end at MPI_THREAD_SERIALIZED.
 //!
-//! A function that serves one of MPI's is `unsafe` as a whole: what makes it sound is that its caller passes the pointers
-//! that the standard asks for, with as many elements behind each. That is stated here once and not at each of them; an
-//! `unsafe` block in a safe function says what makes it sound where it stands.
+//! A function that serves one of MPI's is `unsafe` as a whole: what makes it sound is that its caller passes
+//! the pointers that the standard asks for, with as many elements behind each. That is stated here once and not
+//! at each of them; an `unsafe` block in a safe function says what makes it sound where it stands.
 #![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
 mod abi;

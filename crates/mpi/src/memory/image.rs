@@ -35,7 +35,8 @@ impl Image {
         let span = span(&of, count);
         let storage = Storage::zeroed((span.end - span.start) as usize);
         let start = storage.start().wrapping_offset(-span.start as isize);
-        // SAFETY: the storage holds the whole span, and lasts as long as the image, which nobody takes the view out of.
+        // SAFETY: the storage holds the whole span, and lasts as long as the image, which nobody takes the view
+        // out of.
         let memory = unsafe { Memory::unchecked(start, count, of) };
         Image { storage, memory }
     }

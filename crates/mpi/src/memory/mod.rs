@@ -1,7 +1,7 @@
 //! Memory that messages are made of: a program's, seen through a datatype, and our own.
 //!
-//! A program promises once, where it makes a [`Memory`], that its memory lasts. Everything that is done with a `Memory`
-//! afterwards is safe.
+//! A program promises once, where it makes a [`Memory`], that its memory lasts. Everything that is done with a
+//! `Memory` afterwards is safe.
 #![allow(unsafe_code)]
 
 mod borrow;

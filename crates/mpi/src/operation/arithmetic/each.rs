@@ -19,8 +19,8 @@ unsafe fn each_in<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
     }
 }
 
-/// How much is combined between two prefetches, and how far ahead they look. One side often lies in another processor's
-/// cache, which the hardware's own prefetcher does not hide.
+/// How much is combined between two prefetches, and how far ahead they look. One side often lies in another
+/// processor's cache, which the hardware's own prefetcher does not hide.
 #[cfg(target_arch = "x86_64")]
 const BLOCK_BYTES: usize = 512;
 #[cfg(target_arch = "x86_64")]
@@ -34,8 +34,8 @@ struct Chunk([u8; CHUNK_BYTES]);
 #[cfg(target_arch = "x86_64")]
 const CHUNK_BYTES: usize = 256;
 
-/// Combines one block, chunk by chunk. The result may take the place of one side: the compiler uses vectors only where it
-/// can see that nothing is read after it was written, which the copies of both chunks show.
+/// Combines one block, chunk by chunk. The result may take the place of one side: the compiler uses vectors
+/// only where it can see that nothing is read after it was written, which the copies of both chunks show.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn block<T: Copy>(

@@ -30,8 +30,8 @@ fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
 }
 
 impl Reduction {
-    /// Calls `with` with this reduction as fabrics take it, who alone may call its function. None, and no call, for elements with gaps and for those that
-    /// are too long for a fabric.
+    /// Calls `with` with this reduction as fabrics take it, who alone may call its function. None, and no call,
+    /// for elements with gaps and for those that are too long for a fabric.
     #[inline]
     pub(crate) fn with_combine<R>(&self, with: impl FnOnce(Combine<'_>) -> R) -> Option<R> {
         let element_bytes = self.of().size().max(1) as usize;
