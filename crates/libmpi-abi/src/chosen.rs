@@ -1,4 +1,4 @@
-//! The fabric that this process communicates over: shared memory, as `cornerstone launch` sets it up.
+//! The fabric that this process communicates over: shared memory or TCP, as `cornerstone launch` says.
 //!
 //! It is one [`Endpoint`] in front of one of several, so that the rest of the library is compiled once. The arm of shared memory is
 //! the hot one.
@@ -12,6 +12,8 @@ use contract::{
     Error, Readable, Request, Result, Selector, Time, Writable,
 };
 use fabric_shm::ShmEndpoint;
+use fabric_tcp::TcpEndpoint;
+use fabric_tcp::library::{Joined, join_from_library};
 
 /// An endpoint of one of the fabrics.
 ///
@@ -19,7 +21,13 @@ use fabric_shm::ShmEndpoint;
 /// owns nothing stands for it ([`Chosen::seen_as`]).
 pub(crate) enum Chosen {
     Shm(NonNull<ShmEndpoint>),
+    Tcp(NonNull<TcpEndpoint>),
 }
+
+/// Calls of it lie apart from the hot path.
+#[cold]
+#[inline(always)]
+fn rare() {}
 
 impl Chosen {
     /// Joins the run that this process was launched for, or makes one of this process alone.
@@ -27,11 +35,13 @@ impl Chosen {
     /// # Errors
     /// Those of joining.
     pub(crate) fn join() -> Result<Self> {
-        let endpoint = match ShmEndpoint::attach_library() {
-            Some(joined) => joined?,
-            None => ShmEndpoint::alone()?,
+        let Some(launched) = ShmEndpoint::attach_library() else {
+            return Ok(Chosen::Shm(owned(ShmEndpoint::alone()?)));
         };
-        Ok(Chosen::Shm(owned(endpoint)))
+        Ok(match join_from_library(launched?)? {
+            Joined::SharedMemory(endpoint) => Chosen::Shm(owned(endpoint)),
+            Joined::Tcp(endpoint) => Chosen::Tcp(owned(endpoint)),
+        })
     }
 
     /// One that owns nothing, for as long as `endpoint` is borrowed.
@@ -60,6 +70,8 @@ impl Drop for Chosen {
         match self {
             // SAFETY: it is not used again; those that own nothing are never dropped.
             Chosen::Shm(endpoint) => drop(unsafe { taken(*endpoint) }),
+            // SAFETY: as above.
+            Chosen::Tcp(endpoint) => drop(unsafe { taken(*endpoint) }),
         }
     }
 }
@@ -73,11 +85,23 @@ macro_rules! with {
                 let $endpoint = unsafe { $endpoint.as_ref() };
                 $body
             }
+            Chosen::Tcp($endpoint) => {
+                rare();
+                // SAFETY: as above.
+                let $endpoint = unsafe { $endpoint.as_ref() };
+                $body
+            }
         }
     };
     ($chosen:expr, mut $endpoint:ident => $body:expr) => {
         match $chosen {
             Chosen::Shm($endpoint) => {
+                // SAFETY: as above.
+                let $endpoint = unsafe { $endpoint.as_mut() };
+                $body
+            }
+            Chosen::Tcp($endpoint) => {
+                rare();
                 // SAFETY: as above.
                 let $endpoint = unsafe { $endpoint.as_mut() };
                 $body
@@ -205,8 +229,13 @@ unsafe impl Endpoint for Chosen {
             Chosen::Shm(endpoint) => {
                 // SAFETY: as in `with`.
                 let endpoint = unsafe { endpoint.as_mut() };
-                endpoint
-                    .wait_until(&mut |endpoint| done(&mut Chosen::seen_as(endpoint, Chosen::Shm)))
+                endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Shm)))
+            }
+            Chosen::Tcp(endpoint) => {
+                rare();
+                // SAFETY: as in `with`.
+                let endpoint = unsafe { endpoint.as_mut() };
+                endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Tcp)))
             }
         }
     }
@@ -237,8 +266,16 @@ unsafe impl Endpoint for Chosen {
             Chosen::Shm(endpoint) => {
                 // SAFETY: as in `with`.
                 let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.collective(place, call, &mut |endpoint| {
-                    idle(&mut Chosen::seen_as(endpoint, Chosen::Shm));
+                endpoint.collective(place, call, &mut |one| {
+                    idle(&mut Chosen::seen_as(one, Chosen::Shm));
+                })
+            }
+            Chosen::Tcp(endpoint) => {
+                rare();
+                // SAFETY: as in `with`.
+                let endpoint = unsafe { endpoint.as_mut() };
+                endpoint.collective(place, call, &mut |one| {
+                    idle(&mut Chosen::seen_as(one, Chosen::Tcp));
                 })
             }
         }
@@ -291,6 +328,8 @@ unsafe impl Endpoint for Chosen {
         match *this {
             // SAFETY: this is the last use of the pointer.
             Chosen::Shm(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+            // SAFETY: as above.
+            Chosen::Tcp(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
         }
     }
 }
