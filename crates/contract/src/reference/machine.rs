@@ -50,8 +50,8 @@ enum Waiting {
     Nothing,
     /// One of these operations.
     Operations(Vec<Request>),
-    /// Any change.
-    Change,
+    /// Any change beyond so many.
+    Change(u64),
 }
 
 struct Message {
@@ -189,7 +189,7 @@ impl Machine {
                 own.waits_for = Waiting::Nothing;
                 return Ok(own.changes);
             }
-            own.waits_for = Waiting::Change;
+            own.waits_for = Waiting::Change(seen);
             state = self.sleep(state, rank);
         }
     }
@@ -217,7 +217,8 @@ impl Machine {
         self.lock().ranks[rank].operations.envelope(request)
     }
 
-    pub(super) fn take(&self, rank: usize, request: Request) -> Ended {
+    /// What an operation came to, if it has ended; it is forgotten.
+    pub(super) fn take(&self, rank: usize, request: Request) -> Option<Ended> {
         self.lock().ranks[rank].operations.take(request)
     }
 
@@ -339,7 +340,7 @@ impl RankState {
         let stuck = match &self.waits_for {
             Waiting::Nothing => false,
             Waiting::Operations(all) => !all.iter().any(|&one| self.operations.has_ended(one)),
-            Waiting::Change => true,
+            Waiting::Change(seen) => self.changes == *seen,
         };
         self.over || stuck
     }
@@ -348,7 +349,7 @@ impl RankState {
         match &self.waits_for {
             _ if self.over => "has ended".into(),
             Waiting::Nothing => "runs".into(),
-            Waiting::Change => "waits for anything to happen".into(),
+            Waiting::Change(_) => "waits for anything to happen".into(),
             Waiting::Operations(all) => {
                 let words: Vec<String> =
                     all.iter().map(|&one| self.operations.get(one).to_string()).collect();

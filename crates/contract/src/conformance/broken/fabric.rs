@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 use super::Fault;
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Completed, Error, Posted, Progress, Rank, Reduction, Result, SharedLine,
-    Source, Status, Tag, TagSelector, Time, TimeSpan, Work, WorkKind,
+    Buffer, ClockQuality, Completed, Context, Error, Posted, Progress, Rank, Reduction, Result,
+    SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan, Work, WorkKind,
 };
 
 pub(super) struct Broken<'a> {
@@ -196,6 +196,26 @@ impl Rank for Broken<'_> {
 
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         if self.has(Fault::PrivateLine) { Some(&self.line) } else { self.inner.shared_line() }
+    }
+
+    fn split(&mut self, colour: Option<u32>, key: i64) -> Result<Option<Context>> {
+        let key = if self.has(Fault::SplitsWithoutKeys) { 0 } else { key };
+        match self.fault {
+            Fault::SplitsWithoutColours => self.inner.split(colour.map(|_| 0), key),
+            Fault::GivesEverybodyAContext => self.inner.split(colour.or(Some(0)), key),
+            _ => self.inner.split(colour, key),
+        }
+    }
+
+    fn within<'b>(&'b mut self, context: &Context) -> Box<dyn Rank + 'b> {
+        match self.fault {
+            Fault::StaysInTheWorld => Box::new(Broken::new(&mut *self.inner, Fault::None)),
+            _ => self.inner.within(context),
+        }
+    }
+
+    fn close(&mut self, context: Context) -> Result<()> {
+        self.inner.close(context)
     }
 
     fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {
