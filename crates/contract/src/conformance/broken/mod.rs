@@ -3,6 +3,7 @@
 mod contexts;
 mod endpoint;
 mod fabric;
+mod rank;
 
 use super::{Case, cases, find};
 use crate::{Rank, Reduction, Result, reference};
