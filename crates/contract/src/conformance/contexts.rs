@@ -188,10 +188,10 @@ fn posted_in_two(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Every collective, with lengths below and above what goes in one step.
+/// Every collective, of a length that is one message and of one that may be several.
 fn every_collective(rank: &mut dyn Rank, key: u64) -> Result<()> {
     let (me, size) = (rank.rank() as u64, rank.size());
-    for bytes in [8, 20_000] {
+    for bytes in [8, 3000] {
         let of = |member: u64| mix(&[key, member, bytes as u64]);
         let own = contents(of(me), bytes);
         rank.barrier()?;
@@ -236,7 +236,7 @@ fn collectives_of_parts(machine: &mut dyn Rank) -> Result<()> {
     let colour = machine.rank() as u64 % 2;
     let context = machine.split(Some(colour as u32), 0)?;
     let context = context.ok_or_else(|| Error::Program("no context".into()))?;
-    for round in 0..2 + 3 * colour {
+    for round in 0..1 + 2 * colour {
         every_collective(&mut *machine.within(&context), mix(&[colour, round]) % 1000)?;
     }
     every_collective(machine, 5)
@@ -273,25 +273,31 @@ fn nested(machine: &mut dyn Rank) -> Result<()> {
     let members = members.into_iter().skip(place % 2).step_by(2).collect::<Vec<usize>>();
     expect_members(machine, &inner, &members)?;
     every_collective(&mut *machine.within(&inner), 3)?;
-    every_collective(&mut *machine.within(&outer), 4)?;
+    machine.within(&outer).barrier()?;
     machine.within(&outer).close(inner)?;
     machine.close(outer)?;
-    every_collective(machine, 5)
+    machine.barrier()
 }
 
 fn again_and_again(machine: &mut dyn Rank) -> Result<()> {
     let mut kept = Vec::new();
-    for round in 0..20 {
+    let gather = |within: &mut dyn Rank| {
+        let own = within.rank() as u8;
+        let mut all = vec![0; within.size()];
+        within.allgather(&[own], &mut all)?;
+        expect("the ranks of a context", (0..all.len() as u8).collect(), all)
+    };
+    for round in 0..12 {
         let context = copy_of_all(machine)?;
-        every_collective(&mut *machine.within(&context), round)?;
+        gather(&mut *machine.within(&context))?;
         if round % 3 == 0 {
             kept.push(context);
         } else {
             machine.close(context)?;
         }
     }
-    for (round, context) in kept.iter().enumerate() {
-        every_collective(&mut *machine.within(context), round as u64)?;
+    for context in &kept {
+        gather(&mut *machine.within(context))?;
     }
     kept.into_iter().rev().try_for_each(|context| machine.close(context))
 }
@@ -313,7 +319,7 @@ fn beyond_the_last(machine: &mut dyn Rank) -> Result<()> {
 fn many_numbers(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let mut contexts = Vec::new();
-    for _ in 0..40 {
+    for _ in 0..24 {
         contexts.push(copy_of_all(machine)?);
     }
     let to = (rank + 1) % size;
