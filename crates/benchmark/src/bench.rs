@@ -36,7 +36,7 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Of a step by itself: the only one of its job, with all its time.
+    /// A bench for a step that is the only one of its job and has all the job's time.
     pub(crate) fn new<'a>(
         rank: &'a mut dyn Rank,
         definition: Definition,
@@ -63,12 +63,13 @@ impl Bench<'_> {
         }
     }
 
-    /// Whether this is one of several repetitions.
+    /// Whether the measurement is made in several repetitions.
     pub(crate) fn is_repeated(&self) -> bool {
         self.definition.repeatable && self.settings.repetitions > 1
     }
 
-    /// Why this cannot run on this fabric or where the ranks are, if it cannot. The same on every rank.
+    /// Returns why the step cannot run on this fabric or where its ranks are, or `None` if it can. The answer is the
+    /// same on every rank.
     pub(crate) fn misplaced(&mut self) -> Result<Option<String>> {
         if self.definition.program.needs_shared_line && self.rank.shared_line().is_none() {
             return Ok(Some("there is no memory here that all ranks see".into()));
@@ -83,7 +84,8 @@ impl Bench<'_> {
         Ok((!together).then(|| apart.into()))
     }
 
-    /// The processor that each rank is bound to, if it is. All ranks call it alike.
+    /// Returns the processor that each rank is bound to, or `None` for a rank that is not bound. Collective: all ranks
+    /// must call it.
     pub(crate) fn processors(&mut self) -> Result<Vec<Option<u64>>> {
         let mine = self.rank.processor().map_or(u64::MAX, |processor| processor as u64);
         let mut all = vec![0; self.shape.ranks * size_of::<u64>()];
@@ -93,7 +95,7 @@ impl Bench<'_> {
         Ok(processors.map(|processor| (processor != u64::MAX).then_some(processor)).collect())
     }
 
-    /// The number that the step has under this name.
+    /// Returns the step's parameter `name`, which must be a number.
     pub(crate) fn number(&self, name: &str) -> Result<usize> {
         match self.step.parameters.get(name) {
             Some(ParameterValue::Number(number)) => Ok(*number as usize),
@@ -101,20 +103,20 @@ impl Bench<'_> {
         }
     }
 
-    /// The error of a step whose parameter of this name means nothing here.
+    /// The error for a step whose parameter `name` is missing or unknown.
     pub(crate) fn unknown(&self, name: &str) -> Error {
         let found = self.step.parameters.get(name).map_or("nothing".into(), ToString::to_string);
         Error::Program(format!("the parameter {name} is {found}, which this build does not know"))
     }
 
-    /// Makes the measurement by the timed loop and tells its metrics.
+    /// Makes the measurement by the timed loop, and reports its metrics.
     pub(crate) fn timed(&mut self) -> Result<()> {
         let program = self.definition.program;
         let outcome = self.sampled(program)?;
         self.report(program, outcome, Parameters::new())
     }
 
-    /// Times the program and checks its data; rank 0 gets the outcome.
+    /// Times the program and checks its data. Rank 0 gets the outcome.
     pub(crate) fn sampled(&mut self, program: Program) -> Result<Option<Outcome>> {
         let blocks = (program.blocks)(&self.shape);
         let seed = self.settings.seed;
@@ -131,8 +133,8 @@ impl Bench<'_> {
         Ok(outcome)
     }
 
-    /// What handing a cache line over takes, in microseconds, where this is one of several repetitions and the ranks can
-    /// tell. All ranks call it alike; rank 0 gets the answer.
+    /// Measures the hand-over of a cache line, in microseconds, if this is one of several repetitions and every rank
+    /// has a processor. Collective; rank 0 gets the time.
     fn line_beside_us(&mut self) -> Result<Option<f64>> {
         let rank = &*self.rank;
         let apart = rank.every_rank_has_a_processor() && rank.shared_line().is_some();
@@ -143,9 +145,9 @@ impl Bench<'_> {
         line_us(self.rank)
     }
 
-    /// Sets the line that all ranks see to zero, between two barriers: nobody still looks at what the measurement before
-    /// left there, and nobody looks yet for what the next one puts there. Nor does anybody send before everybody has
-    /// its buffers, or the first samples would wait for page faults.
+    /// Sets the shared line to zero between two barriers. The first barrier lets every rank finish reading what the
+    /// previous measurement left there; the second keeps every rank from reading before the line is zero. The barriers
+    /// also keep a rank from sending before all have their buffers, or the first samples would wait for page faults.
     pub(crate) fn clear_shared_line(&mut self) -> Result<()> {
         self.rank.barrier()?;
         if self.shape.me == 0
@@ -156,7 +158,7 @@ impl Bench<'_> {
         self.rank.barrier()
     }
 
-    /// Times `event`; rank 0 gets the outcome.
+    /// Times `event`. Rank 0 gets the outcome.
     pub(crate) fn measure<E>(
         &mut self,
         timing: Timing,
@@ -175,8 +177,8 @@ impl Bench<'_> {
         timed_loop::measure(self.rank, &plan, event, &mut progress)
     }
 
-    /// Tells the metrics of an outcome, at the rank that has it; `more` says how it had to be made, where that is not
-    /// as planned.
+    /// Reports the metrics of an outcome, at the rank that has one. `more` says how it had to be made, where that
+    /// differs from the plan.
     pub(crate) fn report(
         &mut self,
         program: Program,

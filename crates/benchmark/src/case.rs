@@ -5,7 +5,7 @@ use contract::record::Parameters;
 use crate::settings::Settings;
 use crate::sizes::Sizes;
 
-/// What a benchmark may look at to say which measurements it makes.
+/// What a benchmark may use to decide which measurements it makes.
 pub(crate) struct Scope<'a> {
     /// The number of ranks.
     pub(crate) ranks: usize,
@@ -24,15 +24,16 @@ pub(crate) struct Case {
     pub(crate) size_bytes: u64,
 }
 
-/// The parameter by which a measurement says how it had to be made, where that is not as planned.
+/// The parameter that says how a measurement had to be made, where that differs from the plan.
 pub(crate) const METHOD: &str = "method";
 
-/// No sizes and no parameters: one measurement.
+/// One measurement without sizes and parameters.
 pub(crate) fn once(_: &Scope) -> Vec<Case> {
     vec![Case::default()]
 }
 
-/// Sparse but telling: empty, short, around the usual changes of protocol, and up to what leaves the caches.
+/// The message sizes if the user gives none: empty, short, around the usual changes of protocol, and up to more than
+/// caches hold.
 pub(crate) const MESSAGE_SIZES: [u64; 12] =
     [0, 1, 8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
@@ -41,7 +42,8 @@ pub(crate) fn each_size(scope: &Scope) -> Vec<Case> {
     sized(scope, &MESSAGE_SIZES)
 }
 
-/// A measurement for each size of a rank's block; unasked, none for which the blocks of all ranks fill over 16 MiB.
+/// A measurement for each size of a rank's block. If the user gives no sizes, those are left out at which the blocks
+/// of all ranks together exceed 16 MiB.
 pub(crate) fn each_block_size(scope: &Scope) -> Vec<Case> {
     let fits = |size: &u64| *size * scope.ranks as u64 <= 16 << 20;
     let sizes: Vec<u64> = MESSAGE_SIZES.into_iter().filter(fits).collect();

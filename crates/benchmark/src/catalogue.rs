@@ -11,7 +11,7 @@ use crate::programs::ALL;
 pub struct UnknownBenchmark {
     /// The name.
     pub name: String,
-    /// The benchmark or group that reads most like it, if any does.
+    /// The most similar name, if one is similar.
     pub nearest: Option<&'static str>,
 }
 
@@ -20,8 +20,8 @@ pub fn catalogue() -> &'static [Benchmark] {
     ALL
 }
 
-/// The benchmarks with these names, of these groups or of the papers with these names, in the catalogue's order; if no
-/// name is given all but those with a period.
+/// Returns the benchmarks that have these names, belong to these groups or come from the papers with these names, in
+/// the catalogue's order. Without names it returns all but the real-time ones, which must be asked for.
 ///
 /// # Errors
 /// The first name that is none of these.
@@ -43,12 +43,12 @@ pub fn find(name: &str) -> Option<&'static Benchmark> {
     catalogue().iter().find(|benchmark| benchmark.name == name)
 }
 
-/// What bounds the benchmark with this name; nothing where no benchmark has it.
+/// What bounds the benchmark with this name; [`BoundRule::None`] if no benchmark has the name.
 pub fn bound_rule(name: &str) -> BoundRule {
     find(name).map_or(BoundRule::None, |benchmark| benchmark.bound)
 }
 
-/// Below this similarity a suggestion would only puzzle.
+/// Names less similar than this are not suggested.
 const SIMILAR: f64 = 0.7;
 
 fn nearest(name: &str) -> Option<&'static str> {

@@ -1,20 +1,20 @@
-//! What blocks hold, so that a wrong byte is found.
+//! The contents of blocks, chosen so that a wrong byte is detected.
 
 use contract::{Error, Result};
 
-/// A stretch of one pseudorandom sequence, so that a block from elsewhere, or shifted, is seen at once.
+/// A stretch of one pseudorandom sequence. A block of another rank, or a shifted one, differs from it at once.
 #[derive(Clone, Copy)]
 struct Contents {
     begin: u64,
 }
 
 impl Contents {
-    /// What block `block` of rank `rank` holds.
+    /// The contents of block `block` of rank `rank`.
     fn new(seed: u64, rank: usize, block: usize) -> Self {
         Contents { begin: mix(mix(mix(seed) ^ rank as u64) ^ block as u64) }
     }
 
-    /// Writes what stands from byte `8 words` on.
+    /// Writes the contents from byte `8 * words` on.
     fn write(self, bytes: &mut [u8], words: usize) {
         let first = self.begin.wrapping_add(words as u64);
         let (whole, rest) = bytes.as_chunks_mut::<8>();
@@ -26,12 +26,13 @@ impl Contents {
     }
 }
 
-/// Writes what block `block` of rank `rank` holds.
+/// Writes the contents of block `block` of rank `rank`.
 pub(crate) fn fill(bytes: &mut [u8], seed: u64, rank: usize, block: usize) {
     Contents::new(seed, rank, block).write(bytes, 0);
 }
 
-/// Checks that `found`, called `what` at rank `me`, begins as the block of `origin` does: its rank and its number there.
+/// Checks that `found` holds the beginning of the block of `origin` (a rank and the number of its block). The error
+/// calls it `what` at rank `me`.
 ///
 /// # Errors
 /// [`Error::Program`] names the first wrong byte.
@@ -52,9 +53,9 @@ pub(crate) fn check_block(
     }
 }
 
-/// The place of the first byte that is not what block `block` of rank `rank` holds, and what stands there.
+/// The index of the first byte that differs from block `block` of rank `rank`, and the byte that was expected.
 fn first_wrong(found: &[u8], seed: u64, rank: usize, block: usize) -> Option<(usize, u8)> {
-    // Piece by piece, as a second buffer of the size of a message may not fit the memory.
+    // The check goes piece by piece: a second buffer of the size of a message may not fit the memory.
     const PIECE: usize = 64 << 10;
     let contents = Contents::new(seed, rank, block);
     let mut expected = vec![0; PIECE.min(found.len())];

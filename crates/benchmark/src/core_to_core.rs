@@ -1,14 +1,15 @@
-//! Handing one cache line from a core to another: what a limit is measured by, and what is timed beside repetitions.
+//! Handing one cache line from a core to another. The benchmark `hand-over` measures it as a limit, and repetitions
+//! time it beside themselves.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use analysis::statistics::Sample;
 use contract::{Rank, Result, Source, Tag, TagSelector};
 
-/// For the probes of [`wait_for`]: no message with it is ever sent.
+/// The tag that [`wait_for`] probes for. No message has it.
 const PROBED: TagSelector = TagSelector::Is(Tag::new(0));
 
-/// Loads of the word between two checks that the other rank is alive: many hand-overs long, and soon over.
+/// Polls between two liveness checks: many hand-overs long, and still a short time.
 const LOADS: usize = 1 << 16;
 
 /// Sets the first word of the shared line to `value`.
@@ -21,9 +22,9 @@ pub(crate) fn put(rank: &dyn Rank, value: u64) {
 
 /// Waits until the first word of the shared line is `value`.
 ///
-/// The loop pauses between loads. Without the pause the processor has many loads of the line under way when the other
-/// core takes it, and has to undo them all; the hand-over would be measured too long, and a floor that high would flatter
-/// every message (docs/measurements.md).
+/// The loop pauses between polls. Without the pause the processor has many loads of the line under way when the other
+/// core takes it, and must undo them all. The limit would come out too high, and every message would look better than
+/// it is. See docs/measurements.md#polling-without-a-pause.
 pub(crate) fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
     while let Some(line) = rank.shared_line() {
         let word = line.word(0);
@@ -31,7 +32,7 @@ pub(crate) fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
         if (0..LOADS).any(|_| is_there(word, value)) {
             break;
         }
-        // A probe fails if the other rank is dead.
+        // The probe is the liveness check: it fails if the other rank is dead.
         rank.probe(Source::Any, PROBED)?;
     }
     Ok(())
@@ -45,13 +46,13 @@ fn is_there(word: &AtomicU64, value: u64) -> bool {
     found
 }
 
-/// Round trips between two readings of the clock, and how often that is timed: short beside the measurement that it
-/// stands beside.
+/// Round trips between two readings of the clock, and the number of such batches. All of them are short beside a
+/// measurement.
 const ROUNDS: usize = 16;
 const BATCHES: usize = 15;
 
-/// What handing a cache line from rank 0 to rank 1 takes, in microseconds. All ranks call it alike, with the shared line
-/// cleared; rank 0 gets the answer.
+/// Measures the hand-over of a cache line from rank 0 to rank 1, in microseconds. Collective; the shared line must be
+/// zero. Rank 0 gets the time.
 pub(crate) fn line_us(rank: &mut dyn Rank) -> Result<Option<f64>> {
     let mut batches_us = Vec::with_capacity(BATCHES);
     for batch in 0..BATCHES {

@@ -14,7 +14,7 @@ pub(crate) struct Blocks {
     pub(crate) send: usize,
     /// To receive into.
     pub(crate) receive: usize,
-    /// As many buffers of one block each to post sends from, and as many to post receives into.
+    /// The number of buffers, of one block each, to post sends from, and of buffers to post receives into.
     pub(crate) posted: usize,
 }
 
@@ -23,9 +23,11 @@ pub(crate) struct Blocks {
 pub(crate) enum Received {
     /// Nothing that could be checked.
     Nothing,
-    /// For each block the rank whose block it is, and which one of its send buffer.
+    /// Blocks of other ranks. The function gives for each block the rank that sent it, and the block's number in that
+    /// rank's send buffer.
     Blocks(fn(&Shape, usize) -> (usize, usize)),
-    /// As `Blocks`, but ranks send from the receive buffer itself: the blocks that are this rank's own are given.
+    /// As `Blocks`, but ranks send from the receive buffer itself, so this rank's own blocks are there from the
+    /// beginning.
     InPlace(fn(&Shape, usize) -> (usize, usize)),
     /// The sum of the first block of every rank, as double-precision numbers.
     Sum,
@@ -45,7 +47,7 @@ pub(crate) struct Data {
     pub(crate) receive: Buffer,
     /// Buffers to post sends from, which hold what `send` holds; every event takes and returns them.
     pub(crate) outgoing: VecDeque<Buffer>,
-    /// Buffers to post receives into; what is to be in `receive` is to be in them.
+    /// Buffers to post receives into. They must hold afterwards what `receive` must hold.
     pub(crate) incoming: VecDeque<Buffer>,
     /// Room for the handles of posted receives and sends; empty between events.
     pub(crate) posted: VecDeque<(Posted, Posted)>,
@@ -53,7 +55,7 @@ pub(crate) struct Data {
     pub(crate) counter: u64,
 }
 
-/// What stands in a receive buffer before anything was received.
+/// The bytes of a receive buffer before anything was received.
 const POISON: u8 = 0xA5;
 
 impl Blocks {
@@ -67,7 +69,7 @@ impl Blocks {
 }
 
 impl Data {
-    /// Buffers of the right length, with what is to be sent, and poison where something is to arrive.
+    /// Makes the buffers. Send buffers hold what is sent, receive buffers hold poison.
     pub(crate) fn new(shape: Shape, blocks: Blocks, received: Received, seed: u64) -> Result<Self> {
         let room = |count: usize| {
             let bytes = shape.size.checked_mul(count).ok_or_else(|| Error::OutOfMemory {
@@ -121,7 +123,7 @@ impl Data {
     }
 
     fn check_sum(&self) -> Result<()> {
-        // Each rank adds its number, counted from 1, so many times.
+        // Rank r adds r + 1 times the same number, so the sum is that number times 1 + 2 + ... + ranks.
         let once: f64 = (1..=self.shape.ranks).map(|rank| rank as f64).sum();
         for (index, &found) in self.receive.elements::<f64>().iter().enumerate() {
             let sum = once * addend(0, index);
@@ -154,7 +156,7 @@ fn own_blocks(
     }
 }
 
-/// Small whole numbers, so that their sum is exact in whatever order it is made.
+/// Small whole numbers: their sum is exact in any order of addition.
 fn addend(rank: usize, index: usize) -> f64 {
     ((rank + 1) * (index % 97 + 1)) as f64
 }

@@ -62,7 +62,8 @@ pub enum Group {
     Bandwidths,
     /// Operations in which all ranks take part.
     Collectives,
-    /// Which period a periodic job sustains. A search takes as long as it needs to be sure, so it has to be asked for.
+    /// The period that a periodic job sustains. A search takes as long as it needs to be sure, so it must be asked
+    /// for.
     RealTime,
     /// What one processor does by itself.
     Processor,

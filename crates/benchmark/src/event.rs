@@ -1,9 +1,9 @@
-//! What a launch tells while it runs.
+//! What a launch reports while it runs.
 
 use contract::record::{Measurement, TrialLine};
 use serde::{Deserialize, Serialize};
 
-/// What rank 0 tells while it executes a job.
+/// What rank 0 reports while it executes a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {

@@ -40,7 +40,7 @@ pub fn execute(rank: &mut dyn Rank, job: &Job, sink: Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes the measurement, or one repetition of it; what is kept for the repetitions to come.
+/// Makes the measurement, or one repetition of it. Returns what later repetitions need.
 fn run(mut bench: Bench<'_>, benchmark: &Benchmark, of: usize) -> Result<Option<Earlier>> {
     let (index, mut label) = (bench.index, bench.step.label());
     if bench.is_repeated() {
@@ -68,12 +68,12 @@ fn check_ranks(benchmark: &Benchmark, ranks: usize) -> Result<()> {
     )))
 }
 
-/// Even when the time for all is used up, a measurement gets this long.
+/// The time limit of a measurement even when the time for all is used up.
 const LIMIT_MIN_S: f64 = 0.02;
-/// Most measurements need less than their share of the time left, so one that needs more may take this many shares.
+/// A measurement may take this many shares of the time left, because most need less than one.
 const SHARES: f64 = 4.0;
 
-/// The time limit of the next measurement, where `left` are left to make.
+/// The time limit of the next measurement, if `left` measurements are still to be made.
 fn limit(job: &Job, spent: TimeSpan, left: usize) -> TimeSpan {
     let own_s = job.settings.time_limit_s;
     let limit_s = match job.limit_s {

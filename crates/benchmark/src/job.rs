@@ -1,4 +1,4 @@
-//! Launches: what their ranks execute, in which order.
+//! Launches: what their ranks execute, and in which order.
 
 use contract::record::Parameters;
 use serde::{Deserialize, Serialize};

@@ -24,8 +24,9 @@ pub(crate) struct Definition {
 pub(crate) struct Program {
     /// Who times.
     pub(crate) timing: Timing,
-    /// Whether an event begins only when the one before it is over on every rank that matters, so that the time of
-    /// several in a row is the sum of theirs. A broadcast's root, for one, does not wait for the others.
+    /// Whether an event begins only when the previous one is over on every rank that matters. Only then is the time of
+    /// several events in a row the sum of their times. A broadcast's root, for example, does not wait for the other
+    /// ranks.
     pub(crate) in_a_row: bool,
     /// How many blocks of `size` bytes a rank sends from and receives into.
     pub(crate) blocks: fn(&Shape) -> Blocks,

@@ -28,8 +28,8 @@ pub enum Placement {
     Spread,
     /// All bound to one and the same processor.
     OneProcessor,
-    /// The first half bound to one processor, the second half to another, as the tasks of two nodes. Where ranks cannot
-    /// be put there they stay where they are, and the measurement says where that was.
+    /// The first half bound to one processor, the second half to another, like the tasks of two nodes. Ranks that
+    /// cannot be bound stay where they are, and the measurement says where that was.
     TwoProcessors,
 }
 
@@ -37,8 +37,8 @@ impl RankRule {
     /// Collectives run on at most this many ranks unless asked for more.
     const RANKS_UNASKED_MAX: usize = 16;
 
-    /// The numbers of ranks to run with, where the user asks for `wanted` ones, or for none. Empty if no wanted number
-    /// will do.
+    /// The numbers of ranks to run with, given the numbers that the user wants, if any. Empty if none of them is
+    /// allowed.
     pub fn counts(self, wanted: Option<&[usize]>, processors: usize) -> Vec<usize> {
         let at_least = |least: usize, unasked: usize| match wanted {
             Some(wanted) => wanted.iter().copied().filter(|&count| count >= least).collect(),
@@ -57,7 +57,7 @@ impl RankRule {
         }
     }
 
-    /// Whether `ranks` will do.
+    /// Whether the benchmark runs with `ranks` ranks.
     pub fn allows(self, ranks: usize) -> bool {
         match self {
             RankRule::Exactly(count) => ranks == count,

@@ -1,4 +1,4 @@
-//! From what the timed loop brings home to the record.
+//! Makes records of the outcomes of the timed loop.
 
 use analysis::statistics::{Sample, summarise};
 use contract::record::{Better, Measurement, Parameters, StopReason, Summary, Timing};
@@ -11,7 +11,7 @@ use crate::timed_loop::Outcome;
 
 const PS_PER_US: f64 = 1e6;
 
-/// How events were timed that each are a sample by themselves, from a common `start`, in so many seconds.
+/// The timing of samples of one event each, which all began at a common `start` and took `spent_s` seconds.
 pub(crate) fn single_events(start: &str, spent_s: f64) -> Timing {
     Timing { events_per_sample: 1, clock_share: 0.0, start: start.into(), late_starts: 0, spent_s }
 }
@@ -53,7 +53,7 @@ impl Subject<'_> {
         })
     }
 
-    /// A metric of so many `samples` that is better the lower it is, and was measured as long as was asked for.
+    /// A metric with these `samples`: lower is better, and it was measured as long as the user asked for.
     pub(crate) fn metric(
         &self,
         (metric, unit): (&str, &str),
@@ -82,7 +82,7 @@ impl Subject<'_> {
         })
     }
 
-    /// A metric that is better the higher it is, computed from each sample of another.
+    /// A metric computed from each sample of another. Higher is better.
     pub(crate) fn derived(
         &self,
         from: &Measurement,
@@ -102,7 +102,7 @@ impl Subject<'_> {
         })
     }
 
-    /// What `samples` say.
+    /// The summary of `samples`.
     pub(crate) fn summary(&self, samples: &[f64]) -> Result<Summary> {
         let sample = Sample::new(samples).map_err(|error| {
             Error::Program(format!("{} gave samples that are none: {error}", self.name))

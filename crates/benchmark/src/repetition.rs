@@ -1,8 +1,8 @@
 //! Measurements that are put together from repetitions, each made some time after the one before.
 //!
 //! A hypervisor may move a virtual processor, and from then on a cache line takes longer from one core to the other, for
-//! seconds. A measurement made at one go has seen one such performance state. One made in repetitions, with the line
-//! timed beside each, shows which.
+//! seconds. A measurement that is made at once sees one such performance state. Repetitions see several, and the line
+//! that is timed beside each tells which.
 
 use analysis::statistics::{Sample, is_precise};
 use contract::record::{Parameters, StopReason, Turn as Repetition};
@@ -10,16 +10,16 @@ use contract::record::{Parameters, StopReason, Turn as Repetition};
 use crate::settings::Settings;
 use crate::timed_loop::Outcome;
 
-/// What the repetitions so far have brought.
+/// The samples of the repetitions so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Earlier {
-    /// How they had to be made.
+    /// How they had to be made, where that differs from the plan.
     pub(crate) more: Parameters,
     pub(crate) outcome: Outcome,
 }
 
 impl Earlier {
-    /// These repetitions and a later one, made the same way.
+    /// Adds a later repetition that was made the same way.
     pub(crate) fn and(self, later: Outcome, settings: &Settings) -> Outcome {
         let Outcome { mut samples_ps, mut warm_up_ps, timing: first, mut repetitions, .. } =
             self.outcome;
@@ -44,7 +44,7 @@ impl Earlier {
     }
 }
 
-/// The only repetition of an outcome that was made at one go.
+/// The record of one repetition, with the line's time before and after it.
 pub(crate) fn only(outcome: &Outcome, before_us: Option<f64>, after_us: Option<f64>) -> Repetition {
     Repetition {
         samples: outcome.samples_ps.len() as u64,

@@ -1,35 +1,37 @@
-//! What is asked of a period, and whether its instances show it.
+//! The miss rate that a period must meet, and whether its instances prove it.
 
 use analysis::statistics::{MissRate, miss_rate, trials_needed};
 use contract::TimeSpan;
 
 use super::decision::Verdict;
 
-/// A miss rate, and how sure one wants to be of it.
+/// The largest miss rate of a sustained period, and the confidence with which it must be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Acceptance {
     pub(super) miss_rate: f64,
     pub(super) confidence: f64,
 }
 
-/// Into how many stretches a trial is cut to see whether its misses come in bursts.
+/// The number of stretches into which a trial is cut to detect bursts of misses.
 const BLOCKS: usize = 32;
 
 impl Acceptance {
-    /// The same for the `attempt`-th of several periods of which the first that holds is told, counted from 1. The chances of
-    /// error of all attempts, a half, a sixth, a twelfth ... of the wanted one, together come to no more than that.
+    /// The acceptance for the `attempt`-th of several periods (counted from 1), of which the first that holds is
+    /// reported. The error probabilities of the attempts are a half, a sixth, a twelfth ... of the wanted one, so
+    /// their sum does not exceed it.
     pub(super) fn of_attempt(self, attempt: u32) -> Acceptance {
         let share = f64::from(attempt) * (f64::from(attempt) + 1.0);
         Acceptance { confidence: 1.0 - (1.0 - self.confidence) / share, ..self }
     }
 
-    /// How many instances without a miss show the wanted rate.
+    /// The number of instances without a miss that prove the wanted rate.
     pub(super) fn instances_needed(self) -> u64 {
         trials_needed(self.miss_rate, self.confidence)
     }
 
-    /// The miss rate of instances of `period` that took so long each, in `trials` trials. Whether misses come in bursts is looked
-    /// for in stretches of a trial, where single pauses show, and of all trials, where a mood of the machine does.
+    /// The miss rate of instances of `period` with these responses, in `trials` trials. Bursts of misses are detected
+    /// in stretches of a trial, where single pauses show, and in stretches of all trials together, where a performance
+    /// state of the machine shows.
     pub(super) fn rate(self, responses_ps: &[u64], period: TimeSpan, trials: usize) -> MissRate {
         let missed: Vec<bool> = responses_ps.iter().map(|&ps| ps > period.as_ps()).collect();
         let cut = |blocks| miss_rate(&missed, blocks, self.confidence);
@@ -37,7 +39,8 @@ impl Acceptance {
         if short.clustering >= long.clustering { short } else { long }
     }
 
-    /// What it shows. Too few instances to show the wanted rate sustain a period if none is missed.
+    /// The verdict on a miss rate. If there are too few instances to prove the wanted rate, the period is sustained if
+    /// none of them is missed.
     pub(super) fn verdict(self, rate: &MissRate) -> Verdict {
         let too_few = rate.instances < self.instances_needed();
         match () {
@@ -47,7 +50,7 @@ impl Acceptance {
         }
     }
 
-    /// Whether it is shown that no more than the wanted share is missed.
+    /// Whether the miss rate is proven to be no more than the wanted one.
     pub(super) fn is_proven(self, rate: &MissRate) -> bool {
         rate.max <= self.miss_rate
     }

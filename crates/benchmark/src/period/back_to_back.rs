@@ -1,7 +1,8 @@
-//! How long an instance takes where nothing waits for a period: several ways of a job, back to back and in rounds.
+//! The time of an instance without a period: variants of a job run back to back, in rounds.
 //!
-//! A machine keeps one mood for a while and then another, so two ways that are timed one after the other differ by its moods. In
-//! rounds each way meets all of them, and what a round says of one way beside another is said of one mood.
+//! A machine keeps one performance state for a while and then another, so two variants that are timed one after the
+//! other differ by its states. In rounds each variant meets all of them, and a round compares the variants in one
+//! state.
 
 use std::cell::Cell;
 
@@ -14,23 +15,24 @@ use super::{first_guess, os_isolation};
 use crate::bench::Bench;
 use crate::settings::{RealTime, Settings};
 
-/// The middle one of nine has an interval of 96 % confidence that leaves out the least and the most.
+/// The median of nine has an interval of 96 % confidence that leaves out the smallest and the largest.
 const ROUNDS: usize = 9;
-/// A way's part of a round, as a share of a trial.
+/// The time of one variant in a round, as a share of a trial.
 const SHARE_OF_TRIAL: f64 = 0.1;
-/// What all rounds take at most, as a share of a search.
+/// The longest time of all rounds, as a share of a search.
 const SHARE_OF_SEARCH: f64 = 0.1;
 /// The first instances of a part are not timed: the job fills its buffers.
 const FILLING: u64 = 8;
 const INSTANCES_MIN: u64 = 2 * FILLING;
 const INSTANCES_MAX: u64 = 4096;
 
-/// One rank's part of some instances, done in the way with this number.
+/// One rank's part of some instances, in the variant with this number.
 pub(crate) type Ways<'a> =
     &'a mut dyn FnMut(usize, &mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
 
-/// For each round what an instance took in each of `ways` ways, in microseconds, at rank 0; nothing at the other ranks. All
-/// ranks call it alike. It is the warm-up of the first way, too. One round is told where another says the very same.
+/// Returns for each round the time of an instance in each of `ways` variants, in microseconds, at rank 0; nothing at
+/// the other ranks. Collective. It also serves as the warm-up of the first variant. If a second round equals the
+/// first, one round is returned.
 pub(crate) fn back_to_back(
     bench: &mut Bench<'_>,
     ways: usize,
@@ -70,12 +72,12 @@ pub(crate) fn back_to_back(
     Ok(rounds)
 }
 
-/// Whether there are two rounds that do not differ at all, as in virtual time: others would say the same.
+/// Whether there are two rounds and they are equal, as in virtual time. More rounds would be equal, too.
 fn all_alike(rounds: &[Vec<f64>]) -> bool {
     matches!(rounds, [first, second] if first == second && !first.is_empty())
 }
 
-/// How long [`back_to_back`] takes, in seconds, as far as one can tell before.
+/// Estimates the time of [`back_to_back`] in seconds.
 pub(crate) fn rounds_last_s(settings: &Settings, ways: usize) -> f64 {
     all_s(&settings.real_time, ways)
 }
@@ -86,7 +88,7 @@ fn all_s(settings: &RealTime, ways: usize) -> f64 {
     wanted_s.min(limit_s)
 }
 
-/// How many instances of about `each` a part has.
+/// The number of instances of one variant in a round, if an instance takes about `each`.
 fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
     let part_s = all_s(settings, ways) / (ROUNDS * ways) as f64;
     let instances = match settings.instances {
@@ -96,7 +98,7 @@ fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
     (instances as u64).clamp(INSTANCES_MIN, INSTANCES_MAX)
 }
 
-/// What an instance took once the job was under way; nothing at a rank that is not told.
+/// The time of an instance after the buffers have filled; none at ranks other than 0.
 fn each_us(segment: &TrialSegment) -> Option<f64> {
     let (filling, timed) = segment.responses_ps.split_at_checked(FILLING as usize)?;
     let end = |responses: &[u64]| responses.iter().copied().max();
@@ -131,7 +133,7 @@ mod tests {
         assert_eq!(instances(&short, us(200), 3), 250);
         let counted = RealTime { instances: Some(400), ..plain.clone() };
         assert_eq!(instances(&counted, us(200), 3), 40);
-        // Never so few that the job does not flow.
+        // There are enough instances for the buffers to fill.
         assert_eq!(instances(&plain, us(1_000_000), 3), INSTANCES_MIN);
         assert_eq!(instances(&plain, us(1), 3), INSTANCES_MAX);
     }
@@ -156,7 +158,8 @@ mod tests {
                     overheads,
                     &mut sink,
                 );
-                // An instance takes 30 us in one way and 20 in the other, and on a machine that gets slower a microsecond more
+                // An instance takes 30 us in one variant and 20 in the other, and on a machine that gets slower a
+                // microsecond more
                 // in each segment; the first guess takes five segments of 1, 4, 16, 64 and 256.
                 let mut segments = 0;
                 let found = back_to_back(&mut bench, 2, &mut |way, rank, trial, deadlines| {

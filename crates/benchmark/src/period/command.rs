@@ -1,4 +1,4 @@
-//! What rank 0 commands the others to do next.
+//! Commands of rank 0 to the other ranks.
 
 use contract::{Rank, Result, TimeSpan};
 
@@ -11,19 +11,19 @@ pub(super) enum Command {
 const BYTES: usize = 16;
 
 impl Command {
-    /// Called by rank 0.
+    /// Sends the command. Called by rank 0.
     pub(super) fn send(self, rank: &mut dyn Rank) -> Result<()> {
         rank.broadcast(0, &mut self.to_wire())
     }
 
-    /// Called by every other rank.
+    /// Receives the next command. Called by every other rank.
     pub(super) fn receive(rank: &mut dyn Rank) -> Result<Command> {
         let mut wire = [0; BYTES];
         rank.broadcast(0, &mut wire)?;
         Ok(Command::from_wire(wire))
     }
 
-    /// A leg has an instance at least, and a period that was found is not zero.
+    /// The encoding relies on this: a segment has at least one instance, and a period that was found is not zero.
     fn to_wire(self) -> [u8; BYTES] {
         let (period, instances) = match self {
             Command::Segment { period, instances } => (period, instances),

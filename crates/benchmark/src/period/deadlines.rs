@@ -1,4 +1,4 @@
-//! When each rank ended its part of each instance of a trial, and what kept it from it.
+//! Deadlines: when each rank ended its part of each instance of a trial, and the pauses that kept it from its work.
 
 use contract::record::During;
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
@@ -9,10 +9,11 @@ use super::trial::Trial;
 /// One rank's part of a trial.
 pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
 
-/// What keeps a rank from its work for less is no pause: the system's timers are no more exact, and caches differ.
+/// The shortest pause that is kept. The system's timers are no more exact than this, and caches make computing differ
+/// by as much.
 const PAUSE_MIN: TimeSpan = TimeSpan::from_us(50);
 
-/// The shortest time that the same computing ever took.
+/// The shortest time that the same computation has taken.
 #[derive(Clone, Copy)]
 pub(crate) struct UsualTime(TimeSpan);
 
@@ -22,16 +23,16 @@ impl Default for UsualTime {
     }
 }
 
-/// What one rank notes of a trial: when its part of each instance ended, and what kept it from it. Noting allocates nothing.
+/// What one rank notes of a trial: when its part of each instance ended, and its pauses. Noting allocates nothing.
 pub(crate) struct Deadlines {
     trial: Trial,
     /// For each instance the time from its start to the last end that was noted.
     responses: Buffer,
     worst: Vec<LateEnd>,
     pauses: Vec<Interruption>,
-    /// Since when this rank has had nothing to do.
+    /// The time since which this rank has had nothing to do.
     free: Time,
-    /// When it last polled whether something is to be done, if it did nothing else since.
+    /// The time of the last poll for work, if the rank has done nothing else since.
     polled: Option<Time>,
     /// How much later than its deadline an instance may end.
     allowed: TimeSpan,
@@ -63,7 +64,8 @@ impl Deadlines {
         (self.free, self.polled, self.allowed) = (Time::ZERO, None, TimeSpan::ZERO);
     }
 
-    /// Lets every instance of this trial end so much later than its deadline; its response is what it takes beyond that.
+    /// Allows every instance of this trial to end this much later than its deadline. A response is what an instance
+    /// takes beyond that.
     pub(crate) fn allow(&mut self, later: TimeSpan) {
         self.allowed = later;
     }
@@ -83,7 +85,7 @@ impl Deadlines {
         }
     }
 
-    /// This rank had nothing to do before `due`, and goes on at `now`.
+    /// Notes that this rank had nothing to do before `due`, and went on at `now`. A long time between them is a pause.
     #[inline]
     pub(crate) fn began(&mut self, due: Time, now: Time) {
         let length = now.since(due);
@@ -92,7 +94,7 @@ impl Deadlines {
         }
     }
 
-    /// This rank looks again and again whether something is to be done, and did so at `now`.
+    /// Notes a poll for work at `now`. A long time since the previous poll is a pause.
     #[inline]
     pub(crate) fn polled(&mut self, now: Time) {
         if let Some(before) = self.polled.replace(now) {
@@ -100,26 +102,27 @@ impl Deadlines {
         }
     }
 
-    /// It does something else than look, or waits.
+    /// Notes that this rank does something else than poll.
     #[inline]
     pub(crate) fn works(&mut self) {
         self.polled = None;
     }
 
-    /// This rank computed from `begin` to `end` what it computes again and again.
+    /// Notes that a repeated computation took from `begin` to `end`. It contains a pause if it took much longer than
+    /// usual.
     #[inline]
     pub(crate) fn computed(&mut self, usual: &mut UsualTime, begin: Time, end: Time) {
         let took = end.since(begin);
         let more = TimeSpan::from_ps(took.as_ps().saturating_sub(usual.0.as_ps()));
-        // What takes long may take a half longer for reasons of its own, such as cold caches.
+        // A long computation may take half as long again for other reasons, such as cold caches.
         if more > PAUSE_MIN && more.times(2) > usual.0 {
             self.keep_pause(Interruption { at: begin, length: more, during: During::Computing });
         }
         usual.0 = usual.0.min(took);
     }
 
-    /// Notes that this rank's part of `instance` ended at `at`; `stage` says which part, where there are several. A
-    /// job that may take several periods is noted in the instance at whose end it is due. A rank that has no part in an
+    /// Notes that this rank's part of `instance` ended at `at`; `stage` says which part, if there are several. A job
+    /// that may take several periods is noted in the instance at whose end it is due. A rank that has no part in an
     /// instance notes nothing.
     #[inline]
     pub(crate) fn ended(&mut self, instance: u64, stage: u64, at: Time) {

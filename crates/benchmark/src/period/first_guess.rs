@@ -1,17 +1,17 @@
-//! How fast instances can follow each other, as a first guess at their period.
+//! A first guess at the period: how fast instances can follow each other.
 
 use contract::{Rank, Result, TimeSpan};
 
 use super::command::Command;
 use super::segment::TrialSegments;
 
-/// Instances back to back; a guess from fewer is a guess at their first, which is slow.
+/// The most instances of a guess. With few instances the first one, which is slow, would decide.
 const INSTANCES_MAX: u64 = 256;
-/// Enough time to guess from, as a share of a trial.
+/// The time of a guess, as a share of a trial.
 const SHARE: f64 = 1.0 / 8.0;
 
-/// Runs ever more instances back to back until they take a while; the mean time of one. All ranks call it alike, and
-/// get the same. It is the warm-up, too.
+/// Runs more and more instances back to back until they take long enough, and returns the mean time of one.
+/// Collective; every rank gets the same. It also serves as the warm-up.
 pub(super) fn measure(
     rank: &mut dyn Rank,
     segments: &mut TrialSegments<'_>,

@@ -14,32 +14,33 @@
 //! }
 //! ```
 //!
-//! All ranks call it alike with the same trial. It must leave no message under way and must allocate nothing (its
-//! buffers live outside, made before). [`find`] then does what the settings ask ([`RealTime`](crate::RealTime)): it searches for the
-//! shortest period, or keeps up the one that is asked for, and returns a [`SearchOutcome`] with which [`report`] makes the
-//! measurements `period`, `response` and `miss-rate`.
+//! All ranks call it with the same trial. It must leave no message under way and must allocate nothing: its buffers are
+//! made before. [`find`] then does what the settings ask for ([`RealTime`](crate::RealTime)): it searches for the shortest
+//! period, or keeps up a given one, and returns a [`SearchOutcome`](outcome::SearchOutcome). [`report`] makes the
+//! measurements `period`, `response` and `miss-rate` from it.
 //!
-//! Its cases go through [`variants`], which adds one for each part of the isolation that is to be left out, and for each search
-//! of the same. [`find`] switches the isolation from the operating system on and off, and says in the record what was granted.
+//! The benchmark's cases go through [`variants`], which adds a case for each part of OS isolation that is to be left out,
+//! and for each repeated search. [`find`] switches OS isolation on and off, and records what was granted.
 //!
 //! # What counts
-//! * An instance is *missed* when any deadline of any rank in it is: [`Deadlines::ended`] after [`Trial::deadline`].
+//! * An instance is *missed* if any deadline of any rank in it is: [`Deadlines::ended`] after [`Trial::deadline`].
 //!   Deadlines are absolute, so an instance that ends late does not move the next one.
-//! * A period is *sustained* when so few instances of all its trials are missed that the upper bound of the miss rate at
-//!   the wanted confidence is no more than the wanted miss rate, and *refused* when the lower bound is more. Where there are
-//!   too few instances to show that rate, it is sustained if none is missed, and is told as not proven. Misses that come in
-//!   bursts, as a pause of the system makes them, count as fewer ([`analysis::statistics::miss_rate`]).
-//! * The answer is an interval: every period at or below its lower end that was tried is refused, every one at or above its
-//!   upper end sustained, and each end was tried several times ([`decision`]). What is neither lies inside it.
-//! * A search may have a limit of time; then the interval is what is known when it is over.
-//! * What was found is *confirmed*: kept up for a multiple of a trial's length, of which the new instances alone must show the
-//!   wanted miss rate. A period that does not hold is sustained no more, and the search goes on upwards ([`schedule`]).
+//! * A period is *sustained* if the upper bound of the miss rate of all its trials, at the wanted confidence, is no more
+//!   than the wanted miss rate. It is *refused* if the lower bound is more. With too few instances to prove that rate, a
+//!   period without a miss is sustained and marked as not proven. Misses that come in bursts, as a pause of the system
+//!   causes them, count as fewer ([`analysis::statistics::miss_rate`]).
+//! * The answer is an interval: every period at or below its lower end that was tried is refused, every one at or above
+//!   its upper end is sustained, and each end was tried several times ([`decision`]). Unclear periods lie inside it.
+//! * A search may have a time limit. The interval is then what is known when the time is over.
+//! * The period that was found is *confirmed*: it is kept up for a multiple of a trial's length, and these instances alone
+//!   must prove the wanted miss rate. If they do not, the period is no longer sustained, and the search goes on upwards
+//!   ([`schedule`]).
 //!
 //! # How a trial runs
-//! In segments that grow eightfold: each begins at an agreed instant, and when the misses so far already refuse the period,
-//! and not in so short a time that one pause may have caused them all, the trial ends. So a period that is a thousand times
-//! too short costs a fraction of a trial. Rank 0 decides every segment and spreads it by broadcast; virtual time serves as well
-//! as real time.
+//! A trial consists of segments that grow eightfold, each of which begins at an agreed instant. It ends early if the
+//! misses so far refuse the period, unless the time is so short that one pause may have caused them all. So a period that
+//! is a thousand times too short costs a fraction of a trial. Rank 0 decides every segment and spreads it by broadcast.
+//! Virtual time serves as well as real time.
 
 mod acceptance;
 mod back_to_back;

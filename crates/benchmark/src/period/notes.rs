@@ -1,4 +1,4 @@
-//! What a rank notes of a trial besides its responses: the latest ends, and what kept it from its work.
+//! What a rank notes of a trial besides its responses: the latest ends, and the longest pauses.
 
 use contract::record::During;
 use contract::{Time, TimeSpan};
@@ -15,9 +15,9 @@ pub(super) struct LateEnd {
     pub(super) at: Time,
 }
 
-/// How many of its longest pauses a rank keeps of a leg.
+/// How many of its longest pauses a rank keeps of a segment of a trial.
 pub(super) const PAUSES_KEPT: usize = 32;
-/// A time in which this rank should have worked and did not.
+/// A pause: a time in which this rank should have worked and did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interruption {
     pub(super) at: Time,
@@ -25,7 +25,7 @@ pub(super) struct Interruption {
     pub(super) during: During,
 }
 
-/// Puts `one` among the `most` longest, longest first.
+/// Inserts `one` into a list of the `most` longest, the longest first.
 pub(super) fn keep_longest<T>(
     kept: &mut Vec<T>,
     most: usize,
@@ -39,11 +39,11 @@ pub(super) fn keep_longest<T>(
     }
 }
 
-/// What a rank notes, as words to be sent.
+/// A note that is sent to rank 0 as words.
 pub(super) trait Note: Copy {
     fn to_words(self) -> [u64; NOTE_WORDS];
     fn from_words(words: [u64; NOTE_WORDS]) -> Self;
-    /// How long, which is zero for no note at all.
+    /// Its length. Zero stands for no note.
     fn length(&self) -> TimeSpan;
 }
 

@@ -1,4 +1,4 @@
-//! Keeps the operating system out of the way while a period is kept up, and says what it granted.
+//! OS isolation: keeps the operating system away from ranks while a period is kept up, and records what it granted.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,14 @@ use crate::settings::OsIsolation;
 
 /// The parameter that names what was left out.
 const WITHOUT: &str = "without";
-/// The parameter that says which priorities tasks have, and its value where each has its own: those are not touched here.
+/// The parameter that says which priorities tasks have, and its value for a priority of each task's own. Those
+/// priorities are not changed here.
 pub(crate) const PRIORITY: &str = "priority";
 pub(crate) const RATE_MONOTONIC: &str = "rate-monotonic";
-/// Above every program that shares its time; above no thread that the system itself needs.
+/// Above every time-shared program, and above no thread that the system itself needs.
 const FIFO: Priority = Priority::Fixed(1);
 
-/// What each rank switches on, by the name that users and records know it by.
+/// A part of OS isolation, which each rank switches on or off.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IsolationPart {
     Lock,
@@ -27,7 +28,8 @@ enum IsolationPart {
 const PARTS: [(IsolationPart, &str); 3] =
     [(IsolationPart::Lock, "lock"), (IsolationPart::Pin, "pin"), (IsolationPart::Fifo, "fifo")];
 
-/// Each of `cases`, and if the user wants ablation each again with every part of the isolation that is on left out in turn.
+/// Returns `cases`. If the user wants ablation, each case is followed by one for each part of the isolation that is
+/// on, without that part.
 pub(super) fn ablated(scope: &Scope<'_>, cases: Vec<Case>) -> Vec<Case> {
     if !scope.settings.real_time.ablate {
         return cases;
@@ -67,7 +69,7 @@ impl IsolationPart {
         }
     }
 
-    /// How a rank is before anybody switches anything.
+    /// Whether the part is on when a launch begins.
     fn is_on_at_first(self) -> bool {
         self == IsolationPart::Pin
     }
@@ -84,7 +86,7 @@ pub(crate) fn prioritise(
     }
 }
 
-/// Switches everything as wanted; what was granted, for the record: the same on every rank. All ranks call it alike.
+/// Switches every part as wanted, and returns for the record what was granted. Collective; every rank gets the same.
 pub(super) fn apply(
     rank: &mut dyn Rank,
     isolation: OsIsolation,
@@ -114,7 +116,7 @@ pub(super) fn apply(
     Ok(told)
 }
 
-/// Switches everything back to how a launch begins.
+/// Switches every part back to its state at the beginning of a launch.
 pub(super) fn restore(rank: &mut dyn Rank) {
     for (part, _) in PARTS {
         // What was refused before needs no undoing, and a refusal now changes nothing for the next measurement but what

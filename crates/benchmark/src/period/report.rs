@@ -1,4 +1,4 @@
-//! From what a search found to measurements.
+//! Makes measurements of the outcome of a search.
 
 use contract::record::{Better, Measurement, Parameters, Summary};
 use contract::{Error, Result};
@@ -8,9 +8,9 @@ use crate::bench::Bench;
 use crate::event::Event;
 use crate::record::single_events;
 
-/// Tells what was found as measurements: `period` (where one is sustained), `miss-rate` and `response` at that period,
-/// with the whole search in each `period`, or in `miss-rate` where there is none. `more` are parameters that became known
-/// only here; `also` are further measurements of the same key. Ranks other than 0 tell nothing.
+/// Reports the outcome as measurements: `period` (if one is sustained), `miss-rate` and `response` at that period. The
+/// whole search is part of `period`, or of `miss-rate` if there is no `period`. `more` are parameters that became
+/// known only here, `also` gives further measurements of the same key. Ranks other than 0 report nothing.
 pub(crate) fn report(
     bench: &mut Bench<'_>,
     found: SearchOutcome,
@@ -60,13 +60,13 @@ fn measurements(
     Ok(vec![Measurement { search: Some(search), ..period }, miss_rate, response])
 }
 
-/// The rate at which `bytes` a period are moved, beside the measurement `period`; none beside another one.
+/// The rate of moving `bytes` in each period, derived from the measurement `period`; none for another measurement.
 pub(crate) fn rate(period: &Measurement, bytes: f64) -> Option<Measurement> {
     let rate = |period_us: f64| bytes / period_us;
     (period.metric == "period").then(|| derived(period, ("rate", "MB/s"), Better::Higher, rate))
 }
 
-/// A number that follows from another one of the same measurement: `f`, which rises or falls with it throughout.
+/// A number that follows from another one of the same measurement by `f`, which must be monotonic.
 pub(crate) fn derived(
     from: &Measurement,
     (metric, unit): (&str, &str),
@@ -86,7 +86,7 @@ pub(crate) fn derived(
     }
 }
 
-/// A number with an interval that comes from no samples.
+/// The summary of a number and its interval that do not come from samples.
 fn interval(low: f64, middle: f64, high: f64, n: u64, confidence: f64) -> Summary {
     Summary {
         median: middle,

@@ -16,24 +16,24 @@ use super::{first_guess, os_isolation};
 use crate::bench::Bench;
 use crate::settings::Settings;
 
-/// Periods up to this many times the first guess are tried, and up to a tenth of a second on any machine, for what puts
-/// a rank off for a while does so however short the job is.
+/// The longest period that is tried, as a multiple of the first guess, and at least a tenth of a second: what delays a
+/// rank for some time does so however short the job is.
 const LONGEST: f64 = 256.0;
 const LONGEST_AT_LEAST: TimeSpan = TimeSpan::from_us(100_000);
-/// No period below this is tried, nor below the clock's step.
+/// The shortest period that is tried. The clock's step is another lower limit.
 const SHORTEST: TimeSpan = TimeSpan::from_ns(10);
 
-/// Searches for the minimum sustainable period of `body`, or keeps up the period that the settings ask for. All ranks
-/// call it alike.
+/// Searches for the minimum sustainable period of `body`, or keeps up the period that the settings ask for.
+/// Collective.
 ///
 /// # Errors
-/// Any error of the contract, after what was tried has been told; [`Error::Program`] for a period that no clock of this
-/// machine can keep.
+/// Any error of the contract, after the trials so far have been reported; [`Error::Program`] for a period that the
+/// clock cannot resolve.
 pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<SearchOutcome> {
     find_knowing(bench, Known::default(), body)
 }
 
-/// The same for a job of which something is known.
+/// As [`find`], for a job of which something is known.
 pub(crate) fn find_knowing(
     bench: &mut Bench<'_>,
     known: Known,
@@ -75,10 +75,10 @@ pub(crate) fn find_knowing(
     Ok(found)
 }
 
-/// Whole trials that a search without a limit of time makes, in which most are cut short.
+/// The time of a search without a time limit, in whole trials. Most of its trials are cut short.
 const TRIALS: f64 = 5.0;
 
-/// How long [`find`] takes, in seconds, as far as one can tell before.
+/// Estimates the time of [`find`] in seconds.
 pub(crate) fn lasts_s(settings: &Settings) -> f64 {
     let real_time = &settings.real_time;
     let needed = Acceptance { miss_rate: real_time.miss_rate, confidence: settings.confidence };
@@ -95,8 +95,8 @@ pub(crate) fn lasts_s(settings: &Settings) -> f64 {
     search_s + more * real_time.trial_s()
 }
 
-/// Keeps up `period`, which rank 0 says, for `instances` without judging it; gives the instant at which it began. All
-/// ranks call it alike. For looking closer at what a search found.
+/// Keeps up the `period` of rank 0 for `instances` without judging it, in order to profile what a search found.
+/// Collective; returns the instant at which it began, and the period.
 pub(crate) fn keep_up(
     bench: &mut Bench<'_>,
     body: Body<'_>,
@@ -156,7 +156,7 @@ fn search(
     if times == 0 { Ok(answer) } else { confirm(runner, decision, answer) }
 }
 
-/// Goes on from `answer` next_to_confirm until a period holds, or the time is over.
+/// Goes on from `answer` upwards until a period holds, or the time is over.
 fn confirm(
     runner: &mut TrialRunner<'_, '_>,
     mut decision: Decision,
@@ -173,7 +173,7 @@ fn confirm(
                 Confirmed::Holds | Confirmed::NoTime => break,
                 Confirmed::Fails(verdict) => {
                     decision.disprove(period, verdict);
-                    // The ends are no longer as close as wanted.
+                    // The ends of the interval are now farther apart than wanted.
                     let settled = end == SearchEnd::Settled;
                     end = if settled { SearchEnd::Unsettled } else { end };
                 }
@@ -193,7 +193,7 @@ fn one_period(runner: &mut TrialRunner<'_, '_>, period: TimeSpan) -> Result<Answ
     })
 }
 
-/// What every rank but 0 does: segments as they are ordered.
+/// What every rank but 0 does: it runs segments as rank 0 commands.
 fn follow(rank: &mut dyn Rank, segments: &mut TrialSegments<'_>) -> Result<SearchOutcome> {
     loop {
         match Command::receive(rank)? {

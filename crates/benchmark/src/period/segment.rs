@@ -1,4 +1,4 @@
-//! Runs a stretch of a trial on all ranks at once, and brings what they noted to rank 0.
+//! Segments: stretches of a trial that all ranks run at once, and whose notes rank 0 gets.
 
 use contract::{Buffer, Element, Operation, Rank, Reduction, Result, TimeSpan};
 
@@ -12,14 +12,14 @@ pub(super) const INSTANCES_MAX: u64 = 1 << 21;
 
 const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 
-/// Between the agreement on an instant and the instant: this many times what an agreement takes, and a little, for a
-/// rank that is late to its first instance would be blamed on the period.
+/// The time between an agreement on an instant and the instant: this many times the time of an agreement, and at least
+/// the slack below. A rank that is late for its first instance would count against the period.
 const AGREEMENTS: u64 = 8;
 const SLACK_MIN: TimeSpan = TimeSpan::from_us(20);
-/// A segment that a rank still came late to is run again so often, with twice the time each.
+/// How often a segment is repeated if a rank came late, with twice the time in between each time.
 const LATE_STARTS_MAX: u64 = 6;
 
-/// What a segment showed; empty at every rank but 0.
+/// The notes of a segment; empty at every rank but 0.
 pub(super) struct TrialSegment {
     /// For each instance the time from its start to its last end on any rank, in picoseconds.
     pub(super) responses_ps: Vec<u64>,
@@ -29,10 +29,10 @@ pub(super) struct TrialSegment {
     pub(super) pauses: Vec<(usize, Interruption)>,
 }
 
-/// What is needed to run segments, made before the first one so that none allocates.
+/// What is needed to run segments. It is made before the first one, so that none of them allocates.
 pub(super) struct TrialSegments<'a> {
     body: Body<'a>,
-    /// What an agreement on an instant takes.
+    /// The time of an agreement on an instant.
     agreement: TimeSpan,
     deadlines: Option<Deadlines>,
     room: u64,
@@ -44,7 +44,7 @@ impl<'a> TrialSegments<'a> {
         TrialSegments { body, agreement, deadlines: None, room: 0, run: 0 }
     }
 
-    /// Makes room for the longest segment to come.
+    /// Allocates for segments of up to `instances`.
     pub(super) fn reserve(&mut self, instances: u64) -> Result<()> {
         if self.deadlines.is_none() || self.room < instances {
             self.deadlines = Some(Deadlines::new(instances)?);
@@ -53,7 +53,7 @@ impl<'a> TrialSegments<'a> {
         Ok(())
     }
 
-    /// Runs `instances` of `period`. All ranks call it alike.
+    /// Runs `instances` of `period`. Collective.
     pub(super) fn run(
         &mut self,
         rank: &mut dyn Rank,
@@ -71,7 +71,7 @@ impl<'a> TrialSegments<'a> {
             deadlines.begin(trial);
             rank.wait_until(begin);
             (self.body)(rank, &trial, deadlines)?;
-            // Also keeps every rank here until all have ended: nobody reduces while another still works.
+            // The reduction also keeps every rank here until all have ended: no rank sends while another still works.
             let any_is_late = maximum(rank, u64::from(mine_is_late))? > 0;
             if !any_is_late || attempt == LATE_STARTS_MAX {
                 return bring(rank, deadlines);
@@ -100,7 +100,7 @@ fn bring(rank: &mut dyn Rank, deadlines: &Deadlines) -> Result<TrialSegment> {
 
 const NOTE_BYTES: usize = NOTE_WORDS * size_of::<u64>();
 
-/// Brings every rank's notes, `most` at most of each, to rank 0.
+/// Gathers every rank's notes, at most `most` of each, at rank 0.
 fn bring_notes<T: Note>(rank: &mut dyn Rank, mine: &[T], most: usize) -> Result<Vec<(usize, T)>> {
     let bytes = most * NOTE_BYTES;
     let mut send = vec![0; bytes];

@@ -2,10 +2,10 @@
 
 use contract::{Time, TimeSpan};
 
-/// What a benchmark is asked to keep up: `instances` instances of a periodic job, the first of which begins at `begin`.
+/// What a benchmark must keep up: `instances` instances of a periodic job, the first of which begins at `begin`.
 ///
-/// Every instance has its place in time whatever happened before: it begins at [`start`](Trial::start), or as soon
-/// after that as the rank is free, and must end by [`deadline`](Trial::deadline).
+/// The times are absolute, whatever happened before: an instance begins at [`start`](Trial::start), or as soon after
+/// that as the rank is free, and must end by [`deadline`](Trial::deadline).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trial {
     /// The period. Zero asks for instances back to back, to see how fast they can go: every start is then `begin`.
@@ -14,7 +14,8 @@ pub(crate) struct Trial {
     pub(crate) instances: u64,
     /// When the first one begins, on the clock that all ranks share.
     pub(crate) begin: Time,
-    /// Different in each trial of a search: what random choices of a trial are drawn from, besides the run's seed.
+    /// The number of the trial, which differs in each trial of a search. Random choices of a trial are drawn from it
+    /// and from the run's seed.
     pub(crate) number: u64,
 }
 

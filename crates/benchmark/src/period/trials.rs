@@ -1,4 +1,4 @@
-//! Trials as rank 0 makes them: segment by segment, judged, told and kept.
+//! Rank 0 makes trials segment by segment, judges, reports and keeps them.
 
 use std::collections::BTreeMap;
 
@@ -16,23 +16,23 @@ use super::segment::{INSTANCES_MAX, TrialSegment, TrialSegments};
 use crate::bench::Bench;
 use crate::event::Event;
 
-/// Instances of the first segment; each further one has eight times as many as all before.
+/// The instances of the first segment. Each further segment has eight times as many as all before it.
 const FIRST_SEGMENT: u64 = 16;
 const GROWTH: u64 = 8;
 
-/// A period is given up early only after this share of a trial: misses in a shorter time may have had one cause. (Loads
-/// of a tenth of a second on a virtual machine refused periods that it else sustained.)
+/// A period is refused early only after this share of a trial, because misses in a shorter time may have had one
+/// cause.
 const EARLIEST: f64 = 1.0 / 4.0;
-/// A trial that shows too little is made so many times as long, where nobody said how long it is to be.
+/// A trial that shows too little is made this many times as long, if the user left its length open.
 const EXTENSION: u64 = 4;
 /// The longest pauses of a search that are kept.
 const PAUSES_KEPT: usize = 1024;
 
-/// Makes trials, and keeps what they showed.
+/// Makes trials, and keeps their results.
 pub(super) struct TrialRunner<'a, 'b> {
     bench: &'a mut Bench<'b>,
     segments: TrialSegments<'a>,
-    /// How many instances may wait for each other.
+    /// The number of instances that may wait for each other.
     waiting: u64,
     wanted: Acceptance,
     begin: Time,
@@ -48,25 +48,25 @@ pub(super) struct TrialRunner<'a, 'b> {
     pauses: Vec<SeenPause>,
 }
 
-/// What is known of a period.
+/// The trials of one period.
 #[derive(Default)]
 struct TriedPeriod {
     trials: usize,
-    /// Of all instances of all its trials, in picoseconds.
+    /// The responses of all instances of all its trials, in picoseconds.
     responses: Vec<u64>,
 }
 
-/// A confirmation that held.
+/// A confirmation that succeeded.
 struct ConfirmedTrial {
     trial: TrialRecord,
     rate: MissRate,
 }
 
-/// What came of confirming a period.
+/// The result of confirming a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Confirmed {
     Holds,
-    /// It did not hold; what all its instances together show.
+    /// The period did not hold. The verdict is that of all its instances together.
     Fails(Verdict),
     /// The time that is left is too short to show anything.
     NoTime,
@@ -100,7 +100,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         self.bench.rank.now().since(self.begin).as_s()
     }
 
-    /// Makes a trial of `period`, which ends early when the search has taken `until_s`; what all its trials together show.
+    /// Makes a trial of `period`, which ends early when the search has taken `until_s`. Returns what all trials of the
+    /// period together show.
     pub(super) fn test(&mut self, period: TimeSpan, until_s: f64) -> Result<Verdict> {
         let mut planned = self.planned(period).min(INSTANCES_MAX);
         let extended = if self.bench.settings.real_time.trials_are_free() { EXTENSION } else { 1 };
@@ -119,7 +120,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             }
             let left = planned - made;
             let next = (made * GROWTH).max(FIRST_SEGMENT);
-            // What a short last segment would show is shown better by a long one.
+            // A short remainder joins the last segment: one long segment shows more than a long and a short one.
             let instances = if left < 2 * next { left } else { next };
             responses.extend(self.segment(period, instances, made)?);
             let is_whole = responses.len() as u64 == planned;
@@ -134,9 +135,9 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Ok(self.join(period, trial, responses, 1))
     }
 
-    /// Keeps `period` up for a multiple of a trial's length. It holds if that alone shows the wanted miss rate: what the
-    /// search saw of it is why it was chosen, and so looks better than it is. The more confirmations failed before, the
-    /// surer each must be ([`Acceptance::of_attempt`]).
+    /// Confirms `period`: keeps it up for a multiple of a trial's length. It holds if these instances alone prove the
+    /// wanted miss rate. The trials of the search do not count, because the period was chosen for them. The more
+    /// confirmations failed before, the higher the confidence must be ([`Acceptance::of_attempt`]).
     pub(super) fn confirm(&mut self, period: TimeSpan) -> Result<Confirmed> {
         let wanted = self.wanted.of_attempt(self.failed.len() as u32 + 1);
         let trial = self.planned(period).min(INSTANCES_MAX);
@@ -146,7 +147,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             true => asked,
             false => asked.min((left_s.max(0.0) / period.as_s()) as u64),
         };
-        // The first is made however late it is, where it was asked for.
+        // The first confirmation is made however late it is, if the user asked for it.
         let may_begin = left_s > 0.0 || (self.schedule.to_its_end && self.failed.is_empty());
         if !may_begin || (planned < asked && planned < wanted.instances_needed()) {
             return Ok(Confirmed::NoTime);
@@ -155,8 +156,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let begin_s = self.spent_s();
         let mut responses: Vec<u64> = Vec::new();
         let mut missed = 0;
-        // With more than the wanted share missed already, the rest need not be seen. Each segment begins anew, so it is as long as
-        // all before: what an instance leaves to the next ones must have time to become too much.
+        // Once more than the wanted share is missed, the rest need not be run. A segment begins without a backlog, so
+        // each is as long as all before it: a backlog that grows slowly must have time to cause a miss.
         while (responses.len() as u64) < planned && missed <= most {
             let made = responses.len() as u64;
             let longest = made.max(trial).min(INSTANCES_MAX);
@@ -176,7 +177,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Ok(Confirmed::Fails(self.join(period, record, responses, trials)))
     }
 
-    /// Adds what was seen of `period` to what is known of it; what that together shows.
+    /// Adds a trial to those of `period`. Returns what they together show.
     fn join(
         &mut self,
         period: TimeSpan,
@@ -192,16 +193,16 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         self.wanted.verdict(&self.wanted.rate(&tried.responses, period, tried.trials))
     }
 
-    /// How many instances a trial of `period` has.
+    /// The number of instances in a trial of `period`.
     fn planned(&self, period: TimeSpan) -> u64 {
         let settings = &self.bench.settings.real_time;
         let instances = settings.instances(period, self.wanted.instances_needed());
-        // The last segment is most of it.
+        // The last segment, which is most of the trial, must hold that many.
         let for_waiting = (PERIODS_PER_WAITING * self.waiting).div_ceil(GROWTH) * (GROWTH + 1);
         if settings.trials_are_free() { instances.max(for_waiting) } else { instances }
     }
 
-    /// How long each of some instances took, of a trial of which `made` were made before.
+    /// Runs a segment of a trial of which `made` instances are done, and returns its responses.
     fn segment(&mut self, period: TimeSpan, instances: u64, made: u64) -> Result<Vec<u64>> {
         Command::Segment { period, instances }.send(self.bench.rank)?;
         let segment = self.segments.run(self.bench.rank, period, instances)?;
@@ -248,18 +249,19 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         self.pauses.truncate(PAUSES_KEPT);
     }
 
-    /// Ends the search: tells every rank so.
+    /// Ends the search on every rank, and returns its outcome.
     pub(super) fn conclude(mut self, answer: Answer) -> Result<SearchOutcome> {
         let Answer { end, longest_refused, shortest_sustained } = answer;
         let limit_s = self.bench.settings.real_time.search_limit_s;
         Command::End { period: shortest_sustained }.send(self.bench.rank)?;
         self.keep_longest_pauses();
         self.pauses.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        // Where no period is sustained, none refused or none clear, the one that was tried last.
+        // The period whose responses are shown: the sustained one, else the refused one, else the one that was tried
+        // last.
         let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
         let worst = self.worst_near(shown.as_us());
         let TriedPeriod { trials, responses } = self.tried.remove(&shown).unwrap_or_default();
-        // What the confirmation shows was not chosen for what it shows.
+        // The confirmation's miss rate is preferred: the period was not chosen for it.
         let (confirmation, confirmed) = self.held.map(|held| (held.trial, held.rate)).unzip();
         let miss_rate = confirmed.unwrap_or_else(|| self.wanted.rate(&responses, shown, trials));
         let search = PeriodSearch {
@@ -284,7 +286,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Ok(SearchOutcome { search: Some(search), miss_rate: Some(miss_rate), responses_us })
     }
 
-    /// The instances of the period that is shown first, those of the nearest periods next.
+    /// The latest instances: first those of the period that is shown, then those of the nearest periods.
     fn worst_near(&mut self, shown_us: f64) -> Vec<LateInstance> {
         let mut worst = std::mem::take(&mut self.worst);
         let distance = |late: &LateInstance| (late.period_us - shown_us).abs();
@@ -323,7 +325,7 @@ fn describe(
 }
 
 impl Bench<'_> {
-    /// Tells one trial as it is made.
+    /// Reports one trial.
     fn tell_trial(&mut self, trial: TrialRecord) -> Result<()> {
         let line = self.trial_line(trial);
         self.tell(Event::Tried(line))

@@ -1,13 +1,13 @@
-//! The measurements that a case of a periodic benchmark becomes when it is to be repeated, or done without something.
+//! The measurements that a case of a periodic benchmark becomes with repeated searches and with ablation.
 
 use super::os_isolation::ablated;
 use crate::case::{Case, Scope};
 
-/// The parameter that counts searches of the same, where there are several.
+/// The parameter that numbers the searches, if there are several of each.
 const SEARCH: &str = "search";
 
-/// Each of `cases`; if the user wants ablation with each part of the isolation left out in turn, and if several searches
-/// all of them so often, one round after the other: searches of the same lie as far apart as the run allows.
+/// Returns the cases with those that ablation adds. If the user wants several searches, all cases are repeated that
+/// often, one round after the other, so that searches of the same case are as far apart as the run allows.
 pub(crate) fn variants(scope: &Scope<'_>, cases: Vec<Case>) -> Vec<Case> {
     let cases = ablated(scope, cases);
     match scope.settings.real_time.searches {

@@ -1,4 +1,4 @@
-//! What all parts of a chain on one rank share while a trial is kept up.
+//! What all parts of a chain on one rank share during a trial.
 
 use contract::{Rank, Time};
 
@@ -8,7 +8,7 @@ use super::stamps::Stamps;
 use super::swap_buffers::BufferSwaps;
 use crate::period::{Deadlines, Trial};
 
-/// The rank, the trial, and where each part notes and posts.
+/// The rank, the trial, and what each part notes and posts into.
 pub(super) struct Flow<'a> {
     pub(super) rank: &'a mut dyn Rank,
     pub(super) trial: &'a Trial,
@@ -19,12 +19,12 @@ pub(super) struct Flow<'a> {
     pub(super) swaps: &'a mut BufferSwaps,
 }
 
-/// Whether a part can do its next bit of work.
+/// Whether a part can do its next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
     Now,
-    /// Not before this instant; then it can.
+    /// From this instant on.
     At(Time),
-    /// Something must come or go first, or nothing is left to do.
+    /// Not before something has arrived or left; or nothing is left to do.
     No,
 }

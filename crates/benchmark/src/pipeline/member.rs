@@ -26,9 +26,9 @@ struct MemberPart {
     kind: PartKind,
 }
 
-/// This rank's parts of a chain, with all memory that they need.
+/// This rank's parts of a chain, with all their memory.
 pub(crate) struct Member {
-    /// Those furthest down the chain first: what can leave makes room for what comes.
+    /// The parts, those furthest down the chain first: what leaves makes room for what arrives.
     parts: Vec<MemberPart>,
     waiting: PendingOperations,
     swaps: BufferSwaps,
@@ -38,8 +38,8 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// The parts of `rank` in `chain`, which must have as many ranks as there are, run as `mode` says or without functions
-    /// or messages.
+    /// Makes the parts of `rank` in `chain`, which must have as many ranks as there are. They can be run in `mode`,
+    /// and in the modes without functions or messages.
     ///
     /// # Errors
     /// [`contract::Error::OutOfMemory`] for buffers.
@@ -54,7 +54,7 @@ impl Member {
             } else if number + 1 == levels.len() {
                 PartKind::Sink(SinkPart::new(chain, &levels, me, seed, computes)?)
             } else {
-                // A stage that waits for its turn must have room for all that comes meanwhile.
+                // A stage that waits for its time must have room for a whole matrix.
                 let waiting = if mode == Mode::Synchronised { level.blocks() } else { 0 };
                 let stage = &chain.stages[number - 1];
                 let part = StagePart::new(stage, &levels[number - 1..], waiting, chain, me)?;
@@ -93,14 +93,14 @@ impl Member {
         Ok(())
     }
 
-    /// Brings what all ranks noted of the last trial's first `matrices` to rank 0.
+    /// Gathers the stamps of the last trial's first `matrices` at rank 0.
     pub(crate) fn bring_stamps(&self, rank: &mut dyn Rank, matrices: u64) -> Result<AllStamps> {
         self.stamps.bring(rank, matrices)
     }
 }
 
-/// Posts and sends what can be, and lets the part that is furthest down the chain and ready do a bit of its work; or waits
-/// for something to come. False when all is done.
+/// Posts and sends what can be, and then makes one step of the part that is ready and furthest down the chain, or
+/// waits until something arrives. Returns false when everything is done.
 fn go_on(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
     loop {
         parts.iter_mut().try_for_each(|part| part.prepare(flow))?;
@@ -153,7 +153,7 @@ fn go_on(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Before a part works, what was asked for meanwhile is sent: its receiver need not wait for the work.
+/// Sends what was requested before a part works, so that no receiver waits for that work.
 fn hear_requests(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<()> {
     while parts.iter().any(MemberPart::has_queued) {
         let heard = flow.waiting.request_that_came(flow.rank)?;
@@ -176,7 +176,7 @@ fn take(parts: &mut [MemberPart], (level, purpose, came): Arrival) {
     }
 }
 
-/// A trial without any message: each stage does its work on each matrix, one after the other.
+/// Runs a trial without messages: each stage works on each matrix, one stage after the other.
 fn work_alone(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<()> {
     for part in parts.iter_mut() {
         if let PartKind::Stage(stage) = &mut part.kind {
@@ -241,12 +241,12 @@ impl MemberPart {
         }
     }
 
-    /// Whether something of a stage waits to be asked for by another rank.
+    /// Whether a block of a stage waits for a data request of another rank.
     fn has_queued(&self) -> bool {
         matches!(&self.kind, PartKind::Stage(stage) if stage.outgoing.has_queued())
     }
 
-    /// Sends what was asked for.
+    /// Sends what was requested.
     fn advance(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match &mut self.kind {
             PartKind::Stage(stage) => stage.outgoing.advance(flow.rank, flow.waiting, flow.swaps),

@@ -1,4 +1,4 @@
-//! What a rank of a chain has posted and not yet seen end.
+//! The operations that a rank of a chain has posted and that have not ended.
 
 use contract::{Buffer, Completed, Posted, Progress, Rank, Result};
 
@@ -7,24 +7,24 @@ use contract::{Buffer, Completed, Posted, Progress, Rank, Result};
 pub(super) enum Purpose {
     /// A receive of this piece of the block in this slot.
     Piece { slot: usize, piece: usize },
-    /// What the source of this rank lends for the block in this slot.
+    /// A buffer that the source of this rank lends for the block in this slot.
     Lent { slot: usize },
     /// A receive of a data request from this rank.
     Request { from: usize },
-    /// A send out of this place.
+    /// A send from this place.
     Sent(BufferPlace),
 }
 
-/// Where a buffer that is sent belongs.
+/// The place where a buffer that is sent belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BufferPlace {
-    /// A slot of the inlet (the block was worked on in place), or a message of the source.
+    /// A slot of the inlet (the block was processed in place), or a message of the source.
     Slot(usize),
     /// A piece of a set of turned pieces.
     Turned { set: usize, piece: usize },
 }
 
-/// What has come to a part.
+/// What has arrived for a part.
 pub(super) enum Arrived {
     /// Out of an operation that has ended.
     Ended(Completed),
@@ -33,7 +33,7 @@ pub(super) enum Arrived {
 }
 
 impl Arrived {
-    /// The buffer that came, of what is there and not still with its sender.
+    /// The buffer that arrived. The message must not be in its sender's memory.
     pub(super) fn buffer(self) -> Buffer {
         match self {
             Arrived::Ended(completed) => completed.buffer,
@@ -42,7 +42,7 @@ impl Arrived {
     }
 }
 
-/// Something that has come: to which level, for which purpose there.
+/// An arrival: its level, its purpose there, and what arrived.
 pub(super) type Arrival = (usize, Purpose, Arrived);
 
 /// Posted operations of all levels that a rank works for, each with its purpose.
@@ -52,7 +52,7 @@ pub(super) struct PendingOperations {
 }
 
 impl PendingOperations {
-    /// With room for so many operations at once, so that none is made later.
+    /// Allocates for so many operations at once; none allocates later.
     pub(super) fn new(operations: usize) -> Self {
         let (posted, purposes) = (Vec::with_capacity(operations), Vec::with_capacity(operations));
         PendingOperations { posted, purposes }
@@ -67,19 +67,19 @@ impl PendingOperations {
         self.posted.is_empty()
     }
 
-    /// Waits for whichever ends first.
+    /// Waits until an operation ends, and returns it.
     pub(super) fn next(&mut self, rank: &mut dyn Rank) -> Result<Arrival> {
         let (index, completed) = rank.wait_any(&mut self.posted)?;
         let (level, purpose) = self.purposes.remove(index);
         Ok((level, purpose, Arrived::Ended(completed)))
     }
 
-    /// One that has ended, if any has.
+    /// Returns an operation that has ended, if one has.
     pub(super) fn any_that_ended(&mut self, rank: &mut dyn Rank) -> Result<Option<Arrival>> {
         self.that_ended(rank, |_| true)
     }
 
-    /// A data request that has come, if one has.
+    /// Returns a data request that has arrived, if one has.
     pub(super) fn request_that_came(&mut self, rank: &mut dyn Rank) -> Result<Option<Arrival>> {
         self.that_ended(rank, |purpose| matches!(purpose, Purpose::Request { .. }))
     }
@@ -93,7 +93,7 @@ impl PendingOperations {
             if !wanted(self.purposes[index].1) {
                 continue;
             }
-            // Order does not matter in here, so the one that is looked at may come back as the last.
+            // The order of the list does not matter, so an operation that is tested may become the last.
             let posted = self.posted.swap_remove(index);
             let (level, purpose) = self.purposes.swap_remove(index);
             match rank.test(posted)? {

@@ -1,4 +1,4 @@
-//! What a chain did while it kept up its shortest period: latency, jitter and computing time at each stage.
+//! The profile of a chain at its shortest period: latency, jitter and computing time at each stage.
 
 use contract::record::{Better, Measurement, Summary};
 use contract::{Result, TimeSpan};
@@ -6,7 +6,7 @@ use contract::{Result, TimeSpan};
 use super::stamps::AllStamps;
 use crate::chain::{Chain, levels};
 
-/// Matrices at the beginning of a profile that are left out: the chain fills.
+/// The matrices at the beginning of a profile that are left out, because the chain fills.
 const FILLING: usize = 8;
 
 /// A series of times, as a measurement shows it.
@@ -20,12 +20,12 @@ pub(super) struct MetricSeries {
     pub(super) summary: Summary,
 }
 
-/// What a chain did.
+/// The profile of a chain.
 pub(crate) struct Profile {
     pub(super) series: Vec<MetricSeries>,
 }
 
-/// A matrix's time under way and at each stage, from what all ranks noted of a trial that began at `begin_ps`.
+/// Makes the profile from the stamps of all ranks, of a trial that began at `begin_ps`.
 pub(crate) fn profile(
     chain: &Chain,
     stamps: &AllStamps,
@@ -67,7 +67,7 @@ pub(crate) fn profile(
     Ok(Profile { series })
 }
 
-/// How many matrices at the beginning are left out.
+/// The number of matrices at the beginning that are left out.
 fn filling(stamps: &AllStamps) -> usize {
     FILLING.min(stamps.matrices() / 2)
 }
@@ -77,7 +77,7 @@ fn us(ps: u64) -> f64 {
 }
 
 impl Profile {
-    /// The profile as measurements beside `period`, or beside what stands in its place.
+    /// The profile as measurements beside `period`, or beside the measurement in its place.
     pub(crate) fn measurements(self, period: &Measurement) -> Vec<Measurement> {
         let mut all = Vec::new();
         for MetricSeries { metric, unit, better, stage, samples, summary } in self.series {

@@ -1,4 +1,5 @@
-//! What a chain takes for a matrix back to back, beside its functions and its messages alone, round by round.
+//! The time of a matrix back to back: of the whole chain, of its functions alone, and of its messages alone, round by
+//! round.
 
 use contract::Result;
 use contract::record::{Better, Summary};
@@ -6,8 +7,8 @@ use contract::record::{Better, Summary};
 use super::mode::Mode;
 use super::results::{MetricSeries, Profile};
 
-/// What takes rounds, in the order of a round's numbers: the chain, its functions, its messages. No stage waits for the clock where
-/// there is no period.
+/// The variants of a round in the order of its numbers: the chain, its functions, its messages. Without a period no
+/// stage waits for the clock.
 pub(crate) const WAYS: [Mode; 3] = [Mode::SelfTimed, Mode::FunctionsOnly, Mode::MessagesOnly];
 
 /// A round's numbers, in microseconds a matrix.
@@ -24,15 +25,15 @@ fn read(rounds: &[Vec<f64>]) -> impl Iterator<Item = Round> {
     })
 }
 
-/// What the functions alone take the busiest processor for a matrix, in microseconds: the middle one of all rounds. None if they
-/// take no time, or there are no rounds.
+/// The time that the functions alone take the busiest processor for a matrix, in microseconds: the median of all
+/// rounds. `None` if they take no time, or if there are no rounds.
 pub(crate) fn computing_us(rounds: &[Vec<f64>]) -> Option<f64> {
     let mut all: Vec<f64> = read(rounds).map(|round| round.functions).collect();
     all.sort_unstable_by(f64::total_cmp);
     all.get(all.len() / 2).copied().filter(|us| *us > 0.0)
 }
 
-/// The rounds as series; without rounds none.
+/// The rounds as series of measurements; none without rounds.
 pub(crate) fn in_rounds(
     rounds: &[Vec<f64>],
     summarise: impl Fn(&[f64]) -> Result<Summary>,
@@ -57,8 +58,8 @@ pub(crate) fn in_rounds(
     Ok(Profile { series })
 }
 
-/// The share of the communication that does not show in what the chain takes, in per cent: what the messages take alone, less
-/// what the chain takes longer than its functions. None where they take no time.
+/// The share of the communication that is hidden behind computing, in per cent. The visible part is the time of the
+/// chain less that of its functions; the whole is the time of the messages alone. `None` if messages take no time.
 fn hidden(round: &Round) -> Option<f64> {
     let shown = (round.chain - round.functions) / round.messages;
     (round.messages > 0.0).then(|| 100.0 * (1.0 - shown).clamp(0.0, 1.0))

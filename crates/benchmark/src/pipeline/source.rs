@@ -1,4 +1,4 @@
-//! The source: injects a matrix each period, as far as the first stage asks for it.
+//! The source: injects a matrix each period, as fast as the first stage requests it.
 
 use contract::{Buffer, Result};
 use kernels::Complex32;
@@ -13,10 +13,10 @@ use crate::period::Trial;
 
 /// A rank's share of the source.
 pub(super) struct SourcePart {
-    /// For each of the different matrices its messages.
+    /// The messages of each of the different matrices.
     matrices: Vec<Vec<Buffer>>,
     outgoing: Outgoing,
-    /// The matrix that is being injected, and how many of its messages have been taken.
+    /// The matrix that is being injected, the number of matrices, and the messages that have been taken.
     matrix: u64,
     of: u64,
     taken: usize,
@@ -54,7 +54,7 @@ impl SourcePart {
         (self.matrix, self.of, self.taken) = (0, matrices, 0);
     }
 
-    /// Sends the message that is under way once it is asked for.
+    /// Sends the message that is under way once it is requested.
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match self.under_way {
             true => self.outgoing.advance(flow.rank, flow.waiting, flow.swaps),
@@ -70,8 +70,8 @@ impl SourcePart {
         }
     }
 
-    /// Injects the next message, from the beginning of the matrix's period on, or ends the matrix. It is missed when its
-    /// last message has not been taken by the end of the period.
+    /// Injects the next message, from the beginning of the matrix's period on, or ends the matrix. A matrix is missed
+    /// if its last message has not been taken by the end of the period.
     pub(super) fn step(&mut self, flow: &mut Flow<'_>) {
         let messages = &mut self.matrices[self.matrix as usize % MATRICES];
         if self.taken == messages.len() {
@@ -82,7 +82,7 @@ impl SourcePart {
             return;
         }
         let at = self.taken;
-        // What is left behind has no memory, so leaving it allocates nothing.
+        // The empty buffer has no memory, so this allocates nothing.
         let buffer = std::mem::replace(&mut messages[at], Buffer::zeroed(0));
         self.outgoing.push(at, BufferPlace::Slot(at), buffer);
         self.under_way = true;

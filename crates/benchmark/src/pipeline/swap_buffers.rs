@@ -1,7 +1,7 @@
-//! Blocks that stay on their rank: they change hands, and nothing is copied.
+//! Blocks that stay on their rank: sender and receiver swap buffers, and nothing is copied.
 //!
-//! A receiver that waits for a block of its own rank puts its empty buffer here; the sender leaves the full one
-//! instead and takes the empty one along. Being asked is having such a buffer, so no data request is needed.
+//! A receiver that waits for a block of its own rank puts its empty buffer here. The sender leaves the full buffer and
+//! takes the empty one. An empty buffer stands for a data request.
 
 use std::collections::VecDeque;
 
@@ -9,23 +9,23 @@ use contract::Buffer;
 
 use super::pending::{Arrival, Arrived, BufferPlace, Purpose};
 
-/// A buffer that waits to be exchanged for a full one: a slot of a receiver, and which piece of it.
+/// A buffer that waits to be swapped for a full one, with its receiver's slot and piece.
 struct Open {
     slot: usize,
     piece: usize,
     empty: Buffer,
 }
 
-/// What changes hands on one rank.
+/// The buffers to be swapped on one rank.
 pub(super) struct BufferSwaps {
     /// By the level that receives.
     open: Vec<VecDeque<Open>>,
-    /// Exchanges that neither side has been told of.
+    /// Swaps that neither side has been told of.
     done: VecDeque<(usize, Purpose, Buffer)>,
 }
 
 impl BufferSwaps {
-    /// `levels`: how many there are. `room`: the most buffers that can wait at one of them.
+    /// Allocates for so many `levels`, with at most `room` buffers waiting at each.
     pub(super) fn new(levels: usize, room: usize) -> Self {
         let open = (0..levels).map(|_| VecDeque::with_capacity(room)).collect();
         BufferSwaps { open, done: VecDeque::with_capacity(2 * room) }
@@ -41,8 +41,8 @@ impl BufferSwaps {
         !self.open[level].is_empty()
     }
 
-    /// Exchanges `full`, of `place` at `level`, for the buffer that waits for it at the next level. Gives it back if none
-    /// does.
+    /// Swaps `full`, of `place` at `level`, for the buffer that waits longest at the next level. Returns `full` if
+    /// none waits.
     pub(super) fn exchange(
         &mut self,
         level: usize,
@@ -57,8 +57,8 @@ impl BufferSwaps {
         Ok(())
     }
 
-    /// As [`exchange`](Self::exchange) for what must stay as it is: the receiver reads it where it is, beside its own empty
-    /// buffer, and gives it back ([`give_back`](Self::give_back)).
+    /// As [`exchange`](Self::exchange) for a buffer that must keep its contents: the receiver reads it, beside its own
+    /// empty buffer, and returns it ([`give_back`](Self::give_back)).
     pub(super) fn lend(&mut self, level: usize, full: Buffer) -> Result<(), Buffer> {
         let Some(Open { slot, piece, empty }) = self.open[level + 1].pop_front() else {
             return Err(full);
@@ -73,7 +73,7 @@ impl BufferSwaps {
         self.done.push_back((level - 1, Purpose::Sent(BufferPlace::Slot(0)), lent));
     }
 
-    /// What has changed hands: for which level, and what it means there.
+    /// Returns the next swap: its level, and its purpose there.
     pub(super) fn next(&mut self) -> Option<Arrival> {
         let (level, purpose, buffer) = self.done.pop_front()?;
         Some((level, purpose, Arrived::Swapped(buffer)))

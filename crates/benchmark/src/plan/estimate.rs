@@ -1,4 +1,4 @@
-//! How long a measurement will take, and how much memory its messages need, before anything is measured.
+//! Estimates before anything is measured: how long a measurement takes, and how much memory its messages need.
 
 use contract::record::Parameters;
 
@@ -31,13 +31,14 @@ fn memory_bytes(step: &Step, ranks: usize, me: usize) -> u64 {
     find(&step.benchmark).map_or(0, |found| (found.program.blocks)(&shape).bytes(step.size_bytes))
 }
 
-/// A middling machine: what an event costs however short, and how fast it moves bytes. Only for the time left.
+/// An average machine: the cost of the shortest event, and the rate of long messages. Used only for the estimate of
+/// the time left.
 const EVENT_S: f64 = 3e-6;
 const BYTES_PER_S: f64 = 4e9;
-/// A measurement of a middling spread, with its warm-up.
+/// The events of an average measurement, with its warm-up.
 const EVENTS: f64 = 120.0;
 
-/// How long a measurement will take, in seconds.
+/// Estimates the time of a measurement in seconds.
 pub(super) fn estimate_s(
     benchmark: &Benchmark,
     ranks: usize,

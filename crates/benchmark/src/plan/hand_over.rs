@@ -10,14 +10,14 @@ use crate::programs::HAND_OVER;
 use crate::ranks::Placement;
 use crate::settings::Settings;
 
-/// The parameter of a hand-over that is measured once more: the group that it follows.
+/// The parameter of a hand-over that is measured again: the group that it follows.
 const AFTER: &str = "after";
 
 /// Measures the hand-over between the first two ranks once more after each group of a launch.
 ///
-/// A hypervisor may move a virtual processor to another core cluster in mid-run; then every hand-over takes another time,
-/// and every message with it (docs/measurements.md). Only a limit measured near the numbers that are held against it
-/// shows that.
+/// A hypervisor may move a virtual processor to another core cluster in mid-run. From then on every hand-over takes
+/// another time, and every message with it. Only a limit that is measured near the numbers that are held against it
+/// shows that. See docs/measurements.md#two-performance-states.
 pub(super) fn repeat_hand_over(launch: &mut Launch, settings: &Settings) {
     if launch.ranks < 2 || launch.placement != Placement::Spread {
         return;
@@ -36,7 +36,7 @@ pub(super) fn repeat_hand_over(launch: &mut Launch, settings: &Settings) {
     launch.job.steps = steps;
 }
 
-/// None after the limits themselves.
+/// The step after `group`; none after the limits themselves.
 fn hand_over_after(group: &str, ranks: usize, settings: &Settings) -> Option<Step> {
     let worth_it = !group.is_empty() && group != HAND_OVER.group.name();
     worth_it.then(|| {

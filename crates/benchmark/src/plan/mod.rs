@@ -74,7 +74,7 @@ pub fn plan(
     }
     add_yardsticks(&mut launches, settings);
     if selection.iter().any(|benchmark| benchmark.name == HAND_OVER.name) {
-        // Ranks that share a processor hand nothing over but the processor.
+        // Ranks that share a processor hand over the processor, not a cache line between two of them.
         for launch in launches.iter_mut().filter(|launch| launch.ranks <= processors) {
             repeat_hand_over(launch, settings);
         }
@@ -109,7 +109,7 @@ fn counts(
     Ok(counts)
 }
 
-/// These steps in repetitions: first all of them, then again and again those that can be repeated.
+/// Repeats the steps: first come all of them, then those that can be repeated, again and again.
 fn repeated(steps: Vec<Step>, repetitions: u32) -> Vec<Step> {
     let (mut first, mut again) = (steps, Vec::new());
     let can = |step: &Step| find(&step.benchmark).is_some_and(|benchmark| benchmark.repeatable);
@@ -124,7 +124,7 @@ fn repeated(steps: Vec<Step>, repetitions: u32) -> Vec<Step> {
     first
 }
 
-/// Whether `key` is the measurement that `step` asks for, however it had to be made.
+/// Whether `key` is the measurement of `step`, however it had to be made.
 fn has_done(key: &Key, ranks: usize, step: &Step) -> bool {
     key.benchmark == step.benchmark
         && key.ranks == ranks
@@ -132,7 +132,7 @@ fn has_done(key: &Key, ranks: usize, step: &Step) -> bool {
         && key.parameters.iter().filter(|(name, _)| *name != METHOD).eq(&step.parameters)
 }
 
-/// Gives each launch a part of the time for all, by its estimate.
+/// Divides the time limit among the launches in proportion to their estimates.
 fn share_limit(launches: &mut [Launch], limit_s: Option<f64>) {
     let total_s: f64 = launches.iter().map(Launch::estimate_s).sum();
     for launch in launches {

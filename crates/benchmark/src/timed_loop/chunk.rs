@@ -4,16 +4,16 @@ use contract::{Rank, Result};
 
 use super::start::Start;
 
-/// The most samples of a chunk. A rank keeps their times; at the shortest events a chunk still takes a millisecond,
-/// against a microsecond or two for deciding about the next.
+/// The most samples of a chunk. A rank keeps their times. Even a chunk of the shortest events takes much longer than
+/// deciding about the next one.
 pub(super) const CHUNK_MAX: usize = 4096;
-/// What all ranks do next: the samples that they take.
+/// The samples that all ranks take next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunk {
     pub(super) samples: usize,
     /// Events in each sample.
     pub(super) events: u64,
-    /// Events before each sample, which nobody times.
+    /// Events before each sample that are not timed.
     pub(super) untimed: u64,
     pub(super) start: Start,
 }

@@ -1,8 +1,8 @@
-//! How the ranks that have nothing to do in a chunk keep out of the way of those that time.
+//! Ranks that have nothing to do in a chunk sleep, so that they do not disturb those that time.
 //!
-//! Waiting for the next order, they would spin: on a processor that may share its core, its power or its memory with one
-//! that is being measured. Where all ranks see one line of memory they sleep on a word of it instead, and the rank that
-//! times wakes them when it has its samples.
+//! A rank that waits for the next chunk spins, on a processor that may share its core, its power or its memory with
+//! one that is measured. Where the ranks have a shared line, idle ranks sleep on a word of it instead, and the rank
+//! that times wakes them when it has its samples.
 
 use std::sync::atomic::Ordering;
 
@@ -46,7 +46,7 @@ fn sleep(rank: &mut dyn Rank, over: u64) -> Result<()> {
             break;
         }
         line.sleep_while(WORD, over - 1);
-        // A look for messages fails if the run is given up.
+        // The probe is the liveness check: it fails if the run has been given up.
         rank.probe(Source::Any, TagSelector::Is(TAG))?;
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! The one timed loop.
 //!
 //! Rank 0 decides, chunk by chunk, how many samples to take and how ([`Controller`]), and spreads the [`Chunk`] by
-//! broadcast. Every rank then takes the chunk ([`sample`]); the times are brought to rank 0 ([`collect`]), which looks
-//! whether the wanted precision is reached. Taker grow by half, so that the traffic of deciding stays a small share.
-//! Nothing between the two clock readings of a sample allocates, formats or computes with floating point.
+//! broadcast. Every rank then takes the chunk ([`sample`]). Rank 0 gets the times ([`collect`]) and checks whether the
+//! wanted precision is reached. Each chunk is half as long again as the one before, so that the messages of deciding
+//! stay a small share. Nothing between the two clock readings of a sample allocates, formats or computes with floating
+//! point.
 
 mod chunk;
 mod collect;
@@ -29,10 +30,10 @@ use control::Controller;
 use idle_ranks::IdleRanks;
 use start::TimingRole;
 
-/// Reports no more often than this.
+/// The shortest time between two reports of progress.
 const PROGRESS_EVERY: TimeSpan = TimeSpan::from_us(100_000);
 
-/// Times `event` until the settings are met. All ranks call it alike; rank 0 gets the outcome.
+/// Times `event` until the settings are met. Collective; rank 0 gets the outcome.
 pub(crate) fn measure<E>(
     rank: &mut dyn Rank,
     plan: &LoopPlan<'_>,
@@ -66,7 +67,7 @@ where
     Ok(Some(controller.finish()))
 }
 
-/// What a rank needs for one chunk after the other.
+/// What a rank needs to take chunks: its role, and buffers that are made once.
 struct Taker {
     timing: Timing,
     pair: (usize, usize),
@@ -88,7 +89,7 @@ impl Taker {
         })
     }
 
-    /// Takes the chunk; at rank 0 the durations of its samples in picoseconds.
+    /// Takes the chunk. Rank 0 gets the durations of its samples in picoseconds.
     fn take<E>(&mut self, rank: &mut dyn Rank, chunk: Chunk, event: &mut E) -> Result<&[u64]>
     where
         E: FnMut(&mut dyn Rank) -> Result<()>,

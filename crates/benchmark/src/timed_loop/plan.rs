@@ -1,4 +1,4 @@
-//! What the timed loop is given, and what it brings home.
+//! The input and the outcome of the timed loop.
 
 use analysis::statistics::Sample;
 use contract::TimeSpan;
@@ -11,8 +11,8 @@ use crate::settings::Settings;
 /// What to time, and how.
 pub(crate) struct LoopPlan<'a> {
     pub(crate) timing: Timing,
-    /// Whether events may follow each other without a new start: several timed as one, where the clock asks for it,
-    /// and untimed ones between samples.
+    /// Whether events may follow each other without a new start: several timed as one sample where the clock is
+    /// coarse, and untimed ones between samples.
     pub(crate) in_a_row: bool,
     /// The ranks that communicate, where only two do.
     pub(crate) pair: (usize, usize),
@@ -22,7 +22,7 @@ pub(crate) struct LoopPlan<'a> {
     pub(crate) overheads: Overheads,
 }
 
-/// What the loop brings home.
+/// The outcome of the loop.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outcome {
     /// The time of each event in picoseconds (of a sample's mean event, where samples hold several), in order.
@@ -42,7 +42,7 @@ impl Outcome {
     }
 }
 
-/// How far a measurement is.
+/// The progress of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Progress {
     pub(crate) samples: u64,
