@@ -5,7 +5,7 @@ use contract::Time;
 use crate::event_hash::EventHash;
 use crate::queue::Queue;
 
-/// What can happen.
+/// An event. Its number is that of the rank, message, node, channel or packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A rank continues.
@@ -18,9 +18,9 @@ pub(crate) enum Event {
     Stop(u32),
     /// The scheduler of a shared processor chooses the next job.
     Choose(u32),
-    /// L1: the sender's engine takes a parcel up.
+    /// L1: the sender's engine starts a parcel.
     Started(u32),
-    /// L1: a parcel's last byte leaves the sender.
+    /// L1: the last byte of a parcel leaves the sender.
     Left(u32),
     /// L1: a parcel comes to the receiver's port.
     AtPort(u32),
@@ -30,15 +30,15 @@ pub(crate) enum Event {
     Prepared(u32),
     /// L2: a channel has carried a packet.
     ChannelFree(u32),
-    /// L2: a packet can be passed on by the node that it came to.
+    /// L2: a packet can be passed on by the node at which it has arrived.
     AtNode(u32),
-    /// L2: a packet has come to its last node.
+    /// L2: a packet has arrived at its last node.
     AtEnd(u32),
     /// L2: a node's engine has taken in a packet.
     TakenIn(u32),
 }
 
-/// The clock, the queue and the hash of all that happened.
+/// The clock, the queue and the hash of all events.
 pub(crate) struct Agenda {
     now: Time,
     queue: Queue<Event>,
@@ -95,7 +95,7 @@ impl Agenda {
         self.queue.next_time() == Some(self.now)
     }
 
-    /// The next event, with the clock set to its time.
+    /// Takes the next event, and sets the clock to its time.
     pub(crate) fn pop(&mut self) -> Option<Event> {
         let (time, event) = self.queue.pop()?;
         self.note(time, event);

@@ -9,15 +9,15 @@ use crate::random::mix;
 
 /// Events by time. Those of one instant come in the order in which they were pushed, which makes a run repeatable.
 ///
-/// Programs that do the same on every rank make many events of one instant. These share a bucket, and the heap holds each
-/// bucket once, so that most events never touch the heap.
+/// Programs that do the same on every rank make many events of one instant. These share a bucket, and the heap holds
+/// each bucket once, so that most events never touch the heap.
 pub(crate) struct Queue<E> {
     /// Time and number of each bucket, and its place.
     heap: BinaryHeap<Reverse<(Time, u64, u32)>>,
     buckets: Vec<VecDeque<E>>,
     free: Vec<u32>,
-    /// The newest buckets of some times. A time that is not here gets a new bucket, whose events were all pushed after those of
-    /// an older bucket of the same time.
+    /// The newest buckets of some times. A time that is not here gets a new bucket, whose events were all pushed after
+    /// those of an older bucket of the same time.
     recent: [Option<(Time, u32)>; RECENT],
     sequence: u64,
 }

@@ -74,9 +74,6 @@ pub type Failure = (usize, Error);
 
 type Routine<T> = Coroutine<(), (), Result<T>, PooledStack>;
 
-/// The most ranks of any machine. Handles of posted operations hold the rank in 20 bits.
-pub const RANKS_MAX: usize = 1 << 20;
-
 impl Options {
     /// `ranks` ranks at the machine's own level, with results checked and no trace.
     pub fn new(ranks: usize) -> Self {

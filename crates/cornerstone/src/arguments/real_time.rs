@@ -1,4 +1,4 @@
-//! What the real-time benchmarks take: which period, or how to search for it.
+//! The options of the real-time benchmarks: the period, or the search for it.
 
 use std::str::FromStr;
 
@@ -41,14 +41,14 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeats: Option<u32>,
 
-    /// How long a search may take; then it answers with the interval that is shown by then [default: 30s, 3s in the quick suite,
-    /// and as long as it takes on a simulated machine]
+    /// How long a search may take; then it answers with the interval that is shown by then [default: 30s, 3s in the
+    /// quick suite, and as long as it takes on a simulated machine]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
     pub(crate) search_limit: Option<Seconds>,
 
-    /// Keep the period that was found up for so many times as long as a trial, after the search, before it is believed; what does
-    /// not hold goes back into the search, for as long again as that might take. 0 for not at all [default: 10, within the
-    /// time of the search; 0 on a simulated machine]
+    /// Keep the period that was found up for so many times as long as a trial, after the search, before it is believed;
+    /// what does not hold goes back into the search, for as long again as that might take. 0 for not at all [default:
+    /// 10, within the time of the search; 0 on a simulated machine]
     #[arg(long, value_name = "TIMES", conflicts_with = "period",
         value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) confirm: Option<u32>,
@@ -58,8 +58,8 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) searches: Option<u32>,
 
-    /// Keep the operating system away by these: any of lock (memory stays in memory), pin (ranks stay on their processor),
-    /// fifo (a fixed priority), or none; the result says what was granted [default: lock,pin]
+    /// Keep the operating system away by these: any of lock (memory stays in memory), pin (ranks stay on their
+    /// processor), fifo (a fixed priority), or none; the result says what was granted [default: lock,pin]
     #[arg(long, value_name = "LIST")]
     pub(crate) hygiene: Option<Isolated>,
 
@@ -68,7 +68,7 @@ pub(crate) struct RealTimeArguments {
     pub(crate) ablate: bool,
 }
 
-/// What only `hartstone` and `clock` have a use for, which only `run` runs.
+/// The options of `hartstone` and `clock`, which only `run` offers.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Periods (real-time benchmarks)")]
 pub(crate) struct TaskArguments {
@@ -104,7 +104,7 @@ impl FromStr for Isolated {
 }
 
 impl RealTimeArguments {
-    /// These arguments, with those of `earlier` where they say nothing.
+    /// These arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: RealTimeArguments) -> RealTimeArguments {
         RealTimeArguments {
             period: self.period.or(earlier.period),
@@ -122,7 +122,7 @@ impl RealTimeArguments {
         }
     }
 
-    /// As settings, with `defaults` where they say nothing.
+    /// The settings of these arguments, completed with `defaults`.
     pub(crate) fn settings(&self, defaults: RealTime) -> RealTime {
         let seconds = |given: Option<Seconds>| given.map(|Seconds(s)| s);
         let share = |given: Option<Share>, default| given.map_or(default, |Share(share)| share);
@@ -147,7 +147,7 @@ impl RealTimeArguments {
 }
 
 impl TaskArguments {
-    /// These arguments, with those of `earlier` where they say nothing.
+    /// These arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: TaskArguments) -> TaskArguments {
         TaskArguments {
             load: self.load.or(earlier.load),
@@ -155,7 +155,7 @@ impl TaskArguments {
         }
     }
 
-    /// `settings` with what these arguments say.
+    /// `settings` with these arguments.
     pub(crate) fn put_into(&self, settings: RealTime) -> RealTime {
         RealTime {
             load: self.load.or(settings.load),

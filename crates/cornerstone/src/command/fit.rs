@@ -1,4 +1,4 @@
-//! `fit`: the models that explain a run.
+//! `fit`: prints the models that explain a run.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -86,7 +86,7 @@ fn cell(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
     format!("{} ({})", show(value), between(show(low), high))
 }
 
-/// A size that was fitted, so that it is seldom a whole number of anything.
+/// A fitted size, which is seldom a whole number of a unit.
 fn bytes(bytes: f64) -> String {
     const UNITS: [(f64, &str); 2] = [((1 << 20) as f64, "MiB"), (1024.0, "KiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {

@@ -1,4 +1,4 @@
-//! `list`: what can be measured, and what each number means.
+//! `list`: lists the benchmarks, and explains them.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use crate::arguments::ListArguments;
 use crate::failure::Failure;
 use crate::output::{labelled, print, wrapped};
 
-/// Lists all benchmarks by group, or explains the one that is named, or all of a group or of a paper.
+/// Lists all benchmarks by group, or explains the benchmark, the group or the paper that is named.
 pub(crate) fn execute(arguments: ListArguments) -> Result<ExitCode, Failure> {
     let text = match arguments.name {
         None => overview(catalogue()),

@@ -1,4 +1,4 @@
-//! `pipeline`: a chain from a file, checked, explained or run.
+//! `pipeline`: checks, explains or runs a chain from a file.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::arguments::PipelineArguments;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Reads the chain, and runs it or says what flows where.
+/// Reads the chain, and runs it or explains the flow of its data.
 pub(crate) fn execute(arguments: PipelineArguments) -> Result<ExitCode, Failure> {
     let chain = read(&arguments.file).map_err(|error| {
         Failure::usage(error.to_string())

@@ -1,4 +1,4 @@
-//! The few numbers that a reader asks for first.
+//! The most important numbers of a run.
 
 use analysis::limits::{Limits, Precision};
 use benchmark::{Headline, catalogue};
@@ -8,7 +8,7 @@ use super::entry::{Entry, mark};
 use super::table;
 use crate::wording::{percent, quantity, range, ranks, size};
 
-/// The headlines of a run, at each number of ranks, below the limits that they are read against.
+/// The headlines of a run at each number of ranks, below the limits that they are compared with.
 pub(super) fn headlines(found: &[Entry], limits: &Limits) -> String {
     let mut rows = limit_rows(limits);
     let declared = catalogue().iter().flat_map(|benchmark| {

@@ -1,17 +1,17 @@
-//! Measurements as the OSU micro-benchmarks print theirs, so that scripts which read those read ours unchanged.
+//! Measurements in the format of the OSU micro-benchmarks, for scripts that read it.
 //!
-//! The lines are those of release 7.4: an empty line, the name of the test, the datatype, the names of the columns, and a
-//! line for each size. The numbers are our medians, where the OSU tests give means; and the time of a collective is that
-//! of the slowest rank, where they give the mean over the ranks.
+//! The lines are those of release 7.4: an empty line, the name of the test, the datatype, the names of the columns, and
+//! a line for each size. The numbers are medians, where the OSU tests print means. The time of a collective is that of
+//! the slowest rank, where the OSU tests print the mean over the ranks.
 
 use benchmark::{OsuColumns, OsuTest};
 use contract::record::{Measurement, Parameters};
 
-/// What prints them; it remembers of which test the last line was.
+/// Prints measurements in this format. It keeps the test of the last line, because each test has one header.
 #[derive(Default)]
 pub(crate) struct Osu {
     last: Option<(String, usize, Parameters)>,
-    /// Benchmarks that are no OSU test.
+    /// Benchmarks without an OSU test.
     left_out: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ fn columns(test: &OsuTest) -> (&'static str, &'static str) {
 }
 
 impl Osu {
-    /// The lines for a measurement; none for a metric that the OSU test does not print.
+    /// The lines for a measurement; empty for a metric that the OSU test does not print.
     pub(crate) fn lines(&mut self, measurement: &Measurement) -> String {
         let declared = benchmark::find(&measurement.benchmark).and_then(|benchmark| benchmark.osu);
         let Some(test) = declared else {
@@ -39,7 +39,7 @@ impl Osu {
             }
             return String::new();
         };
-        // A message of no bytes has no rate, and the OSU tests of rates begin at 1.
+        // An empty message has no rate, and the OSU tests of rates begin at 1 byte.
         if measurement.metric != columns(&test).1 {
             return String::new();
         }
@@ -61,7 +61,7 @@ impl Osu {
             }
     }
 
-    /// Which measurements were not printed, if there were any.
+    /// A note on the measurements that were not printed, if there were any.
     pub(crate) fn left_out(&self) -> Option<String> {
         let names = self.left_out.join(", ");
         (!names.is_empty())

@@ -1,4 +1,4 @@
-//! The machine's own limits, against which every other number stands.
+//! The limits of the machine, and the shares of them that measurements reach.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use maud::{Markup, html};
 use super::elements::swatch;
 use crate::wording::{quantity, significant, size, whole_percent};
 
-/// The limits of each run's machine, and what each measurement makes of them.
+/// The limits of the machine of each run, and the share that each measurement reaches.
 pub(super) struct Limits {
     machines: Vec<MachineLimits>,
-    /// By the measurement's address: the runs outlive the report.
+    /// By the address of the measurement, which is stable because the runs outlive the report.
     shares: HashMap<*const Measurement, Share>,
 }
 
@@ -30,7 +30,7 @@ impl Limits {
         Limits { machines, shares }
     }
 
-    /// A measurement against the limit that bounds it, if one does.
+    /// The share of a measurement in the limit that bounds it, if one does.
     pub(super) fn share(&self, m: &Measurement) -> Option<Share> {
         self.shares.get(&std::ptr::from_ref(m)).copied()
     }
@@ -46,7 +46,7 @@ impl Limits {
         })
     }
 
-    /// The pairs of cores as a heat-map for each run.
+    /// The pairs of cores of each run as a heat map.
     pub(super) fn hand_over_tables(&self, runs: &[Run]) -> Markup {
         html! {
             @for (index, (run, machine)) in runs.iter().zip(&self.machines).enumerate() {
@@ -58,7 +58,7 @@ impl Limits {
         }
     }
 
-    /// What the machine of a run allows, in a sentence; `None` where it was not measured.
+    /// The limits of the machine of a run in a sentence; `None` where they were not measured.
     pub(super) fn sentence(&self, run: usize) -> Option<String> {
         let machine = &self.machines[run];
         let mut parts = Vec::new();
@@ -86,7 +86,7 @@ impl Limits {
     }
 }
 
-/// What a core computes at most.
+/// The peak rates of a core.
 fn peaks(machine: &MachineLimits) -> Option<String> {
     let rates: Vec<String> = [Precision::Single, Precision::Double]
         .into_iter()
@@ -128,8 +128,8 @@ fn heat_cell(machine: &MachineLimits, from: u64, to: u64) -> Markup {
     let Some(pair) = pair.filter(|_| from != to) else { return html! { td.none {} } };
     let low = machine.fastest_hand_over_us().unwrap_or(pair.time_us);
     let high = machine.hand_overs.iter().map(|pair| pair.time_us).fold(low, f64::max);
-    // Nine steps of one hue over the range, at least a quarter of an octave: a pair twice as slow must look different,
-    // one that is 1 % slower must not.
+    // Nine steps of one hue over the range, which counts as at least a quarter of an octave. A pair that is twice as
+    // slow must have another colour, and one that is 1 % slower must not.
     let spread = (high / low).log2().max(0.25);
     let heat = ((pair.time_us / low).log2() / spread * 8.0).round() as u32;
     let title = format!("cores {from} and {to}: {}", quantity(pair.time_us, "us"));

@@ -1,4 +1,4 @@
-//! The summary: what the machine is and what it can do, for somebody who reads nothing else.
+//! The summary: the machine and its most important numbers.
 
 use benchmark::KeyFigure;
 use contract::record::{Measurement, Run};
@@ -94,13 +94,13 @@ fn benchmarks_with(figure: KeyFigure) -> Vec<&'static str> {
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// A key figure as one run has it.
+/// A key figure of one run.
 struct Found<'a> {
     measurement: &'a Measurement,
     benchmark: usize,
 }
 
-/// Each run's machine, limits and abilities, in sentences.
+/// The machine, the limits and the abilities of each run, in sentences.
 pub(super) fn sentences(material: &Material, benchmarks: &[Benchmark]) -> Markup {
     let several = material.runs.len() > 1;
     html! {
@@ -202,7 +202,7 @@ fn key_cell(
     }
 }
 
-/// What a run's machine is, in a sentence.
+/// The machine of a run in a sentence.
 fn machine(run: &Run) -> String {
     let header = run.header();
     let e = &header.environment;
@@ -233,7 +233,7 @@ fn machine(run: &Run) -> String {
     format!("{host}: {}. {fabric}", parts.join(", "))
 }
 
-/// What the one run's machine can do, against its limits.
+/// The key figures of a single run in a sentence, with their shares of the limits.
 fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
     let clause = |figure: &Shown| {
         let m = figure.find(benchmarks, 1).into_iter().flatten().next()?.measurement;

@@ -6,7 +6,8 @@ use super::matching::Arrived;
 use super::operation::{Done, State};
 use super::{Event, Outcome, World};
 use crate::machine::Announcement;
-use crate::network::{Kind, Parcel};
+use crate::message_kind::MessageKind;
+use crate::network::Parcel;
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,12 +127,12 @@ impl World {
     pub(super) fn launch(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let control_bytes = u64::from(self.machine.protocol.control_bytes);
-        let data = if message.mode == Mode::Bare { Kind::Bare } else { Kind::Data };
+        let data = if message.mode == Mode::Bare { MessageKind::Bare } else { MessageKind::Data };
         let (source, to) = (message.envelope.source, message.to);
         let (from, to, bytes, kind) = match message.stage {
             Stage::Eager | Stage::Data => (source, to, message.data.len() as u64, data),
-            Stage::RequestToSend => (source, to, control_bytes, Kind::Control),
-            Stage::ClearToSend => (to, source, control_bytes, Kind::Control),
+            Stage::RequestToSend => (source, to, control_bytes, MessageKind::Control),
+            Stage::ClearToSend => (to, source, control_bytes, MessageKind::Control),
         };
         let [from, to] = [from, to].map(|rank| self.processors.node(rank as usize) as u32);
         let parcel = Parcel { message: number, from, to, bytes, kind };
