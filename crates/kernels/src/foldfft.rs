@@ -11,9 +11,10 @@ use std::sync::Arc;
 use num_complex::Complex32;
 use rustfft::{Fft, FftPlanner};
 
-use crate::error::{check_length, check_whole};
+use crate::error::{Error, Result};
+use crate::error::{check_instructions, check_length, check_whole};
 use crate::fft::{BlockFft, nominal_operations};
-use crate::{Error, Instructions, Result};
+use crate::instructions::Instructions;
 use steps::Steps;
 
 /// The pairs (n, f) that the paper calls typical.
@@ -103,7 +104,7 @@ impl FoldFft {
                 Programme::Library { plan, scratch }
             }
             Variant::Blocked => Programme::Blocked {
-                steps: Steps::new(&window, &weights, instructions.checked()?),
+                steps: Steps::new(&window, &weights, check_instructions(instructions)?),
                 fft: Box::new(BlockFft::with_instructions(fold, instructions)?),
             },
         };

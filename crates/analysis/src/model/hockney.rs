@@ -3,14 +3,15 @@
 
 use serde::Serialize;
 
-use super::line::{Fit, Line, Point};
+pub use super::line::TOLERANCE;
+use super::line::{LineFit, Point, StraightLine};
 use super::segments::{Segment, segments};
 
 /// A fitted model, and where it fails.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hockney {
     /// One straight line through all sizes.
-    pub line: Line,
+    pub line: StraightLine,
     /// The confidence of every interval here.
     pub confidence: f64,
     /// The share of the weighted variance of the times that the line explains. It is flattered by a wide range of
@@ -37,9 +38,6 @@ pub struct Residual {
     /// than [`TOLERANCE`] from the median.
     pub fails: bool,
 }
-
-/// How far the line may lie from a median, as a share of it, before it is said to fail.
-pub const TOLERANCE: f64 = 0.1;
 
 /// Why there is no fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +70,7 @@ pub fn fit(points: &[Point], confidence: f64) -> Result<Hockney, FitError> {
         "a confidence lies between 0 and 1, not at {confidence}"
     );
     let points = checked(points)?;
-    let fit = Fit::new(&points);
+    let fit = LineFit::new(&points);
     Ok(Hockney {
         line: fit.line(&points, confidence),
         confidence,
@@ -104,7 +102,7 @@ fn checked(points: &[Point]) -> Result<Vec<Point>, FitError> {
     Ok(points)
 }
 
-fn residual(fit: &Fit, point: &Point) -> Residual {
+fn residual(fit: &LineFit, point: &Point) -> Residual {
     let fitted_us = fit.at(point.size_bytes);
     let relative = (point.median_us - fitted_us) / point.median_us;
     let within = (point.ci_low_us..=point.ci_high_us).contains(&fitted_us);

@@ -1,6 +1,6 @@
 //! The nonparametric confidence interval of the median.
 
-use super::Sample;
+use super::sample::Sample;
 
 /// An interval that covers the median of the distribution that a sample was drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]

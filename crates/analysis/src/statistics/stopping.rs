@@ -1,6 +1,7 @@
 //! When to stop sampling.
 
-use super::{Sample, median_interval};
+use super::median_interval::median_interval;
+use super::sample::Sample;
 
 /// The fewest samples at which precision may stop a measurement.
 pub const SAMPLES_MIN: usize = 30;

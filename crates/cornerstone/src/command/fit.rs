@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use analysis::model::hockney::{self, Hockney};
-use analysis::model::{Estimate, Line, Series, time_series};
+use analysis::model::{Estimate, Series, StraightLine, time_series};
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
@@ -69,7 +69,7 @@ fn models(series: &[&Series], confidence: f64) -> String {
     }
 }
 
-fn row(name: &str, line: &Line, explained: String) -> Vec<String> {
+fn row(name: &str, line: &StraightLine, explained: String) -> Vec<String> {
     vec![
         name.into(),
         cell(Some(line.latency_us), |us| quantity(us, "us")),

@@ -79,8 +79,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes the bounds of what was added. Bounds that were set by hand count alone, where there are any; of what is empty
-    /// there are none.
+    /// Takes the bounds of what was added into account. An empty part has none. As soon as one part has bounds
+    /// that were set by hand, only such bounds count (MPI 5, section 5.1.7).
     fn widen(&mut self, lower: i64, upper: i64, part: &Datatype) {
         if part.has_fixed_bounds == self.has_fixed_bounds {
             if part.runs.is_empty() && !part.has_fixed_bounds {

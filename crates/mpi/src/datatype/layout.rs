@@ -139,7 +139,8 @@ pub enum Made {
 
 /// Which bytes of memory an element is made of. All lengths are in bytes.
 ///
-/// Types are shared, `Rc<Datatype>`, and never change but for their name, their attributes and whether they are committed.
+/// Types are shared, `Rc<Datatype>`, and never change but for their name, their attributes and whether they are
+/// committed.
 pub struct Datatype {
     pub(super) runs: Vec<Run>,
     pub(super) size: i64,
@@ -232,7 +233,8 @@ impl Datatype {
         &self.attributes
     }
 
-    /// A number that whoever stands between this crate and another language may keep with it. Nothing here looks at it.
+    /// A number that whoever stands between this crate and another language may keep with it. Nothing here
+    /// looks at it.
     pub fn number(&self) -> usize {
         self.number.get()
     }

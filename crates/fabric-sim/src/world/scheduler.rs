@@ -1,8 +1,8 @@
-//! A processor that several ranks share: who runs, and until when.
+//! The scheduler of a processor that several ranks share: which rank runs, and until when.
 //!
-//! Whatever a rank's processor has to do for it is a job. Of the jobs that are ready one runs: that of the highest fixed
-//! priority, or if there is none, those of equal ranks in turns of a time slice. A more urgent job takes the processor
-//! from a less urgent one at once. When another rank gets the processor, the switch is part of its first job.
+//! What the processor has to do for a rank is a job. Of the jobs that are ready the one of the highest fixed priority runs.
+//! Ranks without a fixed priority share the processor by time slices, round robin. A job of a higher priority preempts one of
+//! a lower priority at once. A context switch is part of the first job of the rank that gets the processor.
 
 use std::collections::VecDeque;
 
@@ -11,49 +11,49 @@ use contract::{Priority, Time, TimeSpan};
 use super::noise::Noise;
 use crate::agenda::{Agenda, Event};
 
-/// Something that a processor has to do for a rank.
+/// Work of a processor for a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) rank: u32,
     pub(super) priority: Priority,
-    /// How long it takes yet; may be zero, for a rank that only has to get the processor.
+    /// The time that is left of it; zero for a rank that only has to get the processor.
     pub(super) left: TimeSpan,
     /// What happens when it is done.
     pub(super) done: Event,
 }
 
-/// What sharing costs, as the machine says.
+/// The times of the machine's scheduler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
-    /// After which a rank without a fixed priority lets the next one run.
+    /// The time slice of ranks without a fixed priority.
     pub(super) slice: TimeSpan,
-    /// To go over to another rank.
+    /// A context switch.
     pub(super) switch: TimeSpan,
 }
 
 /// The state of one shared processor.
-pub(super) struct Sharing {
-    /// Its number, which its events bear.
+pub(super) struct Scheduler {
+    /// The processor's number, which its events bear.
     node: u32,
     costs: Costs,
     noise: Noise,
-    running: Option<Piece>,
-    /// In the order of their turns.
+    running: Option<Running>,
+    /// The run queue.
     ready: VecDeque<Job>,
-    /// The rank that had the processor last, and how much of its slice is gone.
+    /// The rank that had the processor last, and how much of its slice is used.
     last: Option<u32>,
     used: TimeSpan,
-    /// Whether an event is under way in which the next job is chosen.
+    /// Whether the event that chooses the next job is in the agenda.
     choosing: bool,
 }
 
-/// A job, or part of one, that runs without a break but for the operating system's.
-struct Piece {
+/// A job, or a slice of one, that runs; only pauses of the operating system interrupt it.
+struct Running {
     job: Job,
     begin: Time,
     span: TimeSpan,
     end: Time,
-    /// The rank that had the processor before and how much of its slice was gone, if it begins with a switch.
+    /// The rank that had the processor before and how much of its slice was used, if this begins with a context switch.
     switched_from: Option<(u32, TimeSpan)>,
 }
 
@@ -64,19 +64,28 @@ fn fixed(priority: Priority) -> u8 {
     }
 }
 
-impl Sharing {
+impl Scheduler {
     pub(super) fn new(node: u32, costs: Costs, noise: Noise) -> Self {
         let (running, ready, last) = (None, VecDeque::new(), None);
-        Sharing { node, costs, noise, running, ready, last, used: TimeSpan::ZERO, choosing: false }
+        Scheduler {
+            node,
+            costs,
+            noise,
+            running,
+            ready,
+            last,
+            used: TimeSpan::ZERO,
+            choosing: false,
+        }
     }
 
-    /// Takes a job. What runs goes on if the new one is not more urgent; if it ran alone, its slice begins now.
+    /// Takes a job. The running one is preempted only by a higher priority; if it ran alone, its slice begins now.
     pub(super) fn submit(&mut self, agenda: &mut Agenda, job: Job) {
         self.ready.push_back(job);
         let now = agenda.now();
-        match self.running.take_if(|piece| piece.end > now) {
-            Some(piece) => {
-                let job = self.interrupt(piece, now);
+        match self.running.take_if(|running| running.end > now) {
+            Some(running) => {
+                let job = self.interrupt(running, now);
                 self.ready.push_front(job);
                 self.start(agenda);
             }
@@ -86,9 +95,9 @@ impl Sharing {
         }
     }
 
-    /// What is left of a piece that is broken off. A switch to it that took no time yet did not take place.
-    fn interrupt(&mut self, piece: Piece, now: Time) -> Job {
-        let Piece { mut job, begin, span, switched_from, .. } = piece;
+    /// What is left of a job that is interrupted. A context switch to it that has taken no time yet is undone.
+    fn interrupt(&mut self, running: Running, now: Time) -> Job {
+        let Running { mut job, begin, span, switched_from, .. } = running;
         let worked = self.noise.worked(begin, now).min(span);
         job.left = job.left - worked;
         self.used = self.used + worked;
@@ -99,8 +108,8 @@ impl Sharing {
         job
     }
 
-    /// The ranks whose jobs end at one moment first ask for what they do next; only then is it decided who runs. Else a
-    /// rank would lose the processor between two steps.
+    /// The next job is chosen in an event of its own, after ranks whose jobs end at this moment have submitted their next
+    /// ones. Otherwise a rank would lose the processor between two jobs.
     fn choose_soon(&mut self, agenda: &mut Agenda) {
         if !self.choosing {
             self.choosing = true;
@@ -108,10 +117,11 @@ impl Sharing {
         }
     }
 
-    /// A piece ends. The event may be out of date, if its piece was interrupted.
-    pub(super) fn turn(&mut self, agenda: &mut Agenda) {
-        let Some(piece) = self.running.take_if(|piece| piece.end == agenda.now()) else { return };
-        let Piece { mut job, span, .. } = piece;
+    /// What runs ends. The event is out of date if it was interrupted.
+    pub(super) fn stop(&mut self, agenda: &mut Agenda) {
+        let is_over = |running: &mut Running| running.end == agenda.now();
+        let Some(running) = self.running.take_if(is_over) else { return };
+        let Running { mut job, span, .. } = running;
         job.left = job.left - span;
         self.used = self.used + span;
         if job.left == TimeSpan::ZERO {
@@ -122,13 +132,13 @@ impl Sharing {
         self.choose_soon(agenda);
     }
 
-    /// The next job is chosen, now that all of this moment have come.
+    /// Chooses the next job, now that all of this moment have been submitted.
     pub(super) fn choose(&mut self, agenda: &mut Agenda) {
         self.choosing = false;
         self.start(agenda);
     }
 
-    /// Lets the job run whose turn it is.
+    /// Starts the next job.
     fn start(&mut self, agenda: &mut Agenda) {
         let Some(index) = self.next() else { return };
         let mut job = self.ready.remove(index).expect("it is one of the ready");
@@ -149,17 +159,17 @@ impl Sharing {
         let shares = fixed(job.priority) == 0 && !self.ready.is_empty();
         let span = if shares { job.left.min(self.costs.slice - self.used) } else { job.left };
         let end = self.noise.end(begin, span);
-        agenda.push(end, Event::Turn(self.node));
-        self.running = Some(Piece { job, begin, span, end, switched_from });
+        agenda.push(end, Event::Stop(self.node));
+        self.running = Some(Running { job, begin, span, end, switched_from });
     }
 
-    /// The most urgent job; of equally urgent ones that of the rank whose slice is not over, else the one that came first.
+    /// The job of the highest priority; among equals that of the rank whose slice is not used up, else the oldest.
     fn next(&self) -> Option<usize> {
-        let most = self.ready.iter().map(|job| fixed(job.priority)).max()?;
-        let goes_on = |job: &Job| self.last == Some(job.rank) && self.used < self.costs.slice;
-        let urgent = |job: &Job| fixed(job.priority) == most;
-        let same = self.ready.iter().position(|job| urgent(job) && goes_on(job));
-        same.or_else(|| self.ready.iter().position(urgent))
+        let highest = self.ready.iter().map(|job| fixed(job.priority)).max()?;
+        let continues = |job: &Job| self.last == Some(job.rank) && self.used < self.costs.slice;
+        let is_highest = |job: &Job| fixed(job.priority) == highest;
+        let same = self.ready.iter().position(|job| is_highest(job) && continues(job));
+        same.or_else(|| self.ready.iter().position(is_highest))
     }
 }
 
@@ -175,14 +185,14 @@ mod tests {
         TimeSpan::from_us(us)
     }
 
-    fn sharing() -> Sharing {
+    fn scheduler() -> Scheduler {
         let noise = Noise::new(&find("cluster").unwrap(), 1, 0);
-        Sharing::new(0, Costs { slice: us(SLICE_US), switch: us(SWITCH_US) }, noise)
+        Scheduler::new(0, Costs { slice: us(SLICE_US), switch: us(SWITCH_US) }, noise)
     }
 
     /// Jobs (when, rank, priority, length in µs) on one processor; when each is done, in order, as (rank, µs).
     fn run(jobs: &[(u64, u32, u8, u64)]) -> Vec<(u32, u64)> {
-        let mut sharing = sharing();
+        let mut scheduler = scheduler();
         let mut agenda = Agenda::new();
         for (number, &(when, ..)) in jobs.iter().enumerate() {
             agenda.push(Time::ZERO + us(when), Event::Ready(number as u32));
@@ -197,10 +207,10 @@ mod tests {
                         number => Priority::Fixed(number),
                     };
                     let done = Event::Wake(rank);
-                    sharing.submit(&mut agenda, Job { rank, priority, left: us(length), done });
+                    scheduler.submit(&mut agenda, Job { rank, priority, left: us(length), done });
                 }
-                Event::Turn(_) => sharing.turn(&mut agenda),
-                Event::Choose(_) => sharing.choose(&mut agenda),
+                Event::Stop(_) => scheduler.stop(&mut agenda),
+                Event::Choose(_) => scheduler.choose(&mut agenda),
                 Event::Wake(rank) => {
                     done.push((rank, agenda.now().since(Time::ZERO).as_us() as u64));
                 }
@@ -230,38 +240,38 @@ mod tests {
 
     /// Rank 0 works from 0 to 5, rank 1 from 6 to 9, rank 0 from 10 to 15.
     #[test]
-    fn a_more_urgent_rank_takes_the_processor_at_once() {
+    fn a_higher_priority_preempts_at_once() {
         assert_eq!(run(&[(0, 0, 1, 10), (5, 1, 2, 3)]), [(1, 9), (0, 15)]);
         assert_eq!(run(&[(0, 0, 0, 10), (5, 1, 1, 3)]), [(1, 9), (0, 15)]);
     }
 
-    /// However long: no slices among fixed priorities.
+    /// There are no time slices among fixed priorities.
     #[test]
     fn ranks_of_one_fixed_priority_follow_each_other() {
         assert_eq!(run(&[(0, 0, 7, 30), (1, 1, 7, 30), (2, 2, 6, 1)]), [(0, 30), (1, 61), (2, 63)]);
     }
 
-    /// Rank 0's slice is over at 10, and the switch to rank 1 begins; a job that comes in this very moment must not give rank
-    /// 0 another slice: rank 1 is done after the switch and its 5 µs.
+    /// Rank 0's slice ends at 10, and the switch to rank 1 begins. A job that is submitted at this very moment must not give
+    /// rank 0 another slice: rank 1 is done after the switch and its 5 µs.
     #[test]
     fn a_slice_that_is_over_stays_over_when_a_switch_is_begun_again() {
-        let (mut sharing, mut agenda) = (sharing(), Agenda::new());
+        let (mut scheduler, mut agenda) = (scheduler(), Agenda::new());
         let job = |rank, length| {
             let (priority, done) = (Priority::TimeShared, Event::Wake(rank));
             Job { rank, priority, left: us(length), done }
         };
-        sharing.submit(&mut agenda, job(0, 20));
-        sharing.submit(&mut agenda, job(1, 5));
+        scheduler.submit(&mut agenda, job(0, 20));
+        scheduler.submit(&mut agenda, job(1, 5));
         let mut choices = 0;
         let first_done = loop {
             match agenda.pop().unwrap() {
-                Event::Turn(_) => sharing.turn(&mut agenda),
+                Event::Stop(_) => scheduler.stop(&mut agenda),
                 Event::Choose(_) => {
-                    sharing.choose(&mut agenda);
+                    scheduler.choose(&mut agenda);
                     choices += 1;
                     if choices == 2 {
                         assert_eq!(agenda.now(), Time::ZERO + us(10));
-                        sharing.submit(&mut agenda, job(2, 1));
+                        scheduler.submit(&mut agenda, job(2, 1));
                     }
                 }
                 done => break (done, agenda.now().since(Time::ZERO)),
@@ -270,7 +280,7 @@ mod tests {
         assert_eq!(first_done, (Event::Wake(1), us(16)));
     }
 
-    /// Of two that come at one moment the urgent one runs, and no switch to the other is paid for.
+    /// Of two that are submitted at one moment the one of the higher priority runs, without a switch to the other before.
     #[test]
     fn jobs_of_one_moment_are_gathered_before_one_is_chosen() {
         assert_eq!(run(&[(3, 0, 1, 4), (3, 1, 2, 4)]), [(1, 7), (0, 12)]);

@@ -6,14 +6,14 @@ use crate::random::mix;
 
 /// The hash of a run's events so far, in their order and with their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fingerprint(u64);
+pub(crate) struct EventHash(u64);
 
-impl Fingerprint {
+impl EventHash {
     pub(crate) fn new() -> Self {
-        Fingerprint(0)
+        EventHash(0)
     }
 
-    /// Adds an event of some kind about some thing.
+    /// Adds an event: its time, its kind and what it is about.
     pub(crate) fn add(&mut self, time: Time, kind: u32, thing: u32) {
         let what = u64::from(kind) << 32 | u64::from(thing);
         self.0 = mix(self.0.rotate_left(5) ^ time.as_ps() ^ mix(what));
@@ -31,11 +31,11 @@ mod tests {
     #[test]
     fn order_and_time_matter() {
         let hash = |events: &[(u64, u32)]| {
-            let mut fingerprint = Fingerprint::new();
+            let mut hash = EventHash::new();
             for &(ps, thing) in events {
-                fingerprint.add(Time::from_ps(ps), 1, thing);
+                hash.add(Time::from_ps(ps), 1, thing);
             }
-            fingerprint.value()
+            hash.value()
         };
         assert_eq!(hash(&[(1, 2), (1, 3)]), hash(&[(1, 2), (1, 3)]));
         assert_ne!(hash(&[(1, 2), (1, 3)]), hash(&[(1, 3), (1, 2)]));

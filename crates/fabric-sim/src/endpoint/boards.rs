@@ -1,29 +1,20 @@
-//! What the collectives over boards ask of a rank.
-
-use std::sync::Arc;
+//! What the collectives over boards ask of an endpoint.
 
 use contract::{Error, Result};
 
-use super::SimulatedRank;
-use crate::machine::Board;
-use crate::world::{Mark, Turn};
+use super::{Idle, SimEndpoint};
+use crate::world::{Mark, Next};
 
-impl SimulatedRank<'_> {
-    /// The machine's boards, where a collective of `bytes` bytes goes over them.
-    pub(super) fn board(&self, bytes: usize) -> Option<Arc<Board>> {
-        let world = self.world.borrow();
-        let board = world.machine.board.as_ref()?;
-        let own = (2..=board.ranks_max).contains(&self.size) && !world.shares_processors();
-        (own && bytes as u64 <= board.bytes_max).then(|| Arc::clone(board))
-    }
-
+impl<'a> SimEndpoint<'a> {
     /// The next step of a collective over boards, once this rank's place is free.
-    pub(crate) fn begin_step(&self, mark: Mark) -> Result<u64> {
+    pub(crate) fn begin_step(&mut self, mark: Mark, idle: Idle<'_, 'a>) -> Result<u64> {
+        let mut looked_at = None;
         loop {
-            if let Some(step) = self.world.borrow_mut().begin_step(self.rank, mark)? {
+            let step = self.world.borrow_mut().begin_step(self.rank, mark)?;
+            if let Some(step) = step {
                 return Ok(step);
             }
-            self.yielder.suspend(());
+            self.pause(&mut looked_at, idle);
         }
     }
 
@@ -32,13 +23,14 @@ impl SimulatedRank<'_> {
     }
 
     /// Waits until this rank sees another's part of a step; its length.
-    pub(crate) fn see_part(&self, of: usize, step: u64) -> Result<usize> {
+    pub(crate) fn see_part(&mut self, of: usize, step: u64, idle: Idle<'_, 'a>) -> Result<usize> {
+        let mut looked_at = None;
         loop {
-            let turn = self.world.borrow_mut().see_part(self.rank, of, step)?;
-            if turn == Turn::GoOn {
+            let next = self.world.borrow_mut().see_part(self.rank, of, step)?;
+            if next == Next::Continue {
                 break;
             }
-            self.yielder.suspend(());
+            self.pause(&mut looked_at, idle);
         }
         let world = self.world.borrow();
         world.seen_part(of, step).map(<[u8]>::len).ok_or(Error::UnknownRequest)

@@ -4,9 +4,9 @@ use num_complex::Complex;
 
 use super::library::Library;
 use super::{BlockFft, Real};
-use crate::Result;
-use crate::ahead::ask_ahead;
+use crate::error::Result;
 use crate::error::{check_length, check_whole};
+use crate::prefetch::prefetch_all;
 
 /// About how much is prefetched and copied at once, where no kernel reads the other memory itself. More than a core can have
 /// under way would stall it, and more than fits the first-level cache would be gone when it is needed. See
@@ -37,7 +37,7 @@ impl<T: Real> BlockFft<T> {
         let group = self.group();
         let groups = input.chunks(group).zip(output.chunks_mut(group));
         for (at, (input_group, output)) in groups.enumerate() {
-            ask_ahead(next(input, at, group));
+            prefetch_all(next(input, at, group));
             self.group_into(input_group, output);
         }
         Ok(())
@@ -71,13 +71,13 @@ impl<T: Real> BlockFft<T> {
         }
         let group = self.group();
         for at in 0..rows.len().div_ceil(group) {
-            ask_ahead(next(rows, at, group));
+            prefetch_all(next(rows, at, group));
             let end = rows.len().min((at + 1) * group);
             let rows = &mut rows[at * group..end];
             let strips = strips.iter().enumerate();
             for (which, strip) in strips.filter_map(|(which, strip)| Some((which, (*strip)?))) {
                 let group = group / count;
-                ask_ahead(next(strip, at, group));
+                prefetch_all(next(strip, at, group));
                 let places = rows.chunks_exact_mut(length).map(|row| &mut row[which * width..]);
                 let points = strip[at * group..].chunks_exact(width);
                 places.zip(points).for_each(|(to, from)| to[..width].copy_from_slice(from));
