@@ -5,18 +5,20 @@
 //! say which file, what it lacks and what to do. Nothing of any MPI is needed to build this crate.
 //!
 //! A process that an MPI launcher started calls [`World::join`], and then runs programs on the first so many ranks
-//! ([`World::first`]). The calls of [`contract::Rank`] go straight to their counterparts in MPI; [`MpiRank`] says how
+//! ([`World::first`]). The calls of [`contract::Endpoint`] go straight to their counterparts in MPI; [`MpiEndpoint`] says how
 //! each is mapped, and what an MPI does not promise.
 
+mod endpoint;
 mod error;
 pub mod launcher;
 mod library;
-mod rank;
+mod process;
 mod starting;
 mod world;
 
+pub use endpoint::{Collectives, MpiEndpoint};
 pub use hosts::Skew;
 pub use launcher::{Flavour, Launcher, LauncherError};
 pub use library::LoadError;
-pub use rank::{Collectives, MpiRank};
+pub use process::MpiProcess;
 pub use world::{JoinError, Options, World};

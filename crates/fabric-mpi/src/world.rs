@@ -8,9 +8,10 @@ use std::time::Duration;
 use contract::{Element, Error, Result};
 use hosts::{Clock, LocalClock, Skew};
 
+use crate::endpoint::{Collectives, MpiEndpoint, Setting, create_communicator};
 use crate::launcher;
 use crate::library::{Handle, Library, LoadError, SUCCESS, Status};
-use crate::rank::{Collectives, MpiRank, Setting};
+use crate::process::MpiProcess;
 use crate::starting::{Starting, launcher_words};
 
 /// How to join.
@@ -62,7 +63,7 @@ pub enum JoinError {
 /// All processes that a launcher started.
 ///
 /// One rank hands out work ([`World::hand_out`]), the others wait for it ([`World::next`]) without using a processor. Who
-/// takes part then makes a [`MpiRank`] with [`World::first`].
+/// takes part becomes a rank of the run with [`World::first`].
 pub struct World {
     library: Rc<Library>,
     options: Options,
@@ -72,11 +73,14 @@ pub struct World {
     finished: bool,
 }
 
-/// Tag of messages that hand out work, in a communicator of their own.
+/// The tag of messages that hand out work, in a communicator of their own.
 const WORK: c_int = 1;
-/// An idle rank looks for work this often, at first and later. Each look costs a microsecond or so.
+/// The tag of the groups of ranks that are made here.
+const GROUP_TAG: u32 = 1;
+/// An idle rank looks for work this often, at first and later. A look takes little beside it.
 const IDLE_MIN: Duration = Duration::from_micros(200);
 const IDLE_MAX: Duration = Duration::from_millis(10);
+
 impl World {
     /// Loads an MPI and joins the other processes. Once in the life of a process.
     ///
@@ -234,10 +238,11 @@ impl World {
     ///
     /// # Panics
     /// If this process is not among the first `ranks`, or the world has not so many.
-    pub fn first(&self, ranks: usize) -> Result<MpiRank> {
+    pub fn first(&self, ranks: usize) -> Result<MpiProcess> {
         assert!(self.rank < ranks && ranks <= self.size, "one of the first {ranks} calls this");
-        let comm = self.group_of_first(ranks)?;
-        let reserved = self.duplicate(comm)?;
+        let members: Vec<usize> = (0..ranks).collect();
+        let world = self.library.constants.comm_world;
+        let communicator = create_communicator(&self.library, world, &members, GROUP_TAG)?;
         let name = if self.options.name.is_empty() { "mpi" } else { &self.options.name };
         let setting = Setting {
             rank: self.rank,
@@ -247,38 +252,9 @@ impl World {
             collectives: self.options.collectives,
         };
         let clock = Clock::common(LocalClock::ONE_HOST, LocalClock::ONE_HOST.ns());
-        let mut rank = MpiRank::new(Rc::clone(&self.library), comm, reserved, setting, clock)?;
-        rank.settle(self.options.skew)?;
-        Ok(rank)
-    }
-
-    fn group_of_first(&self, ranks: usize) -> Result<Handle> {
-        let general = &self.library.general;
-        let world = self.library.constants.comm_world;
-        let members: Vec<c_int> = (0..ranks as c_int).collect();
-        let null = std::ptr::null_mut();
-        let (mut all, mut first, mut comm) = (null, null, null);
-        let check = |what, status| self.library.check(what, status);
-        // SAFETY: `members` holds as many ranks of the world as are said; every place is live. Only the members call
-        // MPI_Comm_create_group.
-        unsafe {
-            check("MPI_Comm_group", (general.comm_group)(world, &mut all))?;
-            let included = (general.group_incl)(all, ranks as c_int, members.as_ptr(), &mut first);
-            check("MPI_Group_incl", included)?;
-            let created = (general.comm_create_group)(world, first, WORK, &mut comm);
-            check("MPI_Comm_create_group", created)?;
-            check("MPI_Group_free", (general.group_free)(&mut all))?;
-            check("MPI_Group_free", (general.group_free)(&mut first))?;
-        }
-        Ok(comm)
-    }
-
-    fn duplicate(&self, comm: Handle) -> Result<Handle> {
-        let mut copy = std::ptr::null_mut();
-        // SAFETY: `comm` is a communicator of ours.
-        let status = unsafe { (self.library.general.comm_dup)(comm, &mut copy) };
-        self.library.check("MPI_Comm_dup", status)?;
-        Ok(copy)
+        let library = Rc::clone(&self.library);
+        let endpoint = MpiEndpoint::new(library, communicator, setting, clock)?;
+        MpiProcess::new(endpoint, self.options.skew)
     }
 
     /// The largest tag of this MPI.
