@@ -12,7 +12,7 @@ use crate::endpoint::{Collectives, MpiEndpoint, Setting, create_communicator};
 use crate::launcher;
 use crate::library::{Handle, Library, LoadError, SUCCESS, Status};
 use crate::process::MpiProcess;
-use crate::starting::{Starting, launcher_words};
+use crate::starting::{Starting, describe_launcher};
 
 /// How to join.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Options {
     pub name: String,
     /// Whose collectives to use.
     pub collectives: Collectives,
-    /// For tests of the synchronisation of clocks: as if each rank were on a host of its own.
+    /// For tests of the synchronisation of clocks: pretends that each rank is on a host of its own.
     pub skew: Option<Skew>,
 }
 
@@ -40,10 +40,10 @@ pub enum JoinError {
         path: PathBuf,
         /// What it says of itself.
         version: String,
-        /// Its words.
+        /// The error that it reported.
         reason: String,
     },
-    /// The library knows of no other process, though a launcher has started several.
+    /// The library knows of no other process, but a launcher has started several.
     #[error(
         "'{}' ({version}) found this process alone, though {launcher} has started {started}: the library and the launcher are of different MPIs",
         path.display()
@@ -109,20 +109,20 @@ impl World {
             }
             Err(error) => Err(JoinError::Init {
                 path: library.path.clone(),
-                version: library.own_words(),
+                version: library.version_line(),
                 reason: error.to_string(),
             }),
         }
     }
 
-    /// The refusal of a world of one where there should be more, after its end: an MPI that is not ended complains.
+    /// The error of a process that found itself alone. It finalises the MPI first: one that is not finalised complains.
     fn alone(library: &Library, started: usize) -> JoinError {
         // SAFETY: MPI has been initialised, and nobody calls it after this.
         unsafe { (library.general.finalize)() };
         JoinError::Alone {
             path: library.path.clone(),
-            version: library.own_words(),
-            launcher: launcher_words(),
+            version: library.version_line(),
+            launcher: describe_launcher(),
             started,
         }
     }
@@ -156,7 +156,7 @@ impl World {
 
     /// What the library says of itself, in a line.
     pub fn library_version(&self) -> String {
-        self.library.own_words()
+        self.library.version_line()
     }
 
     /// The library's file.
@@ -189,7 +189,7 @@ impl World {
         Ok(())
     }
 
-    /// Waits until another process hands out work, asleep most of the time.
+    /// Waits until another process hands out work; sleeps most of the time.
     ///
     /// # Errors
     /// What MPI reports.
@@ -275,13 +275,13 @@ impl World {
         Ok(tag_max as u32)
     }
 
-    /// Ends this process's part: in order, or, after an error, by giving up the whole run. Returns the exit status.
+    /// Ends this process's part: in order, or, after an error, by ending the whole run. Returns the exit status.
     pub fn finish(mut self, outcome: &Result<()>) -> i32 {
         self.finished = true;
         match outcome {
             Ok(()) => {
-                // SAFETY: no rank is left that would call MPI: each borrowed the library from here and has been dropped,
-                // or the caller keeps it beyond the end, and calls nothing.
+                // SAFETY: no rank calls MPI after this: each has been dropped, or its owner, who ends the world, makes no
+                // call of it any more.
                 let status = unsafe { (self.library.general.finalize)() };
                 i32::from(status != SUCCESS)
             }
@@ -298,7 +298,7 @@ impl World {
     }
 }
 
-/// Asks the library for the sizes of the types that we use: a wrong one would overwrite memory.
+/// Checks the sizes of the datatypes that we use: with a wrong one MPI would overwrite memory.
 fn check_types(library: &Library) -> Result<()> {
     let elements =
         Element::ALL.map(|element| (library.constants.element(element), element.bytes()));
@@ -317,7 +317,7 @@ fn check_types(library: &Library) -> Result<()> {
 }
 
 impl Drop for World {
-    /// A process that panics, or leaves without a word, ends the run: the others might wait for it for ever.
+    /// A process that panics, or ends without `finish`, ends the run: the others might wait for it for ever.
     fn drop(&mut self) {
         if !self.finished {
             self.give_up();

@@ -57,7 +57,7 @@ pub enum Collectives {
 /// * Ranks that disagree on a collective's length, root or reduction may get wrong data or hang instead of an error.
 /// * The smallest and largest of floating-point numbers are not specified where one is not a number, nor are sums of bytes
 ///   that overflow; they are combined by a function of ours (`MPI_Op_create`). The others are the MPI's own.
-/// * The length of a message that does not fit: where neither the status nor the MPI's words tell it, the error is
+/// * The length of a message that does not fit: where neither the status nor the MPI's error string tells it, the error is
 ///   [`Error::System`] instead of [`Error::Truncated`]; Intel MPI 2021.18 takes a message for an empty one that was
 ///   received into an empty buffer. Open MPI 5.0 even writes a long message beyond the buffer, where it copies between
 ///   processes: do not receive from programs that are not trusted to send what fits.
@@ -182,7 +182,7 @@ impl MpiEndpoint {
         ];
         FabricDescription {
             name: self.setting.name.clone(),
-            version: self.library.own_words(),
+            version: self.library.version_line(),
             details: details.into_iter().map(|(name, value)| (name.into(), value)).collect(),
         }
     }

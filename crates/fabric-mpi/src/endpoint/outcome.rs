@@ -52,9 +52,9 @@ impl MpiEndpoint {
         if self.library.class(code) != ERROR_TRUNCATE {
             return Err(error());
         }
-        // Either the status tells the length of the message, or the MPI's words do.
+        // Either the status tells the length of the message, or the MPI's error string does.
         let counted = bytes_of(&self.library, status, true).ok().filter(|bytes| *bytes > room);
-        let told = counted.or_else(|| message_bytes_in(&self.library.words(code)));
+        let told = counted.or_else(|| message_bytes_in(&self.library.error_string(code)));
         told.filter(|bytes| *bytes > room).ok_or_else(error)
     }
 }

@@ -8,12 +8,12 @@ use super::call::{readable, readable_at, writable, writable_at};
 use crate::library::{Handle, Library, UserFunction};
 
 /// The operations that not every MPI has as the contract wants them: the smaller and the larger of floating-point numbers,
-/// of which one may not be a number; and sums of bytes, which Open MPI 5 lets end at 255 instead of wrapping.
+/// of which one may not be a number; and sums of bytes, which saturate in Open MPI 5 instead of wrapping.
 pub(super) struct Reductions {
     own: [(Reduction, Handle); OWN.len()],
 }
 
-/// Copies of what a program gave, where that is not aligned as an MPI may expect it.
+/// Copies of a program's vectors, where these are not aligned as an MPI may expect them.
 pub(super) struct Aligned {
     send: Option<Buffer>,
     receive: Option<Buffer>,
@@ -48,7 +48,7 @@ impl Reductions {
         Ok(())
     }
 
-    /// What MPI knows this reduction by.
+    /// The MPI's handle of this reduction.
     pub(super) fn operation(&self, library: &Library, reduction: Reduction) -> Handle {
         let own = self.own.iter().find(|(other, _)| *other == reduction);
         own.map_or_else(|| library.constants.operation(reduction.operation), |(_, handle)| *handle)

@@ -40,8 +40,7 @@ macro_rules! table {
                     $(
                         $field: {
                             let found = $field.expect("checked above");
-                            // SAFETY: a pointer that dlsym gave and that is not null is as good as a function pointer;
-                            // the caller vouches for the signature.
+                            // SAFETY: dlsym gave the pointer, and it is not null; the caller answers for the signature.
                             unsafe {
                                 std::mem::transmute::<
                                     *mut c_void,
