@@ -58,9 +58,9 @@ impl Library {
     }
 }
 
-/// The length of a message that was cut, from the error string of MPICH and MPIs derived from it, whose statuses hold the
-/// length of the buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases swap the two; the message
-/// is the longer one.
+/// The length of a message that was cut, from the error string of MPICH and MPIs derived from it, whose statuses hold
+/// the length of the buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases swap the two;
+/// the message is the longer one.
 pub(crate) fn message_bytes_in(error_string: &str) -> Option<usize> {
     let (before, after) = error_string.split_once(" bytes received but buffer size is ")?;
     let one = before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;

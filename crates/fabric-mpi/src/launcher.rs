@@ -192,7 +192,8 @@ pub fn has_started_this_process() -> bool {
 pub fn processes_started() -> Option<usize> {
     let marks =
         ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "CORNERSTONE_MPI_SIZE", "SLURM_STEP_NUM_TASKS"];
-    // Nested launchers leave several. The largest one tells how many processes a process that finds itself alone has missed.
+    // Nested launchers leave several. The largest one tells how many processes a process that finds itself alone has
+    // missed.
     marks.iter().filter_map(|mark| std::env::var(mark).ok()?.parse().ok()).max()
 }
 

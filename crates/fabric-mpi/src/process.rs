@@ -42,8 +42,9 @@ impl MpiProcess {
         self.0.into_endpoint()
     }
 
-    /// Ends this rank's part: completes its sends, takes its receives back, and frees what the MPI keeps for it. All ranks
-    /// call it, when all is well; after an error the run is given up instead ([`World::finish`](crate::World::finish)).
+    /// Ends this rank's part: completes its sends, takes its receives back, and frees what the MPI keeps for it. All
+    /// ranks call it, when all is well; after an error the run is given up instead
+    /// ([`World::finish`](crate::World::finish)).
     ///
     /// # Errors
     /// What MPI reports.

@@ -9,8 +9,8 @@ use crate::launcher;
 static UNDER_WAY: Mutex<Option<String>> = Mutex::new(None);
 static REGISTERED: Once = Once::new();
 
-/// Lives while MPI_Init runs. If the process ends meanwhile, it says which library ended it, and under which launcher: the
-/// MPI's own message names neither.
+/// Lives while MPI_Init runs. If the process ends meanwhile, it says which library ended it, and under which
+/// launcher: the MPI's own message names neither.
 pub(crate) struct Starting;
 
 impl Starting {

@@ -62,8 +62,8 @@ pub enum JoinError {
 
 /// All processes that a launcher started.
 ///
-/// One rank hands out work ([`World::hand_out`]), the others wait for it ([`World::next`]) without using a processor. Who
-/// takes part becomes a rank of the run with [`World::first`].
+/// One rank hands out work ([`World::hand_out`]), the others wait for it ([`World::next`]) without using a processor.
+/// Who takes part becomes a rank of the run with [`World::first`].
 pub struct World {
     library: Rc<Library>,
     options: Options,
@@ -230,8 +230,8 @@ impl World {
         }
     }
 
-    /// This process as one of the first `ranks` ranks, which must all call it with the same number. The clocks of several
-    /// hosts are synchronised anew, which takes half a second for each doubling of the number of hosts.
+    /// This process as one of the first `ranks` ranks, which must all call it with the same number. The clocks of
+    /// several hosts are synchronised anew, which takes half a second for each doubling of the number of hosts.
     ///
     /// # Errors
     /// What MPI reports.
@@ -280,8 +280,8 @@ impl World {
         self.finished = true;
         match outcome {
             Ok(()) => {
-                // SAFETY: no rank calls MPI after this: each has been dropped, or its owner, who ends the world, makes no
-                // call of it any more.
+                // SAFETY: no rank calls MPI after this: each has been dropped, or its owner, who ends the world,
+                // makes no call of it any more.
                 let status = unsafe { (self.library.general.finalize)() };
                 i32::from(status != SUCCESS)
             }

@@ -1,5 +1,5 @@
-//! Messages that were claimed: matched by MPI_Improbe, so that no receive of the MPI's own finds them, and received by their
-//! new context and tag.
+//! Messages that were claimed: matched by MPI_Improbe, so that no receive of the MPI's own finds them, and received
+//! by their new context and tag.
 
 use contract::{Envelope, Request, Result, Selector, Writable};
 
@@ -70,8 +70,8 @@ impl MpiEndpoint {
         let Claimed { mut message, envelope } = self.claimed.remove(place);
         let mut request = self.library.constants.request_null;
         let (byte, bytes) = (self.library.constants.byte, room.bytes());
-        // SAFETY: the message was matched and not yet received; whoever made `room` promised that many bytes until the request
-        // has ended.
+        // SAFETY: the message was matched and not yet received; whoever made `room` promised that many bytes until
+        // the request has ended.
         let status = unsafe {
             counted!(
                 self.library,

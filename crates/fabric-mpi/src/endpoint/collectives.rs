@@ -160,8 +160,8 @@ impl MpiEndpoint {
         }
     }
 
-    /// MPI_Reduce to a root, or MPI_Allreduce without one. The vectors are what this rank gives, where the result goes, and
-    /// whether it gets the result.
+    /// MPI_Reduce to a root, or MPI_Allreduce without one. The vectors are what this rank gives, where the result
+    /// goes, and whether it gets the result.
     fn mpi_reduction(
         &mut self,
         comm: Handle,

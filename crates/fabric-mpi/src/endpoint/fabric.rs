@@ -14,9 +14,9 @@ use super::{Collectives, MpiEndpoint, collectives};
 /// After so many looks that found nothing, a rank lets others have its processor.
 const LOOKS_BEFORE_YIELDING: u32 = 100;
 
-// SAFETY: MPI uses the memory of a request from its post until it has ended it, and that is noted when it tells so. A call that
-// fails has waited for what it had lent itself. After a failure the owner of the endpoint makes no call of MPI but MPI_Abort,
-// which ends the process.
+// SAFETY: MPI uses the memory of a request from its post until it has ended it, and that is noted when it tells so. A
+// call that fails has waited for what it had lent itself. After a failure the owner of the endpoint makes no call of
+// MPI but MPI_Abort, which ends the process.
 unsafe impl Endpoint for MpiEndpoint {
     #[inline]
     fn rank(&self) -> usize {

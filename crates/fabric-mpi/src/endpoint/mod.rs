@@ -41,29 +41,30 @@ pub enum Collectives {
 /// One rank's end of an MPI.
 ///
 /// # How calls are mapped
-/// * Blocking messages go by `MPI_Send`, `MPI_Recv` and `MPI_Sendrecv` of bytes, posted ones by `MPI_Isend`, `MPI_Issend` and
-///   `MPI_Irecv`. A window is as many `MPI_Isend` or `MPI_Irecv` on one buffer and one `MPI_Waitall`, as in the OSU
-///   micro-benchmarks. A blocking send to oneself is copied first if it is short, as an MPI need not buffer it.
-/// * Each context has two communicators of its own, made by `MPI_Comm_create_group` and `MPI_Comm_dup`: one for the messages
-///   of programs and the MPI's collectives, one for messages inside collectives.
+/// * Blocking messages go by `MPI_Send`, `MPI_Recv` and `MPI_Sendrecv` of bytes, posted ones by `MPI_Isend`,
+///   `MPI_Issend` and `MPI_Irecv`. A window is as many `MPI_Isend` or `MPI_Irecv` on one buffer and one
+///   `MPI_Waitall`, as in the OSU micro-benchmarks. A blocking send to oneself is copied first if it is short, as an
+///   MPI need not buffer it.
+/// * Each context has two communicators of its own, made by `MPI_Comm_create_group` and `MPI_Comm_dup`: one for the
+///   messages of programs and the MPI's collectives, one for messages inside collectives.
 /// * Collectives are the MPI's, with `MPI_IN_PLACE` where the contract says in place; or the contract's own
 ///   ([`Collectives`]).
 /// * A message is claimed by `MPI_Improbe`, and received by `MPI_Imrecv`.
 /// * More than 2^31 - 1 elements in one call go through the functions with large counts.
-/// * The contract's tags go to 2^31 - 1, many an MPI's do not: from both ends of the contract's range as many tags as fit
-///   are carried, the others refused.
+/// * The contract's tags go to 2^31 - 1, many an MPI's do not: from both ends of the contract's range as many tags as
+///   fit are carried, the others refused.
 ///
 /// # What an MPI does not promise
 /// * Ranks that disagree on a collective's length, root or reduction may get wrong data or hang instead of an error.
-/// * The smallest and largest of floating-point numbers are not specified where one is not a number, nor are sums of bytes
-///   that overflow; they are combined by a function of ours (`MPI_Op_create`). The others are the MPI's own.
-/// * The length of a message that does not fit: where neither the status nor the MPI's error string tells it, the error is
-///   [`Error::System`] instead of [`Error::Truncated`]; Intel MPI 2021.18 takes a message for an empty one that was
-///   received into an empty buffer. Open MPI 5.0 even writes a long message beyond the buffer, where it copies between
-///   processes: do not receive from programs that are not trusted to send what fits.
+/// * The smallest and largest of floating-point numbers are not specified where one is not a number, nor are sums of
+///   bytes that overflow; they are combined by a function of ours (`MPI_Op_create`). The others are the MPI's own.
+/// * The length of a message that does not fit: where neither the status nor the MPI's error string tells it, the
+///   error is [`Error::System`] instead of [`Error::Truncated`]; Intel MPI 2021.18 takes a message for an empty one
+///   that was received into an empty buffer. Open MPI 5.0 even writes a long message beyond the buffer, where it
+///   copies between processes: do not receive from programs that are not trusted to send what fits.
 /// * Nobody learns that another rank has left: a wait for it does not end.
-/// * What other ranks need from this one while it waits in one of the MPI's collectives, only the MPI does: `idle` is not
-///   called there.
+/// * What other ranks need from this one while it waits in one of the MPI's collectives, only the MPI does: `idle` is
+///   not called there.
 /// * An error on any rank ends the whole run (`MPI_Abort`).
 pub struct MpiEndpoint {
     library: Rc<Library>,
@@ -146,8 +147,8 @@ impl MpiEndpoint {
         self.setting.tag_max
     }
 
-    /// Completes its sends, takes its receives back, and frees what the MPI keeps for it. All ranks call it, when all is
-    /// well, and make no later call.
+    /// Completes its sends, takes its receives back, and frees what the MPI keeps for it. All ranks call it, when all
+    /// is well, and make no later call.
     pub(crate) fn end_in_order(&mut self) -> Result<()> {
         self.complete_requests()?;
         self.reductions.free(&self.library)?;

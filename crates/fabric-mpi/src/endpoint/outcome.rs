@@ -9,8 +9,8 @@ use crate::error::message_bytes_in;
 use crate::library::{self, ERROR_TRUNCATE, Library, SUCCESS};
 
 impl MpiEndpoint {
-    /// The message of a receive in `context` with `room` bytes that ended with `code`. One that does not fit is told by its
-    /// length, where this MPI tells it.
+    /// The message of a receive in `context` with `room` bytes that ended with `code`. One that does not fit is told
+    /// by its length, where this MPI tells it.
     #[inline]
     pub(super) fn received(
         &self,

@@ -7,8 +7,8 @@ use contract::{Buffer, Element, Operation, Readable, Reduction, Result, Writable
 use super::call::{readable, readable_at, writable, writable_at};
 use crate::library::{Handle, Library, UserFunction};
 
-/// The operations that not every MPI has as the contract wants them: the smaller and the larger of floating-point numbers,
-/// of which one may not be a number; and sums of bytes, which saturate in Open MPI 5 instead of wrapping.
+/// The operations that not every MPI has as the contract wants them: the smaller and the larger of floating-point
+/// numbers, of which one may not be a number; and sums of bytes, which saturate in Open MPI 5 instead of wrapping.
 pub(super) struct Reductions {
     own: [(Reduction, Handle); OWN.len()],
 }

@@ -1,7 +1,8 @@
 //! The contract's tags as those of an MPI, whose largest may be smaller.
 //!
-//! Each context has two communicators, and tags are mapped differently in each. Tags of programs end at [`Tag::MAX`]. Those
-//! inside collectives have the highest bit set where they are the contract's own, which an MPI's tags have no room for.
+//! Each context has two communicators, and tags are mapped differently in each. Tags of programs end at [`Tag::MAX`].
+//! Those inside collectives have the highest bit set where they are the contract's own, which an MPI's tags have no
+//! room for.
 
 use contract::{Error, Result, Tag};
 

@@ -49,8 +49,8 @@ impl MpiEndpoint {
             return self.receive_one_by_one(selector, buffer, count);
         }
         let source = self.source(selector)?;
-        // SAFETY: all requests are waited for before this returns. That they share the buffer is what the contract asks for,
-        // which says that it ends up with one of the messages.
+        // SAFETY: all requests are waited for before this returns. That they share the buffer is what the contract
+        // asks for, which says that it ends up with one of the messages.
         let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
         self.window.requests.clear();
         for _ in 0..count {

@@ -223,7 +223,8 @@ fn abi_version(find: impl Fn(&str) -> Option<*mut c_void>) -> Option<(i32, i32)>
     type GetVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
     let found = find("MPI_Abi_get_version")?;
     let (mut major, mut minor) = (0, 0);
-    // SAFETY: the function of this name has had this signature since the ABI has existed, and may be called at any time.
+    // SAFETY: the function of this name has had this signature since the ABI has existed, and may be called at any
+    // time.
     let status = unsafe {
         let get = std::mem::transmute::<*mut c_void, GetVersion>(found);
         get(&mut major, &mut minor)

@@ -25,8 +25,8 @@ pub(crate) fn all(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// What a library asks of an endpoint in contexts of its own: their ranks and messages, collectives with blocks that are in
-/// their place already, and operations that the MPI does not know.
+/// What a library asks of an endpoint in contexts of its own: their ranks and messages, collectives with blocks that
+/// are in their place already, and operations that the MPI does not know.
 pub(crate) fn contexts(world: &World) -> Result<()> {
     let mut process = world.first(world.size())?;
     let endpoint = process.endpoint_mut();

@@ -106,9 +106,9 @@ pub(crate) fn say(world: &World, line: &str) {
     }
 }
 
-/// All ranks are on one host here, whose clock is the judge: by how much a rank's shared time differs from it must be the
-/// same on every rank, to within what the rank itself says is uncertain, and what this comparison is. Now, and some time
-/// later.
+/// All ranks are on one host here, whose clock is the judge: by how much a rank's shared time differs from it must be
+/// the same on every rank, to within what the rank itself says is uncertain, and what this comparison is. Now, and
+/// some time later.
 fn common_clock(world: &World, skewed: bool) -> Result<()> {
     let judge = if skewed { libc::CLOCK_MONOTONIC_RAW } else { libc::CLOCK_MONOTONIC };
     let mut process = world.first(world.size())?;
@@ -134,8 +134,8 @@ fn common_clock(world: &World, skewed: bool) -> Result<()> {
     process.end()
 }
 
-/// The rank's time less the judge's in nanoseconds, and how far that may be wrong: from the quickest of many readings of
-/// the one between two of the other.
+/// The rank's time less the judge's in nanoseconds, and how far that may be wrong: from the quickest of many readings
+/// of the one between two of the other.
 fn difference(rank: &dyn Rank, judge: libc::clockid_t) -> (f64, f64) {
     let readings = (0..200).map(|_| {
         let before = judge_ns(judge);

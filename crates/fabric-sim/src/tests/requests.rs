@@ -142,7 +142,8 @@ fn a_receive_is_cancelled_unless_a_message_has_found_it() {
     .unwrap();
 }
 
-/// Rank 0 sends at 10, 20 and 30 us; nothing else wakes rank 1, which looks once at the beginning and once for each message.
+/// Rank 0 sends at 10, 20 and 30 us; nothing else wakes rank 1, which looks once at the beginning and once for each
+/// message.
 #[test]
 fn a_wait_looks_again_only_when_something_happened() {
     let looks = run(2, |mut endpoint| {
@@ -216,8 +217,8 @@ fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
     assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
 }
 
-/// Elements of three bytes do not fit the pieces of 128 bytes: each piece holds 42 of them. The operation keeps the left
-/// element of each pair, so rank 0's data are the result everywhere.
+/// Elements of three bytes do not fit the pieces of 128 bytes: each piece holds 42 of them. The operation keeps the
+/// left element of each pair, so rank 0's data are the result everywhere.
 #[test]
 fn boards_combine_elements_of_any_length_with_any_operation() {
     let boards = machine(super::boards::BOARDS);
