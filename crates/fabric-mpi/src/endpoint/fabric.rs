@@ -11,8 +11,8 @@ use contract::{
 use super::requests::Kind;
 use super::{Collectives, MpiEndpoint, collectives};
 
-/// After so many looks that found nothing, a rank lets others have its processor.
-const LOOKS_BEFORE_YIELDING: u32 = 100;
+/// After so many idle polls a rank that shares its processor yields it.
+const POLLS_BEFORE_YIELDING: u32 = 100;
 
 // SAFETY: MPI uses the memory of a request from its post until it has ended it, and that is noted when it tells so. A
 // call that fails has waited for what it had lent itself. After a failure the owner of the endpoint makes no call of
@@ -152,11 +152,11 @@ unsafe impl Endpoint for MpiEndpoint {
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        let mut looks = 0;
+        let mut polls = 0;
         while !done(self) {
             self.progress()?;
-            looks += 1;
-            if looks > LOOKS_BEFORE_YIELDING && !self.settled.every_rank_has_a_processor {
+            polls += 1;
+            if polls > POLLS_BEFORE_YIELDING && !self.settled.every_rank_has_a_processor {
                 std::thread::yield_now();
             }
         }

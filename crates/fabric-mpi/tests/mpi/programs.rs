@@ -115,11 +115,11 @@ fn common_clock(world: &World, skewed: bool) -> Result<()> {
     let mut rank = process.world();
     for pause_ms in [0, 300, 700] {
         std::thread::sleep(std::time::Duration::from_millis(pause_ms));
-        let (mine, doubt) = difference(&rank, judge);
-        let mut of_first = [mine.to_ne_bytes(), doubt.to_ne_bytes()].concat();
+        let (mine, uncertainty) = difference(&rank, judge);
+        let mut of_first = [mine.to_ne_bytes(), uncertainty.to_ne_bytes()].concat();
         rank.broadcast(0, &mut of_first)?;
         let word = |index: usize| f64::from_ne_bytes(of_first.as_chunks::<8>().0[index]);
-        let off_ns = ((mine - word(0)).abs() - doubt - word(1)).max(0.0);
+        let off_ns = ((mine - word(0)).abs() - uncertainty - word(1)).max(0.0);
         let uncertainty_ns = rank.clock().uncertainty.as_ns();
         if off_ns > uncertainty_ns {
             return Err(Error::Program(format!(
