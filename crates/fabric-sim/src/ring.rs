@@ -137,8 +137,8 @@ impl Node<'_, '_> {
         Ok(())
     }
 
-    /// Waits until every rank has come here. A token goes around once to gather all, and once more to release them; `last` is
-    /// released last. So whoever waits for data of `last` is ready when it begins.
+    /// Waits until every rank has come here. A token goes around once to gather all, and once more to release them;
+    /// `last` is released last. So whoever waits for data of `last` is ready when it begins.
     fn meet(&mut self, last: usize) -> Result<()> {
         let first = (last + 1) % self.size();
         self.work(self.costs.barrier_entry);
@@ -181,7 +181,8 @@ impl Node<'_, '_> {
 
     /// Puts `send` of rank r into block r of every rank's `receive`, where it is already if a rank sends none.
     ///
-    /// With `told` the rank takes part with blocks of that length, so that its neighbour finds the mistake, and fails itself.
+    /// With `told` the rank takes part with blocks of that length, so that its neighbour finds the mistake, and fails
+    /// itself.
     fn allgather(
         &mut self,
         send: Option<&[u8]>,

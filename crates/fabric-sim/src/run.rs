@@ -23,7 +23,8 @@ pub struct Options {
     pub ranks: usize,
     /// The level of detail; the machine's own if none is given.
     pub level: Option<Level>,
-    /// How many ranks share a processor: rank r is on processor r divided by this. The machine's own number if none is given.
+    /// How many ranks share a processor: rank r is on processor r divided by this. The machine's own number if none
+    /// is given.
     pub ranks_per_processor: Option<usize>,
     /// The seed of everything random.
     pub seed: u64,
@@ -236,8 +237,8 @@ impl<T: 'static> Ranks<T> {
     }
 }
 
-/// Every rank begins at time zero, in order; then events happen in the order of their times. When a run fails, or nothing can
-/// happen any more, every rank's pending call returns an error.
+/// Every rank begins at time zero, in order; then events happen in the order of their times. When a run fails, or
+/// nothing can happen any more, every rank's pending call returns an error.
 fn drive<T: 'static>(
     world: &RefCell<World>,
     ranks: &mut Ranks<T>,

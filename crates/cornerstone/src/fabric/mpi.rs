@@ -117,12 +117,13 @@ fn execute(
     launch: &Launch,
     say: &mut dyn FnMut(RankReport) -> RankResult<()>,
 ) -> RankResult<()> {
-    let mut rank = world.first(launch.ranks)?;
+    let mut process = world.first(launch.ranks)?;
+    let mut rank = process.world();
     if world.rank() == 0 {
         say(RankReport::Joined(rank.describe()))?;
     }
     benchmark::execute(&mut rank, &launch.job, &mut |event: Event| say(RankReport::Event(event)))?;
-    rank.end()
+    process.end()
 }
 
 /// The number of ranks of the world that this process has joined.

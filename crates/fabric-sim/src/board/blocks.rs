@@ -86,7 +86,8 @@ impl Call<'_, '_> {
 
     /// Puts `send` of rank r into block r of every rank's `receive`, where it is already if a rank sends none.
     ///
-    /// With `told` the rank takes part with blocks of that length, so that all ranks find the mistake, and fails itself.
+    /// With `told` the rank takes part with blocks of that length, so that all ranks find the mistake, and fails
+    /// itself.
     pub(super) fn allgather(
         mut self,
         send: Option<&[u8]>,
@@ -113,8 +114,8 @@ impl Call<'_, '_> {
         )
     }
 
-    /// Gives block r of `send` of rank s to rank r, as block s of its `receive`, where they are already if a rank sends none.
-    /// `told` is as for `allgather`.
+    /// Gives block r of `send` of rank s to rank r, as block s of its `receive`, where they are already if a rank
+    /// sends none. `told` is as for `allgather`.
     pub(super) fn all_to_all(
         mut self,
         send: Option<&[u8]>,
@@ -158,8 +159,8 @@ impl Call<'_, '_> {
     }
 }
 
-/// Copies a stretch of what is `left` of a block of `block_bytes`, at the rate of the whole block: the caches that the block
-/// fits decide how long it takes.
+/// Copies a stretch of what is `left` of a block of `block_bytes`, at the rate of the whole block: the caches that
+/// the block fits decide how long it takes.
 fn copy_some(call: &mut Call<'_, '_>, left: &mut usize, block_bytes: usize) {
     const STRETCH_BYTES: usize = 16 << 10;
     let bytes = STRETCH_BYTES.min(*left);

@@ -1,10 +1,10 @@
 //! Collectives over boards in shared memory: each rank shows its part, the others read it there.
 //!
-//! A collective is a number of steps, which all ranks count alike. In a step a rank puts a piece of its part on its board,
-//! takes the others' from theirs, or both. Long parts are cut into pieces, one for each step, and half as many pieces as a
-//! board has places are put before the first is taken. A rank that works there while others do takes longer by the board's
-//! crowding, however many they are. Each board that it looks at in a step, except the first, takes it a look more: that is a
-//! line that another rank has written.
+//! A collective is a number of steps, which all ranks count alike. In a step a rank puts a piece of its part on its
+//! board, takes the others' from theirs, or both. Long parts are cut into pieces, one for each step, and half as many
+//! pieces as a board has places are put before the first is taken. A rank that works there while others do takes
+//! longer by the board's crowding, however many they are. Each board that it looks at in a step, except the first,
+//! takes it a look more: that is a line that another rank has written.
 
 mod blocks;
 mod reduce;
@@ -148,8 +148,8 @@ impl Call<'_, '_> {
         mut put: impl FnMut(&mut Self, u64, usize),
         mut take: impl FnMut(&mut Self, u64, usize) -> Result<()>,
     ) -> Result<()> {
-        // One rank writes the next pieces while another reads those before: all but the first are written, and all but the last
-        // are read, while another rank works there.
+        // One rank writes the next pieces while another reads those before: all but the first are written, and all
+        // but the last are read, while another rank works there.
         let all = self.crowded;
         let window = (self.board.places / 2) as usize;
         for first in (0..pieces).step_by(window) {
@@ -225,7 +225,8 @@ impl Call<'_, '_> {
         self.work(self.endpoint.time_of(copy));
     }
 
-    /// The time to combine all ranks' pieces of `bytes` bytes. What the shortest takes is spent once a call, not once a part.
+    /// The time to combine all ranks' pieces of `bytes` bytes. What the shortest takes is spent once a call, not once
+    /// a part.
     fn combining(&self, bytes: usize) -> TimeSpan {
         let combine = &self.board.combine;
         let two = combine.of(bytes as u64);

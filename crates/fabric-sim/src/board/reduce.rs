@@ -1,4 +1,5 @@
-//! Reduce and allreduce over boards. Parts are combined from the last rank's to the first one's, the lower always on the left.
+//! Reduce and allreduce over boards. Parts are combined from the last rank's to the first one's, the lower always on
+//! the left.
 
 use contract::{Combine, Result, TimeSpan};
 

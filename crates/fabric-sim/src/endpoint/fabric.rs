@@ -11,9 +11,9 @@ use super::SimEndpoint;
 use crate::trace::Activity;
 use crate::world::Mode;
 
-// SAFETY: the data of a send are copied when it is posted. The memory of a receive is written to when the world declares the
-// request done, and not before; a request that was cancelled has lost it, as has one whose rank has ended. The world declares
-// nothing done once a call has failed.
+// SAFETY: the data of a send are copied when it is posted. The memory of a receive is written to when the world
+// declares the request done, and not before; a request that was cancelled has lost it, as has one whose rank has
+// ended. The world declares nothing done once a call has failed.
 #[allow(unsafe_code)]
 unsafe impl Endpoint for SimEndpoint<'_> {
     fn rank(&self) -> usize {
@@ -67,7 +67,8 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         }
     }
 
-    /// Contexts are numbers of messages, and nothing else: only the context of all ranks has collectives of the machine.
+    /// Contexts are numbers of messages, and nothing else: only the context of all ranks has collectives of the
+    /// machine.
     fn open_context(
         &mut self,
         number: u32,

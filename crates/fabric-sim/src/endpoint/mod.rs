@@ -1,4 +1,5 @@
-//! One rank's end of a simulated machine. Each call asks the world, and suspends the rank's coroutine where it must wait.
+//! One rank's end of a simulated machine. Each call asks the world, and suspends the rank's coroutine where it must
+//! wait.
 
 mod boards;
 mod collectives;
@@ -25,8 +26,8 @@ pub struct SimEndpoint<'a> {
     rank: usize,
     size: usize,
     check_results: bool,
-    /// How many algorithms of collectives are under way, one inside the other: the machine's library is at work then, and
-    /// not the program.
+    /// How many algorithms of collectives are under way, one inside the other: the machine's library is at work then,
+    /// and not the program.
     algorithms: u32,
 }
 
@@ -124,8 +125,8 @@ impl<'a> SimEndpoint<'a> {
         Ok(())
     }
 
-    /// The place of the first of some requests that is done, after what its rank's processor has to do for it. `None`: the
-    /// rank is to be suspended until one is.
+    /// The place of the first of some requests that is done, after what its rank's processor has to do for it.
+    /// `None`: the rank is to be suspended until one is.
     fn find_done(&mut self, requests: &[Request]) -> Result<Option<usize>> {
         let done = self.world.borrow_mut().find_done_or_wait(self.rank, requests)?;
         if let Some(index) = done {
@@ -135,8 +136,8 @@ impl<'a> SimEndpoint<'a> {
         Ok(done)
     }
 
-    /// Suspends the rank in a collective of the machine's own. First `idle` is called, if something has happened since it
-    /// `looked_at` what had: what the rank waits for may be there afterwards, and is to be asked for again.
+    /// Suspends the rank in a collective of the machine's own. First `idle` is called, if something has happened
+    /// since it `looked_at` what had: what the rank waits for may be there afterwards, and is to be asked for again.
     fn pause(&mut self, looked_at: &mut Option<u64>, idle: Idle<'_, 'a>) {
         let happened = self.world.borrow_mut().begin_idling(self.rank, *looked_at);
         match happened {
@@ -178,8 +179,8 @@ impl<'a> SimEndpoint<'a> {
         Ok(world.start_receive(self.rank, selector, None))
     }
 
-    /// Starts to send a step of a collective of the machine's own. There is no overhead but what the collective's own code
-    /// spends.
+    /// Starts to send a step of a collective of the machine's own. There is no overhead but what the collective's own
+    /// code spends.
     pub(crate) fn begin_bare_send(&mut self, to: usize, tag: u32, data: &[u8]) -> Result<Request> {
         let mut world = self.world.borrow_mut();
         world.check()?;

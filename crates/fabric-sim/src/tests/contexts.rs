@@ -26,8 +26,8 @@ fn parity(rank: &mut dyn Rank) -> Result<contract::Context> {
     Ok(context)
 }
 
-/// In the context each sends around the ring, while a message of the world with the same tag waits: wildcards of one never
-/// take a message of the other.
+/// In the context each sends around the ring, while a message of the world with the same tag waits: wildcards of one
+/// never take a message of the other.
 fn private_messages(rank: &mut dyn Rank) -> Result<()> {
     let context = parity(rank)?;
     let (me, size) = (rank.rank() as u8, rank.size());
@@ -122,8 +122,8 @@ fn a_context_of_all_ranks_takes_as_long_as_the_world_by_messages() {
     assert!(outside[0] > TimeSpan::ZERO);
 }
 
-/// Over boards no message is sent. In a context of the same three ranks the barrier is one of two rounds (dissemination), in
-/// each of which every rank sends one message.
+/// Over boards no message is sent. In a context of the same three ranks the barrier is one of two rounds
+/// (dissemination), in each of which every rank sends one message.
 #[test]
 fn only_the_world_has_collectives_of_the_machine() {
     let messages = |inside: bool| {

@@ -142,10 +142,11 @@ fn a_receive_is_cancelled_unless_a_message_has_found_it() {
     .unwrap();
 }
 
-/// Rank 0 sends at 10, 20 and 30 us; nothing else wakes rank 1, which looks once at the beginning and once for each message.
+/// Rank 0 sends at 10, 20 and 30 us; nothing else wakes rank 1, which polls once at the beginning and once for each
+/// message.
 #[test]
 fn a_wait_looks_again_only_when_something_happened() {
-    let looks = run(2, |mut endpoint| {
+    let polls = run(2, |mut endpoint| {
         if endpoint.rank() == 0 {
             for tag in 1..=3 {
                 let time = TimeSpan::from_us(10 * u64::from(tag));
@@ -160,17 +161,17 @@ fn a_wait_looks_again_only_when_something_happened() {
         for (tag, room) in (1..=3).zip(&mut rooms) {
             requests.push(endpoint.post_receive(from(0, tag), into(room))?);
         }
-        let mut looks = 0;
+        let mut polls = 0;
         endpoint.wait_until(&mut |endpoint| {
-            looks += 1;
+            polls += 1;
             requests.iter().all(|&request| endpoint.is_done(request))
         })?;
         for request in requests {
             endpoint.end(request);
         }
-        Ok(looks)
+        Ok(polls)
     });
-    assert_eq!(looks.unwrap()[1], 4);
+    assert_eq!(polls.unwrap()[1], 4);
 }
 
 #[test]
@@ -216,8 +217,8 @@ fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
     assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
 }
 
-/// Elements of three bytes do not fit the pieces of 128 bytes: each piece holds 42 of them. The operation keeps the left
-/// element of each pair, so rank 0's data are the result everywhere.
+/// Elements of three bytes do not fit the pieces of 128 bytes: each piece holds 42 of them. The operation keeps the
+/// left element of each pair, so rank 0's data are the result everywhere.
 #[test]
 fn boards_combine_elements_of_any_length_with_any_operation() {
     let boards = machine(super::boards::BOARDS);

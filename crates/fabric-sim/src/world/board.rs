@@ -1,7 +1,7 @@
 //! Boards in shared memory: what each rank shows the others in the steps of its collectives, and when they see it.
 //!
-//! All ranks count their steps alike. In a step a rank may put a part on its board, which the others see a little later. The
-//! place of a part is used again some steps later, once every rank has ended the step.
+//! All ranks count their steps alike. In a step a rank may put a part on its board, which the others see a little
+//! later. The place of a part is used again some steps later, once every rank has ended the step.
 
 use std::collections::VecDeque;
 

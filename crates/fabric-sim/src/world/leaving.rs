@@ -45,8 +45,8 @@ impl World {
         }
     }
 
-    /// Whether nothing that `selector` accepts can come to a rank any more: all that could send it have left, and none of
-    /// their messages is on its way.
+    /// Whether nothing that `selector` accepts can come to a rank any more: all that could send it have left, and
+    /// none of their messages is on its way.
     pub(crate) fn none_will_send(&self, rank: usize, selector: Selector) -> bool {
         let is_gone = |source: usize| source != rank && self.has_left(source);
         let all_gone = match selector.source {

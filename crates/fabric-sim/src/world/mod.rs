@@ -194,8 +194,8 @@ impl World {
         self.told.is_some()
     }
 
-    /// A rank's program has ended, and the memory that it lent is gone. Only the first call does something, except that a
-    /// failure is never lost.
+    /// A rank's program has ended, and the memory that it lent is gone. Only the first call does something, except
+    /// that a failure is never lost.
     pub(crate) fn end(&mut self, rank: usize, outcome: Result<()>) {
         if self.ranks[rank].waiting != Waiting::Ended {
             self.ranks[rank].waiting = Waiting::Ended;

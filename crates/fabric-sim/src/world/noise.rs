@@ -45,8 +45,8 @@ impl Noise {
         Noise { kinds }
     }
 
-    /// The end of work of `span` that is submitted at `start`. A pause that lasts at that moment delays its begin. Each pause
-    /// that begins before its end delays the end, which may let further pauses in.
+    /// The end of work of `span` that is submitted at `start`. A pause that lasts at that moment delays its begin.
+    /// Each pause that begins before its end delays the end, which may let further pauses in.
     pub(super) fn end(&self, start: Time, span: TimeSpan) -> Time {
         if self.kinds.is_empty() {
             return start + span;

@@ -9,8 +9,8 @@ use super::{Event, World};
 use crate::machine::Announcement;
 
 impl World {
-    /// How long the sender's processor works on a message of `bytes` bytes before the message leaves. A message to a rank of
-    /// the same processor is copied, and that is all.
+    /// How long the sender's processor works on a message of `bytes` bytes before the message leaves. A message to a
+    /// rank of the same processor is copied, and that is all.
     pub(crate) fn send_overhead(&self, rank: usize, to: usize, bytes: usize) -> TimeSpan {
         if self.processors.are_one(rank, to) {
             return self.machine.processor.time(WorkKind::CopyBytes, bytes as u64);
@@ -64,7 +64,8 @@ impl World {
         state.operations.lend(request, bytes as u64);
     }
 
-    /// The place of the first of `requests` that is done. `None`: none is, and the rank is to be suspended until one is.
+    /// The place of the first of `requests` that is done. `None`: none is, and the rank is to be suspended until one
+    /// is.
     pub(crate) fn find_done_or_wait(
         &mut self,
         rank: usize,
@@ -104,8 +105,8 @@ impl World {
         self.ranks[rank].operations.take_due(request)
     }
 
-    /// How much longer a posted message takes the receiver for all the memory that it has posted: as much as there was at once
-    /// since there was none. Nothing when asked again.
+    /// How much longer a posted message takes the receiver for all the memory that it has posted: as much as there
+    /// was at once since there was none. Nothing when asked again.
     pub(crate) fn take_memory_time(&mut self, rank: usize, request: Request) -> TimeSpan {
         let state = &mut self.ranks[rank];
         match state.operations.take_memory(request) {
@@ -175,7 +176,8 @@ impl World {
         Some(envelope)
     }
 
-    /// How often something has happened that this rank may wait for: a message arrived, a request was done, a rank left.
+    /// How often something has happened that this rank may wait for: a message arrived, a request was done, a rank
+    /// left.
     pub(crate) fn happenings(&self, rank: usize) -> u64 {
         self.ranks[rank].happenings + self.departures
     }
@@ -191,8 +193,8 @@ impl World {
         Ok(true)
     }
 
-    /// A rank is to be suspended until others do something. If something has happened to it since it `looked_at` what had,
-    /// it continues instead, to look again; gives what has happened by now.
+    /// A rank is to be suspended until others do something. If something has happened to it since it `looked_at` what
+    /// had, it continues instead, to look again; gives what has happened by now.
     pub(crate) fn begin_idling(&mut self, rank: usize, looked_at: Option<u64>) -> Option<u64> {
         let happened = Some(self.happenings(rank));
         if !self.ranks[rank].waiting.is_for_others() || happened == looked_at {

@@ -1,8 +1,9 @@
 //! The scheduler of a processor that several ranks share: which rank runs, and until when.
 //!
-//! What the processor has to do for a rank is a job. Of the jobs that are ready the one of the highest fixed priority runs.
-//! Ranks without a fixed priority share the processor by time slices, round robin. A job of a higher priority preempts one of
-//! a lower priority at once. A context switch is part of the first job of the rank that gets the processor.
+//! What the processor has to do for a rank is a job. Of the jobs that are ready the one of the highest fixed priority
+//! runs. Ranks without a fixed priority share the processor by time slices, round robin. A job of a higher priority
+//! preempts one of a lower priority at once. A context switch is part of the first job of the rank that gets the
+//! processor.
 
 use std::collections::VecDeque;
 
@@ -108,8 +109,8 @@ impl Scheduler {
         job
     }
 
-    /// The next job is chosen in an event of its own, after ranks whose jobs end at this moment have submitted their next
-    /// ones. Otherwise a rank would lose the processor between two jobs.
+    /// The next job is chosen in an event of its own, after ranks whose jobs end at this moment have submitted their
+    /// next ones. Otherwise a rank would lose the processor between two jobs.
     fn choose_soon(&mut self, agenda: &mut Agenda) {
         if !self.choosing {
             self.choosing = true;
@@ -225,14 +226,15 @@ mod tests {
         assert_eq!(run(&[(0, 3, 0, 25), (40, 3, 0, 5)]), [(3, 25), (3, 45)]);
     }
 
-    /// Rank 0 from 0 to 10, a switch, rank 1 from 11 to 20 (its slice of 10 begins with the switch), a switch, rank 0's last
-    /// 2 µs to 23, a switch, rank 1's last 3 µs to 27.
+    /// Rank 0 from 0 to 10, a switch, rank 1 from 11 to 20 (its slice of 10 begins with the switch), a switch, rank
+    /// 0's last 2 µs to 23, a switch, rank 1's last 3 µs to 27.
     #[test]
     fn equal_ranks_take_turns_of_a_slice() {
         assert_eq!(run(&[(0, 0, 0, 12), (0, 1, 0, 12)]), [(0, 23), (1, 27)]);
     }
 
-    /// Rank 1 comes at 4, when rank 0 has used 4 of its slice: that ends at 10. Rank 1 runs from 11 to 13, rank 0 from 14.
+    /// Rank 1 comes at 4, when rank 0 has used 4 of its slice: that ends at 10. Rank 1 runs from 11 to 13, rank 0
+    /// from 14.
     #[test]
     fn a_slice_counts_from_when_a_rank_got_the_processor() {
         assert_eq!(run(&[(0, 0, 0, 16), (4, 1, 0, 2)]), [(1, 13), (0, 20)]);
@@ -251,8 +253,8 @@ mod tests {
         assert_eq!(run(&[(0, 0, 7, 30), (1, 1, 7, 30), (2, 2, 6, 1)]), [(0, 30), (1, 61), (2, 63)]);
     }
 
-    /// Rank 0's slice ends at 10, and the switch to rank 1 begins. A job that is submitted at this very moment must not give
-    /// rank 0 another slice: rank 1 is done after the switch and its 5 µs.
+    /// Rank 0's slice ends at 10, and the switch to rank 1 begins. A job that is submitted at this very moment must
+    /// not give rank 0 another slice: rank 1 is done after the switch and its 5 µs.
     #[test]
     fn a_slice_that_is_over_stays_over_when_a_switch_is_begun_again() {
         let (mut scheduler, mut agenda) = (scheduler(), Agenda::new());
@@ -280,7 +282,8 @@ mod tests {
         assert_eq!(first_done, (Event::Wake(1), us(16)));
     }
 
-    /// Of two that are submitted at one moment the one of the higher priority runs, without a switch to the other before.
+    /// Of two that are submitted at one moment the one of the higher priority runs, without a switch to the other
+    /// before.
     #[test]
     fn jobs_of_one_moment_are_gathered_before_one_is_chosen() {
         assert_eq!(run(&[(3, 0, 1, 4), (3, 1, 2, 4)]), [(1, 7), (0, 12)]);

@@ -2,18 +2,18 @@
 
 use std::ffi::{c_int, c_void};
 
-use contract::{Buffer, Element, Operation, Reduction, Result};
+use contract::{Buffer, Element, Operation, Readable, Reduction, Result, Writable};
 
-use super::call::{readable, writable};
+use super::call::{readable, readable_at, writable, writable_at};
 use crate::library::{Handle, Library, UserFunction};
 
-/// The operations that not every MPI has as the contract wants them: the smaller and the larger of floating-point numbers,
-/// of which one may not be a number; and sums of bytes, which Open MPI 5 lets end at 255 instead of wrapping.
+/// The operations that not every MPI has as the contract wants them: the smaller and the larger of floating-point
+/// numbers, of which one may not be a number; and sums of bytes, which saturate in Open MPI 5 instead of wrapping.
 pub(super) struct Reductions {
     own: [(Reduction, Handle); OWN.len()],
 }
 
-/// Copies of what a program gave, where that is not aligned as an MPI may expect it.
+/// Copies of a program's vectors, where these are not aligned as an MPI may expect them.
 pub(super) struct Aligned {
     send: Option<Buffer>,
     receive: Option<Buffer>,
@@ -48,7 +48,7 @@ impl Reductions {
         Ok(())
     }
 
-    /// What MPI knows this reduction by.
+    /// The MPI's handle of this reduction.
     pub(super) fn operation(&self, library: &Library, reduction: Reduction) -> Handle {
         let own = self.own.iter().find(|(other, _)| *other == reduction);
         own.map_or_else(|| library.constants.operation(reduction.operation), |(_, handle)| *handle)
@@ -58,14 +58,15 @@ impl Reductions {
     pub(super) fn aligned(
         &self,
         reduction: Reduction,
-        send: &[u8],
-        receive: &[u8],
+        send: &Readable,
+        receive: &Writable,
         receives: bool,
     ) -> Aligned {
-        let odd = |data: &[u8]| !data.as_ptr().addr().is_multiple_of(reduction.element.bytes());
+        let is_odd = |address: *const u8| !address.addr().is_multiple_of(reduction.element.bytes());
+        let receives_odd = receives && is_odd(receive.as_mut_ptr());
         Aligned {
-            send: odd(send).then(|| Buffer::from_bytes(send)),
-            receive: (receives && odd(receive)).then(|| Buffer::zeroed(receive.len())),
+            send: is_odd(send.as_ptr()).then(|| Buffer::from_bytes(send.as_slice())),
+            receive: receives_odd.then(|| Buffer::zeroed(receive.bytes())),
         }
     }
 }
@@ -74,18 +75,18 @@ impl Aligned {
     /// Where MPI reads and where it writes.
     pub(super) fn pointers(
         &mut self,
-        send: &[u8],
-        receive: &mut [u8],
+        send: &Readable,
+        receive: &Writable,
     ) -> (*const c_void, *mut c_void) {
-        let from = self.send.as_deref().map_or_else(|| readable(send), readable);
-        let to = self.receive.as_deref_mut().map_or_else(|| writable(receive), writable);
+        let from = self.send.as_deref().map_or_else(|| readable_at(send), readable);
+        let to = self.receive.as_deref_mut().map_or_else(|| writable_at(receive), writable);
         (from, to)
     }
 
     /// Puts the result where the program wants it.
-    pub(super) fn give_back(self, receive: &mut [u8]) {
+    pub(super) fn deliver(self, receive: &mut Writable) {
         if let Some(copy) = self.receive {
-            receive.copy_from_slice(&copy);
+            receive.write(0, &copy);
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU64;
 
+use contract::{Readable, Writable};
+
 /// Calls the function `name` of the library: that with counts of 32 bits, which every program uses, while they are
 /// enough for `largest`; else that with counts of 64. An expression of type `Result<c_int>`: the status.
 ///
-/// To be used inside `unsafe`: what the function asks of its arguments is for the caller to see to.
+/// To be used inside `unsafe`: the caller answers for what the function asks of its arguments.
 macro_rules! counted {
     ($library:expr, $largest:expr, $name:ident, [$($count:ident = $value:expr),+] ($($argument:expr),* $(,)?)) => {
         if $largest <= i32::MAX as usize {
@@ -16,7 +18,7 @@ macro_rules! counted {
             $(let $count = $value as i64;)+
             Ok((long.$name)($($argument),*))
         } else {
-            Err($crate::rank::call::too_long($largest))
+            Err($crate::endpoint::call::too_long($largest))
         }
     };
 }
@@ -49,6 +51,18 @@ pub(super) fn writable(buffer: &mut [u8]) -> *mut c_void {
     if buffer.is_empty() { NOTHING_TO_RECEIVE.as_ptr().cast() } else { buffer.as_mut_ptr().cast() }
 }
 
+/// Where MPI may read lent memory.
+#[inline]
+pub(super) fn readable_at(data: &Readable) -> *const c_void {
+    if data.bytes() == 0 { (&raw const NOTHING_TO_SEND).cast() } else { data.as_ptr().cast() }
+}
+
+/// Where MPI may write to lent memory.
+#[inline]
+pub(super) fn writable_at(room: &Writable) -> *mut c_void {
+    if room.bytes() == 0 { NOTHING_TO_RECEIVE.as_ptr().cast() } else { room.as_mut_ptr().cast() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +76,7 @@ mod tests {
         assert_ne!(readable(nothing), IN_PLACE);
         assert_ne!(writable(nothing).cast_const(), IN_PLACE);
         assert_ne!(writable(nothing).cast_const(), readable(&[]));
+        assert_ne!(readable_at(&Readable::empty()), IN_PLACE);
+        assert_ne!(writable_at(&Writable::empty()).cast_const(), IN_PLACE);
     }
 }
