@@ -1,5 +1,5 @@
 # What a developer does here. `make help` lists it; DEVELOPERS.md says more.
-.PHONY: help check test interop bench miri prepare clean
+.PHONY: help check test interop bench miri sanitize prepare clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ bench: ## the speed that the project claims, as ratios measured in one run
 
 miri: ## the unsafe code under Miri, where a nightly with Miri is there
 	@scripts/miri
+
+sanitize: ## unit tests and random MPI programs under the address sanitizer
+	@scripts/sanitize
 
 prepare:
 	@scripts/prepare

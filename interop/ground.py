@@ -103,10 +103,10 @@ class Ended:
         return f"status {self.status}: {(telling or lines or ['no output'])[0][:160]}"
 
 
-def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None):
-    """Runs a program as so many ranks under our launcher."""
+def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None, launcher=(LAUNCHER, "launch")):
+    """Runs a program as so many ranks under our launcher, or another."""
     begin = time.monotonic()
-    words = [str(LAUNCHER), "launch", "--ranks", str(ranks), "--"] + [str(word) for word in command]
+    words = [str(word) for word in (*launcher, "-n", ranks, *command)]
     # The path that a program was linked with is that of the folder it was built in, perhaps another checkout's.
     libraries = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("LD_LIBRARY_PATH"))))
     process = subprocess.Popen(

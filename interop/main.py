@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Programs that nobody here wrote, unmodified, against our MPI header and library.
+"""Random programs, and programs that nobody here wrote, against our MPI header and library.
 
-Suites: mpi4py (fetched by pip), osu, imb, mpich (each from a folder that you name in the environment):
+Suites: random (our own, held against MPICH), mpi4py (fetched by pip), osu, imb, mpich (each from a folder that you name in
+the environment):
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
   CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`
@@ -16,8 +17,10 @@ import imb
 import mpi4py_suite
 import mpich
 import osu
+import random_programs
 from ground import build, source
 
+OWN = {"random": random_programs, "mpi4py": mpi4py_suite}
 FROM_SOURCE = {"osu": osu, "imb": imb, "mpich": mpich}
 
 
@@ -25,11 +28,11 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="interop/main.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help="mpi4py, osu, imb, mpich; all if none is named")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, osu, imb, mpich; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
     parser.add_argument("--only", metavar="PATTERN", help="only what has a name like this, as they are printed (* stands for anything)")
     given = parser.parse_args()
-    known = ["mpi4py", *FROM_SOURCE]
+    known = [*OWN, *FROM_SOURCE]
     for name in given.suites:
         if name not in known:
             parser.error(f"no suite is named {name}; the suites are {', '.join(known)}")
@@ -44,8 +47,8 @@ def arguments():
 def test(name, ranks):
     """Runs a suite; gives its tally, or None when it cannot be run here."""
     with_ranks = {"ranks": ranks} if ranks else {}
-    if name == "mpi4py":
-        return mpi4py_suite.test(**with_ranks)
+    if name in OWN:
+        return OWN[name].test(**with_ranks)
     suite = FROM_SOURCE[name]
     folder = source(suite.VARIABLE)
     if folder is None:

@@ -3,11 +3,11 @@
 
 /// SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014).
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub(crate) struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     pub(crate) fn new(seed: u64) -> Self {
-        Random(seed)
+        SplitMix64(seed)
     }
 
     pub(crate) fn next(&mut self) -> u64 {
@@ -22,9 +22,9 @@ impl Random {
 #[cfg(test)]
 pub(crate) mod distributions {
     //! What tests draw their samples from.
-    use super::Random;
+    use super::SplitMix64;
 
-    impl Random {
+    impl SplitMix64 {
         /// Uniform in (0, 1).
         pub(crate) fn uniform(&mut self) -> f64 {
             ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
@@ -72,7 +72,7 @@ pub(crate) mod distributions {
     ];
 
     impl Distribution {
-        pub(crate) fn draw(self, random: &mut Random) -> f64 {
+        pub(crate) fn draw(self, random: &mut SplitMix64) -> f64 {
             match self {
                 Distribution::Normal => 100.0 + 10.0 * random.normal(),
                 Distribution::Lognormal => random.normal().exp(),
@@ -95,7 +95,7 @@ pub(crate) mod distributions {
             }
         }
 
-        pub(crate) fn draws(self, n: usize, random: &mut Random) -> Vec<f64> {
+        pub(crate) fn draws(self, n: usize, random: &mut SplitMix64) -> Vec<f64> {
             (0..n).map(|_| self.draw(random)).collect()
         }
     }

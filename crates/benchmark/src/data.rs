@@ -2,36 +2,10 @@
 
 use std::collections::VecDeque;
 
-use contract::record::{ParameterValue, Parameters};
 use contract::{Buffer, Error, Posted, Result};
 
-/// What a rank is to a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// The first rank of the pair; rank 0 unless the measurement names another.
-    First,
-    /// The second rank of the pair; rank 1 unless the measurement names another.
-    Second,
-    /// Every other rank.
-    Other,
-}
-
-/// A measurement as one rank sees it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Shape {
-    /// The number of ranks.
-    pub(crate) ranks: usize,
-    /// This rank.
-    pub(crate) me: usize,
-    /// The ranks that communicate, where only two do.
-    pub(crate) pair: (usize, usize),
-    /// The message size in bytes.
-    pub(crate) size: usize,
-    /// The largest packet that a message is cut into; the message size where it is not cut.
-    pub(crate) packet_bytes: usize,
-    /// Whether each message is answered by an empty one.
-    pub(crate) acknowledgement: bool,
-}
+use crate::contents::{check_block, fill};
+use crate::shape::{Role, Shape};
 
 /// How many blocks of the message size a rank has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +14,7 @@ pub(crate) struct Blocks {
     pub(crate) send: usize,
     /// To receive into.
     pub(crate) receive: usize,
-    /// As many buffers of one block each to post sends from, and as many to post receives into.
+    /// The number of buffers, of one block each, to post sends from, and of buffers to post receives into.
     pub(crate) posted: usize,
 }
 
@@ -49,9 +23,11 @@ pub(crate) struct Blocks {
 pub(crate) enum Received {
     /// Nothing that could be checked.
     Nothing,
-    /// For each block the rank whose block it is, and which one of its send buffer.
+    /// Blocks of other ranks. The function gives for each block the rank that sent it, and the block's number in that
+    /// rank's send buffer.
     Blocks(fn(&Shape, usize) -> (usize, usize)),
-    /// As `Blocks`, but ranks send from the receive buffer itself: the blocks that are this rank's own are given.
+    /// As `Blocks`, but ranks send from the receive buffer itself, so this rank's own blocks are there from the
+    /// beginning.
     InPlace(fn(&Shape, usize) -> (usize, usize)),
     /// The sum of the first block of every rank, as double-precision numbers.
     Sum,
@@ -71,56 +47,16 @@ pub(crate) struct Data {
     pub(crate) receive: Buffer,
     /// Buffers to post sends from, which hold what `send` holds; every event takes and returns them.
     pub(crate) outgoing: VecDeque<Buffer>,
-    /// Buffers to post receives into; what is to be in `receive` is to be in them.
+    /// Buffers to post receives into. They must hold afterwards what `receive` must hold.
     pub(crate) incoming: VecDeque<Buffer>,
     /// Room for the handles of posted receives and sends; empty between events.
     pub(crate) posted: VecDeque<(Posted, Posted)>,
     /// A count that an event may keep.
-    pub(crate) turn: u64,
+    pub(crate) counter: u64,
 }
 
-/// What stands in a receive buffer before anything was received.
+/// The bytes of a receive buffer before anything was received.
 const POISON: u8 = 0xA5;
-
-impl Shape {
-    pub(crate) fn new(ranks: usize, me: usize, size: usize, parameters: &Parameters) -> Self {
-        let number = |name: &str| match parameters.get(name) {
-            Some(ParameterValue::Number(number)) => Some(*number as usize),
-            _ => None,
-        };
-        Shape {
-            ranks,
-            me,
-            pair: (number("from").unwrap_or(0), number("to").unwrap_or(1)),
-            size,
-            packet_bytes: number("packet_bytes").unwrap_or(size),
-            acknowledgement: parameters.get("acknowledgement") == Some(&ParameterValue::Flag(true)),
-        }
-    }
-
-    pub(crate) fn role(&self) -> Role {
-        match self.me {
-            me if me == self.pair.0 => Role::First,
-            me if me == self.pair.1 => Role::Second,
-            _ => Role::Other,
-        }
-    }
-
-    /// The bytes that reach other ranks where one rank has a block for each of them, or from each.
-    pub(crate) fn bytes_to_others(&self) -> u64 {
-        (self.size as u64).saturating_mul(self.ranks as u64 - 1)
-    }
-
-    /// The bytes that reach other ranks where every rank has a block for each of them, or from each.
-    pub(crate) fn bytes_all_to_all(&self) -> u64 {
-        self.bytes_to_others().saturating_mul(self.ranks as u64)
-    }
-
-    /// The other rank of the pair.
-    pub(crate) fn peer(&self) -> usize {
-        if self.role() == Role::First { self.pair.1 } else { self.pair.0 }
-    }
-}
 
 impl Blocks {
     pub(crate) const NONE: Blocks = Blocks { send: 0, receive: 0, posted: 0 };
@@ -133,7 +69,7 @@ impl Blocks {
 }
 
 impl Data {
-    /// Buffers of the right length, with what is to be sent, and poison where something is to arrive.
+    /// Makes the buffers. Send buffers hold what is sent, receive buffers hold poison.
     pub(crate) fn new(shape: Shape, blocks: Blocks, received: Received, seed: u64) -> Result<Self> {
         let room = |count: usize| {
             let bytes = shape.size.checked_mul(count).ok_or_else(|| Error::OutOfMemory {
@@ -161,7 +97,7 @@ impl Data {
         incoming.iter_mut().for_each(|buffer| buffer.fill(POISON));
         let (role, peer) = (shape.role(), shape.peer());
         let posted = VecDeque::with_capacity(blocks.posted);
-        Ok(Data { shape, role, peer, send, receive, outgoing, incoming, posted, turn: 0 })
+        Ok(Data { shape, role, peer, send, receive, outgoing, incoming, posted, counter: 0 })
     }
 
     /// Checks what has arrived.
@@ -187,7 +123,7 @@ impl Data {
     }
 
     fn check_sum(&self) -> Result<()> {
-        // Each rank adds its number, counted from 1, so many times.
+        // Rank r adds r + 1 times the same number, so the sum is that number times 1 + 2 + ... + ranks.
         let once: f64 = (1..=self.shape.ranks).map(|rank| rank as f64).sum();
         for (index, &found) in self.receive.elements::<f64>().iter().enumerate() {
             let sum = once * addend(0, index);
@@ -220,120 +156,21 @@ fn own_blocks(
     }
 }
 
-/// Small whole numbers, so that their sum is exact in whatever order it is made.
+/// Small whole numbers: their sum is exact in any order of addition.
 fn addend(rank: usize, index: usize) -> f64 {
     ((rank + 1) * (index % 97 + 1)) as f64
 }
 
-/// A stretch of one pseudorandom sequence, so that a block from elsewhere, or shifted, is seen at once.
-#[derive(Clone, Copy)]
-struct Pattern {
-    begin: u64,
-}
-
-impl Pattern {
-    /// What block `block` of rank `rank` holds.
-    fn new(seed: u64, rank: usize, block: usize) -> Self {
-        Pattern { begin: mix(mix(mix(seed) ^ rank as u64) ^ block as u64) }
-    }
-
-    /// Writes what stands from byte `8 words` on.
-    fn write(self, bytes: &mut [u8], words: usize) {
-        let first = self.begin.wrapping_add(words as u64);
-        let (whole, rest) = bytes.as_chunks_mut::<8>();
-        let last = first.wrapping_add(whole.len() as u64);
-        for (word, index) in whole.iter_mut().zip(0..) {
-            *word = mix(first.wrapping_add(index)).to_le_bytes();
-        }
-        rest.copy_from_slice(&mix(last).to_le_bytes()[..rest.len()]);
-    }
-}
-
-/// Writes what block `block` of rank `rank` holds.
-pub(crate) fn fill(bytes: &mut [u8], seed: u64, rank: usize, block: usize) {
-    Pattern::new(seed, rank, block).write(bytes, 0);
-}
-
-/// Checks that `found`, called `what` at rank `me`, begins as the block of `origin` does: its rank and its number there.
-///
-/// # Errors
-/// [`Error::Program`] names the first wrong byte.
-pub(crate) fn check_block(
-    found: &[u8],
-    seed: u64,
-    origin: (usize, usize),
-    what: &str,
-    me: usize,
-) -> Result<()> {
-    let (from, theirs) = origin;
-    match first_wrong(found, seed, from, theirs) {
-        None => Ok(()),
-        Some((byte, expected)) => Err(Error::Program(format!(
-            "wrong data: byte {byte} of {what} at rank {me} is {:#04x} where rank {from} sent {expected:#04x}",
-            found[byte]
-        ))),
-    }
-}
-
-/// The place of the first byte that is not what block `block` of rank `rank` holds, and what stands there.
-fn first_wrong(found: &[u8], seed: u64, rank: usize, block: usize) -> Option<(usize, u8)> {
-    // Piece by piece, as a second buffer of the size of a message may not fit the memory.
-    const PIECE: usize = 64 << 10;
-    let pattern = Pattern::new(seed, rank, block);
-    let mut expected = vec![0; PIECE.min(found.len())];
-    for (number, piece) in found.chunks(PIECE).enumerate() {
-        let expected = &mut expected[..piece.len()];
-        pattern.write(expected, number * PIECE / size_of::<u64>());
-        if piece != expected {
-            let byte = piece.iter().zip(&*expected).position(|(found, wanted)| found != wanted)?;
-            return Some((number * PIECE + byte, expected[byte]));
-        }
-    }
-    None
-}
-
-/// A bijection that spreads every bit of its argument over the result: the finaliser of SplitMix64 (Steele, Lea and
-/// Flood, *Fast splittable pseudorandom number generators*, 2014).
-pub(crate) const fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
 #[cfg(test)]
 mod tests {
+    use contract::record::Parameters;
+
     use super::*;
 
     const SEED: u64 = 7;
 
     fn shape(ranks: usize, me: usize, size: usize) -> Shape {
         Shape::new(ranks, me, size, &Parameters::new())
-    }
-
-    #[test]
-    fn blocks_differ_by_seed_rank_and_number_and_are_the_same_again() {
-        let block = |seed, rank, number| {
-            let mut bytes = [0; 13];
-            fill(&mut bytes, seed, rank, number);
-            bytes
-        };
-        assert_eq!(block(1, 2, 3), block(1, 2, 3));
-        for other in [block(2, 2, 3), block(1, 3, 2), block(1, 2, 4), block(1, 3, 3)] {
-            assert_ne!(block(1, 2, 3)[..2], other[..2]);
-        }
-    }
-
-    #[test]
-    fn long_blocks_are_checked_to_the_last_byte() {
-        let mut bytes = vec![0; 200_003];
-        fill(&mut bytes, SEED, 1, 2);
-        assert_eq!(first_wrong(&bytes, SEED, 1, 2), None);
-        for place in [0, 65_536, 131_071, 200_002] {
-            bytes[place] ^= 1;
-            assert_eq!(first_wrong(&bytes, SEED, 1, 2), Some((place, bytes[place] ^ 1)));
-            bytes[place] ^= 1;
-        }
     }
 
     #[test]

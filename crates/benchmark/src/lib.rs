@@ -1,33 +1,54 @@
 //! Every program that we time, and the one loop that times it. Names no fabric.
 //!
-//! * [`catalogue`] holds the benchmarks, [`select`] finds them by name or group;
+//! * [`catalogue`] holds the benchmarks, [`select`] finds them by name, group or paper;
 //! * [`plan`] turns a selection into [`Launch`]es, each a number of ranks and a [`Job`] for them;
 //! * [`execute`] is what each rank of a launch runs: step by step, the timed loop, the check of the data, the record.
 //!
-//! A benchmark is a file of `programs`: one event as ordinary calls of the contract, where its data come from, and what
-//! it counts as time and rate. Everything else (start, warm-up, stopping, check, summary) is in one place, here.
-//! A real-time benchmark is a function that keeps up a period for a while; `period` searches for the shortest.
+//! A benchmark is a file of `programs`: one event as ordinary calls of the contract, where its data come from, what it
+//! counts as time and rate, what bounds it, and how it is shown. Everything else (start, warm-up, stopping, check,
+//! summary) is in one place, here. A real-time benchmark is a function that keeps up a period for a while; `period`
+//! searches for the shortest.
 #![forbid(unsafe_code)]
 
+mod bench;
+mod case;
 mod catalogue;
+mod chain;
+mod contents;
+mod core_to_core;
 mod data;
+mod declaration;
+mod error;
+mod event;
 mod execute;
+mod job;
+mod paper;
 mod period;
 mod pipeline;
 mod plan;
+mod presentation;
+mod program;
 mod programs;
+mod ranks;
 mod record;
+mod repetition;
 mod settings;
+mod shape;
 mod sizes;
 #[cfg(test)]
 mod testing;
 mod timed_loop;
-mod turns;
 
-pub use catalogue::{Benchmark, Placement, RankRule, UnknownBenchmark, catalogue, select};
-pub use execute::{Event, execute};
-pub use pipeline::{Chain, Function, Pacing, Pipeline, Stage};
-pub use plan::{Job, Launch, PlanError, Step, plan};
+pub use catalogue::{UnknownBenchmark, bound_rule, catalogue, find, select};
+pub use chain::{Chain, Function, Pacing, Pipeline, Stage};
+pub use declaration::{Benchmark, Group};
+pub use event::Event;
+pub use execute::execute;
+pub use job::{Job, Launch, Step};
+pub use paper::{Paper, Source};
+pub use plan::{PlanError, plan};
+pub use presentation::{HasFigure, Headline, KeyFigure, OsuColumns, OsuTest, View};
 pub use programs::Interpreter;
-pub use settings::{CornerTurn, Hygiene, PatternText, RealTime, Settings};
+pub use ranks::{Placement, RankRule};
+pub use settings::{CornerTurn, OsIsolation, PatternText, RealTime, Settings};
 pub use sizes::{SizeError, Sizes, parse_size};

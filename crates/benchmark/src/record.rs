@@ -1,19 +1,25 @@
-//! From what the timed loop brings home to the record.
+//! Makes records of the outcomes of the timed loop.
 
 use analysis::statistics::{Sample, summarise};
-use contract::record::{Better, Measurement, Parameters, Summary};
+use contract::record::{Better, Measurement, Parameters, StopReason, Summary, Timing};
 use contract::{Error, Result};
 
-use crate::Settings;
-use crate::catalogue::{Benchmark, Program};
-use crate::data::Shape;
+use crate::program::Program;
+use crate::settings::Settings;
+use crate::shape::Shape;
 use crate::timed_loop::Outcome;
 
 const PS_PER_US: f64 = 1e6;
 
+/// The timing of samples of one event each, which all began at a common `start` and took `spent_s` seconds.
+pub(crate) fn single_events(start: &str, spent_s: f64) -> Timing {
+    Timing { events_per_sample: 1, clock_share: 0.0, start: start.into(), late_starts: 0, spent_s }
+}
+
 /// Everything about a measurement but its numbers.
 pub(crate) struct Subject<'a> {
-    pub(crate) benchmark: &'a Benchmark,
+    pub(crate) name: &'static str,
+    pub(crate) group: &'static str,
     pub(crate) fabric: String,
     pub(crate) parameters: Parameters,
     pub(crate) shape: &'a Shape,
@@ -24,7 +30,7 @@ impl Subject<'_> {
     /// The time of an event's parts, and the rate that follows from it.
     pub(crate) fn measurements(
         &self,
-        program: &Program,
+        program: Program,
         outcome: &Outcome,
     ) -> Result<Vec<Measurement>> {
         let time = self.time((program.parts)(self.shape), outcome)?;
@@ -40,28 +46,43 @@ impl Subject<'_> {
         let to_us = |&ps: &f64| (ps / parts as f64).round() / PS_PER_US;
         let samples: Vec<f64> = outcome.samples_ps.iter().map(to_us).collect();
         Ok(Measurement {
-            benchmark: self.benchmark.name.into(),
-            group: self.benchmark.group.into(),
+            stop_reason: outcome.stop_reason,
+            warm_up_samples: outcome.warm_up_ps.iter().map(to_us).collect(),
+            turns: outcome.repetitions.clone(),
+            ..self.metric(("time", "us"), samples, outcome.timing.clone())?
+        })
+    }
+
+    /// A metric with these `samples`: lower is better, and it was measured as long as the user asked for.
+    pub(crate) fn metric(
+        &self,
+        (metric, unit): (&str, &str),
+        samples: Vec<f64>,
+        timing: Timing,
+    ) -> Result<Measurement> {
+        Ok(Measurement {
+            benchmark: self.name.into(),
+            group: self.group.into(),
             fabric: self.fabric.clone(),
             ranks: self.shape.ranks,
             size_bytes: self.shape.size as u64,
             parameters: self.parameters.clone(),
-            metric: "time".into(),
-            unit: "us".into(),
+            metric: metric.into(),
+            unit: unit.into(),
             better: Better::Lower,
             summary: self.summary(&samples)?,
-            stop_reason: outcome.stop_reason,
-            timing: outcome.timing.clone(),
+            stop_reason: StopReason::Precision,
+            timing,
             samples,
-            warm_up_samples: outcome.warm_up_ps.iter().map(to_us).collect(),
+            warm_up_samples: Vec::new(),
             search: None,
             link_use: Vec::new(),
-            turns: outcome.turns.clone(),
+            turns: Vec::new(),
             pauses: None,
         })
     }
 
-    /// A metric that is better the higher it is, computed from each sample of another.
+    /// A metric computed from each sample of another. Higher is better.
     pub(crate) fn derived(
         &self,
         from: &Measurement,
@@ -81,10 +102,10 @@ impl Subject<'_> {
         })
     }
 
-    /// What `samples` say.
+    /// The summary of `samples`.
     pub(crate) fn summary(&self, samples: &[f64]) -> Result<Summary> {
         let sample = Sample::new(samples).map_err(|error| {
-            Error::Program(format!("{} gave samples that are none: {error}", self.benchmark.name))
+            Error::Program(format!("{} gave samples that are none: {error}", self.name))
         })?;
         Ok(summarise(&sample, self.settings.confidence))
     }

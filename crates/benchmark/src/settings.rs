@@ -3,8 +3,8 @@
 use contract::TimeSpan;
 use serde::{Deserialize, Serialize};
 
-use crate::Sizes;
-use crate::pipeline::Pipeline;
+use crate::chain::Pipeline;
+use crate::sizes::Sizes;
 
 /// How to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,17 +17,17 @@ pub struct Settings {
     pub confidence: f64,
     /// The time limit of each measurement in seconds, warm-up included.
     pub time_limit_s: f64,
-    /// The shortest time of a measurement in seconds, however soon its samples agree: a machine keeps one mood for
-    /// milliseconds. Where `samples_max` samples would be taken sooner, events that are not timed lie between them. Where
-    /// samples do not differ at all (virtual time) they end at `samples_min`.
+    /// The shortest time of a measurement in seconds, however soon its samples agree: a machine keeps one performance
+    /// state for milliseconds. If `samples_max` samples would take less time, untimed events are put between them.
+    /// Samples that do not differ at all (virtual time) end at `samples_min`.
     pub time_min_s: f64,
     /// The fewest samples that may end a measurement by precision; below 30 the same as 30.
     pub samples_min: u64,
     /// The most samples.
     pub samples_max: u64,
-    /// In how many turns each measurement is made, where it can be: all measurements take their first turn, then all
-    /// their second. A turn has its share of `time_limit_s`, `time_min_s` and `samples_max`.
-    pub turns: u32,
+    /// The number of repetitions of each measurement that can be repeated (`--turns`): all measurements are made once,
+    /// then all again. A repetition has its share of `time_limit_s`, `time_min_s` and `samples_max`.
+    pub repetitions: u32,
     /// How long all measurements together should take, in seconds; their own limits shrink as it runs out.
     pub suite_limit_s: Option<f64>,
     /// The seed of everything random: the data that are sent.
@@ -89,24 +89,26 @@ pub struct RealTime {
     pub repeats: u32,
     /// How long a search may take, in seconds; then it answers with what it knows. No limit if not given.
     pub search_limit_s: Option<f64>,
-    /// How many times a trial's length the period that was found is kept up once more, to confirm it; 0 for not at all. If
-    /// not given ten times, within `search_limit_s`; not at all where there is no limit.
+    /// The length of the confirmation of the period that was found, as a multiple of a trial; 0 for none. If not
+    /// given, 10 within `search_limit_s`, and 0 where there is no limit.
     pub confirm: Option<u32>,
     /// How often the whole search is made, to see whether its answers agree.
     pub searches: u32,
-    /// What counts as a pause of the processor, in seconds; 20 readings of the clock, and at least 2 us, if not given.
+    /// The shortest pause of the processor that counts, in seconds. If not given, the cost of 20 readings of the
+    /// clock, and at least 2 us.
     pub threshold_s: Option<f64>,
     /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
     pub load: Option<u64>,
-    /// What keeps the operating system out of the way.
-    pub hygiene: Hygiene,
-    /// Whether to measure again with each part of the hygiene that is on left out.
+    /// How ranks are isolated from the operating system.
+    pub os_isolation: OsIsolation,
+    /// Whether to measure again without each part of that isolation in turn.
     pub ablate: bool,
 }
 
-/// What may keep the operating system out of the way of a periodic job. A fabric may refuse; the result says so.
+/// OS isolation: what keeps the operating system away from a periodic job. A fabric may refuse a part; the result says
+/// so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hygiene {
+pub struct OsIsolation {
     /// Memory that is never paged out.
     pub lock: bool,
     /// Ranks that stay on their processor.
@@ -115,11 +117,11 @@ pub struct Hygiene {
     pub fifo: bool,
 }
 
-impl Default for Hygiene {
-    /// No fixed priority: a rank that spins with one takes its processor from everything else, the system's own
-    /// threads among them, and Linux then stops it for 50 ms in each second.
+impl Default for OsIsolation {
+    /// No fixed priority. A rank that spins with one takes its processor from all other threads, the system's own
+    /// included, and Linux then stops the rank for 50 ms in each second.
     fn default() -> Self {
-        Hygiene { lock: true, pin: true, fifo: false }
+        OsIsolation { lock: true, pin: true, fifo: false }
     }
 }
 
@@ -133,7 +135,7 @@ impl Default for Settings {
             time_min_s: 0.1,
             samples_min: 30,
             samples_max: 10_000,
-            turns: 1,
+            repetitions: 1,
             suite_limit_s: None,
             seed: 1,
             real_time: RealTime::default(),
@@ -145,13 +147,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// For one turn of a measurement.
-    pub(crate) fn of_a_turn(&self) -> Settings {
-        let turns = self.turns.max(1);
+    /// For one repetition of a measurement.
+    pub(crate) fn of_a_repetition(&self) -> Settings {
+        let repetitions = self.repetitions.max(1);
         Settings {
-            time_limit_s: self.time_limit_s / f64::from(turns),
-            time_min_s: self.time_min_s / f64::from(turns),
-            samples_max: (self.samples_max / u64::from(turns)).max(1),
+            time_limit_s: self.time_limit_s / f64::from(repetitions),
+            time_min_s: self.time_min_s / f64::from(repetitions),
+            samples_max: (self.samples_max / u64::from(repetitions)).max(1),
             ..self.clone()
         }
     }
@@ -183,7 +185,7 @@ impl Default for RealTime {
             searches: 1,
             threshold_s: None,
             load: None,
-            hygiene: Hygiene::default(),
+            os_isolation: OsIsolation::default(),
             ablate: false,
         }
     }
@@ -201,12 +203,12 @@ impl RealTime {
         self.duration_s.unwrap_or(TRIAL_S)
     }
 
-    /// Whether nobody said how long a trial is to be.
+    /// Whether the user left the length of a trial open.
     pub(crate) fn trials_are_free(&self) -> bool {
         self.duration_s.is_none() && self.instances.is_none()
     }
 
-    /// How many instances a trial of `period` has, where `needed` without a miss show the wanted rate.
+    /// The number of instances in a trial of `period`, if `needed` instances without a miss prove the wanted rate.
     pub(crate) fn instances(&self, period: TimeSpan, needed: u64) -> u64 {
         let within = |seconds: f64| (seconds / period.as_s()).ceil();
         let instances = match (self.instances, self.duration_s) {

@@ -8,14 +8,33 @@ use contract::{
     Status, Tag, TagSelector, Time, TimeSpan, Work,
 };
 
-use crate::data::mix;
+use crate::catalogue::find;
+use crate::contents::mix;
+use crate::job::Step;
+use crate::program::Definition;
+
+/// A step of the benchmark with this name, without parameters.
+pub(crate) fn step(benchmark: &str) -> Step {
+    Step {
+        benchmark: benchmark.into(),
+        parameters: Default::default(),
+        size_bytes: 0,
+        estimate_s: 0.0,
+        repetition: 1,
+    }
+}
+
+/// What measuring needs of the benchmark with this name.
+pub(crate) fn definition(benchmark: &str) -> Definition {
+    find(benchmark).unwrap().definition()
+}
 
 /// Random numbers by SplitMix64, of which [`mix`] is the finaliser: the same for the same seed.
-pub(crate) struct Random(u64);
+pub(crate) struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     pub(crate) fn new(seed: u64) -> Self {
-        Random(seed)
+        SplitMix64(seed)
     }
 
     /// Uniform in (0, 1).

@@ -19,7 +19,7 @@ mod times;
 
 use contract::FileError;
 use contract::record::Run;
-use fabric_sim::{Kind, Machine, machine, unloaded};
+use fabric_sim::{Machine, MessageKind, machine, unloaded};
 
 use costs::Costs;
 use evidence::Evidence;
@@ -90,10 +90,10 @@ pub fn calibrate(
 /// A message that finds its receiver waiting, from end to end.
 fn end_to_end_us(machine: &Machine, bytes: u64) -> f64 {
     let ends = machine.endpoint.send.of(bytes) + machine.endpoint.receive.of(bytes);
-    let data = ends + unloaded::transfer(machine, bytes, 2, Kind::Data);
+    let data = ends + unloaded::transfer(machine, bytes, 2, MessageKind::Data);
     if machine.protocol.sends_at_once(bytes) {
         return data.as_us();
     }
-    let control = unloaded::transfer(machine, 0, 2, Kind::Control);
+    let control = unloaded::transfer(machine, 0, 2, MessageKind::Control);
     (data + control + machine.protocol.answer + control).as_us()
 }

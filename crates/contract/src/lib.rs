@@ -17,7 +17,6 @@ mod context;
 mod endpoint;
 mod error;
 mod file;
-mod held;
 mod isolation;
 mod member;
 mod memory;
@@ -43,7 +42,6 @@ pub use endpoint::{
 };
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};
-pub use held::Held;
 pub use isolation::Isolation;
 pub use member::{Member, Process};
 pub use memory::{Readable, Writable};

@@ -1,4 +1,4 @@
-//! The fabrics that this build can run benchmarks on: the one place that knows more of them than a name.
+//! The fabrics of this build: how many ranks each can start, and how a launch runs on it.
 
 mod job;
 mod link_use;
@@ -25,12 +25,12 @@ pub(crate) struct FabricOptions<'a> {
     pub(crate) simulation: &'a SimulationArguments,
     /// The library of an MPI.
     pub(crate) mpi_library: Option<&'a Path>,
-    /// The hosts of a run over TCP, where it is to be on several.
+    /// The hosts of a run over TCP, where it uses several.
     pub(crate) hosts: Option<&'a tcp::Hosts>,
 }
 
 impl FabricChoice {
-    /// The most ranks that it can start, and why not more.
+    /// The most ranks that it can start, and the reason for this limit.
     pub(crate) fn ranks_max(&self, simulation: &SimulationArguments) -> (usize, &'static str) {
         match self {
             FabricChoice::Local => {
@@ -46,7 +46,7 @@ impl FabricChoice {
         }
     }
 
-    /// For how many processors a run is planned, where this host has `own`.
+    /// The number of processors for which a run is planned, where this host has `own`.
     pub(crate) fn processors(&self, own: usize, hosts: Option<&tcp::Hosts>) -> usize {
         match (self, hosts) {
             (FabricChoice::Mpi, _) => mpi::ranks(),
@@ -55,8 +55,8 @@ impl FabricChoice {
         }
     }
 
-    /// Starts the ranks of `launch`, has them execute its job, and returns when all have ended. `on_report` gets their
-    /// reports, and may stop them.
+    /// Starts the ranks of `launch`, lets them execute its job, and returns when all have ended. `on_report` takes
+    /// their reports and may stop them.
     pub(crate) fn run(
         &self,
         launch: &Launch,

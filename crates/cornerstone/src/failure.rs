@@ -1,10 +1,10 @@
-//! Why a command ends without success, and what its user can do about it.
+//! The failure of a command, with a hint on what its user can do about it.
 
 use std::process::ExitCode;
 
 /// The run failed, or a comparison found a regression.
 pub(crate) const STATUS_FAILED: u8 = 1;
-/// The command line or a file given on it is wrong.
+/// The command line, or a file that it names, is wrong.
 pub(crate) const STATUS_USAGE: u8 = 2;
 
 /// The end of a command that did not succeed.
@@ -16,17 +16,17 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The command line or a file named on it is wrong: status 2.
+    /// The command line, or a file that it names, is wrong: status 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Failure { message: message.into(), hint: None, status: STATUS_USAGE }
     }
 
-    /// Something failed on the way: status 1.
+    /// The run failed: status 1.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Failure { message: message.into(), hint: None, status: STATUS_FAILED }
     }
 
-    /// A signal ended the command: status 128 and the signal's number, as shells have it.
+    /// A signal ended the command: status 128 plus the number of the signal, as in shells.
     pub(crate) fn signal(message: impl Into<String>, signal: i32) -> Self {
         let status = u8::try_from(128 + signal).unwrap_or(STATUS_FAILED);
         Failure { message: message.into(), hint: None, status }
@@ -38,7 +38,7 @@ impl Failure {
         Failure { message: message.into(), hint: None, status }
     }
 
-    /// Whoever read standard output has gone: an end without a word, with the status of a process that SIGPIPE ended.
+    /// The reader of standard output has closed it: no message, and the status of a process that SIGPIPE ended.
     pub(crate) fn closed_pipe() -> Self {
         Failure { message: String::new(), hint: None, status: 128 + 13 }
     }
@@ -48,23 +48,23 @@ impl Failure {
         Failure::usage(error.to_string()).hint("`cornerstone list` shows what there is")
     }
 
-    /// Whether there is nothing to say.
+    /// Whether it has no message.
     pub(crate) fn is_quiet(&self) -> bool {
         self.message.is_empty()
     }
 
-    /// Adds what to do next, unless that is said already.
+    /// Adds a hint unless it has one.
     pub(crate) fn hint_if_none(self, hint: impl Into<String>) -> Self {
         if self.hint.is_some() { self } else { self.hint(hint) }
     }
 
-    /// Adds what to do next.
+    /// Adds a hint on what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Says it on standard error and gives the exit status.
+    /// Writes it to standard error and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
         // A closed standard error must not turn a failure into a panic.
         use std::io::Write;
@@ -75,7 +75,7 @@ impl Failure {
         if let Some(hint) = &self.hint {
             words += &format!("  hint: {hint}\n");
         }
-        // In one piece, or it may be cut up by what other processes say, and by a launcher that ends.
+        // One write, because the output of other processes, or a launcher that ends, could split several.
         let _ = std::io::stderr().write_all(words.as_bytes());
         ExitCode::from(self.status)
     }

@@ -1,22 +1,22 @@
-//! Ctrl-C and its like between launches; while ranks run, the fabric looks after signals itself.
+//! Ctrl-C and similar signals between launches. While ranks run, the fabric handles signals itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// Remembers the signal that asked this process to end. A second one ends it at once.
+/// Records the signal that asks this process to end. A second signal ends it at once.
 pub(crate) struct Interruption {
     signal: Arc<AtomicUsize>,
 }
 
 impl Interruption {
-    /// Begins to watch. Signals that cannot be watched keep their ordinary meaning.
+    /// Begins to record signals. Signals that cannot be recorded keep their default action.
     pub(crate) fn watch() -> Self {
         let signal = Arc::new(AtomicUsize::new(0));
         for number in [SIGINT, SIGTERM, SIGHUP] {
             let again = Arc::new(AtomicBool::new(false));
-            // In this order: the first signal finds `again` unset, and sets it.
+            // In this order, so that the first signal finds `again` unset and then sets it.
             let _ = signal_hook::flag::register_conditional_shutdown(
                 number,
                 128 + number,
@@ -28,9 +28,9 @@ impl Interruption {
         Interruption { signal }
     }
 
-    /// The signal that came, if one came.
+    /// The signal that has arrived, if any.
     pub(crate) fn signal(&self) -> Option<i32> {
-        // Its partner is the store in the handler; no other memory is handed over with it.
+        // Relaxed: its partner is the store in the handler, which publishes no other memory.
         match self.signal.load(Ordering::Relaxed) {
             0 => None,
             number => i32::try_from(number).ok(),

@@ -1,4 +1,4 @@
-//! The parts of the command line that a test or another program can call.
+//! The command line of Cornerstone, and its report for tests and other programs.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -18,8 +18,8 @@ mod wording;
 
 use std::process::ExitCode;
 
-/// The whole command: reads the command line, does what it says, and gives the exit status. A process that was started
-/// as a rank of a run does its part of that run instead.
+/// The whole command: reads the command line, executes it, and returns the exit status. A process that was started as a
+/// rank of a run does its part of that run instead.
 pub fn main() -> ExitCode {
     if let Some(status) = fabric::serve() {
         return status;

@@ -1,7 +1,7 @@
 //! The command line of Cornerstone.
 #![forbid(unsafe_code)]
 
-/// Ranks of the local fabric see each other's large buffers, and copy long messages once.
+/// The allocator places large buffers in shared memory, so that ranks of the local fabric copy long messages only once.
 #[global_allocator]
 static ALLOCATOR: fabric_shm::SharedAllocator = fabric_shm::SharedAllocator;
 

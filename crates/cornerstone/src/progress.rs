@@ -1,4 +1,4 @@
-//! How far a run has come, on standard error: a live line on a terminal, a plain line now and then elsewhere.
+//! The progress of a run on standard error: a live line on a terminal, a plain line from time to time elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -8,28 +8,28 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::wording::{percent, quantity, wait};
 
-/// Where nobody watches a terminal, a line this often shows that the run lives.
+/// The time between two lines where standard error is no terminal. They show that the run is alive.
 const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Progress over steps whose lengths were estimated beforehand.
+/// Progress over steps whose times were estimated.
 pub(crate) struct Progress {
     display: Display,
     steps: usize,
     done: usize,
     left: Left,
     began: Instant,
-    /// The step under way, and when it began.
+    /// The step that is executed, and when it began.
     step: Option<(String, Instant)>,
 }
 
-/// What is left, in seconds by the estimates.
+/// The estimated times from which the time left is computed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Left {
     /// Of all steps.
     all_s: f64,
-    /// Of those that are done.
+    /// Of the steps that are done.
     done_s: f64,
-    /// Of the one under way.
+    /// Of the step that is executed.
     step_s: f64,
 }
 
@@ -50,7 +50,7 @@ impl Progress {
         Progress { display, steps, done: 0, left, began: Instant::now(), step: None }
     }
 
-    /// Work begins on a step that will take about `estimate_s` seconds; the one before is done.
+    /// Begins a step that will take about `estimate_s` seconds, and ends the one before.
     pub(crate) fn begin(&mut self, label: &str, estimate_s: f64) {
         self.end();
         self.left.step_s = estimate_s;
@@ -58,14 +58,14 @@ impl Progress {
         self.show("");
     }
 
-    /// The step under way has so many samples, and so wide an interval of their median.
+    /// Shows the number of samples of the step, and the half width of the interval of their median.
     pub(crate) fn detail(&mut self, samples: u64, half_width: Option<f64>) {
         let width = half_width.filter(|width| width.is_finite());
         let width = width.map_or_else(String::new, |width| format!(", ±{}", percent(width)));
         self.show(&format!(": {samples} samples{width}"));
     }
 
-    /// Says how the last trial of a period went.
+    /// Shows the result of the last trial of a period.
     pub(crate) fn trial(&mut self, trial: &Trial) {
         let Trial { instances, missed, .. } = trial;
         let period = quantity(trial.period_us, "us");
@@ -77,7 +77,7 @@ impl Progress {
         self.show(&format!(": {period} {verdict}, {missed} of {instances} missed"));
     }
 
-    /// Shows where it is: the step under way, and how far that has come.
+    /// Shows the step that is executed and its state.
     fn show(&mut self, state: &str) {
         let (label, step_took_s) = self
             .step
@@ -100,7 +100,7 @@ impl Progress {
         }
     }
 
-    /// The step under way is done, if there is one.
+    /// Ends the step, if there is one.
     fn end(&mut self) {
         if self.step.take().is_none() {
             return;
@@ -113,7 +113,7 @@ impl Progress {
         }
     }
 
-    /// Takes the live line away while `write` writes to the terminal.
+    /// Hides the live line while `write` writes to the terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.display {
             Display::Live(bar) => bar.suspend(write),
@@ -121,7 +121,7 @@ impl Progress {
         }
     }
 
-    /// Takes the live line away for good.
+    /// Removes the live line.
     pub(crate) fn clear(&self) {
         if let Display::Live(bar) = &self.display {
             bar.finish_and_clear();
@@ -130,8 +130,8 @@ impl Progress {
 }
 
 impl Left {
-    /// Seconds left when what is done took `took_s` and the step under way has taken `step_took_s`: by the estimates,
-    /// corrected by how they have fared once that can be judged.
+    /// The seconds left when the steps that are done took `took_s` and the present step has taken `step_took_s`: the
+    /// estimates, corrected by their error so far as soon as that is known.
     fn after(&self, took_s: f64, step_took_s: f64) -> f64 {
         let judged = self.done_s > 0.0 && took_s > 2.0;
         let slower = if judged { took_s / self.done_s } else { 1.0 };
@@ -147,7 +147,7 @@ fn bar(steps: usize) -> ProgressBar {
     bar
 }
 
-/// A line on standard error; that nobody reads it is no reason to end a run.
+/// Writes a line to standard error. A failure is ignored: a run does not end because nobody reads this.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -161,9 +161,9 @@ mod tests {
         let first = Left { all_s: 90.0, done_s: 0.0, step_s: 30.0 };
         assert_eq!(first.after(0.0, 0.0), 90.0);
         assert_eq!(first.after(0.0, 20.0), 70.0);
-        // It takes longer than estimated: nothing of it is left, as far as one can tell.
+        // The step takes longer than estimated, so no time of it is left by the estimate.
         assert_eq!(first.after(0.0, 40.0), 60.0);
-        // The first took half of its time, so the others may: 15 of this one's 30, less 5, and 15 of the last.
+        // The first took half of its estimate, so the others may, too: 15 of this one's 30, less 5, and 15 of the last.
         let second = Left { done_s: 30.0, ..first };
         assert_eq!(second.after(15.0, 5.0), 25.0);
     }

@@ -1,4 +1,4 @@
-//! Points in time as people write them: UTC, to the second.
+//! Dates and times in UTC, to the second.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ pub(crate) fn now() -> String {
     written(seconds)
 }
 
-/// `written` without the marks that make file names awkward: 20260131T120000Z.
+/// `written` without the characters that are unsuitable for file names: 20260131T120000Z.
 pub(crate) fn compact(written: &str) -> String {
     written.chars().filter(|c| !matches!(c, '-' | ':')).collect()
 }
@@ -28,7 +28,8 @@ fn written(unix_seconds: u64) -> String {
 
 /// The Gregorian date `days` days after 1970-01-01.
 ///
-/// Years are counted from 1 March, so that the leap day is a year's last; 719468 days lie between 0000-03-01 and 1970-01-01.
+/// Years are counted from 1 March, so that the leap day is the last of a year. There are 719468 days between 0000-03-01
+/// and 1970-01-01.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let era = days / 146_097;

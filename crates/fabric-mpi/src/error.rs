@@ -13,7 +13,7 @@ impl Library {
         if status == SUCCESS { Ok(()) } else { Err(self.error(what, status)) }
     }
 
-    /// The same for a collective, where counts and lengths of other ranks may be what is wrong.
+    /// The same for a collective, where the counts of other ranks may be the cause.
     #[inline]
     pub(crate) fn check_collective(&self, what: &'static str, status: c_int) -> Result<()> {
         if status == SUCCESS { Ok(()) } else { Err(self.collective_error(what, status)) }
@@ -21,7 +21,7 @@ impl Library {
 
     #[cold]
     pub(crate) fn error(&self, what: &'static str, status: c_int) -> Error {
-        let reason = self.words(status);
+        let reason = self.error_string(status);
         if self.class(status) == self.constants.error_process_died {
             Error::Aborted { why: format!("{what}: {reason}") }
         } else {
@@ -33,7 +33,7 @@ impl Library {
     fn collective_error(&self, what: &'static str, status: c_int) -> Error {
         match self.class(status) {
             ERROR_TRUNCATE | ERROR_COUNT => Error::MismatchedCollective {
-                explanation: format!("{what}: {}", self.words(status)),
+                explanation: format!("{what}: {}", self.error_string(status)),
             },
             _ => self.error(what, status),
         }
@@ -47,8 +47,8 @@ impl Library {
         class
     }
 
-    /// The MPI's own words for an error, in one line.
-    pub(crate) fn words(&self, status: c_int) -> String {
+    /// The MPI's error string, in one line.
+    pub(crate) fn error_string(&self, status: c_int) -> String {
         let mut room = [0u8; 4096];
         let mut length = 0;
         // SAFETY: the room is larger than MPI_MAX_ERROR_STRING of both interfaces (512 and 256).
@@ -58,11 +58,11 @@ impl Library {
     }
 }
 
-/// The length of a message that was cut, from the words of MPICH and its kin, whose statuses hold the length of the
-/// buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases have the two the other way round; the
-/// message is the longer one.
-pub(crate) fn message_bytes_in(words: &str) -> Option<usize> {
-    let (before, after) = words.split_once(" bytes received but buffer size is ")?;
+/// The length of a message that was cut, from the error string of MPICH and MPIs derived from it, whose statuses hold
+/// the length of the buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases swap the two;
+/// the message is the longer one.
+pub(crate) fn message_bytes_in(error_string: &str) -> Option<usize> {
+    let (before, after) = error_string.split_once(" bytes received but buffer size is ")?;
     let one = before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
     let other = after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
     Some(usize::max(one, other))
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_length_of_a_cut_message_is_read_from_the_words() {
+    fn the_length_of_a_cut_message_is_read_from_the_error_string() {
         let words = "rank 1 and tag 3 truncated; 70000 bytes received but buffer size is 3";
         assert_eq!(message_bytes_in(words), Some(70_000));
         let words = "rank 1 and tag 3 truncated; 59 bytes received but buffer size is 60 (x)";

@@ -133,7 +133,7 @@ impl Launcher {
         }
         command.arg("-n").arg(ranks.to_string());
         if self.flavour == Flavour::OpenMpi {
-            // More ranks than processors are a usual thing here, and a container's only user is root.
+            // Oversubscription is usual here, and root is often a container's only user.
             command.arg("--oversubscribe");
             command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         }
@@ -142,7 +142,7 @@ impl Launcher {
             command.envs(root.map(|root| ("I_MPI_ROOT", root)));
         }
         if self.flavour == Flavour::Cornerstone {
-            // What follows is the program's, whatever it looks like.
+            // What follows belongs to the program, even if it looks like an option.
             command.arg("--");
         }
         command.arg(program).args(arguments);
@@ -150,7 +150,7 @@ impl Launcher {
     }
 }
 
-/// Ends a launcher, and with it the ranks that it has started: by asking, and after two seconds by force.
+/// Ends a launcher, and with it the ranks that it has started: by SIGTERM, and after two seconds by SIGKILL.
 pub fn end(child: &mut Child) {
     // SAFETY: the process is a child of ours that has not been waited for, so its number is still its own.
     unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
@@ -192,7 +192,8 @@ pub fn has_started_this_process() -> bool {
 pub fn processes_started() -> Option<usize> {
     let marks =
         ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "CORNERSTONE_MPI_SIZE", "SLURM_STEP_NUM_TASKS"];
-    // Launchers inside one another leave several; the largest one shows what a process that finds itself alone has missed.
+    // Nested launchers leave several. The largest one tells how many processes a process that finds itself alone has
+    // missed.
     marks.iter().filter_map(|mark| std::env::var(mark).ok()?.parse().ok()).max()
 }
 
@@ -223,7 +224,7 @@ pub(crate) fn candidates() -> Vec<PathBuf> {
 fn ancestors() -> Vec<PathBuf> {
     let mut programs = Vec::new();
     let mut process = std::process::id();
-    // Between a launcher and its ranks stand a proxy and perhaps a shell.
+    // There may be a proxy and a shell between a launcher and its ranks.
     for _ in 0..4 {
         let Some(parent) = parent(process).filter(|parent| *parent > 1) else { break };
         programs.extend(std::fs::read_link(format!("/proc/{parent}/exe")));

@@ -1,16 +1,16 @@
-//! The start of an MPI, which may end the process without coming back: what is said then.
+//! The start of an MPI, which may end the process instead of returning an error: then the process says so at its exit.
 
 use std::path::Path;
 use std::sync::{Mutex, Once};
 
 use crate::launcher;
 
-/// The library that is starting.
+/// The library whose MPI_Init runs.
 static UNDER_WAY: Mutex<Option<String>> = Mutex::new(None);
 static REGISTERED: Once = Once::new();
 
-/// An MPI on its way through MPI_Init. If the process ends meanwhile, it says which library ended it, and under which launcher:
-/// the MPI's own words name neither.
+/// Lives while MPI_Init runs. If the process ends meanwhile, it says which library ended it, and under which
+/// launcher: the MPI's own message names neither.
 pub(crate) struct Starting;
 
 impl Starting {
@@ -37,8 +37,8 @@ fn set(library: Option<String>) {
 extern "C" fn explain() {
     use std::io::Write;
     let Ok(Some(library)) = UNDER_WAY.try_lock().map(|library| library.clone()) else { return };
-    let launcher = launcher_words();
-    // A closed standard error must not turn the end into a panic.
+    let launcher = describe_launcher();
+    // Standard error may be closed; that must not cause a panic.
     let _ = writeln!(
         std::io::stderr(),
         "cornerstone: error: '{library}' ended this process while it started under {launcher}\n  \
@@ -46,8 +46,8 @@ extern "C" fn explain() {
     );
 }
 
-/// The launcher that started this process, in words.
-pub(crate) fn launcher_words() -> String {
+/// The launcher that started this process, for a message.
+pub(crate) fn describe_launcher() -> String {
     launcher::ancestor()
         .map_or_else(|| "its launcher".into(), |program| format!("'{}'", program.display()))
 }

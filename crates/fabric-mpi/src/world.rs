@@ -8,10 +8,11 @@ use std::time::Duration;
 use contract::{Element, Error, Result};
 use hosts::{Clock, LocalClock, Skew};
 
+use crate::endpoint::{Collectives, MpiEndpoint, Setting, create_communicator};
 use crate::launcher;
 use crate::library::{Handle, Library, LoadError, SUCCESS, Status};
-use crate::rank::{Collectives, MpiRank, Setting};
-use crate::starting::{Starting, launcher_words};
+use crate::process::MpiProcess;
+use crate::starting::{Starting, describe_launcher};
 
 /// How to join.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +23,7 @@ pub struct Options {
     pub name: String,
     /// Whose collectives to use.
     pub collectives: Collectives,
-    /// For tests of the synchronisation of clocks: as if each rank were on a host of its own.
+    /// For tests of the synchronisation of clocks: pretends that each rank is on a host of its own.
     pub skew: Option<Skew>,
 }
 
@@ -39,10 +40,10 @@ pub enum JoinError {
         path: PathBuf,
         /// What it says of itself.
         version: String,
-        /// Its words.
+        /// The error that it reported.
         reason: String,
     },
-    /// The library knows of no other process, though a launcher has started several.
+    /// The library knows of no other process, but a launcher has started several.
     #[error(
         "'{}' ({version}) found this process alone, though {launcher} has started {started}: the library and the launcher are of different MPIs",
         path.display()
@@ -61,8 +62,8 @@ pub enum JoinError {
 
 /// All processes that a launcher started.
 ///
-/// One rank hands out work ([`World::hand_out`]), the others wait for it ([`World::next`]) without using a processor. Who
-/// takes part then makes a [`MpiRank`] with [`World::first`].
+/// One rank hands out work ([`World::hand_out`]), the others wait for it ([`World::next`]) without using a processor.
+/// Who takes part becomes a rank of the run with [`World::first`].
 pub struct World {
     library: Rc<Library>,
     options: Options,
@@ -72,11 +73,14 @@ pub struct World {
     finished: bool,
 }
 
-/// Tag of messages that hand out work, in a communicator of their own.
+/// The tag of messages that hand out work, in a communicator of their own.
 const WORK: c_int = 1;
-/// An idle rank looks for work this often, at first and later. Each look costs a microsecond or so.
+/// The tag of the groups of ranks that are made here.
+const GROUP_TAG: u32 = 1;
+/// An idle rank looks for work this often, at first and later. A look takes little beside it.
 const IDLE_MIN: Duration = Duration::from_micros(200);
 const IDLE_MAX: Duration = Duration::from_millis(10);
+
 impl World {
     /// Loads an MPI and joins the other processes. Once in the life of a process.
     ///
@@ -105,20 +109,20 @@ impl World {
             }
             Err(error) => Err(JoinError::Init {
                 path: library.path.clone(),
-                version: library.own_words(),
+                version: library.version_line(),
                 reason: error.to_string(),
             }),
         }
     }
 
-    /// The refusal of a world of one where there should be more, after its end: an MPI that is not ended complains.
+    /// The error of a process that found itself alone. It finalises the MPI first: one that is not finalised complains.
     fn alone(library: &Library, started: usize) -> JoinError {
         // SAFETY: MPI has been initialised, and nobody calls it after this.
         unsafe { (library.general.finalize)() };
         JoinError::Alone {
             path: library.path.clone(),
-            version: library.own_words(),
-            launcher: launcher_words(),
+            version: library.version_line(),
+            launcher: describe_launcher(),
             started,
         }
     }
@@ -152,7 +156,7 @@ impl World {
 
     /// What the library says of itself, in a line.
     pub fn library_version(&self) -> String {
-        self.library.own_words()
+        self.library.version_line()
     }
 
     /// The library's file.
@@ -185,7 +189,7 @@ impl World {
         Ok(())
     }
 
-    /// Waits until another process hands out work, asleep most of the time.
+    /// Waits until another process hands out work; sleeps most of the time.
     ///
     /// # Errors
     /// What MPI reports.
@@ -226,18 +230,19 @@ impl World {
         }
     }
 
-    /// This process as one of the first `ranks` ranks, which must all call it with the same number. The clocks of several
-    /// hosts are synchronised anew, which takes half a second for each doubling of the number of hosts.
+    /// This process as one of the first `ranks` ranks, which must all call it with the same number. The clocks of
+    /// several hosts are synchronised anew, which takes half a second for each doubling of the number of hosts.
     ///
     /// # Errors
     /// What MPI reports.
     ///
     /// # Panics
     /// If this process is not among the first `ranks`, or the world has not so many.
-    pub fn first(&self, ranks: usize) -> Result<MpiRank> {
+    pub fn first(&self, ranks: usize) -> Result<MpiProcess> {
         assert!(self.rank < ranks && ranks <= self.size, "one of the first {ranks} calls this");
-        let comm = self.group_of_first(ranks)?;
-        let reserved = self.duplicate(comm)?;
+        let members: Vec<usize> = (0..ranks).collect();
+        let world = self.library.constants.comm_world;
+        let communicator = create_communicator(&self.library, world, &members, GROUP_TAG)?;
         let name = if self.options.name.is_empty() { "mpi" } else { &self.options.name };
         let setting = Setting {
             rank: self.rank,
@@ -247,38 +252,9 @@ impl World {
             collectives: self.options.collectives,
         };
         let clock = Clock::common(LocalClock::ONE_HOST, LocalClock::ONE_HOST.ns());
-        let mut rank = MpiRank::new(Rc::clone(&self.library), comm, reserved, setting, clock)?;
-        rank.settle(self.options.skew)?;
-        Ok(rank)
-    }
-
-    fn group_of_first(&self, ranks: usize) -> Result<Handle> {
-        let general = &self.library.general;
-        let world = self.library.constants.comm_world;
-        let members: Vec<c_int> = (0..ranks as c_int).collect();
-        let null = std::ptr::null_mut();
-        let (mut all, mut first, mut comm) = (null, null, null);
-        let check = |what, status| self.library.check(what, status);
-        // SAFETY: `members` holds as many ranks of the world as are said; every place is live. Only the members call
-        // MPI_Comm_create_group.
-        unsafe {
-            check("MPI_Comm_group", (general.comm_group)(world, &mut all))?;
-            let included = (general.group_incl)(all, ranks as c_int, members.as_ptr(), &mut first);
-            check("MPI_Group_incl", included)?;
-            let created = (general.comm_create_group)(world, first, WORK, &mut comm);
-            check("MPI_Comm_create_group", created)?;
-            check("MPI_Group_free", (general.group_free)(&mut all))?;
-            check("MPI_Group_free", (general.group_free)(&mut first))?;
-        }
-        Ok(comm)
-    }
-
-    fn duplicate(&self, comm: Handle) -> Result<Handle> {
-        let mut copy = std::ptr::null_mut();
-        // SAFETY: `comm` is a communicator of ours.
-        let status = unsafe { (self.library.general.comm_dup)(comm, &mut copy) };
-        self.library.check("MPI_Comm_dup", status)?;
-        Ok(copy)
+        let library = Rc::clone(&self.library);
+        let endpoint = MpiEndpoint::new(library, communicator, setting, clock)?;
+        MpiProcess::new(endpoint, self.options.skew)
     }
 
     /// The largest tag of this MPI.
@@ -299,13 +275,13 @@ impl World {
         Ok(tag_max as u32)
     }
 
-    /// Ends this process's part: in order, or, after an error, by giving up the whole run. Returns the exit status.
+    /// Ends this process's part: in order, or, after an error, by ending the whole run. Returns the exit status.
     pub fn finish(mut self, outcome: &Result<()>) -> i32 {
         self.finished = true;
         match outcome {
             Ok(()) => {
-                // SAFETY: no rank is left that would call MPI: each borrowed the library from here and has been dropped,
-                // or the caller keeps it beyond the end, and calls nothing.
+                // SAFETY: no rank calls MPI after this: each has been dropped, or its owner, who ends the world,
+                // makes no call of it any more.
                 let status = unsafe { (self.library.general.finalize)() };
                 i32::from(status != SUCCESS)
             }
@@ -322,7 +298,7 @@ impl World {
     }
 }
 
-/// Asks the library for the sizes of the types that we use: a wrong one would overwrite memory.
+/// Checks the sizes of the datatypes that we use: with a wrong one MPI would overwrite memory.
 fn check_types(library: &Library) -> Result<()> {
     let elements =
         Element::ALL.map(|element| (library.constants.element(element), element.bytes()));
@@ -341,7 +317,7 @@ fn check_types(library: &Library) -> Result<()> {
 }
 
 impl Drop for World {
-    /// A process that panics, or leaves without a word, ends the run: the others might wait for it for ever.
+    /// A process that panics, or ends without `finish`, ends the run: the others might wait for it for ever.
     fn drop(&mut self) {
         if !self.finished {
             self.give_up();

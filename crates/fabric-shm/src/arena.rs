@@ -1,9 +1,10 @@
-//! Memory that a rank allocates and every other rank sees, so that a long message is copied once, by whichever side is
-//! free, without a system call.
+//! Memory that a rank allocates and every other rank sees, so that a long message is copied once, by
+//! whichever side is free, without a system call.
 //!
-//! A program that wants this for its buffers names [`SharedAllocator`] as its global allocator. It changes nothing until
-//! the process has joined a run; from then on, page-aligned and large allocations come from the rank's own part of the
-//! segment, and everything else from the system as before. Memory elsewhere can be sent too, only more slowly.
+//! A program that wants this for its buffers names [`SharedAllocator`] as its global allocator. It changes
+//! nothing until the process has joined a run; from then on, page-aligned and large allocations come from the
+//! rank's own part of the segment, and everything else from the system as before. Memory elsewhere can be
+//! sent too, only more slowly.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -122,7 +123,7 @@ unsafe impl GlobalAlloc for SharedAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match ARENA.allocate(layout) {
             Some((memory, _)) => memory,
-            // SAFETY: as our caller promised.
+            // SAFETY: as the caller promised.
             None => unsafe { System.alloc(layout) },
         }
     }
@@ -136,7 +137,7 @@ unsafe impl GlobalAlloc for SharedAllocator {
                 }
                 memory
             }
-            // SAFETY: as our caller promised.
+            // SAFETY: as the caller promised.
             None => unsafe { System.alloc_zeroed(layout) },
         }
     }
@@ -145,7 +146,7 @@ unsafe impl GlobalAlloc for SharedAllocator {
         if ARENA.holds(memory as usize) {
             ARENA.free(memory as usize, layout.size());
         } else {
-            // SAFETY: as our caller promised, and it did not come from the arena.
+            // SAFETY: as the caller promised, and it did not come from the arena.
             unsafe { System.dealloc(memory, layout) };
         }
     }
@@ -153,10 +154,10 @@ unsafe impl GlobalAlloc for SharedAllocator {
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         if !ARENA.holds(memory as usize) {
             // A growing vector stays with the system, which moves its pages instead of copying them.
-            // SAFETY: as our caller promised.
+            // SAFETY: as the caller promised.
             return unsafe { System.realloc(memory, layout, bytes) };
         }
-        // SAFETY: our caller promised a size that fits a layout; the old block is freed only after it was copied.
+        // SAFETY: the caller promised a size that fits a layout; the old block is freed only after it was copied.
         unsafe {
             let larger = self.alloc(Layout::from_size_align_unchecked(bytes, layout.align()));
             if !larger.is_null() {

@@ -4,15 +4,18 @@
 //! program calls [`launch`], which starts the same program again once for each rank and waits for them. In those
 //! processes [`attach_if_rank`] returns a [`ShmProcess`], whose [`world`](ShmProcess::world) is a [`contract::Rank`].
 //!
-//! The parts, from the memory up:
-//! * `segment`: the memory itself, and where each thing lies in it (`docs/shared-memory.md` draws it);
-//! * `arena`: memory that one rank allocates and all see;
-//! * `ring`: one sender's way to one receiver, cache-line cells with credits;
+//! The parts, from the lowest up, each of which knows only those before it:
+//! * `system`, `primitive`: calls to Linux, and the atomics that loom replaces;
 //! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
-//! * `board`, `team`: collectives through slots that all members of a team see;
+//! * `clock`: the time that all ranks share;
+//! * `arena`: memory that one rank allocates and all can read and write;
+//! * `ring`: one sender's way to one receiver, cache-line cells with credits;
+//! * `board`: what a rank shows to all others in a collective;
+//! * `segment`: the memory itself, and where each thing lies in it (`docs/shared-memory.md` draws it);
+//! * `launcher`: processes, their binding, their reports and their deaths;
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
-//! * `endpoint`: the contract's [`Endpoint`](contract::Endpoint) over the engine and the teams;
-//! * `launcher`: processes, their binding, their reports and their deaths.
+//! * `team`: collectives over the boards of a context's ranks;
+//! * `endpoint`: the contract's [`Endpoint`](contract::Endpoint) over the engine and the teams.
 
 // Under loom only the parts that it checks are built.
 #![cfg_attr(loom, allow(dead_code))]

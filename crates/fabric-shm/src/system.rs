@@ -85,13 +85,14 @@ pub(crate) fn page_bytes() -> usize {
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }
 
-/// Brings in the pages of some shared memory, as a write to each would; where the system cannot, they come when they are used.
+/// Brings in the pages of some shared memory, as a write to each would; where the system cannot, they come
+/// when they are used.
 ///
 /// # Safety
 /// The memory is mapped, to read and write.
 pub(crate) unsafe fn touch_ahead(start: *mut u8, bytes: usize) {
     let offset = start.addr() % page_bytes();
-    // SAFETY: our caller's promise; the pages' contents stay what they are.
+    // SAFETY: the caller promises mapped memory; the pages' contents stay what they are.
     unsafe {
         libc::madvise(start.wrapping_sub(offset).cast(), offset + bytes, libc::MADV_POPULATE_WRITE);
     }
@@ -144,8 +145,8 @@ pub(crate) fn unbind() -> io::Result<()> {
     }
 }
 
-/// Keeps every page of this process in memory from when it is first used, or no longer. Not from now on: the segment has
-/// room for far more than is ever touched.
+/// Keeps every page of this process in memory from when it is first used, or no longer. Not from now on: the
+/// segment has room for far more than is ever touched.
 pub(crate) fn lock_memory(on: bool) -> io::Result<()> {
     // SAFETY: no memory is accessed; pages that stay where they are change nothing for anybody.
     let returned = unsafe {

@@ -1,26 +1,26 @@
-//! The clock and what is to happen: what every part of the simulation shares.
+//! The clock and the events to come, which every part of the simulation shares.
 
 use contract::Time;
 
-use crate::fingerprint::Fingerprint;
+use crate::event_hash::EventHash;
 use crate::queue::Queue;
 
-/// What can happen.
+/// An event. Its number is that of the rank, message, node, channel or packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A rank goes on.
+    /// A rank continues.
     Wake(u32),
-    /// A message's overhead is spent, and it goes to the network.
+    /// The overhead of a message is spent, and the network gets it.
     Launch(u32),
-    /// A rank can go on as soon as it gets the processor that it shares.
+    /// A rank can continue as soon as it gets the processor that it shares.
     Ready(u32),
     /// What runs on a shared processor ends.
-    Turn(u32),
-    /// A shared processor chooses what it does next.
+    Stop(u32),
+    /// The scheduler of a shared processor chooses the next job.
     Choose(u32),
-    /// L1: the sender's engine takes a parcel up.
+    /// L1: the sender's engine starts a parcel.
     Started(u32),
-    /// L1: a parcel's last byte leaves the sender.
+    /// L1: the last byte of a parcel leaves the sender.
     Left(u32),
     /// L1: a parcel comes to the receiver's port.
     AtPort(u32),
@@ -30,19 +30,19 @@ pub(crate) enum Event {
     Prepared(u32),
     /// L2: a channel has carried a packet.
     ChannelFree(u32),
-    /// L2: a packet can be passed on by the node that it came to.
+    /// L2: a packet can be passed on by the node at which it has arrived.
     AtNode(u32),
-    /// L2: a packet has come to its last node.
+    /// L2: a packet has arrived at its last node.
     AtEnd(u32),
     /// L2: a node's engine has taken in a packet.
     TakenIn(u32),
 }
 
-/// The clock, the queue and the hash of all that happened.
+/// The clock, the queue and the hash of all events.
 pub(crate) struct Agenda {
     now: Time,
     queue: Queue<Event>,
-    fingerprint: Fingerprint,
+    hash: EventHash,
     events: u64,
 }
 
@@ -62,7 +62,7 @@ impl Event {
             Event::AtNode(packet) => (9, packet),
             Event::AtEnd(packet) => (10, packet),
             Event::TakenIn(node) => (11, node),
-            Event::Turn(node) => (12, node),
+            Event::Stop(node) => (12, node),
             Event::Choose(node) => (13, node),
         }
     }
@@ -70,7 +70,7 @@ impl Event {
 
 impl Agenda {
     pub(crate) fn new() -> Self {
-        Agenda { now: Time::ZERO, queue: Queue::new(), fingerprint: Fingerprint::new(), events: 0 }
+        Agenda { now: Time::ZERO, queue: Queue::new(), hash: EventHash::new(), events: 0 }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -81,8 +81,8 @@ impl Agenda {
         self.events
     }
 
-    pub(crate) fn fingerprint(&self) -> u64 {
-        self.fingerprint.value()
+    pub(crate) fn event_hash(&self) -> u64 {
+        self.hash.value()
     }
 
     pub(crate) fn push(&mut self, time: Time, event: Event) {
@@ -90,19 +90,19 @@ impl Agenda {
         self.queue.push(time, event);
     }
 
-    /// Whether another event of the present instant waits.
+    /// Whether there is another event of this instant.
     pub(crate) fn has_more_now(&self) -> bool {
         self.queue.next_time() == Some(self.now)
     }
 
-    /// The next event, with the clock set to its time.
+    /// Takes the next event, and sets the clock to its time.
     pub(crate) fn pop(&mut self) -> Option<Event> {
         let (time, event) = self.queue.pop()?;
         self.note(time, event);
         Some(event)
     }
 
-    /// Lets the clock go to `time` for `rank`, if nothing else happens until then: what a push and a pop would do.
+    /// Sets the clock to `time` for `rank`, if nothing else happens until then. It does what a push and a pop would do.
     pub(crate) fn jump(&mut self, time: Time, rank: u32) -> bool {
         let first = self.queue.next_time().is_none_or(|next| next > time);
         if first {
@@ -114,11 +114,11 @@ impl Agenda {
     fn note(&mut self, time: Time, event: Event) {
         let (kind, thing) = event.code();
         self.now = time;
-        self.fingerprint.add(time, kind, thing);
+        self.hash.add(time, kind, thing);
         self.events += 1;
     }
 
-    /// Moves the clock on without an event: only once a run has failed.
+    /// Sets the clock without an event. Only for a run that has failed.
     pub(crate) fn drift(&mut self, time: Time) {
         self.now = self.now.max(time);
     }

@@ -1,24 +1,26 @@
-//! Simulated machines as a fabric: the same programs as on a real machine, in virtual time, and the same every time.
+//! Simulated machines as a fabric: the same programs as on a real machine, in virtual time and repeatable.
 //!
-//! Rank programs are stackful coroutines in one thread. A call that takes time, or has to wait, suspends its rank; the
-//! [`agenda`] says who goes on when. Time is integer picoseconds, and nothing depends on the host: the same machine, seed and
-//! program give the same event hash everywhere.
+//! Rank programs are stackful coroutines in one thread. A call that takes time or has to wait suspends its rank, and
+//! the [`agenda`] decides which rank continues when. Time is integer picoseconds, and nothing depends on the host: the
+//! same machine, seed and program give the same event hash everywhere.
 //!
-//! Messages are simulated at one of two levels (L1, L2), for which [`unloaded`] is the oracle (L0): a message that meets
+//! Messages are simulated at one of two levels (L1, L2). [`unloaded`] is the oracle for both (L0): a message that meets
 //! no other takes exactly the same time at all three.
 //!
-//! * A [`Machine`] says what everything costs; [`machine::parse`] reads one from a file, [`machine::find`] knows those
-//!   built in.
-//! * [`run`] runs a program on it.
-#![forbid(unsafe_code)]
+//! * A [`Machine`] has all costs. [`machine::parse`] reads one from a file, [`machine::find`] finds one that is built
+//!   in.
+//! * [`run`] runs a program on it; [`run_endpoints`] gives a program the endpoint itself.
+// Unsafe code is the promise of `endpoint/fabric.rs` that it keeps the rules of `contract::Endpoint`.
+#![deny(unsafe_code)]
 
 mod agenda;
 mod board;
-mod fingerprint;
+mod endpoint;
+mod event_hash;
+mod message_kind;
 mod network;
 mod queue;
 mod random;
-mod rank;
 mod ring;
 mod run;
 mod world;
@@ -29,9 +31,11 @@ pub mod topology;
 pub mod trace;
 pub mod unloaded;
 
-pub use machine::{Level, Machine};
-pub use network::{ChannelUse, Kind};
-pub use run::{Failure, Options, Outcome, RANKS_MAX, Watched, run, run_watched};
+pub use endpoint::SimEndpoint;
+pub use machine::{Level, Machine, RANKS_MAX};
+pub use message_kind::MessageKind;
+pub use network::ChannelUse;
+pub use run::{Failure, Options, Outcome, Watched, run, run_endpoints, run_watched};
 pub use world::Counts;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! What things cost, in integers: times in picoseconds, rates as femtoseconds for each byte or operation.
+//! Costs in integers: times in picoseconds, rates as femtoseconds for each byte or operation.
 
 use contract::TimeSpan;
 
 const FS_PER_PS: u128 = 1_000;
 const FS_PER_US: f64 = 1e9;
 
-/// The time that each byte (or operation) takes, in femtoseconds: fine enough that a rounded rate is off by less than
-/// a millionth, and an integer, so that every machine computes the same.
+/// The time of each byte (or operation), in femtoseconds. The unit is so small that rounding changes a rate by less
+/// than a millionth. It is an integer, so that every machine computes the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PerUnit(u64);
 
@@ -19,11 +19,11 @@ pub struct Cost {
     pub per_byte: PerUnit,
 }
 
-/// A cost that changes with the length of the message: from each of some lengths on, what that length costs and what each
-/// byte beyond it adds.
+/// A cost that is a straight line in each of several ranges of lengths: the cost of the range's first length, and the
+/// cost of each byte beyond it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Piecewise {
-    /// Where each piece begins, in bytes, ascending from 0, and its line from there. Empty: no cost.
+    /// The first length of each piece in bytes, ascending from 0, and its line. Empty: no cost.
     pieces: Vec<(u64, Cost)>,
 }
 
@@ -41,7 +41,7 @@ impl PerUnit {
         PerUnit((us * FS_PER_US).round() as u64)
     }
 
-    /// As many units a microsecond as `rate` says (MB/s, or millions of operations a second).
+    /// The time of a unit at `rate` units a microsecond (MB/s, or millions of operations a second).
     pub fn from_rate_per_us(rate: f64) -> Self {
         PerUnit((FS_PER_US / rate).round() as u64)
     }
@@ -58,7 +58,7 @@ impl PerUnit {
 
     /// The time that `amount` units take, rounded to the picosecond.
     pub const fn times(self, amount: u64) -> TimeSpan {
-        // Most amounts are small; 128-bit division is several times slower.
+        // Most amounts are small, and 128-bit division is slow.
         if let Some(fs) = self.0.checked_mul(amount) {
             return TimeSpan::from_ps(fs.saturating_add(500) / 1_000);
         }
@@ -72,7 +72,7 @@ impl Cost {
         self.fixed + self.per_byte.times(bytes)
     }
 
-    /// Whether it is nothing at any length.
+    /// Whether it is zero at every length.
     pub fn is_zero(self) -> bool {
         self == Cost::default()
     }
@@ -84,7 +84,7 @@ impl Piecewise {
         Piecewise { pieces: vec![(0, cost)] }
     }
 
-    /// Lines from these lengths on, the first from 0 and the others ascending; `None` if they are not.
+    /// Lines from these lengths on. `None` unless the first is 0 and the others ascend.
     pub fn new(pieces: Vec<(u64, Cost)>) -> Option<Self> {
         let ascending = pieces.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let from_zero = pieces.first().is_none_or(|piece| piece.0 == 0);
@@ -97,7 +97,7 @@ impl Piecewise {
         piece.map_or(TimeSpan::ZERO, |(from, cost)| cost.of(bytes - from))
     }
 
-    /// The pieces: where each begins in bytes, and its line.
+    /// The pieces: the first length of each in bytes, and its line.
     pub fn pieces(&self) -> &[(u64, Cost)] {
         &self.pieces
     }

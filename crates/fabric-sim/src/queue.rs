@@ -1,4 +1,4 @@
-//! The event queue: what happens next, and in which order what happens at once.
+//! The event queue: events in the order of their times, and those of one instant in the order of their pushes.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -7,17 +7,17 @@ use contract::Time;
 
 use crate::random::mix;
 
-/// Events by time; those of one instant in the order in which they were pushed, which makes a run repeatable.
+/// Events by time. Those of one instant come in the order in which they were pushed, which makes a run repeatable.
 ///
-/// Programs that do the same on every rank make many events of one instant. They share a bucket, and the heap holds a
-/// bucket once: in an all-to-all of 256 ranks on a switch (benches/speed.rs) most events never see the heap.
+/// Programs that do the same on every rank make many events of one instant. These share a bucket, and the heap holds
+/// each bucket once, so that most events never touch the heap.
 pub(crate) struct Queue<E> {
     /// Time and number of each bucket, and its place.
     heap: BinaryHeap<Reverse<(Time, u64, u32)>>,
     buckets: Vec<VecDeque<E>>,
     free: Vec<u32>,
-    /// The youngest buckets of some times. A time that is not here gets a new bucket, whose events are all later than those
-    /// of an older one of the same time.
+    /// The newest buckets of some times. A time that is not here gets a new bucket, whose events were all pushed after
+    /// those of an older bucket of the same time.
     recent: [Option<(Time, u32)>; RECENT],
     sequence: u64,
 }

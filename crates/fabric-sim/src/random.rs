@@ -1,14 +1,15 @@
-//! Random numbers that are a function of what they are for.
+//! Random numbers by seed, stream and counter.
 
-/// Random numbers by counter: number `n` of stream `s` under a seed is always the same, however many others were drawn
-/// in between, so a change in one part of a simulation does not shift the numbers of another.
+/// A stream of random numbers. Number `n` of a stream depends on the seed, the stream and `n` only, however many others
+/// were drawn before. A change in one part of a simulation therefore does not change the numbers of another part.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     key: u64,
     counter: u64,
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input moves about half of the output's.
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input changes about half of the bits of
+/// the output.
 pub(crate) const fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -37,7 +38,7 @@ impl Random {
         mix(self.key.wrapping_add((n + 1).wrapping_mul(GOLDEN)))
     }
 
-    /// Number `n` of the stream, brought below `bound`, which is above zero.
+    /// Number `n` of the stream, scaled to less than `bound`, which is above zero.
     pub(crate) fn number_below(&self, n: u64, bound: u64) -> u64 {
         scale(self.number(n), bound)
     }
@@ -48,7 +49,7 @@ impl Random {
     }
 }
 
-/// Multiply and shift (Lemire 2019): off by less than bound / 2^64.
+/// Multiply and shift (Lemire 2019). The bias is less than bound / 2^64.
 fn scale(number: u64, bound: u64) -> u64 {
     ((u128::from(number) * u128::from(bound)) >> 64) as u64
 }

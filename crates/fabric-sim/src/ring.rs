@@ -3,17 +3,17 @@
 //!
 //! Each is written as what a node does on its two links: take from the left, pass to the right.
 
-use contract::{Error, Rank, Result, Source, Tag, TagSelector, Work, WorkKind};
+use contract::{CollectiveCall, Error, Request, Result, Selector, Tag, TimeSpan, Work, WorkKind};
 
+use crate::endpoint::{Idle, SimEndpoint, WORLD_COLLECTIVES};
 use crate::machine::RingCollectives;
-use crate::rank::SimulatedRank;
 
-/// Data of a broadcast are passed on in pieces of at most this much: a node's buffer for packets in transit.
+/// Data of a broadcast are passed on in pieces of at most this length: a node's buffer for packets in transit.
 const PACKET_BYTES: usize = 2048;
 /// The barrier's token is one word.
 const TOKEN: [u8; 4] = [0; 4];
 
-// Marks beyond those of the generic collectives, so that a rank in one of those notices.
+// Tags beyond those of the generic collectives, so that a rank in one of those notices.
 const BARRIER: u32 = 0xf_0000;
 const BROADCAST: u32 = 0xf_1000;
 const ALLGATHER: u32 = 0xf_2000;
@@ -22,176 +22,202 @@ fn tag(mark: u32, root: usize) -> Tag {
     Tag::from_wire((Tag::MAX + 1) | mark | (root as u32 & 0xfff))
 }
 
-struct Neighbours {
-    left: usize,
-    right: usize,
+/// Whether the ring has a collective of its own for this call.
+pub(crate) fn carries(call: &CollectiveCall<'_>) -> bool {
+    matches!(
+        call,
+        CollectiveCall::Barrier
+            | CollectiveCall::Broadcast { .. }
+            | CollectiveCall::Allgather { .. }
+    )
 }
 
-fn neighbours(rank: &SimulatedRank<'_>) -> Neighbours {
-    let (number, size) = (rank.rank(), rank.size());
-    Neighbours { left: (number + size - 1) % size, right: (number + 1) % size }
-}
-
-fn pass(rank: &mut SimulatedRank<'_>, tag: Tag, data: &[u8]) -> Result<()> {
-    let right = neighbours(rank).right;
-    let sending = rank.begin_bare_send(right, tag, data)?;
-    rank.end_bare_send(sending)
-}
-
-fn take(
-    rank: &mut SimulatedRank<'_>,
-    name: &'static str,
-    tag: Tag,
-    buffer: &mut [u8],
+/// Carries out such a collective of all ranks.
+///
+/// # Panics
+/// If the ring has none for it.
+pub(crate) fn carry_out<'a>(
+    endpoint: &mut SimEndpoint<'a>,
+    idle: Idle<'_, 'a>,
+    costs: &RingCollectives,
+    call: CollectiveCall<'_>,
 ) -> Result<()> {
-    let left = neighbours(rank).left;
-    let received = rank.receive(Source::Rank(left), TagSelector::AnyReserved, buffer);
-    check(rank, name, tag, buffer.len(), received)
-}
-
-/// What came must be of the same call, and as long as it should be.
-fn check(
-    rank: &SimulatedRank<'_>,
-    name: &'static str,
-    tag: Tag,
-    expected_bytes: usize,
-    received: Result<contract::Status>,
-) -> Result<()> {
-    let (found_tag, found_bytes) = match received {
-        Ok(status) => (status.tag, status.bytes),
-        Err(Error::Truncated { tag, message_bytes, .. }) => (Tag::from_wire(tag), message_bytes),
-        Err(error) => return Err(error),
+    let (name, mark, root) = match &call {
+        CollectiveCall::Barrier => ("barrier", BARRIER, 0),
+        CollectiveCall::Broadcast { root, .. } => ("broadcast", BROADCAST, *root),
+        CollectiveCall::Allgather { .. } => ("allgather", ALLGATHER, 0),
+        other => panic!("the ring has no collective of its own for {other:?}"),
     };
-    let left = neighbours(rank).left;
-    if found_tag != tag {
-        let explanation =
-            format!("rank {} is in {name} ({tag}), rank {left} in {found_tag}", rank.rank());
-        return Err(Error::MismatchedCollective { explanation });
+    let mut node = Node { endpoint, idle, costs, name, tag: tag(mark, root) };
+    match call {
+        CollectiveCall::Broadcast { root, mut data } => {
+            let bytes = data.bytes();
+            node.broadcast(root, data.part_mut(0..bytes))
+        }
+        CollectiveCall::Allgather { send, mut receive, each, told } => {
+            let bytes = receive.bytes();
+            let send = send.as_ref().map(|send| send.as_slice());
+            node.allgather(send, receive.part_mut(0..bytes), each, told)
+        }
+        _ => node.meet(node.size() - 1),
     }
-    if found_bytes != expected_bytes {
-        let what = format!("what rank {left} passes on to rank {}", rank.rank());
-        return Err(Error::UnequalCounts { collective: name, what, expected_bytes, found_bytes });
-    }
-    Ok(())
 }
 
-/// Waits until every rank has come here.
-pub(crate) fn barrier(rank: &mut SimulatedRank<'_>, costs: &RingCollectives) -> Result<()> {
-    let last = rank.size() - 1;
-    meet(rank, costs, tag(BARRIER, 0), last)
-}
-
-/// A token goes around once to gather all, and once more to release them; `last` is released last. So whoever waits for
-/// data of `last` is ready when it begins.
-fn meet(
-    rank: &mut SimulatedRank<'_>,
-    costs: &RingCollectives,
+/// One rank's part in one call.
+struct Node<'r, 'a> {
+    endpoint: &'r mut SimEndpoint<'a>,
+    idle: Idle<'r, 'a>,
+    costs: &'r RingCollectives,
+    name: &'static str,
     tag: Tag,
-    last: usize,
-) -> Result<()> {
-    let first = (last + 1) % rank.size();
-    rank.work(costs.barrier_entry);
-    if rank.rank() == first {
-        pass(rank, tag, &TOKEN)?;
-        take_token(rank, costs, tag)?;
-        return pass(rank, tag, &TOKEN);
+}
+
+impl Node<'_, '_> {
+    fn me(&self) -> usize {
+        self.endpoint.number()
     }
-    take_token(rank, costs, tag)?;
-    pass(rank, tag, &TOKEN)?;
-    take_token(rank, costs, tag)?;
-    if rank.rank() == last { Ok(()) } else { pass(rank, tag, &TOKEN) }
-}
 
-fn take_token(rank: &mut SimulatedRank<'_>, costs: &RingCollectives, tag: Tag) -> Result<()> {
-    let mut token = TOKEN;
-    take(rank, "barrier", tag, &mut token)?;
-    rank.work(costs.barrier_hop);
-    Ok(())
-}
+    fn size(&self) -> usize {
+        self.endpoint.ranks()
+    }
 
-/// Copies `buffer` of rank `root` to all, packet after packet around the ring: while a node passes one on, the next
-/// comes in.
-pub(crate) fn broadcast(
-    rank: &mut SimulatedRank<'_>,
-    costs: &RingCollectives,
-    root: usize,
-    buffer: &mut [u8],
-) -> Result<()> {
-    contract::check_rank(root, rank.size())?;
-    let tag = tag(BROADCAST, root);
-    meet(rank, costs, tag, root)?;
-    let last = (root + rank.size() - 1) % rank.size();
-    // Without data there is still a message, so that ranks that disagree on the length meet.
-    let count = buffer.len().div_ceil(PACKET_BYTES).max(1);
-    for index in 0..count {
-        let end = buffer.len().min((index + 1) * PACKET_BYTES);
-        let packet = &mut buffer[index * PACKET_BYTES..end];
-        if rank.rank() == root {
-            if index > 0 {
-                rank.work(costs.packet);
+    fn left(&self) -> usize {
+        (self.me() + self.size() - 1) % self.size()
+    }
+
+    fn work(&self, span: TimeSpan) {
+        self.endpoint.work(span);
+    }
+
+    fn begin_pass(&mut self, data: &[u8]) -> Result<Request> {
+        let right = (self.me() + 1) % self.size();
+        self.endpoint.begin_bare_send(right, self.tag.value(), data)
+    }
+
+    fn end_pass(&mut self, sending: Request) -> Result<()> {
+        self.endpoint.end_bare_send(sending, &mut *self.idle)
+    }
+
+    /// Sends `data` to the right.
+    fn pass(&mut self, data: &[u8]) -> Result<()> {
+        let sending = self.begin_pass(data)?;
+        self.end_pass(sending)
+    }
+
+    /// Receives from the left; the message must be of the same call, and fill `buffer`. `name` says what it is of.
+    fn take(&mut self, name: &'static str, buffer: &mut [u8]) -> Result<()> {
+        let left = self.left();
+        let source = Some(left as u32);
+        let selector = Selector { context: WORLD_COLLECTIVES, source, tag: None };
+        let expected_bytes = buffer.len();
+        let received = self.endpoint.receive_idling(selector, buffer, &mut *self.idle)?;
+        let (own, found) = (self.tag, Tag::from_wire(received.tag));
+        let me = self.me();
+        if found != own {
+            let explanation = format!("rank {me} is in {name} ({own}), rank {left} in {found}");
+            return Err(Error::MismatchedCollective { explanation });
+        }
+        let found_bytes = received.bytes;
+        if found_bytes != expected_bytes {
+            let what = format!("what rank {left} passes on to rank {me}");
+            return Err(Error::UnequalCounts {
+                collective: name,
+                what,
+                expected_bytes,
+                found_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    fn take_token(&mut self) -> Result<()> {
+        let mut token = TOKEN;
+        self.take("barrier", &mut token)?;
+        self.work(self.costs.barrier_hop);
+        Ok(())
+    }
+
+    /// Waits until every rank has come here. A token goes around once to gather all, and once more to release them;
+    /// `last` is released last. So whoever waits for data of `last` is ready when it begins.
+    fn meet(&mut self, last: usize) -> Result<()> {
+        let first = (last + 1) % self.size();
+        self.work(self.costs.barrier_entry);
+        if self.me() == first {
+            self.pass(&TOKEN)?;
+            self.take_token()?;
+            return self.pass(&TOKEN);
+        }
+        self.take_token()?;
+        self.pass(&TOKEN)?;
+        self.take_token()?;
+        if self.me() == last { Ok(()) } else { self.pass(&TOKEN) }
+    }
+
+    /// Copies `buffer` of rank `root` to all, packet after packet around the ring: while a node passes one on, the next
+    /// comes in.
+    fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
+        self.meet(root)?;
+        let last = (root + self.size() - 1) % self.size();
+        // Without data there is still a message, so that ranks that disagree on the length meet.
+        let count = buffer.len().div_ceil(PACKET_BYTES).max(1);
+        for index in 0..count {
+            let end = buffer.len().min((index + 1) * PACKET_BYTES);
+            let packet = &mut buffer[index * PACKET_BYTES..end];
+            if self.me() == root {
+                if index > 0 {
+                    self.work(self.costs.packet);
+                }
+                self.pass(packet)?;
+                continue;
             }
-            pass(rank, tag, packet)?;
-            continue;
+            self.take(self.name, packet)?;
+            if self.me() != last {
+                self.work(self.costs.forward);
+                self.pass(packet)?;
+            }
         }
-        take(rank, "broadcast", tag, packet)?;
-        if rank.rank() != last {
-            rank.work(costs.forward);
-            pass(rank, tag, packet)?;
+        Ok(())
+    }
+
+    /// Puts `send` of rank r into block r of every rank's `receive`, where it is already if a rank sends none.
+    ///
+    /// With `told` the rank takes part with blocks of that length, so that its neighbour finds the mistake, and fails
+    /// itself.
+    fn allgather(
+        &mut self,
+        send: Option<&[u8]>,
+        receive: &mut [u8],
+        each: usize,
+        told: Option<usize>,
+    ) -> Result<()> {
+        if let Some(told) = told {
+            let what = "the block of this rank".into();
+            self.rotate(&mut vec![0; self.size() * told])?;
+            let (expected_bytes, found_bytes) = (each, told);
+            let collective = self.name;
+            return Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes });
         }
+        if let Some(send) = send {
+            let own = self.me() * each..(self.me() + 1) * each;
+            self.endpoint.spend(Work::new(WorkKind::CopyBytes, each as u64));
+            receive[own].copy_from_slice(send);
+        }
+        self.rotate(receive)
     }
-    Ok(())
-}
 
-/// Puts `send` of rank r into block r of `receive` of every rank: the rank's own block is copied there first.
-pub(crate) fn allgather(
-    rank: &mut SimulatedRank<'_>,
-    costs: &RingCollectives,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    let expected_bytes = rank.size() * send.len();
-    if receive.len() != expected_bytes {
-        let (collective, found_bytes) = ("allgather", receive.len());
-        let what = "`receive`".into();
-        return Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes });
+    /// Every node passes on what it took last, all at the same time.
+    fn rotate(&mut self, buffer: &mut [u8]) -> Result<()> {
+        let (me, size) = (self.me(), self.size());
+        self.work(self.costs.allgather_entry);
+        self.meet(size - 1)?;
+        let bytes = buffer.len() / size;
+        for step in 0..size - 1 {
+            self.work(self.costs.allgather_step);
+            let (old, new) = ((me + size - step) % size, (me + size - step - 1) % size);
+            let sending = self.begin_pass(&buffer[old * bytes..][..bytes])?;
+            self.take(self.name, &mut buffer[new * bytes..][..bytes])?;
+            self.end_pass(sending)?;
+        }
+        Ok(())
     }
-    rank.compute(Work::new(WorkKind::CopyBytes, send.len() as u64), &mut || {});
-    receive[rank.rank() * send.len()..][..send.len()].copy_from_slice(send);
-    rotate(rank, costs, receive)
-}
-
-/// Copies block r of rank r's `buffer` into block r of every rank's.
-pub(crate) fn allgather_in_place(
-    rank: &mut SimulatedRank<'_>,
-    costs: &RingCollectives,
-    buffer: &mut [u8],
-) -> Result<()> {
-    let broken = buffer.len() % rank.size();
-    if broken != 0 {
-        return Err(Error::UnequalCounts {
-            collective: "allgather",
-            what: "`buffer` in blocks of one a rank".into(),
-            expected_bytes: buffer.len() - broken,
-            found_bytes: buffer.len(),
-        });
-    }
-    rotate(rank, costs, buffer)
-}
-
-/// Every node passes on what it took last, all at the same time.
-fn rotate(rank: &mut SimulatedRank<'_>, costs: &RingCollectives, buffer: &mut [u8]) -> Result<()> {
-    let (number, size) = (rank.rank(), rank.size());
-    let tag = tag(ALLGATHER, 0);
-    rank.work(costs.allgather_entry);
-    meet(rank, costs, tag, size - 1)?;
-    let bytes = buffer.len() / size;
-    for step in 0..size - 1 {
-        rank.work(costs.allgather_step);
-        let (old, new) = ((number + size - step) % size, (number + size - step - 1) % size);
-        let right = neighbours(rank).right;
-        let sending = rank.begin_bare_send(right, tag, &buffer[old * bytes..][..bytes])?;
-        take(rank, "allgather", tag, &mut buffer[new * bytes..][..bytes])?;
-        rank.end_bare_send(sending)?;
-    }
-    Ok(())
 }

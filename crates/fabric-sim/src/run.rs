@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use contract::{Error, Rank, Result, Time};
+use contract::{Error, Process, Rank, Result, Time};
 use corosensei::{Coroutine, CoroutineResult};
 use stacks::{PooledStack, StackError, StackPool};
 
+use crate::endpoint::SimEndpoint;
 use crate::machine::{Level, Machine, Switching};
 use crate::network::ChannelUse;
-use crate::rank::SimulatedRank;
 use crate::topology::Topology;
 use crate::trace::Trace;
 use crate::world::{Counts, World};
@@ -23,7 +23,8 @@ pub struct Options {
     pub ranks: usize,
     /// The level of detail; the machine's own if none is given.
     pub level: Option<Level>,
-    /// How many ranks share a processor: rank r is on processor r divided by this. As the machine says if none is given.
+    /// How many ranks share a processor: rank r is on processor r divided by this. The machine's own number if none
+    /// is given.
     pub ranks_per_processor: Option<usize>,
     /// The seed of everything random.
     pub seed: u64,
@@ -52,7 +53,7 @@ pub struct Outcome<T> {
     pub trace: Option<Trace>,
 }
 
-/// What can be seen of a run that goes on.
+/// What can be seen of a run under way.
 pub struct Watched<'a> {
     world: &'a RefCell<World>,
 }
@@ -73,9 +74,6 @@ impl Watched<'_> {
 pub type Failure = (usize, Error);
 
 type Routine<T> = Coroutine<(), (), Result<T>, PooledStack>;
-
-/// The most ranks of any machine: what handles of operations have room for.
-pub const RANKS_MAX: usize = 1 << 20;
 
 impl Options {
     /// `ranks` ranks at the machine's own level, with results checked and no trace.
@@ -105,7 +103,7 @@ pub fn run<T: 'static>(
     run_watched(machine, options, program, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The same as [`run`], with a look in between: `watch` is called whenever a rank has had its turn, and may end the run.
+/// The same as [`run`] under watch: `watch` is called whenever a rank has run, and may end the run.
 ///
 /// # Errors
 /// As [`run`]; a run that `watch` ended has the error [`Error::Aborted`].
@@ -113,6 +111,34 @@ pub fn run_watched<T: 'static>(
     machine: &Machine,
     options: &Options,
     program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
+    watch: &mut dyn FnMut(&Watched<'_>) -> ControlFlow<()>,
+) -> std::result::Result<Outcome<T>, Failure> {
+    let over_endpoint = move |endpoint: SimEndpoint<'_>| {
+        let mut process = Process::new(endpoint);
+        let outcome = program(&mut process.world());
+        process.finish(outcome.as_ref().map(drop).map_err(Clone::clone));
+        outcome
+    };
+    execute(machine, options, over_endpoint, watch)
+}
+
+/// The same as [`run`] for programs over the endpoints themselves. A program that ends without
+/// [`Endpoint::finish`](contract::Endpoint::finish) is finished with what it returns.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_endpoints<T: 'static>(
+    machine: &Machine,
+    options: &Options,
+    program: impl Fn(SimEndpoint<'_>) -> Result<T> + 'static,
+) -> std::result::Result<Outcome<T>, Failure> {
+    execute(machine, options, program, &mut |_| ControlFlow::Continue(()))
+}
+
+fn execute<T: 'static>(
+    machine: &Machine,
+    options: &Options,
+    program: impl Fn(SimEndpoint<'_>) -> Result<T> + 'static,
     watch: &mut dyn FnMut(&Watched<'_>) -> ControlFlow<()>,
 ) -> std::result::Result<Outcome<T>, Failure> {
     let sharing = options.ranks_per_processor.unwrap_or(machine.ranks_per_processor);
@@ -137,7 +163,7 @@ pub fn run_watched<T: 'static>(
     Ok(Outcome {
         results: ranks.results.into_iter().flatten().collect(),
         end: world.now(),
-        event_hash: world.fingerprint(),
+        event_hash: world.event_hash(),
         counts: world.counts(),
         channels,
         trace,
@@ -175,7 +201,7 @@ struct Ranks<T> {
 }
 
 impl<T: 'static> Ranks<T> {
-    fn start<F: Fn(&mut dyn Rank) -> Result<T> + 'static>(
+    fn start<F: Fn(SimEndpoint<'_>) -> Result<T> + 'static>(
         world: &Rc<RefCell<World>>,
         options: &Options,
         program: Rc<F>,
@@ -189,14 +215,14 @@ impl<T: 'static> Ranks<T> {
             let (world, program) = (Rc::clone(world), Rc::clone(&program));
             let check_results = options.check_results;
             routines.push(Some(Coroutine::with_stack(stack, move |yielder, ()| {
-                program(&mut SimulatedRank::new(world, yielder, rank, check_results))
+                program(SimEndpoint::new(world, yielder, rank, check_results))
             })));
         }
         let results = (0..options.ranks).map(|_| None).collect();
         Ok(Ranks { routines, results })
     }
 
-    /// Lets a rank go on until it waits or ends.
+    /// Lets a rank continue until it waits or ends.
     fn resume(&mut self, world: &RefCell<World>, rank: usize) {
         let Some(routine) = &mut self.routines[rank] else { return };
         let outcome = match catch_unwind(AssertUnwindSafe(|| routine.resume(()))) {
@@ -211,8 +237,8 @@ impl<T: 'static> Ranks<T> {
     }
 }
 
-/// Every rank begins at time zero, in order; then whatever happens next, happens. A run that fails, or in which nothing
-/// can happen any more, ends with every rank's pending call returning an error.
+/// Every rank begins at time zero, in order; then events happen in the order of their times. When a run fails, or
+/// nothing can happen any more, every rank's pending call returns an error.
 fn drive<T: 'static>(
     world: &RefCell<World>,
     ranks: &mut Ranks<T>,
@@ -234,7 +260,7 @@ fn drive<T: 'static>(
     }
     world.borrow_mut().declare_deadlock();
     for rank in 0..ranks.routines.len() {
-        // One that suspends itself in spite of the failure is unwound when its coroutine is dropped.
+        // A rank that suspends itself in spite of the failure is unwound when its coroutine is dropped.
         ranks.resume(world, rank);
     }
 }
@@ -243,7 +269,7 @@ fn no_stack(rank: usize, error: &StackError) -> Error {
     Error::System { what: format!("making a stack for rank {rank}"), reason: error.to_string() }
 }
 
-/// Address space is cheap and pages that are never touched cost nothing, but at many ranks the page tables count.
+/// Pages that are never touched take no memory, but the page tables of many large stacks do.
 fn stack_bytes(ranks: usize) -> usize {
     match ranks {
         0..=1024 => 512 * 1024,

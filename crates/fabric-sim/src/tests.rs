@@ -2,12 +2,14 @@
 
 mod boards;
 mod conformance;
+mod contexts;
 mod determinism;
 mod fairness;
 mod growth;
 mod levels;
 mod many_ranks;
 mod mistakes;
+mod requests;
 mod sharing;
 mod time;
 mod traces;

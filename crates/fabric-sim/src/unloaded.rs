@@ -1,18 +1,19 @@
-//! Level L0: how long a message takes through a network that carries nothing else, in closed form.
+//! Level L0: the time of a message in a network that carries nothing else, in closed form.
 //!
-//! A message of m packets passes a row of stages (the sender's engine, each link, the receiver's engine) as work
-//! passes the machines of a flow shop: packet i leaves stage j after `max(leave(i, j-1), leave(i-1, j)) + cost(i, j)`.
-//! The last packet leaves the last stage after the dearest path through the table of costs that goes only to the right
-//! (the next stage) and down (the next packet). The packets between the first and the last are alike, so such a path
-//! spends them all at the dearest of the stages that it passes with them, and only a few corners need to be tried.
+//! A message of m packets passes a row of stages (the sender's engine, each link, the receiver's engine) as work passes
+//! the machines of a flow shop: packet i leaves stage j after `max(leave(i, j-1), leave(i-1, j)) + cost(i, j)`. The
+//! last packet leaves the last stage after the time of the longest path through the table of costs, which goes only to
+//! the right (the next stage) and down (the next packet). The packets between the first and the last cost the same. The
+//! longest path therefore spends all of them but one in the most expensive of the stages that it passes with them, and
+//! only a few corners need to be tried.
 
 use contract::TimeSpan;
 
 use crate::machine::{Machine, Switching};
-use crate::network::Kind;
+use crate::message_kind::MessageKind;
 use crate::quantity::Cost;
 
-/// A run of equal stages: an engine, a link, or both where one stands still while the other works.
+/// Equal stages in a row: an engine, a link, or both where one waits while the other works.
 #[derive(Clone, Copy)]
 struct Stage {
     engine: Cost,
@@ -20,13 +21,13 @@ struct Stage {
     count: u64,
 }
 
-/// What an engine does before a message's first packet; the steps of a machine's own collectives need no such thing.
-fn setup(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
-    if kind == Kind::Bare { TimeSpan::ZERO } else { machine.endpoint.setup.of(bytes) }
+/// The time of an engine before the first packet of a message. The steps of a machine's own collectives have none.
+fn setup(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
+    if kind == MessageKind::Bare { TimeSpan::ZERO } else { machine.endpoint.setup.of(bytes) }
 }
 
-/// What the first packet, each of the middle ones and the last cost in a stage, and how many such stages follow each
-/// other.
+/// The costs of the first packet, each of the middle ones and the last in a stage, and the number of equal stages in a
+/// row.
 #[derive(Clone, Copy)]
 struct Column {
     first: TimeSpan,
@@ -35,22 +36,22 @@ struct Column {
     width: u64,
 }
 
-/// The time from the moment at which the sender's engine takes up a message of `bytes` bytes until its last byte is out
-/// of the receiver's engine, over a route of `links` links.
-pub fn transfer(machine: &Machine, bytes: u64, links: u64, kind: Kind) -> TimeSpan {
+/// The time from the moment at which the sender's engine starts a message of `bytes` bytes until its last byte leaves
+/// the receiver's engine, over a route of `links` links.
+pub fn transfer(machine: &Machine, bytes: u64, links: u64, kind: MessageKind) -> TimeSpan {
     setup(machine, bytes, kind)
         + delays(machine, links, kind)
         + longest_path(&columns(machine, &stages(machine, links), bytes, kind))
 }
 
 /// The time after which the sender's engine and the first link are free again.
-pub fn occupation(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
+pub fn occupation(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     let [send, link, _] = stages(machine, 1);
     setup(machine, bytes, kind) + longest_path(&columns(machine, &[send, link], bytes, kind))
 }
 
-/// The time that a message takes the last link and the receiver's engine for.
-pub fn taking_in(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
+/// The time for which a message occupies the last link and the receiver's engine.
+pub fn taking_in(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     let [_, _, receive] = stages(machine, 1);
     let link = Stage { engine: Cost::default(), link: true, count: 1 };
     let simplex = machine.endpoint.is_simplex(bytes);
@@ -58,8 +59,8 @@ pub fn taking_in(machine: &Machine, bytes: u64, kind: Kind) -> TimeSpan {
     setup + longest_path(&columns(machine, &[link, receive], bytes, kind))
 }
 
-/// What each message waits on its way, whatever its length.
-fn delays(machine: &Machine, links: u64, kind: Kind) -> TimeSpan {
+/// The delays of a message that do not depend on its length.
+fn delays(machine: &Machine, links: u64, kind: MessageKind) -> TimeSpan {
     let network = &machine.network;
     let forward = network.forwarding(kind) + network.head_time(kind);
     network.latency.times(links) + forward.times(links.saturating_sub(1))
@@ -67,7 +68,7 @@ fn delays(machine: &Machine, links: u64, kind: Kind) -> TimeSpan {
 
 fn stages(machine: &Machine, links: u64) -> [Stage; 3] {
     let endpoint = &machine.endpoint;
-    // With cut-through the links carry a packet at the same time, each a little later than the one before: one stage.
+    // With cut-through all links carry a packet at nearly the same time, so they are one stage.
     let wires = match machine.network.switching {
         Switching::StoreAndForward => links,
         Switching::CutThrough => links.min(1),
@@ -80,9 +81,14 @@ fn stages(machine: &Machine, links: u64) -> [Stage; 3] {
     ]
 }
 
-/// The packets of a message, and their costs in each stage. Of a run of equal stages only the ends stand alone: a path
-/// that turns inside costs no more than one that turns at an end.
-fn columns(machine: &Machine, stages: &[Stage], bytes: u64, kind: Kind) -> (u64, Vec<Column>) {
+/// The number of packets of a message, and their costs in each stage. Of equal stages in a row only the first and the
+/// last are columns of their own, because a path that turns between them costs no more than one that turns at an end.
+fn columns(
+    machine: &Machine,
+    stages: &[Stage],
+    bytes: u64,
+    kind: MessageKind,
+) -> (u64, Vec<Column>) {
     let network = &machine.network;
     let (packets, whole) = (network.packets(bytes, kind), u64::from(network.packet_bytes));
     let rest = bytes - (packets - 1) * whole;
@@ -109,7 +115,7 @@ fn columns(machine: &Machine, stages: &[Stage], bytes: u64, kind: Kind) -> (u64,
     (packets, columns)
 }
 
-/// The dearest path: the first packet through the columns up to `down`, the middle packets on from there to `over`, the
+/// The longest path: the first packet through the columns up to `down`, the middle packets from there to `over`, the
 /// last packet through the rest.
 fn longest_path((packets, columns): &(u64, Vec<Column>)) -> TimeSpan {
     let sum = |range: &[Column], cost: fn(&Column) -> TimeSpan| {
@@ -146,8 +152,10 @@ mod tests {
 
     /// The flow shop, packet by packet and stage by stage.
     fn obvious(machine: &Machine, bytes: u64, links: u64) -> TimeSpan {
-        let (packets, whole) =
-            (machine.network.packets(bytes, Kind::Data), u64::from(machine.network.packet_bytes));
+        let (packets, whole) = (
+            machine.network.packets(bytes, MessageKind::Data),
+            u64::from(machine.network.packet_bytes),
+        );
         let stages: Vec<Stage> = stages(machine, links)
             .into_iter()
             .flat_map(|stage| std::iter::repeat_n(stage, stage.count as usize))
@@ -159,7 +167,7 @@ mod tests {
             for (stage, left) in stages.iter().zip(&mut left) {
                 let fixed = if packet > 0 { stage.engine.fixed } else { TimeSpan::ZERO };
                 let link = if stage.link {
-                    machine.network.serialisation(payload, Kind::Data)
+                    machine.network.serialisation(payload, MessageKind::Data)
                 } else {
                     TimeSpan::ZERO
                 };
@@ -168,7 +176,7 @@ mod tests {
             }
         }
         machine.endpoint.setup.of(bytes)
-            + delays(machine, links, Kind::Data)
+            + delays(machine, links, MessageKind::Data)
             + left.last().copied().unwrap_or_default()
     }
 
@@ -194,7 +202,7 @@ mod tests {
             let (bytes, links) = (random.below(1500), 1 + random.below(7));
             let expected = obvious(&machine, bytes, links);
             assert_eq!(
-                transfer(&machine, bytes, links, Kind::Data),
+                transfer(&machine, bytes, links, MessageKind::Data),
                 expected,
                 "seed {seed}, {bytes} bytes over {links}: {text}"
             );

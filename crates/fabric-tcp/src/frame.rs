@@ -1,4 +1,4 @@
-//! What ranks say to each other: frames of a header of 28 bytes and, for some kinds, a body.
+//! What ranks send to each other: frames of a header of 28 bytes and, for some kinds, a body.
 
 /// The length of a header.
 pub(crate) const HEADER_BYTES: usize = 28;

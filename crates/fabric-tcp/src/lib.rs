@@ -1,17 +1,17 @@
 //! The `tcp` fabric: ranks as processes, on one host or on several, each pair with a TCP connection of its own.
 //!
-//! * On one host the launcher of `fabric-shm` starts and watches the ranks; a rank calls [`local::join`] with the
-//!   [`ShmProcess`](fabric_shm::ShmProcess) that it has become.
-//! * On several hosts [`start`] starts the ranks by an agent such as `ssh`, and watches them through a connection each; a
-//!   rank calls [`remote::join`].
+//! * On one host the launcher of `fabric-shm` starts and supervises the ranks. A rank calls [`local::join`] with the
+//!   [`ShmProcess`](fabric_shm::ShmProcess) that it has become; a library in any program calls
+//!   [`library::join_from_library`].
+//! * On several hosts [`start`] starts the ranks by an agent such as `ssh`, and supervises them through a connection
+//!   each. A rank calls [`remote::join`].
 //!
-//! Both ends of every connection prove that they know the run's [`Secret`] before anything else is said; messages are
+//! Both ends of every connection prove that they know the run's [`Secret`] before anything else is sent; messages are
 //! not encrypted. A rank listens at one address of its own, and only until it is connected with all others.
 //!
-//! The parts, from the wire up: `secret` and `handshake`; `frame`, what ranks say; `engine`, matching, protocols and
-//! waiting;
-//! `endpoint`, what a fabric must do, over the engine; `mesh`, `control` and `supervision`, how ranks meet and how the end of one
-//! becomes known; `launched`, what is used of `fabric-shm`'s ranks.
+//! The parts, from the wire up: `secret` and `handshake`; `frame`, what ranks send; `engine`, matching, protocols and
+//! waiting; `endpoint`, what a fabric must do, over the engine; `mesh`, `control` and `supervision`, how ranks meet and
+//! how the end of one becomes known; `launched`, what is used of `fabric-shm`'s ranks.
 // The one exception is `endpoint`, which promises how long the memory of a request is used.
 #![deny(unsafe_code)]
 

@@ -17,6 +17,11 @@ impl TcpProcess {
         self.0.world()
     }
 
+    /// Its end of the fabric.
+    pub fn endpoint_mut(&mut self) -> &mut TcpEndpoint {
+        self.0.endpoint_mut()
+    }
+
     /// What hands reports to the process that started the run while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.0.endpoint().reporter()

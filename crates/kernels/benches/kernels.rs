@@ -5,7 +5,7 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kernels::classic::Classic;
 use kernels::fft::{BlockFft, nominal_operations};
-use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Way, foldfft_operations};
+use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
 use kernels::peak::{self, Precision};
 use kernels::stream::{Loop, Stream};
 use kernels::{Complex32, corner_turn, corner_turn_in_place, dhrystone, linpack, whetstone};
@@ -66,7 +66,7 @@ fn foldfft(c: &mut Criterion) {
         let mut output = vec![ZERO; instances * fold];
         let operations = foldfft_operations(points, fold) * instances as f64;
         group.throughput(Throughput::Elements(operations as u64));
-        for way in Way::ALL {
+        for way in Variant::ALL {
             let weights = vec![Complex32::new(0.6, 0.8); fold];
             let mut plan = FoldFft::new(vec![0.5; points], weights, way).expect("a size");
             group.bench_function(format!("({points}, {fold}) {}", way.name()), |b| {

@@ -4,13 +4,15 @@
 //! table 2. Each checks its result on every run, each lets the compiler know nothing it could fold the work away with, and
 //! the work grows with the repetitions.
 
+mod check;
 mod hanoi;
 mod puzzle;
 mod quicksort;
 
 use std::hint::black_box;
 
-use crate::{Error, Result};
+use crate::error::Result;
+use check::check;
 
 /// One of the seven programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,20 +89,6 @@ impl Classic {
         }
         Ok(steps)
     }
-}
-
-/// `Ok` if `found` is `expected`.
-fn check<T: PartialEq + std::fmt::Display>(
-    benchmark: &'static str,
-    what: &str,
-    expected: T,
-    found: T,
-) -> Result<()> {
-    if expected == found {
-        return Ok(());
-    }
-    let explanation = format!("{what} is {found}, but must be {expected}");
-    Err(Error::WrongResult { benchmark, explanation })
 }
 
 fn loops() -> Result<u64> {

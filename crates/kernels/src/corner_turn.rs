@@ -7,10 +7,11 @@
 
 mod blocks;
 
-use crate::error::check_length;
-use crate::{Instructions, Result};
+use crate::error::Result;
+use crate::error::{check_instructions, check_length};
+use crate::instructions::Instructions;
 pub(crate) use blocks::fence;
-use blocks::{Turn, kernels};
+use blocks::{BlockTurn, kernels};
 
 /// Transposes `input`, `rows` by `columns` elements row by row, into `output`, `columns` by `rows`.
 ///
@@ -38,11 +39,11 @@ pub fn corner_turn_with<T: Copy>(
     columns: usize,
     output: &mut [T],
 ) -> Result<()> {
-    let instructions = instructions.checked()?;
+    let instructions = check_instructions(instructions)?;
     let elements = rows.saturating_mul(columns);
     check_length("the input of a corner turn", elements, input.len())?;
     check_length("the output of a corner turn", elements, output.len())?;
-    let turn = Turn {
+    let turn = BlockTurn {
         input: input.as_ptr(),
         output: output.as_mut_ptr(),
         rows,
@@ -81,7 +82,7 @@ pub fn corner_turn_pitched<T: Copy>(
     check_room("the pitch of a corner turn's output", rows, output_pitch)?;
     check_room("the input of a corner turn", extent(rows, input_pitch, columns), input.len())?;
     check_room("the output of a corner turn", extent(columns, output_pitch, rows), output.len())?;
-    let turn = Turn {
+    let turn = BlockTurn {
         input: input.as_ptr(),
         output: output.as_mut_ptr(),
         rows,
@@ -117,7 +118,7 @@ pub fn corner_turn_in_place_with<T: Copy>(
     matrix: &mut [T],
     size: usize,
 ) -> Result<()> {
-    let instructions = instructions.checked()?;
+    let instructions = check_instructions(instructions)?;
     check_length("the matrix of a corner turn", size.saturating_mul(size), matrix.len())?;
     // SAFETY: the slice holds size * size elements, as was checked; the instructions were checked.
     unsafe { blocks::turn_in_place(kernels::<T>(instructions), matrix.as_mut_ptr(), size) };
@@ -141,7 +142,7 @@ pub(crate) fn turn_into_columns<T: Copy>(
     assert!(
         rows * columns == input.len() && first + rows <= pitch && output.len() == columns * pitch
     );
-    let turn = Turn {
+    let turn = BlockTurn {
         input: input.as_ptr(),
         output: output[first..].as_mut_ptr(),
         rows,
@@ -150,7 +151,7 @@ pub(crate) fn turn_into_columns<T: Copy>(
         output_pitch: pitch,
         streaming: size_of_val(output) >= STREAMING_BYTES,
     };
-    let squares = kernels::<T>(instructions.checked().unwrap_or(Instructions::Portable));
+    let squares = kernels::<T>(check_instructions(instructions).unwrap_or(Instructions::Portable));
     // SAFETY: `columns` rows of the output hold the columns asked for, as was asserted, and cannot overlap the input; the
     // instructions were checked.
     unsafe { blocks::turn(squares, &turn) };

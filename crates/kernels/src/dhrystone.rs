@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The enumeration of five identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

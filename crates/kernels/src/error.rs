@@ -1,6 +1,6 @@
 //! Why a kernel refused its arguments.
 
-use crate::Instructions;
+use crate::instructions::Instructions;
 
 /// The result of planning or calling a kernel.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -85,4 +85,9 @@ pub(crate) fn check_whole(length: usize, found: usize) -> Result<()> {
 /// Checks that `found`, the length of `what`, is exactly `expected`.
 pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if expected == found { Ok(()) } else { Err(Error::WrongLength { what, expected, found }) }
+}
+
+/// Checks that this processor has the `wanted` instructions; gives them back.
+pub(crate) fn check_instructions(wanted: Instructions) -> Result<Instructions> {
+    if wanted.is_available() { Ok(wanted) } else { Err(Error::NoInstructions { wanted }) }
 }

@@ -10,11 +10,12 @@ mod avx512_rows;
 mod block;
 mod butterfly;
 mod check;
-mod elsewhere;
 mod kernels;
 mod library;
 #[cfg(target_arch = "x86_64")]
 mod long_rows;
+mod out_of_place;
+mod scalar;
 mod tile;
 
 use num_complex::Complex;
@@ -23,9 +24,11 @@ pub use check::check_forward;
 pub use kernels::Real;
 pub use library::LibraryFft;
 
-use crate::error::{check_length, check_whole};
-use crate::{Error, Instructions, Result, corner_turn};
-use block::Block;
+use crate::corner_turn;
+use crate::error::{Error, Result};
+use crate::error::{check_instructions, check_length, check_whole};
+use crate::instructions::Instructions;
+use block::{Block, SELF_SUFFICIENT};
 use library::Library;
 
 /// Nominal floating-point operations of one complex transform of `length` points: 5 N log2 N, whatever an algorithm
@@ -69,13 +72,6 @@ fn turned_rows<T>(length: usize) -> usize {
 /// What leaves most of the second-level cache to the output.
 const STRIP_BYTES: usize = 128 << 10;
 
-/// From this length on RustFFT takes what does not fill the lanes: one transform alone keeps its vectors busy.
-const SELF_SUFFICIENT: usize = 32;
-
-/// From this length on tiles transform and turn rows at least as fast as kernels for rows do, strip by strip. See
-/// docs/measurements.md#rows-that-become-columns.
-const TURNED_BY_TILES: usize = 256;
-
 /// From so many transforms in a tile on, what is left is better padded to a tile than transformed one by one.
 const WIDE: usize = 4;
 
@@ -97,7 +93,7 @@ impl<T: Real> BlockFft<T> {
             return Err(Error::EmptyTransform);
         }
         let zero = Complex::new(T::zero(), T::zero());
-        let kernels = T::kernels(length, instructions.checked()?);
+        let kernels = T::kernels(length, check_instructions(instructions)?);
         let block = kernels.map(|kernels| Block::new(kernels, length));
         let library = Library::new(length);
         let rows = block.as_ref().map_or(0, |block| block.rows_per_tile());

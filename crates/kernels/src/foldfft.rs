@@ -11,9 +11,10 @@ use std::sync::Arc;
 use num_complex::Complex32;
 use rustfft::{Fft, FftPlanner};
 
-use crate::error::{check_length, check_whole};
+use crate::error::{Error, Result};
+use crate::error::{check_instructions, check_length, check_whole};
 use crate::fft::{BlockFft, nominal_operations};
-use crate::{Error, Instructions, Result};
+use crate::instructions::Instructions;
 use steps::Steps;
 
 /// The pairs (n, f) that the paper calls typical.
@@ -22,7 +23,7 @@ pub const TYPICAL_SIZES: [(usize, usize); 6] =
 
 /// How the foldfft is programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Way {
+pub enum Variant {
     /// Plain loops and a radix-2 transform, one instance after the other.
     Plain,
     /// Plain loops around a library's transform, one instance after the other.
@@ -31,16 +32,16 @@ pub enum Way {
     Blocked,
 }
 
-impl Way {
+impl Variant {
     /// Every way, the simplest first.
-    pub const ALL: [Way; 3] = [Way::Plain, Way::Library, Way::Blocked];
+    pub const ALL: [Variant; 3] = [Variant::Plain, Variant::Library, Variant::Blocked];
 
     /// The name, as results files and tables give it.
     pub fn name(self) -> &'static str {
         match self {
-            Way::Plain => "plain",
-            Way::Library => "library",
-            Way::Blocked => "blocked",
+            Variant::Plain => "plain",
+            Variant::Library => "library",
+            Variant::Blocked => "blocked",
         }
     }
 }
@@ -74,7 +75,7 @@ impl FoldFft {
     /// # Errors
     /// [`Error::UnevenFold`] unless the number of weights divides that of the window and is a power of two,
     /// [`Error::EmptyTransform`] if there are none.
-    pub fn new(window: Vec<f32>, weights: Vec<Complex32>, way: Way) -> Result<Self> {
+    pub fn new(window: Vec<f32>, weights: Vec<Complex32>, way: Variant) -> Result<Self> {
         FoldFft::with_instructions(window, weights, way, Instructions::best())
     }
 
@@ -85,7 +86,7 @@ impl FoldFft {
     pub fn with_instructions(
         window: Vec<f32>,
         weights: Vec<Complex32>,
-        way: Way,
+        way: Variant,
         instructions: Instructions,
     ) -> Result<Self> {
         let (points, fold) = (window.len(), weights.len());
@@ -96,14 +97,14 @@ impl FoldFft {
             return Err(Error::UnevenFold { points, fold });
         }
         let way = match way {
-            Way::Plain => Programme::Plain { roots: half_circle(fold) },
-            Way::Library => {
+            Variant::Plain => Programme::Plain { roots: half_circle(fold) },
+            Variant::Library => {
                 let plan = FftPlanner::new().plan_fft_forward(fold);
                 let scratch = vec![Complex32::default(); plan.get_inplace_scratch_len()];
                 Programme::Library { plan, scratch }
             }
-            Way::Blocked => Programme::Blocked {
-                steps: Steps::new(&window, &weights, instructions.checked()?),
+            Variant::Blocked => Programme::Blocked {
+                steps: Steps::new(&window, &weights, check_instructions(instructions)?),
                 fft: Box::new(BlockFft::with_instructions(fold, instructions)?),
             },
         };

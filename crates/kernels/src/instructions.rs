@@ -1,7 +1,5 @@
 //! Which vector instructions the kernels use, chosen at run time.
 
-use crate::{Error, Result};
-
 /// A set of vector instructions that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Instructions {
@@ -41,11 +39,6 @@ impl Instructions {
         }
     }
 
-    /// The set itself if this processor has it, otherwise [`Error::NoInstructions`].
-    pub fn checked(self) -> Result<Self> {
-        if self.is_available() { Ok(self) } else { Err(Error::NoInstructions { wanted: self }) }
-    }
-
     /// The name, as results files and tables give it.
     pub fn name(self) -> &'static str {
         match self {
@@ -69,6 +62,6 @@ mod tests {
     #[test]
     fn the_portable_set_is_always_there_and_the_best_is_available() {
         assert!(Instructions::Portable.is_available());
-        assert!(Instructions::best().checked().is_ok());
+        assert!(Instructions::best().is_available());
     }
 }

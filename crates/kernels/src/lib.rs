@@ -14,11 +14,11 @@
     reason = "an index here is a row or a lane, and means the same in several arrays"
 )]
 
-mod ahead;
 mod corner_turn;
 mod error;
 mod instructions;
 mod lanes;
+mod prefetch;
 
 pub mod classic;
 pub mod dhrystone;

@@ -4,7 +4,7 @@
 //! pivoting, and operations of one column on another. This is the classic benchmark of plain code, not the blocked one of
 //! today's rankings.
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// A system to be solved: a matrix in columns and a right-hand side, such that the solution is all ones.
 #[derive(Clone, Debug)]

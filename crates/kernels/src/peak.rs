@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use crate::Instructions;
+use crate::instructions::Instructions;
 use crate::lanes::{Array, Lanes};
 
 /// Numbers of single and of double precision.

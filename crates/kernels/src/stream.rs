@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The factor of scale and triad.
 const Q: f64 = 3.0;

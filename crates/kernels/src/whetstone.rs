@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Whetstone instructions in one unit of work.
 pub const INSTRUCTIONS_PER_UNIT: u64 = 100_000;

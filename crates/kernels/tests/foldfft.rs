@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Noise, oracle, relative_rms_error, widen};
-use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Way, foldfft_operations};
+use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
 use kernels::{Complex32, Complex64, Error, Instructions};
 
 /// By the definition, in double precision.
@@ -29,7 +29,7 @@ fn every_way_and_instruction_set_agrees_with_the_definition() {
             }
             let input = noise.singles(batch * points);
             for set in Instructions::ALL.into_iter().filter(|set| set.is_available()) {
-                for way in Way::ALL {
+                for way in Variant::ALL {
                     let mut plan =
                         FoldFft::with_instructions(window.clone(), weights.clone(), way, set)
                             .unwrap();
@@ -59,13 +59,13 @@ fn operations_are_counted_as_in_the_paper() {
 fn nonsense_is_refused_by_name() {
     let weights = |fold| vec![Complex32::new(1.0, 0.0); fold];
     let refused = |points: usize, fold: usize| {
-        FoldFft::new(vec![1.0; points], weights(fold), Way::Blocked).err().unwrap()
+        FoldFft::new(vec![1.0; points], weights(fold), Variant::Blocked).err().unwrap()
     };
     assert_eq!(refused(64, 0), Error::EmptyTransform);
     assert_eq!(refused(0, 8), Error::EmptyTransform);
     assert_eq!(refused(60, 8), Error::UnevenFold { points: 60, fold: 8 });
     assert_eq!(refused(60, 6), Error::UnevenFold { points: 60, fold: 6 });
-    let mut plan = FoldFft::new(vec![1.0; 16], weights(8), Way::Plain).unwrap();
+    let mut plan = FoldFft::new(vec![1.0; 16], weights(8), Variant::Plain).unwrap();
     let mut output = weights(8);
     assert!(matches!(plan.compute(&weights(17), &mut output), Err(Error::BrokenTransform { .. })));
     assert!(matches!(plan.compute(&weights(32), &mut output), Err(Error::WrongLength { .. })));

@@ -1,4 +1,5 @@
-//! Arguments as C passes them: arrays, and numbers that are `int` in one variant of a function and wider in the other.
+//! Arguments as C passes them: arrays, and numbers that are `int` in one variant of a function and wider in the
+//! other.
 
 use std::ffi::c_int;
 

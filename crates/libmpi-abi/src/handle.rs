@@ -1,8 +1,8 @@
 //! Handles and the tables behind them.
 //!
-//! A handle's value below 0x400 is a predefined object's, as the ABI fixes it; from [`FIRST`] on it is a place in a table.
-//! So a handle survives the trip through an integer unchanged, and one that was freed is known for what it is until its
-//! place is used again.
+//! A handle's value below 0x400 is a predefined object's, as the ABI fixes it; from [`FIRST`] on it is a place
+//! in a table. So a handle survives the trip through an integer unchanged, and one that was freed is known for
+//! what it is until its place is used again.
 
 use std::cell::RefCell;
 use std::ffi::c_int;

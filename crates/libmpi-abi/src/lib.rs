@@ -1,21 +1,29 @@
 //! Our message-passing service under the standard ABI of MPI 5: `libmpi_abi.so.1`.
 //!
-//! `abi/mpi5.txt` holds the whole ABI as data, `abi/served.txt` says which function here serves which function of MPI;
-//! from the two come `include/mpi.h`, `src/abi` and `src/bindings`. What nothing serves exists all the same, and fails when it is
-//! called, by name, with MPI_ERR_UNSUPPORTED_OPERATION.
+//! What MPI's objects are and do is crate `mpi`'s business. Here they get handles, and their calls the
+//! arguments and return codes of C. `abi/mpi5.txt` holds the whole ABI as data, `abi/served.txt` says which
+//! function here serves which function of MPI; from the two come `include/mpi.h`, `src/abi` and `src/bindings`.
+//! What nothing serves exists all the same, and fails when it is called, by name, with
+//! MPI_ERR_UNSUPPORTED_OPERATION.
 //!
-//! The parts, from the border inwards:
-//! * `bindings`: the exported functions, which turn a result into a return code;
-//! * `failure`, `errors`: error classes, messages, and whose handler gets them;
-//! * `process`: what this process knows, and the tables behind the handles;
-//! * `environment`, `point`, `request`, `datatype`, `operation`, `communicator`, `group`, `attribute`, `info`, `topology`, `leaks`,
-//!   `collective`: the chapters of the standard.
+//! The rooms, each of which uses only those before it:
+//! * `abi`: constants and handle types;
+//! * `shared`, `handle`: values of the whole process, and tables of objects by handle, of which each room has
+//!   its own;
+//! * `failure`, `codes`: error codes, the classes behind them, and what they are called;
+//! * `text`, `arguments`: strings and arrays of C;
+//! * `info`, `attribute`, `datatype`, `operation`, `status`, `handler`: objects that need no communication;
+//! * `chosen`, `process`: the fabric, and what this process knows;
+//! * `request`, `group`, `communicator`, `topology`, `packing`, `point`, `collective`: the chapters of the standard;
+//! * `errors`: whose handler gets an error, and how a job ends;
+//! * `leaks`, `environment`: the beginning and the end;
+//! * `bindings`: the exported functions, which turn a result into a return code.
 //!
 //! At most one thread is in the library at a time: thread levels end at MPI_THREAD_SERIALIZED.
 //!
-//! A function that serves one of MPI's is `unsafe` as a whole: what makes it sound is that its caller passes the pointers
-//! that the standard asks for, with as many elements behind each. That is stated here once and not at each of them; an
-//! `unsafe` block in a safe function says what makes it sound where it stands.
+//! A function that serves one of MPI's is `unsafe` as a whole: what makes it sound is that its caller passes
+//! the pointers that the standard asks for, with as many elements behind each. That is stated here once and not
+//! at each of them; an `unsafe` block in a safe function says what makes it sound where it stands.
 #![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
 mod abi;

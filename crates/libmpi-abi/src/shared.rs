@@ -9,8 +9,8 @@ pub(crate) struct Shared<T> {
     make: fn() -> T,
 }
 
-// SAFETY: at most one thread is in the library at a time, which is what MPI_THREAD_SERIALIZED, our highest level, asks of
-// the program; a program's own means of keeping its threads apart order their accesses.
+// SAFETY: at most one thread is in the library at a time, which is what MPI_THREAD_SERIALIZED, our highest
+// level, asks of the program; a program's own means of keeping its threads apart order their accesses.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

@@ -7,8 +7,8 @@ use crate::error::{ErrorClass, Result, ensure};
 
 /// What happens to the values of a key when their object is copied or freed.
 pub trait KeyFunctions {
-    /// The value that a copy of the object gets; none if it gets none. `object` is the number that the call which copies
-    /// gave for the old object.
+    /// The value that a copy of the object gets; none if it gets none. `object` is the number that the call
+    /// which copies gave for the old object.
     ///
     /// # Errors
     /// Whatever the program wants to say; the object is then not copied.

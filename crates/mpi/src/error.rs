@@ -71,9 +71,9 @@ pub enum ErrorClass {
 
 /// An error: its class and what to say about it.
 ///
-/// The details lie behind a pointer, so that a [`Result`] fits a register. In memory a result would be written in parts and
-/// read as a whole, and such a read waits until all earlier writes have reached their cache lines, also lines that another
-/// processor holds.
+/// The details lie behind a pointer, so that a [`Result`] fits a register. In memory a result would be written
+/// in parts and read as a whole, and such a read waits until all earlier writes have reached their cache lines,
+/// also lines that another processor holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<ErrorDetails>);
 

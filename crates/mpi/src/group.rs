@@ -135,7 +135,8 @@ impl Group {
         self.0.iter().copied().filter(|&member| wanted(member)).collect::<Vec<_>>().into()
     }
 
-    /// The ranks of several ranges, one after the other, for [`include`](Group::include) and [`exclude`](Group::exclude).
+    /// The ranks of several ranges, one after the other, for [`include`](Group::include) and
+    /// [`exclude`](Group::exclude).
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for a stride of 0, and [`ErrorClass::Rank`] for a rank that is not there.

@@ -1,7 +1,8 @@
 //! MPI's objects and what they mean, over any fabric, for programs in Rust.
 //!
-//! There is no C in here and no state of the whole process: no handles, no constants of an ABI, no error handlers. Errors
-//! are values ([`Error`]); what C needs beyond that is the border's business (crate `libmpi-abi`).
+//! There is no C in here and no state of the whole process: no handles, no constants of an ABI, no error
+//! handlers. Errors are values ([`Error`]); what C needs beyond that is the border's business (crate
+//! `libmpi-abi`).
 //!
 //! The rooms, each of which uses only those before it:
 //! * `error`: the classes of errors;
@@ -17,7 +18,8 @@
 //! * `point`: messages, also by the shortest way;
 //! * `universe`: a process's part in a run, from the beginning to the end;
 //! * `typed`: calls on slices, for programs in Rust.
-// Unsafe code is in `memory`, where programs promise that memory lasts, and in `operation::arithmetic`, which works on it.
+// Unsafe code is in `memory`, where programs promise that memory lasts, and in `operation::arithmetic`, which
+// works on it.
 #![deny(unsafe_code)]
 
 mod attribute;

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::execution::{Buffering, Ending, Message, Order, Stuck, execute};
+use crate::execution::{Buffering, Ending, Interleaving, Message, Stuck, execute};
+use crate::mistake::{Mistake, TextPlace};
 use crate::program::{Action, Cursor, Pattern, Step};
-use crate::random::Random;
-use crate::{Mistake, Place, SHORT_BYTES};
+use crate::random::SplitMix64;
+
+/// Messages up to this many bytes are taken to be buffered: a send of one never waits for its receive. A longer one may.
+pub const SHORT_BYTES: u32 = 1024;
 
 /// Random orders that are tried where the orderly one ends in a deadlock.
 const ORDERS_TRIED: u64 = 24;
@@ -13,16 +16,16 @@ const ORDERS_TRIED: u64 = 24;
 /// Checks that `pattern` runs to its end on every machine, and notes in it from which node each receive takes its message.
 /// Otherwise returns everything that is wrong with it.
 pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
-    let ending = execute(pattern, Buffering::All, Order::InStep, &mut |_, _| {});
+    let ending = execute(pattern, Buffering::All, Interleaving::InStep, &mut |_, _| {});
     if !ending.stuck.is_empty() || ending.left_over.iter().any(|&left| left > 0) {
         return Err(unbalanced(pattern, &ending));
     }
-    let (ending, sources) = sources(pattern, Order::InStep);
+    let (ending, sources) = sources(pattern, Interleaving::InStep);
     if ending.stuck.is_empty() {
         pattern.sources = sources;
         return Ok(());
     }
-    let random = (0..ORDERS_TRIED).map(|seed| Order::Random(Random::new(seed)));
+    let random = (0..ORDERS_TRIED).map(|seed| Interleaving::Random(SplitMix64::new(seed)));
     let mut tried = random.map(|order| self::sources(pattern, order));
     match tried.find(|(ending, _)| ending.stuck.is_empty()) {
         Some((_, sources)) => {
@@ -45,7 +48,7 @@ pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
 /// If the period gets to its end, and each receive then waits for the sender that it had here, every other order of events
 /// gets to the end too: two nodes cannot contend for anything any more. At the end everything is as it was at the
 /// beginning. So the next period, which some nodes begin before others have ended this one, gets to its end as well.
-fn sources(pattern: &Pattern, order: Order) -> (Ending, Vec<Vec<u32>>) {
+fn sources(pattern: &Pattern, order: Interleaving) -> (Ending, Vec<Vec<u32>>) {
     let mut sources = vec![Vec::new(); pattern.nodes.len()];
     let mut keep = |_, message: Message| sources[message.to as usize].push(message.from);
     let ending = execute(pattern, Buffering::UpTo(SHORT_BYTES), order, &mut keep);
@@ -154,13 +157,13 @@ fn list(senders: &[(usize, u64)]) -> String {
     all.join(", ")
 }
 
-fn last_send(pattern: &Pattern, from: usize, to: usize) -> Place {
+fn last_send(pattern: &Pattern, from: usize, to: usize) -> TextPlace {
     let actions = &pattern.nodes[from].actions;
     let is_send = |action: &Action| matches!(*action, Action::Send { to: target, .. } if target as usize == to);
     place(pattern, from, actions.iter().rposition(is_send).unwrap_or(0))
 }
 
-fn place(pattern: &Pattern, node: usize, action: usize) -> Place {
+fn place(pattern: &Pattern, node: usize, action: usize) -> TextPlace {
     pattern.nodes[node].places[action]
 }
 

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use crate::expression::{NODE, NODES, Names};
+use crate::mistake::{Mistake, TextPlace};
 use crate::parser::{Selection, Sequence, Source, Written, WrittenKind};
 use crate::program::{
     Action, BYTES_MAX, LOOP_DEPTH_MAX, NODES_MAX, Node, Pattern, STEPS_MAX, STEPS_OF_ALL_MAX,
 };
-use crate::{Mistake, Place};
 
 /// Compiles `source`, or says everything that is out of range.
 pub(crate) fn compile(name: &str, source: &Source) -> Result<Pattern, Vec<Mistake>> {
@@ -50,7 +50,7 @@ pub(crate) fn compile(name: &str, source: &Source) -> Result<Pattern, Vec<Mistak
 /// What names stand for behind each definition: entry d knows the first d.
 fn scopes(source: &Source) -> Result<Vec<Names>, Vec<Mistake>> {
     let mut scopes = vec![Names::default()];
-    let mut places: HashMap<&str, Place> = HashMap::new();
+    let mut places: HashMap<&str, TextPlace> = HashMap::new();
     for definition in &source.definitions {
         let mut names = scopes.last().expect("there is a first").clone();
         let value = definition.value.value(&names).map_err(|mistake| vec![mistake])?;
@@ -66,7 +66,7 @@ fn scopes(source: &Source) -> Result<Vec<Names>, Vec<Mistake>> {
 
 /// Which sequence each node has, in the order of the nodes: 0 to the last, none missing.
 fn node_numbers(source: &Source, scopes: &[Names]) -> Result<Vec<(u32, usize)>, Vec<Mistake>> {
-    let mut found: HashMap<u32, (usize, Place)> = HashMap::new();
+    let mut found: HashMap<u32, (usize, TextPlace)> = HashMap::new();
     let mut mistakes = Vec::new();
     for (index, sequence) in source.sequences.iter().enumerate() {
         for (number, place) in selected(sequence, &scopes[sequence.definitions_above])? {
@@ -96,7 +96,7 @@ fn node_numbers(source: &Source, scopes: &[Names]) -> Result<Vec<(u32, usize)>, 
 }
 
 /// The nodes that a sequence is for, each with the place that says so.
-fn selected(sequence: &Sequence, names: &Names) -> Result<Vec<(u32, Place)>, Vec<Mistake>> {
+fn selected(sequence: &Sequence, names: &Names) -> Result<Vec<(u32, TextPlace)>, Vec<Mistake>> {
     let mut all = Vec::new();
     for selection in &sequence.selections {
         let (first, last, by) = ends(selection, names).map_err(|mistake| vec![mistake])?;
@@ -177,7 +177,7 @@ impl Compiler<'_> {
         Ok(1)
     }
 
-    fn push(&mut self, action: Action, place: Place) {
+    fn push(&mut self, action: Action, place: TextPlace) {
         self.node.actions.push(action);
         self.node.places.push(place);
     }
@@ -196,7 +196,7 @@ impl Compiler<'_> {
         Ok(number)
     }
 
-    fn repeat(&mut self, place: Place, count: u32, body: &[Written]) -> Result<u64, Mistake> {
+    fn repeat(&mut self, place: TextPlace, count: u32, body: &[Written]) -> Result<u64, Mistake> {
         if self.depth == LOOP_DEPTH_MAX {
             let message = format!("loops lie more than {LOOP_DEPTH_MAX} deep in one another");
             return Err(Mistake::new(place, message));

@@ -4,11 +4,11 @@
 //! short message is buffered, and the sender of a long message waits.
 //!
 //! If all messages are buffered, the order in which nodes run does not decide who is stuck: each node's code is fixed, and
-//! one message is as good as another. If long messages wait, the order does decide, so [`Order`] is a choice. An order that
+//! one message is as good as another. If long messages wait, the order does decide, so [`Interleaving`] is a choice. An order that
 //! gets to the end also says which message each receive gets. With that fixed, nothing depends on the order any more.
 
 use crate::program::{Cursor, Pattern, Step};
-use crate::random::Random;
+use crate::random::SplitMix64;
 
 /// What a message that finds no free receive does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +23,11 @@ pub(crate) enum Buffering {
 
 /// In which order nodes get on where several can.
 #[derive(Clone, Debug)]
-pub(crate) enum Order {
+pub(crate) enum Interleaving {
     /// In step: in each stage every node that can, in the order of their numbers.
     InStep,
     /// At random, as a machine with other things to do would.
-    Random(Random),
+    Random(SplitMix64),
 }
 
 /// A message in a stage of an execution.
@@ -67,10 +67,10 @@ pub(crate) struct Ending {
 pub(crate) fn execute(
     pattern: &Pattern,
     buffering: Buffering,
-    mut order: Order,
+    mut order: Interleaving,
     on_message: &mut dyn FnMut(usize, Message),
 ) -> Ending {
-    let mut machine = Machine::new(pattern, buffering);
+    let mut machine = Execution::new(pattern, buffering);
     let mut ready: Vec<usize> = (0..pattern.nodes.len()).collect();
     for &node in &ready {
         machine.advance(node);
@@ -89,12 +89,12 @@ pub(crate) fn execute(
     machine.ending()
 }
 
-impl Order {
+impl Interleaving {
     /// Puts `ready` in order, and takes out and returns the nodes that must wait.
     fn arrange(&mut self, ready: &mut Vec<usize>) -> Vec<usize> {
         match self {
-            Order::InStep => Vec::new(),
-            Order::Random(random) => {
+            Interleaving::InStep => Vec::new(),
+            Interleaving::Random(random) => {
                 random.shuffle(ready);
                 ready.split_off(1 + random.below(ready.len()))
             }
@@ -102,7 +102,7 @@ impl Order {
     }
 }
 
-struct Machine<'a> {
+struct Execution<'a> {
     pattern: &'a Pattern,
     buffering: Buffering,
     cursors: Vec<Cursor>,
@@ -116,10 +116,10 @@ struct Machine<'a> {
     is_waiting: Vec<bool>,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Execution<'a> {
     fn new(pattern: &'a Pattern, buffering: Buffering) -> Self {
         let nodes = pattern.nodes.len();
-        Machine {
+        Execution {
             pattern,
             buffering,
             cursors: vec![Cursor::default(); nodes],

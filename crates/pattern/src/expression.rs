@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use crate::{Mistake, Place};
+use crate::mistake::{Mistake, TextPlace};
 
 /// A number that may depend on the node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expression {
-    pub(crate) place: Place,
-    pub(crate) kind: Kind,
+    pub(crate) place: TextPlace,
+    pub(crate) kind: ExpressionKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum ExpressionKind {
     Number(f64),
     Name(String),
     Negative(Box<Expression>),
@@ -62,10 +62,12 @@ impl Expression {
     /// A name that stands for nothing, or a division by zero.
     pub(crate) fn value(&self, names: &Names) -> Result<f64, Mistake> {
         match &self.kind {
-            Kind::Number(value) => Ok(*value),
-            Kind::Name(name) => names.0.get(name).copied().ok_or_else(|| unknown(name, self.place)),
-            Kind::Negative(inner) => Ok(-inner.value(names)?),
-            Kind::Binary(operator, left, right) => {
+            ExpressionKind::Number(value) => Ok(*value),
+            ExpressionKind::Name(name) => {
+                names.0.get(name).copied().ok_or_else(|| unknown(name, self.place))
+            }
+            ExpressionKind::Negative(inner) => Ok(-inner.value(names)?),
+            ExpressionKind::Binary(operator, left, right) => {
                 let (a, b) = (left.value(names)?, right.value(names)?);
                 match operator {
                     '+' => Ok(a + b),
@@ -100,7 +102,7 @@ impl Expression {
     }
 }
 
-fn unknown(name: &str, place: Place) -> Mistake {
+fn unknown(name: &str, place: TextPlace) -> Mistake {
     let why = match name {
         NODE | NODES => {
             format!("`{name}` is known only within a code sequence")

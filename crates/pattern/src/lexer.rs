@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Mistake, Place};
+use crate::mistake::{Mistake, TextPlace};
 
 /// A piece of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) enum Token {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed {
     pub(crate) token: Token,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
 }
 
 impl fmt::Display for Token {
@@ -41,7 +41,7 @@ impl fmt::Display for Token {
 /// The tokens of `text`, [`Token::End`] last. A `#` begins a comment, which lasts to the end of the line.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Placed>, Mistake> {
     let mut found = Vec::new();
-    let mut end = Place { line: 1, column: 1, length: 0 };
+    let mut end = TextPlace { line: 1, column: 1, length: 0 };
     for (index, line) in text.lines().enumerate() {
         let line: Vec<char> = line.chars().collect();
         let number = index as u32 + 1;
@@ -63,8 +63,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Placed>, Mistake> {
     Ok(found)
 }
 
-fn place(line: u32, at: usize, length: usize) -> Place {
-    Place { line, column: at as u32 + 1, length: length as u32 }
+fn place(line: u32, at: usize, length: usize) -> TextPlace {
+    TextPlace { line, column: at as u32 + 1, length: length as u32 }
 }
 
 /// The token at the beginning of `rest`, and its length; or what is wrong there.
@@ -122,7 +122,7 @@ mod tests {
     fn comments_and_line_ends_separate_tokens() {
         let found = tokens("S 1 # to the right\n\t262_144").unwrap();
         assert_eq!(found[2].token, Token::Number(262_144.0));
-        assert_eq!(found[2].place, Place { line: 2, column: 2, length: 7 });
+        assert_eq!(found[2].place, TextPlace { line: 2, column: 2, length: 7 });
         assert_eq!(found[3].token, Token::End);
     }
 
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn foreign_characters_are_named_with_their_place() {
         let mistake = tokens("0: R\n1: ✗ E").unwrap_err();
-        assert_eq!(mistake.place, Place { line: 2, column: 4, length: 1 });
+        assert_eq!(mistake.place, TextPlace { line: 2, column: 4, length: 1 });
         assert!(mistake.message.starts_with("`✗` means nothing"), "{}", mistake.message);
         assert!(tokens("a = .").unwrap_err().message.contains("is no number"));
     }

@@ -21,31 +21,18 @@ mod mistake;
 mod parser;
 mod program;
 mod random;
+mod read;
 
 pub mod corner_turn;
 pub mod describe;
 pub mod stages;
 
-pub use mistake::{Mistake, Place, Refusal};
+pub use check::SHORT_BYTES;
+pub use mistake::{Mistake, Refusal, TextPlace};
 pub use program::{
     Action, BYTES_MAX, Cursor, LOOP_DEPTH_MAX, NODES_MAX, Node, Pattern, STEPS_MAX, Step, Totals,
 };
-
-/// Messages up to this many bytes are taken to be buffered: a send of one never waits for its receive. A longer one may.
-pub const SHORT_BYTES: u32 = 1024;
-
-/// Reads the pattern in `text`; `name` names it in messages.
-///
-/// # Errors
-/// Everything that is wrong with it: its writing, nodes and sizes that cannot be, messages that nobody receives, receives
-/// that nobody serves, and deadlocks.
-pub fn read(name: &str, text: &str) -> Result<Pattern, Refusal> {
-    let refuse = |mistakes| Refusal::new(name, text, mistakes);
-    let source = parser::parse(text).map_err(|mistake| refuse(vec![mistake]))?;
-    let mut pattern = compile::compile(name, &source).map_err(refuse)?;
-    check::check(&mut pattern).map_err(refuse)?;
-    Ok(pattern)
-}
+pub use read::read;
 
 #[cfg(test)]
 mod tests;

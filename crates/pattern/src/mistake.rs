@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Where something stands in a pattern's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct TextPlace {
     /// The line, counted from 1.
     pub line: u32,
     /// The column, counted from 1 in characters.
@@ -13,7 +13,7 @@ pub struct Place {
     pub length: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -23,13 +23,13 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Where.
-    pub place: Place,
+    pub place: TextPlace,
     /// What, and what was expected.
     pub message: String,
 }
 
 impl Mistake {
-    pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
+    pub(crate) fn new(place: TextPlace, message: impl Into<String>) -> Self {
         Mistake { place, message: message.into() }
     }
 }
@@ -61,7 +61,7 @@ impl Refusal {
         &self.mistakes
     }
 
-    fn excerpt(&self, place: Place, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn excerpt(&self, place: TextPlace, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(line) = self.lines.get(place.line as usize - 1) else { return Ok(()) };
         let number = place.line.to_string();
         // Tabs are kept, so that the mark stands below its text however wide they are shown.

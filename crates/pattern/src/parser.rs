@@ -11,9 +11,9 @@
 //! factor     = digits [ unit ] | name | "(" number ")" | "-" factor
 //! ```
 
-use crate::expression::{ACTIONS, BY, Expression, Kind, UNITS, is_reserved};
+use crate::expression::{ACTIONS, BY, Expression, ExpressionKind, UNITS, is_reserved};
 use crate::lexer::{Placed, Token, tokens};
-use crate::{Mistake, Place};
+use crate::mistake::{Mistake, TextPlace};
 
 /// A pattern as it is written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,14 +21,14 @@ pub(crate) struct Source {
     pub(crate) definitions: Vec<Definition>,
     pub(crate) sequences: Vec<Sequence>,
     /// The end of the text.
-    pub(crate) end: Place,
+    pub(crate) end: TextPlace,
 }
 
 /// A name for a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Definition {
     pub(crate) name: String,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) value: Expression,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Selection {
 /// An action as it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Written {
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) kind: WrittenKind,
 }
 
@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Actions up to `E`, or, in a loop opened at `open`, up to its closing parenthesis.
-    fn actions(&mut self, open: Option<Place>) -> Result<Vec<Written>, Mistake> {
+    fn actions(&mut self, open: Option<TextPlace>) -> Result<Vec<Written>, Mistake> {
         let mut actions = Vec::new();
         loop {
             let Placed { token, place } = self.peek();
@@ -206,7 +206,7 @@ impl<'a> Parser<'a> {
         Ok(actions)
     }
 
-    fn action(&mut self, open: Option<Place>) -> Result<Written, Mistake> {
+    fn action(&mut self, open: Option<TextPlace>) -> Result<Written, Mistake> {
         let place = self.peek().place;
         let word = match &self.peek().token {
             Token::Word(word) => word.as_str(),
@@ -236,7 +236,7 @@ impl<'a> Parser<'a> {
         Ok(Written { place, kind })
     }
 
-    fn no_action(&self, open: Option<Place>) -> Mistake {
+    fn no_action(&self, open: Option<TextPlace>) -> Mistake {
         let Placed { token, place } = self.peek();
         let end = match open {
             Some(open) => format!("`)` to close the loop opened at {open}"),
@@ -274,7 +274,7 @@ impl<'a> Parser<'a> {
             self.next();
             let right = operand(self)?;
             let place = spanning(left.place, right.place);
-            let kind = Kind::Binary(operator, Box::new(left), Box::new(right));
+            let kind = ExpressionKind::Binary(operator, Box::new(left), Box::new(right));
             left = Expression { place, kind };
         }
     }
@@ -285,15 +285,15 @@ impl<'a> Parser<'a> {
         let kind = match token {
             Token::Number(value) => {
                 self.next();
-                Kind::Number(value * self.unit())
+                ExpressionKind::Number(value * self.unit())
             }
             Token::Word(name) if !ACTIONS.contains(&name.as_str()) => {
                 self.next();
-                Kind::Name(name.clone())
+                ExpressionKind::Name(name.clone())
             }
             Token::Symbol('-') => {
                 self.next();
-                Kind::Negative(Box::new(self.nested(|parser| parser.factor(what))?))
+                ExpressionKind::Negative(Box::new(self.nested(|parser| parser.factor(what))?))
             }
             Token::Symbol('(') => {
                 self.next();
@@ -323,9 +323,9 @@ fn is_joined_action(word: &str) -> bool {
 }
 
 /// From the beginning of `first` to the end of `last`, as far as they share a line.
-fn spanning(first: Place, last: Place) -> Place {
+fn spanning(first: TextPlace, last: TextPlace) -> TextPlace {
     if first.line != last.line {
         return first;
     }
-    Place { length: last.column + last.length - first.column, ..first }
+    TextPlace { length: last.column + last.length - first.column, ..first }
 }

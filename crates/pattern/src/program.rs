@@ -1,6 +1,6 @@
 //! A pattern as it is run: a flat list of actions for every node.
 
-use crate::Place;
+use crate::mistake::TextPlace;
 
 /// The most nodes that a pattern may have.
 pub const NODES_MAX: u32 = 4096;
@@ -67,7 +67,7 @@ pub struct Node {
     /// What it does in a period.
     pub actions: Vec<Action>,
     /// Where each action is written.
-    pub places: Vec<Place>,
+    pub places: Vec<TextPlace>,
 }
 
 /// What a node does in a period, added up.

@@ -2,11 +2,11 @@
 
 /// SplitMix64 (Steele, Lea and Flood 2014): 64 bits of state, and every seed is a good one.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub(crate) struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     pub(crate) fn new(seed: u64) -> Self {
-        Random(seed)
+        SplitMix64(seed)
     }
 
     /// The next 64 bits.

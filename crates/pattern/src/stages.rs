@@ -4,7 +4,7 @@
 //! are equally long, though, the stages are about right, and they are what a pattern is designed by.
 
 pub use crate::execution::Message;
-use crate::execution::{Buffering, Order, execute};
+use crate::execution::{Buffering, Interleaving, execute};
 use crate::program::Pattern;
 
 /// The messages of each stage of a period, each stage in the order of the senders.
@@ -25,7 +25,7 @@ fn staged(pattern: &Pattern, buffering: Buffering) -> (Vec<Vec<Message>>, bool) 
         }
         stages[stage].push(message);
     };
-    let ending = execute(pattern, buffering, Order::InStep, &mut keep);
+    let ending = execute(pattern, buffering, Interleaving::InStep, &mut keep);
     (stages, ending.stuck.is_empty())
 }
 

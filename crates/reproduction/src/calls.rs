@@ -11,15 +11,15 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub(crate) struct CallCell {
     machine: String,
-    call: Call,
-    term: Term,
+    call: CallKind,
+    term: CostTerm,
     /// Replaces the machine's cost of a receive: its asynchronous mode.
-    receive: Option<Receive>,
+    receive: Option<ReceiveCost>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Call {
+enum CallKind {
     Send,
     /// Of a message that is already there.
     Receive,
@@ -27,14 +27,14 @@ enum Call {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Term {
+enum CostTerm {
     Fixed,
     PerWord,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Receive {
+struct ReceiveCost {
     us: f64,
     ns_per_byte: f64,
 }
@@ -49,14 +49,14 @@ impl CallCell {
         let short_ms = self.call_ms(WORDS[0])?;
         let per_word_ms = (self.call_ms(WORDS[1])? - short_ms) / (WORDS[1] - WORDS[0]) as f64;
         Ok(match self.term {
-            Term::Fixed => short_ms - WORDS[0] as f64 * per_word_ms,
-            Term::PerWord => per_word_ms,
+            CostTerm::Fixed => short_ms - WORDS[0] as f64 * per_word_ms,
+            CostTerm::PerWord => per_word_ms,
         })
     }
 
     fn call_ms(&self, words: usize) -> Result<f64, String> {
         let mut machine = machine::find(&self.machine).map_err(|error| error.to_string())?;
-        if let Some(Receive { us, ns_per_byte }) = self.receive {
+        if let Some(ReceiveCost { us, ns_per_byte }) = self.receive {
             machine.endpoint.receive = Piecewise::line(Cost {
                 fixed: TimeSpan::from_ps((us * 1e6).round() as u64),
                 per_byte: PerUnit::from_us(ns_per_byte / 1e3),
@@ -65,8 +65,8 @@ impl CallCell {
         let ended = run(&machine, &Options::new(2), move |rank| time_calls(rank, words));
         let outcome = ended.map_err(|(rank, error)| format!("rank {rank}: {error}"))?;
         let caller = match self.call {
-            Call::Send => 0,
-            Call::Receive => 1,
+            CallKind::Send => 0,
+            CallKind::Receive => 1,
         };
         Ok(outcome.results[caller].as_us() / 1e3)
     }

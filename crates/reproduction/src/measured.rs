@@ -7,8 +7,8 @@ use std::time::Instant;
 use kernels::classic::Classic;
 use kernels::{dhrystone, whetstone};
 
-use crate::ReproductionError;
-use crate::cell::{is_of, processor_cells};
+use crate::cell::{cells, is_of, processor_cells};
+use crate::error::ReproductionError;
 
 /// What a program did on a processor of old, and does on this one.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +25,8 @@ pub struct Beside {
 
 /// Whether this is a table of processors, or of one of them, which are measured and not reproduced.
 pub fn is_of_processors(table: &str) -> bool {
-    let (mut cells, all) = (crate::cells().into_iter(), processor_cells());
-    all.iter().any(|cell| is_of(&cell.id, table)) && !cells.any(|cell| is_of(&cell.id, table))
+    let (mut others, all) = (cells().into_iter(), processor_cells());
+    all.iter().any(|cell| is_of(&cell.id, table)) && !others.any(|cell| is_of(&cell.id, table))
 }
 
 /// Runs the programs of a table of processors. `each` gets every line as it is made.

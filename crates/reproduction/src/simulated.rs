@@ -71,7 +71,7 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
         },
         size_bytes: question.size_bytes,
         estimate_s: 0.0,
-        turn: 1,
+        repetition: 1,
     };
     let mut settings = in_virtual_time();
     settings.real_time.duration_s = question.duration_s.map(|seconds| seconds as f64);

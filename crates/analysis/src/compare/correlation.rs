@@ -60,7 +60,7 @@ fn variance(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
 
     #[test]
     fn few_or_equal_samples_are_not_widened() {
@@ -85,7 +85,7 @@ mod tests {
         let theory = 1.0
             + 2.0
                 * (1..60).map(|k| std::f64::consts::FRAC_2_PI * 0.6f64.powi(k).asin()).sum::<f64>();
-        let mut random = Random::new(5);
+        let mut random = SplitMix64::new(5);
         let found: f64 = (0..400)
             .map(|_| variance_inflation(&random.autoregressive(0.6, 2000), 0.0))
             .sum::<f64>()

@@ -1,7 +1,7 @@
 use contract::record::{Better, Measurement, Run};
 
 use super::*;
-use crate::random::Random;
+use crate::random::SplitMix64;
 use crate::random::distributions::{DISTRIBUTIONS, Distribution};
 use crate::records::{measurement, run};
 
@@ -175,7 +175,7 @@ const ALARMS_MAX: usize = 70;
 
 #[test]
 fn equal_distributions_rarely_seem_to_differ() {
-    let mut random = Random::new(1995);
+    let mut random = SplitMix64::new(1995);
     for distribution in DISTRIBUTIONS {
         for n in [30, 100, 1000] {
             let (excludes, differs) =
@@ -188,7 +188,7 @@ fn equal_distributions_rarely_seem_to_differ() {
 
 #[test]
 fn samples_that_depend_on_their_neighbours_rarely_seem_to_differ() {
-    let mut random = Random::new(1996);
+    let mut random = SplitMix64::new(1996);
     for (dependence, n) in [(0.3, 100), (0.6, 200), (0.6, 1000), (0.9, 1000), (0.9, 2000)] {
         let (excludes, _) = alarms(TRIALS, || {
             [(); 2].map(|()| {
@@ -204,7 +204,7 @@ fn samples_that_depend_on_their_neighbours_rarely_seem_to_differ() {
 fn a_shift_of_ten_percent_is_seen() {
     // With 10 % noise the median of 500 samples is known to 0.1 * 1.253 / sqrt(500) = 0.56 %, the ratio of two to
     // 0.8 %: a shift of 10 % lies six such errors beyond a margin of 5 %.
-    let mut random = Random::new(1997);
+    let mut random = SplitMix64::new(1997);
     let (_, differs) = alarms(TRIALS, || {
         let slower = |value: f64| value * 1.1;
         let b = Distribution::Normal.draws(500, &mut random).into_iter().map(slower).collect();
@@ -216,7 +216,7 @@ fn a_shift_of_ten_percent_is_seen() {
 #[test]
 fn a_shift_of_the_margin_itself_is_rarely_called_a_difference() {
     // The true ratio is 1.05, on the edge of what counts as the same.
-    let mut random = Random::new(1999);
+    let mut random = SplitMix64::new(1999);
     let (excludes, differs) = alarms(TRIALS, || {
         let slower = |value: f64| value * 1.05;
         let b = Distribution::Normal.draws(500, &mut random).into_iter().map(slower).collect();
@@ -240,8 +240,8 @@ fn medians_one_tick_of_the_clock_apart_are_not_for_certain_different() {
 #[test]
 fn among_many_comparisons_a_false_difference_is_still_rare() {
     // 40 comparisons of equal distributions at a time: uncorrected, 87 % of such tables would hold a false verdict.
-    let mut random = Random::new(1998);
-    let table = |random: &mut Random| {
+    let mut random = SplitMix64::new(1998);
+    let table = |random: &mut SplitMix64| {
         run((0..40)
             .map(|size| measurement("x", size, &Distribution::Lognormal.draws(60, random)))
             .collect())

@@ -1,11 +1,12 @@
-//! What bounds each benchmark.
+//! What bounds a benchmark, as its declaration says it and as one measurement has it.
 
 use std::fmt;
 
-use contract::record::{ParameterValue, Parameters};
+use contract::record::Parameters;
 use serde::Serialize;
 
-use super::{CriticalPath, PRECISION, critical_path, number};
+use super::critical_path::{CriticalPath, Traffic, critical_path};
+use super::precision::Precision;
 
 /// What a number cannot be better than, or is at least read against.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,47 +28,48 @@ pub enum Bound {
     },
 }
 
-/// Numbers of single and of double precision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    /// 32 bits.
-    Single,
-    /// 64 bits.
-    Double,
+/// Which bound a benchmark has. Its declaration says so; [`bound`](BoundRule::bound) applies it to a measurement.
+#[derive(Clone, Copy, Debug)]
+pub enum BoundRule {
+    /// No measured limit bounds it.
+    None,
+    /// Messages between two ranks. The function gives what they carry, from the measurement's parameters.
+    Pair(fn(&Parameters) -> Traffic),
+    /// Messages among all ranks. The function gives what they carry, from the number of ranks, which is 1 or more.
+    AllRanks(fn(u64) -> Traffic),
+    /// The core's peak.
+    Peak(Precision),
+    /// A plain copy by one core.
+    Copy {
+        /// How many bytes are copied at once, from the measurement's parameters; none where they do not say.
+        bytes: fn(&Parameters) -> Option<u64>,
+        /// The bytes that the benchmark counts where a copy counts one.
+        counted: u64,
+    },
 }
 
-/// What each vector of STREAM holds: more than caches do.
-pub const STREAM_VECTOR_BYTES: u64 = 64 << 20;
+/// Finds the rule of the benchmark with this name: [`BoundRule::None`] for a name that no declaration has.
+///
+/// A record holds the name of its benchmark only, so old results get today's bounds.
+pub type BoundRules = fn(&str) -> BoundRule;
 
-/// What an element of a corner turn holds: a complex number in single precision.
-const CORNER_TURN_ELEMENT_BYTES: u64 = 8;
+impl BoundRule {
+    /// The bound of a measurement with these `parameters` on so many `ranks` and `cores` (0: a core for each rank).
+    pub fn bound(self, ranks: usize, parameters: &Parameters, cores: usize) -> Option<Bound> {
+        let among = |traffic, ranks| Bound::Path(critical_path(traffic, ranks, cores));
+        Some(match self {
+            BoundRule::None => return None,
+            BoundRule::Pair(traffic) => among(traffic(parameters), ranks.min(2)),
+            BoundRule::AllRanks(traffic) => among(traffic(ranks.max(1) as u64), ranks),
+            BoundRule::Peak(precision) => Bound::Peak { precision },
+            BoundRule::Copy { bytes, counted } => {
+                Bound::Copy { bytes: bytes(parameters)?, counted }
+            }
+        })
+    }
+}
 
 impl Bound {
-    /// What bounds a benchmark with these `parameters` on so many `ranks` and `cores` (0: a core for each rank); none
-    /// for a benchmark that is not known here, and for programs whose steps are no floating-point operations.
-    pub fn of(
-        benchmark: &str,
-        ranks: usize,
-        parameters: &Parameters,
-        cores: usize,
-    ) -> Option<Bound> {
-        match benchmark {
-            "fft" | "foldfft" | "fft-corner-turn" => {
-                Some(Bound::Peak { precision: Precision::Single })
-            }
-            "linpack" | "whetstone" => Some(Bound::Peak { precision: Precision::Double }),
-            // STREAM counts what is read and what is written, `copy` what is copied.
-            "stream" => Some(Bound::Copy { bytes: STREAM_VECTOR_BYTES, counted: 2 }),
-            "corner-turn-memory" => {
-                let side = number(parameters, "side")?;
-                let bytes = side.checked_mul(side)?.checked_mul(CORNER_TURN_ELEMENT_BYTES)?;
-                Some(Bound::Copy { bytes, counted: 1 })
-            }
-            _ => critical_path(benchmark, ranks, parameters, cores).map(Bound::Path),
-        }
-    }
-
     /// The unit of the rates that it bounds.
     pub fn rate_unit(self) -> &'static str {
         match self {
@@ -83,22 +85,6 @@ impl Bound {
             Bound::Peak { .. } => "the peak",
             Bound::Copy { .. } => "a copy",
         }
-    }
-}
-
-impl Precision {
-    /// Its name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Precision::Single => "single",
-            Precision::Double => "double",
-        }
-    }
-
-    /// The precision that a peak was measured in.
-    pub(super) fn of(parameters: &Parameters) -> Option<Precision> {
-        let Some(ParameterValue::Text(name)) = parameters.get(PRECISION) else { return None };
-        [Precision::Single, Precision::Double].into_iter().find(|one| one.name() == name)
     }
 }
 

@@ -6,7 +6,9 @@ use std::fmt;
 use contract::record::{Key, Measurement, Run};
 use serde::Serialize;
 
-use super::{Bound, CriticalPath, GROUP, Limits};
+use super::bound::{Bound, BoundRules};
+use super::critical_path::CriticalPath;
+use super::machine::{GROUP, Limits};
 
 /// What travels with the line that is handed over.
 const LINE_BYTES: u64 = 64;
@@ -47,17 +49,22 @@ impl Limits {
         Some(hand_overs + switches + copies)
     }
 
-    /// A measurement against the limit that bounds it; `together` are all metrics of it, as they were made together.
-    /// None for the limits themselves, for benchmarks and metrics of which no bound is known, where the bound was not
+    /// A measurement against the limit that bounds it by the `rules`; `together` are all metrics of it, as they were made
+    /// together. None for the limits themselves, for benchmarks and metrics of which no bound is known, where the bound was not
     /// measured, and where it is 0.
     ///
     /// All metrics have one share: a time and the rate computed from it stand for the same bytes or operations.
-    pub fn share(&self, measurement: &Measurement, together: &[&Measurement]) -> Option<Share> {
+    pub fn share(
+        &self,
+        measurement: &Measurement,
+        together: &[&Measurement],
+        rules: BoundRules,
+    ) -> Option<Share> {
         if measurement.group == GROUP {
             return None;
         }
         let Measurement { benchmark, ranks, parameters, unit, .. } = measurement;
-        let bound = Bound::of(benchmark, *ranks, parameters, self.cores)?;
+        let bound = rules(benchmark).bound(*ranks, parameters, self.cores)?;
         let is_time = unit == TIME_UNIT;
         if !is_time && unit != bound.rate_unit() {
             return None;
@@ -88,13 +95,14 @@ const TIME_UNIT: &str = "us";
 /// The measurements of a run against its limits. Looking one up does not walk the run.
 pub struct Shares<'a> {
     limits: Limits,
+    rules: BoundRules,
     /// All metrics of each measurement, the latest where a run that was resumed holds one twice.
     together: HashMap<(&'a str, Key), Vec<&'a Measurement>>,
 }
 
 impl<'a> Shares<'a> {
-    /// Finds limits and measurements of a run.
-    pub fn of(run: &'a Run) -> Self {
+    /// Finds limits and measurements of a run; the `rules` say what bounds which benchmark.
+    pub fn of(run: &'a Run, rules: BoundRules) -> Self {
         let mut together: HashMap<_, Vec<&Measurement>> = HashMap::new();
         for measurement in &run.measurements {
             together
@@ -102,7 +110,7 @@ impl<'a> Shares<'a> {
                 .or_default()
                 .push(measurement);
         }
-        Shares { limits: Limits::of(run), together }
+        Shares { limits: Limits::of(run), rules, together }
     }
 
     /// The limits of the run's machine.
@@ -113,7 +121,7 @@ impl<'a> Shares<'a> {
     /// A measurement of the run against the limit that bounds it, as [`Limits::share`] has it.
     pub fn share(&self, measurement: &'a Measurement) -> Option<Share> {
         let together = self.together.get(&(measurement.fabric.as_str(), measurement.key()))?;
-        self.limits.share(measurement, together)
+        self.limits.share(measurement, together, self.rules)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The limits against a machine made up by hand.
 
+use contract::record::{Measurement, ParameterValue, Parameters, Run};
+
 use super::*;
 use crate::records::{measurement, run};
 
@@ -36,9 +38,27 @@ fn machine(others: Vec<Measurement>) -> Run {
     run
 }
 
+/// What the benchmarks of these tests declare.
+fn rules(benchmark: &str) -> BoundRule {
+    let side = |parameters: &Parameters| match parameters.get("side") {
+        Some(ParameterValue::Number(side)) => Some(side * side * 8),
+        _ => None,
+    };
+    match benchmark {
+        "ping-pong" => BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
+        "bandwidth" => BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1 }),
+        "barrier" => BoundRule::AllRanks(|_| Traffic { hand_overs: 1, blocks: 0 }),
+        "fft" => BoundRule::Peak(Precision::Single),
+        "linpack" => BoundRule::Peak(Precision::Double),
+        "corner-turn-memory" => BoundRule::Copy { bytes: side, counted: 1 },
+        "stream" => BoundRule::Copy { bytes: |_| Some(64 << 20), counted: 2 },
+        _ => BoundRule::None,
+    }
+}
+
 fn share(measured: Measurement) -> Option<Share> {
     let run = machine(vec![measured.clone()]);
-    Shares::of(&run).share(run.measurements.last().unwrap())
+    Shares::of(&run, rules).share(run.measurements.last().unwrap())
 }
 
 #[test]
@@ -117,7 +137,7 @@ fn a_rate_has_the_share_of_its_time() {
     let mut rate = measurement("bandwidth", 65536, &[25600.0]);
     (rate.metric, rate.unit) = ("rate".into(), "MB/s".into());
     let run = machine(vec![time, rate.clone()]);
-    let found = Shares::of(&run).share(run.measurements.last().unwrap()).unwrap();
+    let found = Shares::of(&run, rules).share(run.measurements.last().unwrap()).unwrap();
     // Two cores copy 32 KiB each at 25398.4 MB/s (see above), 50796.8 MB/s together, of which 25600 are a share of
     // 0.50397.
     assert!((found.share - 0.50397).abs() < 1e-5, "{}", found.share);
@@ -132,7 +152,7 @@ fn what_has_no_bound_has_no_share() {
     // An empty message in a stream costs nothing that is a limit.
     assert_eq!(share(measurement("bandwidth", 0, &[1.0])), None);
     let without = run(vec![measurement("ping-pong", 8, &[1.0])]);
-    assert_eq!(Shares::of(&without).share(&without.measurements[0]), None);
+    assert_eq!(Shares::of(&without, rules).share(&without.measurements[0]), None);
 }
 
 fn rate(benchmark: &str, unit: &str, value: f64) -> Measurement {
@@ -159,7 +179,7 @@ fn floating_point_rates_are_held_against_the_peak_of_their_precision() {
         rate("linpack", "MFLOP/s", 30_000.0),
         Measurement { unit: "roundings".into(), ..rate("linpack", "", 2.0) },
     ]);
-    let shares = Shares::of(&run);
+    let shares = Shares::of(&run, rules);
     let found: Vec<Option<Share>> = run.measurements[7..].iter().map(|m| shares.share(m)).collect();
     assert_eq!(&found[..2], [None, None], "the peak is no share of itself");
     // A quarter of the peak in single precision: four times the rate, or a quarter of the time.

@@ -3,14 +3,15 @@
 
 use serde::Serialize;
 
-use super::line::{Fit, Line, Point};
+pub use super::line::TOLERANCE;
+use super::line::{LineFit, Point, StraightLine};
 use super::segments::{Segment, segments};
 
 /// A fitted model, and where it fails.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hockney {
     /// One straight line through all sizes.
-    pub line: Line,
+    pub line: StraightLine,
     /// The confidence of every interval here.
     pub confidence: f64,
     /// The share of the weighted variance of the times that the line explains. It is flattered by a wide range of
@@ -37,9 +38,6 @@ pub struct Residual {
     /// than [`TOLERANCE`] from the median.
     pub fails: bool,
 }
-
-/// How far the line may lie from a median, as a share of it, before it is said to fail.
-pub const TOLERANCE: f64 = 0.1;
 
 /// Why there is no fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +70,7 @@ pub fn fit(points: &[Point], confidence: f64) -> Result<Hockney, FitError> {
         "a confidence lies between 0 and 1, not at {confidence}"
     );
     let points = checked(points)?;
-    let fit = Fit::new(&points);
+    let fit = LineFit::new(&points);
     Ok(Hockney {
         line: fit.line(&points, confidence),
         confidence,
@@ -104,7 +102,7 @@ fn checked(points: &[Point]) -> Result<Vec<Point>, FitError> {
     Ok(points)
 }
 
-fn residual(fit: &Fit, point: &Point) -> Residual {
+fn residual(fit: &LineFit, point: &Point) -> Residual {
     let fitted_us = fit.at(point.size_bytes);
     let relative = (point.median_us - fitted_us) / point.median_us;
     let within = (point.ci_low_us..=point.ci_high_us).contains(&fitted_us);
@@ -147,7 +145,7 @@ impl std::error::Error for FitError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
 
     /// A point whose interval is `share` of the median on both sides.
     fn point(size_bytes: u64, median_us: f64, share: f64) -> Point {
@@ -260,7 +258,7 @@ mod tests {
             1025..=65536 => 2.0 + size as f64 / 8000.0,
             _ => 30.0 + size as f64 / 16000.0,
         };
-        let mut random = Random::new(3);
+        let mut random = SplitMix64::new(3);
         let right = (0..200)
             .filter(|_| {
                 let points: Vec<Point> = sizes()
@@ -290,7 +288,7 @@ mod tests {
     #[test]
     fn intervals_cover_the_parameters_as_often_as_they_claim() {
         const TRIALS: usize = 4000;
-        let mut random = Random::new(1981);
+        let mut random = SplitMix64::new(1981);
         let [mut latency, mut rate, mut half, mut split] = [0; 4];
         let covers = |estimate: super::super::Estimate, truth: f64| {
             usize::from((estimate.low..=estimate.high).contains(&truth))
@@ -319,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_line_that_was_measured_badly_is_not_split() {
-        let mut random = Random::new(1982);
+        let mut random = SplitMix64::new(1982);
         let split = (0..1000)
             .filter(|_| {
                 let points: Vec<Point> = sizes()

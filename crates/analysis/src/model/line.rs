@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::hockney::TOLERANCE;
 use crate::student;
 
 /// A measured time at one message size.
@@ -31,7 +30,7 @@ pub struct Estimate {
 
 /// t = t_l + N t_c with what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Line {
+pub struct StraightLine {
     /// t_l, the time of an empty message in microseconds. Below 0 where a straight line does not suit the data.
     pub latency_us: Estimate,
     /// t_c, the time that each byte adds, in microseconds.
@@ -42,6 +41,9 @@ pub struct Line {
     /// not above 0.
     pub half_performance_bytes: Option<Estimate>,
 }
+
+/// How far the line may lie from a median, as a share of it, before it is said to fail.
+pub const TOLERANCE: f64 = 0.1;
 
 /// No machine keeps to a line exactly: what counts as its own deviation, as a share of the time. Half of what is called
 /// a failure, so that a failure is two standard errors.
@@ -60,7 +62,7 @@ impl Point {
 
 /// The sums of a weighted least-squares fit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fit {
+pub(super) struct LineFit {
     n: usize,
     weight: f64,
     mean_size: f64,
@@ -72,7 +74,7 @@ pub(super) struct Fit {
     slope: f64,
 }
 
-impl Fit {
+impl LineFit {
     /// `points` have two different sizes or more.
     pub(super) fn new(points: &[Point]) -> Self {
         let sum = |term: &dyn Fn(&Point) -> f64| {
@@ -87,7 +89,7 @@ impl Fit {
             sum(&|point| (point.size_bytes as f64 - mean_size) * (point.median_us - mean_time))
                 / size_spread;
         let intercept = mean_time - slope * mean_size;
-        Fit {
+        LineFit {
             n: points.len(),
             weight,
             mean_size,
@@ -123,7 +125,7 @@ impl Fit {
 
     /// The line with intervals at `confidence`, from three points or more. The weights count as known up to a common
     /// factor, which the residuals supply: a line that fits badly gets wide intervals, however precise its points.
-    pub(super) fn line(&self, points: &[Point], confidence: f64) -> Line {
+    pub(super) fn line(&self, points: &[Point], confidence: f64) -> StraightLine {
         let freedom = self.n - 2;
         let t = student::two_sided(confidence, freedom);
         let variance = self.residual_sum(points) / freedom as f64;
@@ -131,7 +133,7 @@ impl Fit {
         let intercept_variance = variance / self.weight + self.mean_size.powi(2) * slope_variance;
         let covariance = -self.mean_size * slope_variance;
         let us_per_byte = Estimate::around(self.slope, t * slope_variance.sqrt());
-        Line {
+        StraightLine {
             latency_us: Estimate::around(self.intercept, t * intercept_variance.sqrt()),
             us_per_byte,
             rate_mb_per_s: us_per_byte.reciprocal(),

@@ -7,5 +7,5 @@ mod line;
 mod segments;
 mod series;
 
-pub use line::{Estimate, Line, Point};
+pub use line::{Estimate, Point, StraightLine};
 pub use series::{Series, time_series};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::line::{Fit, Line, Point};
+use super::line::{LineFit, Point, StraightLine};
 
 /// A line and the sizes for which it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -12,7 +12,7 @@ pub struct Segment {
     /// The largest measured size on it.
     pub to_bytes: u64,
     /// The line.
-    pub line: Line,
+    pub line: StraightLine,
 }
 
 /// Fewer points do not show that they lie on a line.
@@ -48,7 +48,7 @@ pub(super) fn segments(points: &[Point], confidence: f64) -> Vec<Segment> {
         .map(|part| Segment {
             from_bytes: part[0].size_bytes,
             to_bytes: part[part.len() - 1].size_bytes,
-            line: Fit::new(part).line(part, confidence),
+            line: LineFit::new(part).line(part, confidence),
         })
         .collect()
 }
@@ -70,7 +70,8 @@ fn parts<'a>(points: &'a [Point], bounds: &'a [usize]) -> impl Iterator<Item = &
 }
 
 fn criterion(points: &[Point], bounds: &[usize]) -> f64 {
-    let residual: f64 = parts(points, bounds).map(|part| Fit::new(part).residual_sum(part)).sum();
+    let residual: f64 =
+        parts(points, bounds).map(|part| LineFit::new(part).residual_sum(part)).sum();
     let lines = bounds.len() - 1;
     let parameters = 2 * lines + 2 * (lines - 1);
     residual + parameters as f64 * (points.len() as f64).ln()

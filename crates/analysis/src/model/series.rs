@@ -2,7 +2,7 @@
 
 use contract::record::{Key, Measurement, Parameters, Run};
 
-use super::Point;
+use super::line::Point;
 
 /// The times of one benchmark over message size, all else being equal.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 use super::*;
-use crate::random::Random;
+use crate::random::SplitMix64;
 
 /// Pauses every `period_s` from `first_s` on, of a length between two, each up to `jitter_s` late.
 fn every(
-    random: &mut Random,
+    random: &mut SplitMix64,
     (first_s, period_s, jitter_s): (f64, f64, f64),
     (low_us, high_us): (f64, f64),
     until_s: f64,
@@ -32,7 +32,7 @@ fn near(found: f64, expected: f64, share: f64) -> bool {
 #[test]
 fn the_pauses_of_the_paragon_are_told_apart() {
     for seed in 0..20 {
-        let random = &mut Random::new(seed);
+        let random = &mut SplitMix64::new(seed);
         let pauses = together(&[
             every(random, (0.0031, 0.01, 2e-5), (105.0, 120.0), 20.0),
             every(random, (0.47, 1.0, 1e-3), (195.0, 205.0), 20.0),
@@ -56,7 +56,7 @@ fn the_pauses_of_the_paragon_are_told_apart() {
 
 #[test]
 fn a_tick_that_is_sometimes_too_short_to_see_is_still_a_tick() {
-    let random = &mut Random::new(3);
+    let random = &mut SplitMix64::new(3);
     let mut pauses = every(random, (0.001, 0.004, 1e-5), (3.0, 4.0), 4.0);
     pauses.retain(|_| random.uniform() < 0.8);
     let kinds = classify(&pauses, 4.0);
@@ -67,7 +67,7 @@ fn a_tick_that_is_sometimes_too_short_to_see_is_still_a_tick() {
 #[test]
 fn pauses_at_random_moments_have_no_period() {
     for seed in 0..20 {
-        let random = &mut Random::new(seed);
+        let random = &mut SplitMix64::new(seed);
         let mut pauses: Vec<Pause> = (0..60)
             .map(|_| Pause {
                 at_s: 10.0 * random.uniform(),
@@ -94,7 +94,7 @@ fn few_pauses_are_rare_and_none_are_nothing() {
 #[test]
 fn a_rare_kind_is_found_among_thousands_of_short_pauses() {
     for seed in 0..5 {
-        let random = &mut Random::new(seed);
+        let random = &mut SplitMix64::new(seed);
         let crowd = (0..4000).map(|_| Pause {
             at_s: 20.0 * random.uniform(),
             length_us: 2.0 + 60.0 * random.uniform(),

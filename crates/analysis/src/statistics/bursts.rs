@@ -68,7 +68,7 @@ fn probability_min(count: u64, n: u64, confidence: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
 
     fn at(instances: usize, missed: impl IntoIterator<Item = usize>) -> Vec<bool> {
         let mut all = vec![false; instances];
@@ -103,7 +103,7 @@ mod tests {
     /// The bounds hold the true rate as often as they say, for bursts of any length.
     #[test]
     fn bounds_hold_for_bursts() {
-        let random = &mut Random::new(7);
+        let random = &mut SplitMix64::new(7);
         for burst in [1, 5, 20] {
             let (mut above, mut below) = (0, 0);
             let (instances, searches) = (20_000, 400);

@@ -1,6 +1,6 @@
 //! The nonparametric confidence interval of the median.
 
-use super::Sample;
+use super::sample::Sample;
 
 /// An interval that covers the median of the distribution that a sample was drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,7 +104,7 @@ fn probability_of_half(m: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
     use crate::random::distributions::DISTRIBUTIONS;
 
     fn ranks(n: usize) -> Sample {
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn intervals_cover_the_median_as_often_as_they_claim() {
         const TRIALS: usize = 4000;
-        let mut random = Random::new(2002);
+        let mut random = SplitMix64::new(2002);
         for distribution in DISTRIBUTIONS {
             for n in [6, 11, 50, 300] {
                 let mut covered = 0;

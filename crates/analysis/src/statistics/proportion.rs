@@ -84,7 +84,7 @@ fn ln_factorial(n: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
 
     fn close(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} where {expected} is expected");
@@ -119,7 +119,7 @@ mod tests {
                 })
                 .sum()
         };
-        let mut random = Random::new(11);
+        let mut random = SplitMix64::new(11);
         for _ in 0..200 {
             let n = 1 + random.next() % 300;
             let count = random.next() % n;
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn allowed_misses_are_the_most_that_still_show_the_rate() {
-        let mut random = Random::new(5);
+        let mut random = SplitMix64::new(5);
         for _ in 0..100 {
             let n = 1 + random.next() % 20_000;
             let rate = 0.0005 + 0.05 * random.uniform();

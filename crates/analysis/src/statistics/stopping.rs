@@ -1,6 +1,7 @@
 //! When to stop sampling.
 
-use super::{Sample, median_interval};
+use super::median_interval::median_interval;
+use super::sample::Sample;
 
 /// The fewest samples at which precision may stop a measurement.
 pub const SAMPLES_MIN: usize = 30;
@@ -35,7 +36,7 @@ pub fn next_check(n: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
     use crate::random::distributions::{DISTRIBUTIONS, Distribution};
 
     #[test]
@@ -71,7 +72,7 @@ mod tests {
         distribution: Distribution,
         precision: f64,
         limit: usize,
-        random: &mut Random,
+        random: &mut SplitMix64,
     ) -> (bool, usize) {
         let mut values = Vec::new();
         loop {
@@ -88,7 +89,7 @@ mod tests {
     #[test]
     fn stopping_at_a_narrow_interval_costs_little_coverage() {
         const TRIALS: usize = 2000;
-        let mut random = Random::new(1986);
+        let mut random = SplitMix64::new(1986);
         for distribution in DISTRIBUTIONS {
             for precision in [0.03, 0.05, 0.1] {
                 let trials: Vec<_> = (0..TRIALS)

@@ -2,7 +2,8 @@
 
 use contract::record::{Outliers, Summary};
 
-use super::{Sample, median_interval};
+use super::median_interval::median_interval;
+use super::sample::Sample;
 
 /// What a sample says, with an interval of the median at the wanted `confidence` (between 0 and 1), in the sample's own
 /// unit. Quantiles are those of [`Sample::quantile`]; nothing is dropped.

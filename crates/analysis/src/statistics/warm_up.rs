@@ -79,7 +79,7 @@ fn ranks(samples: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
     use crate::random::distributions::{DISTRIBUTIONS, Distribution};
 
     const TRIALS: usize = 1000;
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn steady_noise_is_not_cut() {
-        let mut random = Random::new(1979);
+        let mut random = SplitMix64::new(1979);
         for distribution in DISTRIBUTIONS {
             for n in [20, 100, 1000] {
                 let cut = (0..TRIALS)
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_step_is_cut_where_it_is() {
-        let mut random = Random::new(7);
+        let mut random = SplitMix64::new(7);
         for factor in [0.5, 3.0] {
             let ends = ends(|| {
                 let mut samples = Distribution::Normal.draws(200, &mut random);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_decay_is_cut_down_to_the_noise() {
-        let mut random = Random::new(8);
+        let mut random = SplitMix64::new(8);
         let decay = |i: usize| 200.0 * (-(i as f64) / 20.0).exp();
         let ends =
             ends(|| (0..400).map(|i| Distribution::Normal.draw(&mut random) + decay(i)).collect());
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_level_that_still_changes_at_the_end_has_not_ended() {
-        let mut random = Random::new(9);
+        let mut random = SplitMix64::new(9);
         let mut samples = Distribution::Normal.draws(200, &mut random);
         samples[..150].iter_mut().for_each(|sample| *sample *= 3.0);
         assert_eq!(warm_up(&samples), WarmUp::NotEnded);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn spikes_are_no_warm_up() {
-        let mut random = Random::new(10);
+        let mut random = SplitMix64::new(10);
         let mut samples = Distribution::Normal.draws(200, &mut random);
         for spike in [0, 1, 50, 51, 52] {
             samples[spike] = 1e9;

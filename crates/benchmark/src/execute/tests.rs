@@ -1,12 +1,16 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use contract::record::StopReason;
+use contract::record::{Measurement, StopReason};
 use contract::reference;
 
 use super::*;
+use crate::catalogue::{catalogue, select};
+use crate::job::Launch;
+use crate::plan::plan;
+use crate::settings::{RealTime, Settings};
+use crate::sizes::Sizes;
 use crate::testing::Altered;
-use crate::{Launch, RealTime, Sizes, catalogue, plan, select};
 
 fn launches(names: &[&str], ranks: usize, settings: &Settings) -> Vec<Launch> {
     let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
@@ -264,9 +268,9 @@ fn jobs_and_events_survive_the_way_between_processes() {
 }
 
 #[test]
-fn a_measurement_in_turns_is_told_once_and_knows_its_turns() {
-    let turns = 3;
-    let settings = Settings { turns, samples_max: 9, ..brief("8,64") };
+fn a_repeated_measurement_is_told_once_and_knows_its_repetitions() {
+    let repetitions = 3;
+    let settings = Settings { repetitions, samples_max: 9, ..brief("8,64") };
     let events = events(&["ping-pong", "barrier"], 2, &settings);
     let begun: Vec<&str> = events
         .iter()
@@ -275,12 +279,12 @@ fn a_measurement_in_turns_is_told_once_and_knows_its_turns() {
             _ => None,
         })
         .collect();
-    // All take their first turn before any takes its second.
+    // All are made once before any is made again.
     let round = |turn: u32| {
         ["ping-pong 8 B", "ping-pong 64 B", "barrier"]
             .map(|label| format!("{label}, turn {turn} of 3"))
     };
-    assert_eq!(begun, (1..=turns).flat_map(round).collect::<Vec<_>>());
+    assert_eq!(begun, (1..=repetitions).flat_map(round).collect::<Vec<_>>());
     let measured = measured(&events);
     assert_eq!(measured.len(), 3);
     for metrics in measured {
@@ -293,7 +297,7 @@ fn a_measurement_in_turns_is_told_once_and_knows_its_turns() {
 
 #[test]
 fn what_cannot_be_put_together_is_measured_once() {
-    let settings = Settings { turns: 2, time_min_s: 0.0, ..Settings::default() };
+    let settings = Settings { repetitions: 2, time_min_s: 0.0, ..Settings::default() };
     let found = events(&["clock-cost"], 1, &settings);
     let begun = found.iter().filter(|event| matches!(event, Event::Started { .. })).count();
     assert_eq!((begun, measured(&found).len()), (1, 1));

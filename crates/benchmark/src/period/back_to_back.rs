@@ -1,93 +1,96 @@
-//! How long an instance takes where nothing waits for a period: several ways of a job, back to back and in turns.
+//! The time of an instance without a period: variants of a job run back to back, in rounds.
 //!
-//! A machine keeps one mood for a while and then another, so two ways that are timed one after the other differ by its moods. In
-//! turns each way meets all of them, and what a turn says of one way beside another is said of one mood.
+//! A machine keeps one performance state for a while and then another, so two variants that are timed one after the
+//! other differ by its states. In rounds each variant meets all of them, and a round compares the variants in one
+//! state.
 
 use std::cell::Cell;
 
 use contract::{Rank, Result, TimeSpan};
 
-use super::leg::{Leg, Legs};
-use super::trial::{Deadlines, Trial};
-use super::{first_guess, hygiene};
-use crate::execute::Bench;
-use crate::{RealTime, Settings};
+use super::deadlines::Deadlines;
+use super::segment::{TrialSegment, TrialSegments};
+use super::trial::Trial;
+use super::{first_guess, os_isolation};
+use crate::bench::Bench;
+use crate::settings::{RealTime, Settings};
 
-/// The middle one of nine has an interval of 96 % confidence that leaves out the least and the most.
-const TURNS: usize = 9;
-/// A way's part of a turn, as a share of a trial.
+/// The median of nine has an interval of 96 % confidence that leaves out the smallest and the largest.
+const ROUNDS: usize = 9;
+/// The time of one variant in a round, as a share of a trial.
 const SHARE_OF_TRIAL: f64 = 0.1;
-/// What all turns take at most, as a share of a search.
+/// The longest time of all rounds, as a share of a search.
 const SHARE_OF_SEARCH: f64 = 0.1;
 /// The first instances of a part are not timed: the job fills its buffers.
 const FILLING: u64 = 8;
 const INSTANCES_MIN: u64 = 2 * FILLING;
 const INSTANCES_MAX: u64 = 4096;
 
-/// One rank's part of some instances, done in the way with this number.
+/// One rank's part of some instances, in the variant with this number.
 pub(crate) type Ways<'a> =
     &'a mut dyn FnMut(usize, &mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
 
-/// For each turn what an instance took in each of `ways` ways, in microseconds, at rank 0; nothing at the other ranks. All
-/// ranks call it alike. It is the warm-up of the first way, too. One turn is told where another says the very same.
+/// Returns for each round the time of an instance in each of `ways` variants, in microseconds, at rank 0; nothing at
+/// the other ranks. Collective. It also serves as the warm-up of the first variant. If a second round equals the
+/// first, one round is returned.
 pub(crate) fn back_to_back(
     bench: &mut Bench<'_>,
     ways: usize,
     body: Ways<'_>,
 ) -> Result<Vec<Vec<f64>>> {
     let settings = &bench.settings.real_time;
-    hygiene::apply(bench.rank, settings.hygiene, &bench.step.parameters)?;
+    os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
     let way = Cell::new(0);
     let mut in_this_way = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
         body(way.get(), rank, trial, deadlines)
     };
-    let mut legs = Legs::new(&mut in_this_way, bench.overheads.agreement);
-    let guess = first_guess::measure(bench.rank, &mut legs, settings.trial_s())?;
+    let mut segments = TrialSegments::new(&mut in_this_way, bench.overheads.agreement);
+    let guess = first_guess::measure(bench.rank, &mut segments, settings.trial_s())?;
     let (instances, all_s) = (instances(settings, guess, ways), all_s(settings, ways));
     let begin = bench.rank.now();
-    let mut turns = Vec::new();
+    let mut rounds = Vec::new();
     loop {
-        let mut turn = Vec::with_capacity(ways);
+        let mut round = Vec::with_capacity(ways);
         for number in 0..ways {
             way.set(number);
-            let leg = legs.run(bench.rank, TimeSpan::ZERO, instances)?;
-            turn.extend(each_us(&leg));
+            let segment = segments.run(bench.rank, TimeSpan::ZERO, instances)?;
+            round.extend(each_us(&segment));
         }
-        turns.push(turn);
+        rounds.push(round);
         let is_over = bench.rank.now().since(begin).as_s() >= 2.0 * all_s;
-        let mut over = [u8::from(is_over || turns.len() == TURNS || all_alike(&turns))];
+        let mut over = [u8::from(is_over || rounds.len() == ROUNDS || all_alike(&rounds))];
         bench.rank.broadcast(0, &mut over)?;
         if over != [0] {
             break;
         }
     }
-    hygiene::restore(bench.rank);
-    if all_alike(&turns) {
-        turns.truncate(1);
+    os_isolation::restore(bench.rank);
+    if all_alike(&rounds) {
+        rounds.truncate(1);
     }
-    turns.retain(|turn| !turn.is_empty());
-    Ok(turns)
+    rounds.retain(|round| !round.is_empty());
+    Ok(rounds)
 }
 
-/// Whether there are two turns that do not differ at all, as in virtual time: others would say the same.
-fn all_alike(turns: &[Vec<f64>]) -> bool {
-    matches!(turns, [first, second] if first == second && !first.is_empty())
+/// Whether there are two rounds and they are equal, as in virtual time. More rounds would be equal, too.
+fn all_alike(rounds: &[Vec<f64>]) -> bool {
+    matches!(rounds, [first, second] if first == second && !first.is_empty())
 }
 
-/// How long [`back_to_back`] takes, in seconds, as far as one can tell before.
-pub(crate) fn turns_last_s(settings: &Settings, ways: usize) -> f64 {
+/// Estimates the time of [`back_to_back`] in seconds.
+pub(crate) fn rounds_last_s(settings: &Settings, ways: usize) -> f64 {
     all_s(&settings.real_time, ways)
 }
 
 fn all_s(settings: &RealTime, ways: usize) -> f64 {
-    let wanted_s = SHARE_OF_TRIAL * settings.trial_s() * (TURNS * ways) as f64;
+    let wanted_s = SHARE_OF_TRIAL * settings.trial_s() * (ROUNDS * ways) as f64;
     let limit_s = settings.search_limit_s.map_or(f64::INFINITY, |all_s| SHARE_OF_SEARCH * all_s);
     wanted_s.min(limit_s)
 }
 
-/// How many instances of about `each` a part has.
+/// The number of instances of one variant in a round, if an instance takes about `each`.
 fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
-    let part_s = all_s(settings, ways) / (TURNS * ways) as f64;
+    let part_s = all_s(settings, ways) / (ROUNDS * ways) as f64;
     let instances = match settings.instances {
         Some(of_a_trial) => SHARE_OF_TRIAL * of_a_trial as f64,
         None => part_s / each.as_s(),
@@ -95,9 +98,9 @@ fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
     (instances as u64).clamp(INSTANCES_MIN, INSTANCES_MAX)
 }
 
-/// What an instance took once the job was under way; nothing at a rank that is not told.
-fn each_us(leg: &Leg) -> Option<f64> {
-    let (filling, timed) = leg.responses_ps.split_at_checked(FILLING as usize)?;
+/// The time of an instance after the buffers have filled; none at ranks other than 0.
+fn each_us(segment: &TrialSegment) -> Option<f64> {
+    let (filling, timed) = segment.responses_ps.split_at_checked(FILLING as usize)?;
     let end = |responses: &[u64]| responses.iter().copied().max();
     let span = end(timed)?.saturating_sub(end(filling)?);
     Some(span as f64 / 1e6 / timed.len() as f64)
@@ -107,16 +110,16 @@ fn each_us(leg: &Leg) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn leg(responses_ps: Vec<u64>) -> Leg {
-        Leg { responses_ps, worst: Vec::new(), pauses: Vec::new() }
+    fn segment(responses_ps: Vec<u64>) -> TrialSegment {
+        TrialSegment { responses_ps, worst: Vec::new(), pauses: Vec::new() }
     }
 
     #[test]
     fn what_fills_the_buffers_is_not_timed() {
         // Eight results within 100 us, then one every 20 us: 3 x 20 us in 3 instances.
         let us = [90, 91, 92, 93, 94, 95, 96, 100, 120, 140, 160];
-        assert_eq!(each_us(&leg(us.map(|us| us * 1_000_000).to_vec())), Some(20.0));
-        assert_eq!(each_us(&leg(Vec::new())), None);
+        assert_eq!(each_us(&segment(us.map(|us| us * 1_000_000).to_vec())), Some(20.0));
+        assert_eq!(each_us(&segment(Vec::new())), None);
     }
 
     #[test]
@@ -130,45 +133,47 @@ mod tests {
         assert_eq!(instances(&short, us(200), 3), 250);
         let counted = RealTime { instances: Some(400), ..plain.clone() };
         assert_eq!(instances(&counted, us(200), 3), 40);
-        // Never so few that the job does not flow.
+        // There are enough instances for the buffers to fill.
         assert_eq!(instances(&plain, us(1_000_000), 3), INSTANCES_MIN);
         assert_eq!(instances(&plain, us(1), 3), INSTANCES_MAX);
     }
 
     #[test]
     fn each_turn_tells_every_way_and_one_that_says_the_same_again_is_the_last() {
-        use crate::testing::Altered;
+        use crate::settings::Settings;
+        use crate::testing::{Altered, definition, step};
         use crate::timed_loop::Overheads;
-        use crate::{Settings, Step};
         contract::reference::run(1, |rank| {
             for slower_ps in [0, 1_000_000] {
                 let time = Cell::new(0);
                 let mut rank = Altered { time_ps: Some(&time), ..Altered::new(&mut *rank) };
-                let step = Step {
-                    benchmark: "ping-pong".into(),
-                    parameters: Default::default(),
-                    size_bytes: 0,
-                    estimate_s: 0.0,
-                    turn: 1,
-                };
+                let step = step("ping-pong");
                 let (settings, mut sink) = (Settings::default(), |_| Ok(()));
                 let overheads = Overheads::default();
-                let mut bench = Bench::new(&mut rank, &step, &settings, overheads, &mut sink)?;
-                // An instance takes 30 us in one way and 20 in the other, and on a machine that gets slower a microsecond more
-                // in each leg; the first guess takes five legs of 1, 4, 16, 64 and 256.
-                let mut legs = 0;
+                let mut bench = Bench::new(
+                    &mut rank,
+                    definition("ping-pong"),
+                    &step,
+                    &settings,
+                    overheads,
+                    &mut sink,
+                );
+                // An instance takes 30 us in one variant and 20 in the other, and on a machine that gets slower a
+                // microsecond more
+                // in each segment; the first guess takes five segments of 1, 4, 16, 64 and 256.
+                let mut segments = 0;
                 let found = back_to_back(&mut bench, 2, &mut |way, rank, trial, deadlines| {
                     for instance in 0..trial.instances {
-                        time.set(time.get() + [30, 20][way] * 1_000_000 + legs * slower_ps);
+                        time.set(time.get() + [30, 20][way] * 1_000_000 + segments * slower_ps);
                         deadlines.ended(instance, 0, rank.now());
                     }
-                    legs += 1;
+                    segments += 1;
                     Ok(())
                 })?;
-                let slower = |turn: usize| vec![(35 + 2 * turn) as f64, (26 + 2 * turn) as f64];
+                let slower = |round: usize| vec![(35 + 2 * round) as f64, (26 + 2 * round) as f64];
                 let expected = match slower_ps {
                     0 => vec![vec![30.0, 20.0]],
-                    _ => (0..TURNS).map(slower).collect(),
+                    _ => (0..ROUNDS).map(slower).collect(),
                 };
                 assert_eq!(found, expected);
             }

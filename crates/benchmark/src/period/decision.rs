@@ -1,41 +1,47 @@
-//! Which period to try next, and when to settle: the search without a machine.
+//! Decides which period to try next, and when the search is settled. It knows no machine.
 //!
-//! All that is known is the evidence: for each period that was tried what all its trials together show: that it is
-//! sustained, that it is not, or neither. First both outcomes are found, from a first guess in growing steps; then the gap
-//! above the longest refused period and the gap below the shortest sustained one are halved until they are narrow, the wider
-//! one first; then both ends, and what lies unclear between them, are tried again. The interval goes from the longest
-//! refused period below all others to the shortest sustained one above all others, so it holds whatever the noise left
-//! unclear. An end that changes its mind when it is tried again moves outwards. When the search is over its upper end is
-//! confirmed; one that fails is never called sustained again, and the next longer one takes its place.
+//! The state of a search is its evidence: what all trials of each period together show, which is sustained, refused or
+//! unclear. The search has four steps:
+//!
+//! 1. From a first guess, in growing steps, it finds one refused and one sustained period.
+//! 2. It halves the gap above the longest refused period and the gap below the shortest sustained one, the wider gap
+//!    first, until both are narrow.
+//! 3. It repeats the trials of both ends, and of unclear periods next to them. An end whose verdict changes moves
+//!    outwards.
+//! 4. It confirms the upper end. A period that fails is never called sustained again, and the next longer one takes its
+//!    place.
+//!
+//! The interval goes from the longest period below which all are refused to the shortest period above which all are
+//! sustained. It contains whatever noise left unclear.
 
 use std::collections::BTreeMap;
 
 use contract::TimeSpan;
 use contract::record::SearchEnd;
 
-/// Where a search stays, and when it is content.
+/// The range of a search, and when it is settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Limits {
+pub(super) struct SearchRange {
     /// No period below this one is tried.
     pub(super) shortest: TimeSpan,
     /// No period above this one is tried.
     pub(super) longest: TimeSpan,
     /// The wanted width of the interval, as a share of its lower end.
     pub(super) width: f64,
-    /// How often each end must have been tried, and what lies unclear next to it.
+    /// The number of trials that each end must have had, and each unclear period next to it.
     pub(super) repeats: u32,
 }
 
-/// The most trials of a search; one that needs more is told as unsettled.
+/// The most trials of a search. A search that needs more ends unsettled.
 const TRIALS_MAX: u32 = 80;
-/// The first step away from a guess, as a factor, and the least; each further one is the square of the one before.
+/// The first and smallest step away from a guess, as a factor. Each further step is the square of the one before.
 const FIRST_STEP: f64 = 1.3;
 /// The largest step.
 const STEP_MAX: f64 = 4.0;
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum NextStep {
     Try(TimeSpan),
     Done(Answer),
 }
@@ -48,14 +54,14 @@ pub(super) struct Answer {
     pub(super) shortest_sustained: Option<TimeSpan>,
 }
 
-/// What may come of a search whose answer is to be confirmed.
+/// The next step of a search whose answer is to be confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Upwards {
+pub(super) enum NextToConfirm {
     /// The shortest period that is still called sustained.
     Confirm(TimeSpan),
-    /// None is; a longer one may be.
+    /// No period is sustained any more; this longer one may be.
     Try(TimeSpan),
-    /// There is none left to try.
+    /// No period is left to try.
     Nothing,
 }
 
@@ -71,12 +77,12 @@ pub(super) enum Verdict {
 struct Evidence {
     verdict: Verdict,
     trials: u32,
-    /// It was called sustained, and did not hold when it was kept up for longer.
+    /// The period was called sustained, and its confirmation failed.
     disproved: bool,
 }
 
 impl Evidence {
-    /// With one more trial, after which all of them show this.
+    /// The evidence after one more trial, if all trials together then show `verdict`.
     fn and(self, verdict: Verdict) -> Evidence {
         let verdict = match verdict {
             Verdict::Sustained if self.disproved => Verdict::Unclear,
@@ -86,10 +92,10 @@ impl Evidence {
     }
 }
 
-/// A search: its limits, and the evidence so far.
+/// A search: its range, and the evidence so far.
 #[derive(Clone, Debug)]
 pub(super) struct Decision {
-    limits: Limits,
+    range: SearchRange,
     guess: u64,
     evidence: BTreeMap<u64, Evidence>,
     trials: u32,
@@ -97,12 +103,12 @@ pub(super) struct Decision {
 }
 
 impl Decision {
-    pub(super) fn new(limits: Limits, guess: TimeSpan) -> Self {
-        let guess = guess.max(limits.shortest).min(limits.longest).as_ps();
-        Decision { limits, guess, evidence: BTreeMap::new(), trials: 0, hurried: false }
+    pub(super) fn new(range: SearchRange, guess: TimeSpan) -> Self {
+        let guess = guess.max(range.shortest).min(range.longest).as_ps();
+        Decision { range, guess, evidence: BTreeMap::new(), trials: 0, hurried: false }
     }
 
-    /// Takes what all trials of `period` show, with one more of them.
+    /// Records one more trial of `period`, after which all of them show `verdict`.
     pub(super) fn record(&mut self, period: TimeSpan, verdict: Verdict) {
         let new = Evidence { verdict, trials: 0, disproved: false };
         let evidence = self.evidence.entry(period.as_ps()).or_insert(new);
@@ -110,7 +116,7 @@ impl Decision {
         self.trials += 1;
     }
 
-    /// `period` did not hold when it was kept up for longer; takes what its trials and that together show.
+    /// Records that the confirmation of `period` failed. `verdict` is what it and the trials together show.
     pub(super) fn disprove(&mut self, period: TimeSpan, verdict: Verdict) {
         let new = Evidence { verdict, trials: 0, disproved: false };
         let evidence = self.evidence.entry(period.as_ps()).or_insert(new);
@@ -118,14 +124,14 @@ impl Decision {
         self.trials += 1;
     }
 
-    /// From now on gaps are left as wide as they are: the time that is left goes into trying the ends again, for an end that
-    /// was tried once only is a promise that a machine with moods does not keep.
+    /// From now on gaps are not narrowed further. The time left goes into repeating the trials of the ends: a verdict
+    /// from a single trial often does not hold on a machine with several performance states.
     pub(super) fn hurry(&mut self) {
         self.hurried = true;
     }
 
-    /// What follows from the evidence.
-    pub(super) fn next(&self) -> Step {
+    /// The next step that follows from the evidence.
+    pub(super) fn next(&self) -> NextStep {
         if self.trials >= TRIALS_MAX {
             return self.done(SearchEnd::Unsettled);
         }
@@ -137,35 +143,35 @@ impl Decision {
         }
     }
 
-    /// What to confirm, or to try for something to confirm, when the search itself is over.
-    pub(super) fn upwards(&self) -> Upwards {
+    /// The period to confirm when the search itself is over, or the period to try in order to find one.
+    pub(super) fn next_to_confirm(&self) -> NextToConfirm {
         match (self.upper(), self.longer()) {
-            _ if self.trials >= TRIALS_MAX => Upwards::Nothing,
-            (Some(period), _) => Upwards::Confirm(TimeSpan::from_ps(period)),
-            (None, Step::Try(period)) => Upwards::Try(period),
-            (None, Step::Done(_)) => Upwards::Nothing,
+            _ if self.trials >= TRIALS_MAX => NextToConfirm::Nothing,
+            (Some(period), _) => NextToConfirm::Confirm(TimeSpan::from_ps(period)),
+            (None, NextStep::Try(period)) => NextToConfirm::Try(period),
+            (None, NextStep::Done(_)) => NextToConfirm::Nothing,
         }
     }
 
     /// The interval that the evidence so far leaves, for a search that ends here.
-    pub(super) fn done(&self, end: SearchEnd) -> Step {
-        Step::Done(self.answer(end))
+    pub(super) fn done(&self, end: SearchEnd) -> NextStep {
+        NextStep::Done(self.answer(end))
     }
 
-    /// The same, as the answer that it is.
+    /// The answer that the evidence so far gives.
     pub(super) fn answer(&self, end: SearchEnd) -> Answer {
         let span = |ps: Option<u64>| ps.map(TimeSpan::from_ps);
         let (longest_refused, shortest_sustained) = (span(self.lower()), span(self.upper()));
         Answer { end, longest_refused, shortest_sustained }
     }
 
-    /// The shortest period that is sustained as all longer ones are.
+    /// The shortest sustained period above which all periods that were tried are sustained.
     fn upper(&self) -> Option<u64> {
         let above = self.longest_not(Verdict::Sustained).map_or(0, |period| period + 1);
         self.evidence.range(above..).next().map(|(&period, _)| period)
     }
 
-    /// The longest period that is refused as all shorter ones are.
+    /// The longest refused period below which all periods that were tried are refused.
     fn lower(&self) -> Option<u64> {
         let below = self.shortest_not(Verdict::Refused).unwrap_or(u64::MAX);
         self.evidence.range(..below).next_back().map(|(&period, _)| period)
@@ -179,29 +185,29 @@ impl Decision {
         self.evidence.iter().find(|(_, e)| e.verdict != verdict).map(|(&period, _)| period)
     }
 
-    /// The longest period that was tried is not sustained: on to longer ones.
-    fn longer(&self) -> Step {
+    /// The next step if the longest period that was tried is not sustained: a longer one.
+    fn longer(&self) -> NextStep {
         let longest = self.evidence.keys().next_back().copied().unwrap_or(self.guess);
-        if longest >= self.limits.longest.as_ps() {
+        if longest >= self.range.longest.as_ps() {
             return self.done(SearchEnd::NeverSustained);
         }
         let longer = longest as f64 * stride(self.evidence.keys().rev());
         self.attempt((longer.ceil() as u64).max(longest + 1))
     }
 
-    /// The shortest period that was tried is not refused: on to shorter ones.
-    fn shorter(&self) -> Step {
+    /// The next step if the shortest period that was tried is not refused: a shorter one.
+    fn shorter(&self) -> NextStep {
         let shortest = self.evidence.keys().next().copied().unwrap_or(self.guess);
-        if shortest <= self.limits.shortest.as_ps() {
+        if shortest <= self.range.shortest.as_ps() {
             return self.repeat().unwrap_or_else(|| self.done(SearchEnd::AlwaysSustained));
         }
         let shorter = shortest as f64 / stride(self.evidence.keys());
         self.attempt((shorter.floor() as u64).min(shortest - 1))
     }
 
-    /// Both ends are known: halves the wider gap next to them that is too wide, then repeats.
-    fn narrow(&self, lower: u64, upper: u64) -> Step {
-        // Where nothing lies between the ends these are the ends themselves.
+    /// The next step if both ends are known: halves the wider gap that is too wide, or repeats a trial.
+    fn narrow(&self, lower: u64, upper: u64) -> NextStep {
+        // If no period between the ends was tried, these are the ends themselves.
         let (last, first) =
             (self.longest_not(Verdict::Sustained), self.shortest_not(Verdict::Refused));
         let above = self.middle(last.unwrap_or(lower), upper);
@@ -209,41 +215,40 @@ impl Decision {
         let widest = above.into_iter().chain(below).max_by(|a, b| a.0.total_cmp(&b.0));
         let end = match widest {
             Some(_) if self.hurried => SearchEnd::TimeLimit,
-            Some((_, middle)) => return Step::Try(TimeSpan::from_ps(middle)),
+            Some((_, middle)) => return NextStep::Try(TimeSpan::from_ps(middle)),
             None => SearchEnd::Settled,
         };
         self.repeat().unwrap_or_else(|| self.done(end))
     }
 
-    /// How wide a gap is, as the ratio of its ends, and its geometric middle; none where it is as narrow as wanted.
+    /// The width of a gap as the ratio of its ends, and its geometric mean; none if the gap is narrow enough.
     fn middle(&self, low: u64, high: u64) -> Option<(f64, u64)> {
         let ratio = high as f64 / low as f64;
         let middle = (low as f64 * high as f64).sqrt().round() as u64;
-        (ratio > 1.0 + self.limits.width && low < middle && middle < high)
-            .then_some((ratio, middle))
+        (ratio > 1.0 + self.range.width && low < middle && middle < high).then_some((ratio, middle))
     }
 
-    /// The end, or the unclear period next to one, that was tried less often, and not often enough. Taking turns spreads
-    /// the trials of each over time, for a machine keeps one mood for a while.
-    fn repeat(&self) -> Option<Step> {
+    /// The end, or the unclear period next to one, that has had the fewest trials, if it has had too few. Alternating
+    /// between them spreads the trials of each over time, because a machine keeps one performance state for a while.
+    fn repeat(&self) -> Option<NextStep> {
         let unclear = |period: &u64| self.evidence[period].verdict == Verdict::Unclear;
         let ends = [self.upper(), self.lower()].into_iter().flatten();
         let inside = [self.longest_not(Verdict::Sustained), self.shortest_not(Verdict::Refused)];
         let candidates = ends.chain(inside.into_iter().flatten().filter(unclear));
         let (trials, period) =
             candidates.map(|period| (self.evidence[&period].trials, period)).min_by_key(|c| c.0)?;
-        (trials < self.limits.repeats).then(|| Step::Try(TimeSpan::from_ps(period)))
+        (trials < self.range.repeats).then(|| NextStep::Try(TimeSpan::from_ps(period)))
     }
 
-    fn attempt(&self, period: u64) -> Step {
-        let Limits { shortest, longest, .. } = self.limits;
-        Step::Try(TimeSpan::from_ps(period.clamp(shortest.as_ps(), longest.as_ps())))
+    fn attempt(&self, period: u64) -> NextStep {
+        let SearchRange { shortest, longest, .. } = self.range;
+        NextStep::Try(TimeSpan::from_ps(period.clamp(shortest.as_ps(), longest.as_ps())))
     }
 }
 
-/// The factor of the next step beyond the first of `tried`, which leads away from the second: the square of the step between
-/// those two. Where the gap was already narrow, and the end of it that held then does not any more, the way begins anew
-/// with a small step: the machine became a little slower, not four times as slow.
+/// The factor of the next step beyond the first of `tried`, away from the second: the square of the step between those
+/// two. If the gap was narrow already and its end no longer holds, the steps begin small again: the machine has become
+/// a little slower, not four times as slow.
 fn stride<'a>(mut tried: impl Iterator<Item = &'a u64>) -> f64 {
     let (Some(&last), Some(&before)) = (tried.next(), tried.next()) else { return FIRST_STEP };
     let step = last.max(before) as f64 / last.min(before) as f64;

@@ -1,33 +1,38 @@
-//! How fast instances can follow each other, as a first guess at their period.
+//! A first guess at the period: how fast instances can follow each other.
 
 use contract::{Rank, Result, TimeSpan};
 
-use super::leg::Legs;
-use super::orders::Order;
+use super::command::Command;
+use super::segment::TrialSegments;
 
-/// Instances back to back; a guess from fewer is a guess at their first, which is slow.
+/// The most instances of a guess. With few instances the first one, which is slow, would decide.
 const INSTANCES_MAX: u64 = 256;
-/// Enough time to guess from, as a share of a trial.
+/// The time of a guess, as a share of a trial.
 const SHARE: f64 = 1.0 / 8.0;
 
-/// Runs ever more instances back to back until they take a while; the mean time of one. All ranks call it alike, and
-/// get the same. It is the warm-up, too.
-pub(super) fn measure(rank: &mut dyn Rank, legs: &mut Legs<'_>, trial_s: f64) -> Result<TimeSpan> {
+/// Runs more and more instances back to back until they take long enough, and returns the mean time of one.
+/// Collective; every rank gets the same. It also serves as the warm-up.
+pub(super) fn measure(
+    rank: &mut dyn Rank,
+    segments: &mut TrialSegments<'_>,
+    trial_s: f64,
+) -> Result<TimeSpan> {
     let root = rank.rank() == 0;
     let enough = TimeSpan::from_s(trial_s * SHARE);
     let mut instances = 1;
     loop {
-        let leg = legs.run(rank, TimeSpan::ZERO, instances)?;
-        let span = TimeSpan::from_ps(leg.responses_ps.iter().copied().max().unwrap_or(0));
+        let segment = segments.run(rank, TimeSpan::ZERO, instances)?;
+        let span = TimeSpan::from_ps(segment.responses_ps.iter().copied().max().unwrap_or(0));
         let over = span.times(4) > enough || instances >= INSTANCES_MAX;
-        let order = match over {
-            true => Order::End { period: Some(mean(span, instances)) },
-            false => Order::Leg { period: TimeSpan::ZERO, instances: 4 * instances },
+        let command = match over {
+            true => Command::End { period: Some(mean(span, instances)) },
+            false => Command::Segment { period: TimeSpan::ZERO, instances: 4 * instances },
         };
-        let order = if root { order.send(rank).map(|()| order) } else { Order::receive(rank) }?;
-        match order {
-            Order::Leg { instances: more, .. } => instances = more,
-            Order::End { period } => return Ok(period.unwrap_or_default()),
+        let command =
+            if root { command.send(rank).map(|()| command) } else { Command::receive(rank) }?;
+        match command {
+            Command::Segment { instances: more, .. } => instances = more,
+            Command::End { period } => return Ok(period.unwrap_or_default()),
         }
     }
 }

@@ -1,18 +1,19 @@
-//! From what a search found to measurements.
+//! Makes measurements of the outcome of a search.
 
-use contract::record::{Better, Measurement, Parameters, StopReason, Summary, Timing};
+use contract::record::{Better, Measurement, Parameters, Summary};
 use contract::{Error, Result};
 
-use super::Found;
-use crate::Event;
-use crate::execute::Bench;
+use super::outcome::SearchOutcome;
+use crate::bench::Bench;
+use crate::event::Event;
+use crate::record::single_events;
 
-/// Tells what was found as measurements: `period` (where one is sustained), `miss-rate` and `response` at that period,
-/// with the whole search in each `period`, or in `miss-rate` where there is none. `more` are parameters that became known
-/// only here; `also` are further measurements of the same key. Ranks other than 0 tell nothing.
+/// Reports the outcome as measurements: `period` (if one is sustained), `miss-rate` and `response` at that period. The
+/// whole search is part of `period`, or of `miss-rate` if there is no `period`. `more` are parameters that became
+/// known only here, `also` gives further measurements of the same key. Ranks other than 0 report nothing.
 pub(crate) fn report(
     bench: &mut Bench<'_>,
-    found: Found,
+    found: SearchOutcome,
     more: Parameters,
     also: impl FnOnce(&Measurement) -> Result<Vec<Measurement>>,
 ) -> Result<()> {
@@ -24,44 +25,24 @@ pub(crate) fn report(
     bench.tell(Event::Measured(measurements.into_iter().chain(also).collect()))
 }
 
-fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec<Measurement>> {
+fn measurements(
+    bench: &Bench<'_>,
+    found: SearchOutcome,
+    more: Parameters,
+) -> Result<Vec<Measurement>> {
     let no_search = || Error::Program("only rank 0 can report a search".into());
     let search = found.search.ok_or_else(no_search)?;
     let subject = bench.subject(more);
     let spent_s = search.trials.last().map_or(0.0, |trial| trial.begin_s);
     let rate = found.miss_rate.ok_or_else(no_search)?;
-    let blank = Measurement {
-        benchmark: bench.benchmark.name.into(),
-        group: bench.benchmark.group.into(),
-        fabric: subject.fabric.clone(),
-        ranks: bench.shape.ranks,
-        size_bytes: bench.shape.size as u64,
-        parameters: subject.parameters.clone(),
-        metric: "response".into(),
-        unit: "us".into(),
-        better: Better::Lower,
-        summary: subject.summary(&found.responses_us)?,
-        stop_reason: StopReason::Precision,
-        timing: Timing {
-            events_per_sample: 1,
-            clock_share: 0.0,
-            start: "time".into(),
-            late_starts: 0,
-            spent_s,
-        },
-        samples: found.responses_us,
-        warm_up_samples: Vec::new(),
-        search: None,
-        link_use: Vec::new(),
-        turns: Vec::new(),
-        pauses: None,
-    };
+    let timing = single_events("time", spent_s);
+    let response = subject.metric(("response", "us"), found.responses_us, timing)?;
     let number = |metric: &str, unit: &str, summary: Summary| Measurement {
         metric: metric.into(),
         unit: unit.into(),
         summary,
         samples: Vec::new(),
-        ..blank.clone()
+        ..response.clone()
     };
     let confidence = search.confidence;
     let interval = |low, middle, high, n| interval(low, middle, high, n, confidence);
@@ -71,21 +52,21 @@ fn measurements(bench: &Bench<'_>, found: Found, more: Parameters) -> Result<Vec
     let miss_rate = interval(least, percent(missed), most, rate.instances);
     let miss_rate = number("miss-rate", "%", miss_rate);
     let Some(period_us) = search.shortest_sustained_us else {
-        return Ok(vec![Measurement { search: Some(search), ..miss_rate }, blank]);
+        return Ok(vec![Measurement { search: Some(search), ..miss_rate }, response]);
     };
     let low_us = search.longest_refused_us.unwrap_or(period_us);
     let trials = search.trials.len() as u64;
     let period = number("period", "us", interval(low_us, period_us, period_us, trials));
-    Ok(vec![Measurement { search: Some(search), ..period }, miss_rate, blank])
+    Ok(vec![Measurement { search: Some(search), ..period }, miss_rate, response])
 }
 
-/// The rate at which `bytes` a period are moved, beside the measurement `period`; none beside another one.
+/// The rate of moving `bytes` in each period, derived from the measurement `period`; none for another measurement.
 pub(crate) fn rate(period: &Measurement, bytes: f64) -> Option<Measurement> {
     let rate = |period_us: f64| bytes / period_us;
     (period.metric == "period").then(|| derived(period, ("rate", "MB/s"), Better::Higher, rate))
 }
 
-/// A number that follows from another one of the same measurement: `f`, which rises or falls with it throughout.
+/// A number that follows from another one of the same measurement by `f`, which must be monotonic.
 pub(crate) fn derived(
     from: &Measurement,
     (metric, unit): (&str, &str),
@@ -105,7 +86,7 @@ pub(crate) fn derived(
     }
 }
 
-/// A number with an interval that comes from no samples.
+/// The summary of a number and its interval that do not come from samples.
 fn interval(low: f64, middle: f64, high: f64, n: u64, confidence: f64) -> Summary {
     Summary {
         median: middle,

@@ -1,26 +1,27 @@
 //! How long a search may take, and how long the confirmation of what it finds is.
 
-use crate::RealTime;
+use crate::settings::RealTime;
 
-/// A confirmation is so many times as long as a trial if nothing is said.
+/// The length of a confirmation in trials, if the user gives none.
 const TIMES: u32 = 10;
-/// Of a search that confirms by itself, within the time that it has, so much goes into finding a period.
+/// The share of a search's time that goes into finding a period, if the rest goes into confirming it.
 const FINDING: f64 = 0.6;
-/// After this share of finding, gaps are left as wide as they are and the ends are tried again.
+/// After this share of the finding, gaps are not narrowed further and the trials of the ends are repeated.
 const NARROWING: f64 = 0.5;
 
-/// When the parts of a search are over, in seconds since it began. Without a limit none ever is.
+/// When the parts of a search are over, in seconds since it began. Without a time limit none ever is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Schedule {
     /// Until when gaps are narrowed.
     pub(super) narrowing_s: f64,
     /// Until when a period is looked for.
     pub(super) finding_s: f64,
-    /// Until when a confirmation may begin, but for the first of those that somebody asked for.
+    /// Until when a confirmation may begin. The first one may begin later if the user asked for it.
     pub(super) confirming_s: f64,
-    /// How many times as long as a trial a confirmation is; 0 for none.
+    /// The length of a confirmation in trials; 0 for none.
     pub(super) times: u32,
-    /// Whether a confirmation that began is made to its end, for somebody asked for it; else it ends with the time.
+    /// Whether a confirmation that began is made to its end because the user asked for it. Otherwise it ends with the
+    /// time limit.
     pub(super) to_its_end: bool,
 }
 

@@ -1,15 +1,18 @@
 use std::cell::Cell;
 
-use contract::record::Parameters;
-use contract::reference;
+use contract::record::SearchEnd;
+use contract::{Result, TimeSpan, reference};
 
+use super::outcome::SearchOutcome;
 use super::*;
-use crate::testing::Altered;
+use crate::bench::Bench;
+use crate::testing::{Altered, definition, step};
 
 mod confirmation;
 
+use crate::event::Event;
+use crate::settings::{RealTime, Settings};
 use crate::timed_loop::Overheads;
-use crate::{Event, RealTime, Settings, Step};
 
 const US: u64 = 1_000_000;
 
@@ -18,7 +21,10 @@ fn settings(real_time: RealTime) -> Settings {
 }
 
 /// Searches on one rank in virtual time; an instance takes what `cost_ps` says of its number among all that were run.
-fn search_alone(real_time: RealTime, cost_ps: fn(u64) -> u64) -> (Result<Found>, Vec<Event>) {
+fn search_alone(
+    real_time: RealTime,
+    cost_ps: fn(u64) -> u64,
+) -> (Result<SearchOutcome>, Vec<Event>) {
     search_on(real_time, || move |run, _| cost_ps(run))
 }
 
@@ -26,25 +32,26 @@ fn search_alone(real_time: RealTime, cost_ps: fn(u64) -> u64) -> (Result<Found>,
 fn search_on<M: FnMut(u64, u64) -> u64>(
     real_time: RealTime,
     make: impl Fn() -> M + Sync,
-) -> (Result<Found>, Vec<Event>) {
+) -> (Result<SearchOutcome>, Vec<Event>) {
     let outcome = std::sync::Mutex::new(None);
     reference::run(1, |rank| {
         let time = Cell::new(0);
         let mut rank = Altered { time_ps: Some(&time), ..Altered::new(rank) };
         let settings = settings(real_time.clone());
-        let step = Step {
-            benchmark: "ping-pong".into(),
-            parameters: Parameters::new(),
-            size_bytes: 0,
-            estimate_s: 0.0,
-            turn: 1,
-        };
+        let step = step("ping-pong");
         let mut events = Vec::new();
         let mut sink = |event| {
             events.push(event);
             Ok(())
         };
-        let mut bench = Bench::new(&mut rank, &step, &settings, Overheads::default(), &mut sink)?;
+        let mut bench = Bench::new(
+            &mut rank,
+            definition("ping-pong"),
+            &step,
+            &settings,
+            Overheads::default(),
+            &mut sink,
+        );
         let (mut run, mut cost_ps) = (0, make());
         let found = find(&mut bench, &mut |rank, trial, deadlines| {
             for instance in 0..trial.instances {
@@ -145,16 +152,17 @@ fn the_rank_and_the_stage_that_were_late_are_named() {
     reference::run(3, |rank| {
         let settings =
             settings(RealTime { period_s: Some(1e-3), instances: Some(16), ..quickly() });
-        let step = Step {
-            benchmark: "barrier".into(),
-            parameters: Parameters::new(),
-            size_bytes: 0,
-            estimate_s: 0.0,
-            turn: 1,
-        };
+        let step = step("barrier");
         let mut sink = |_| Ok(());
         let me = rank.rank();
-        let mut bench = Bench::new(rank, &step, &settings, Overheads::default(), &mut sink)?;
+        let mut bench = Bench::new(
+            rank,
+            definition("barrier"),
+            &step,
+            &settings,
+            Overheads::default(),
+            &mut sink,
+        );
         let outcome = find(&mut bench, &mut |_, trial, deadlines| {
             for instance in 0..trial.instances {
                 deadlines.ended(instance, 0, trial.start(instance));

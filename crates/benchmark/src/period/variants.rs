@@ -1,13 +1,13 @@
-//! The measurements that a case of a periodic benchmark becomes when it is to be repeated, or done without something.
+//! The measurements that a case of a periodic benchmark becomes with repeated searches and with ablation.
 
-use super::hygiene::ablated;
-use crate::plan::{Case, Scope};
+use super::os_isolation::ablated;
+use crate::case::{Case, Scope};
 
-/// The parameter that counts searches of the same, where there are several.
+/// The parameter that numbers the searches, if there are several of each.
 const SEARCH: &str = "search";
 
-/// Each of `cases`; if the user wants ablation with each part of the hygiene left out in turn, and if several searches
-/// all of them so often, one round after the other: searches of the same lie as far apart as the run allows.
+/// Returns the cases with those that ablation adds. If the user wants several searches, all cases are repeated that
+/// often, one round after the other, so that searches of the same case are as far apart as the run allows.
 pub(crate) fn variants(scope: &Scope<'_>, cases: Vec<Case>) -> Vec<Case> {
     let cases = ablated(scope, cases);
     match scope.settings.real_time.searches {
@@ -27,7 +27,7 @@ fn numbered(case: &Case, round: u32) -> Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RealTime, Settings};
+    use crate::settings::{RealTime, Settings};
 
     #[test]
     fn several_searches_are_made_in_rounds_and_each_knows_its_number() {
@@ -41,7 +41,7 @@ mod tests {
             let cases = variants(&scope, vec![Case::default()]);
             cases.iter().map(|case| case.parameters.get(SEARCH).cloned()).collect()
         };
-        // The case, and once more without each of two parts of the hygiene.
+        // The case, and once more without each of two parts of the isolation.
         assert_eq!(numbers(1), [None, None, None]);
         assert_eq!(numbers(2), [1u64, 1, 1, 2, 2, 2].map(|round| Some(round.into())));
     }

@@ -1,29 +1,30 @@
-//! A block whose columns came in several pieces, and where they are.
+//! A block whose columns arrived in several pieces, some of which are still in their senders' memory.
 
 use contract::{Completed, Rank};
 use kernels::Complex32;
 
-/// The pieces of a block that came from other ranks and may still be where those have them, from the left; none for those that
-/// are in the block.
+/// The pieces of a block, from the left. A piece of another rank may still be in that rank's memory; `None` stands for
+/// a piece that is in the block.
 pub(super) struct Apart<'a> {
     pub(super) pieces: &'a [Option<Completed>],
     /// Columns of the whole block.
     pub(super) columns: usize,
 }
 
-/// Into at most so many strips of columns [`Apart::strips`] divides a block.
+/// The most strips of columns into which [`Apart::strips`] divides a block.
 const STRIPS_MAX: usize = 16;
 
 /// Strips of columns, and how many there are.
 type Strips<'a> = ([Option<&'a [Complex32]>; STRIPS_MAX], usize);
 
 impl Apart<'_> {
-    /// Whether the block is all there.
+    /// Whether all of the block is in place.
     pub(super) fn is_empty(&self) -> bool {
         self.pieces.iter().all(Option::is_none)
     }
 
-    /// All pieces as strips of columns, unless there are too many; none for those in the block. Allocates nothing.
+    /// Returns all pieces as strips of columns, with `None` for those in the block; `None` if there are too many.
+    /// Allocates nothing.
     pub(super) fn strips<'a>(&'a self, rank: &'a dyn Rank) -> Option<Strips<'a>> {
         let mut strips = [None; STRIPS_MAX];
         for (strip, piece) in strips.get_mut(..self.pieces.len())?.iter_mut().zip(self.pieces) {
@@ -32,7 +33,7 @@ impl Apart<'_> {
         Some((strips, self.pieces.len()))
     }
 
-    /// Puts all pieces into their places in `whole`.
+    /// Copies all pieces to their places in `whole`.
     pub(super) fn bring(&self, rank: &dyn Rank, whole: &mut [Complex32]) {
         let width = self.columns / self.pieces.len().max(1);
         for (at, piece) in self.pieces.iter().enumerate() {

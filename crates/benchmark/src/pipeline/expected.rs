@@ -1,13 +1,13 @@
-//! What flows into a chain, and what must come out: computed directly, a whole matrix at a time in double precision, by
-//! nothing that the chain itself uses.
+//! The input of a chain, and its expected output. The output is computed directly, a whole matrix at a time in double
+//! precision, without any code that the chain uses.
 
 use contract::{Error, Result};
 use kernels::{Complex, Complex32, Complex64};
 
-use super::chain::{Chain, Function};
-use crate::data::mix;
+use crate::chain::{Chain, Function};
+use crate::contents::mix;
 
-/// How many different matrices the source sends in turn.
+/// The number of different matrices, which the source sends in rotation.
 pub(super) const MATRICES: usize = 2;
 
 /// Matrix `which` that the source injects, row by row.
@@ -24,7 +24,7 @@ pub(super) fn weight(column: usize, columns: usize) -> f32 {
     (0.54 - 0.46 * angle.cos()) as f32
 }
 
-/// What the sink must get for matrix `which`.
+/// The expected output for matrix `which`.
 pub(super) fn output(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
     let widen = |point: &Complex32| Complex::new(point.re.into(), point.im.into());
     let mut matrix: Vec<Complex64> = input(chain, seed, which).iter().map(widen).collect();
@@ -47,7 +47,7 @@ pub(super) fn output(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
     matrix.iter().map(|point| Complex::new(point.re as f32, point.im as f32)).collect()
 }
 
-/// The transform by its definition, halved as long as the length is even.
+/// The transform by its definition; an even length is split into two halves.
 fn transform(points: &[Complex64]) -> Vec<Complex64> {
     let n = points.len();
     let turn = |k: usize| Complex64::cis(-std::f64::consts::TAU * (k % n) as f64 / n as f64);
@@ -61,15 +61,16 @@ fn transform(points: &[Complex64]) -> Vec<Complex64> {
     (0..n).map(|k| even[k % (n / 2)] + turn(k) * odd[k % (n / 2)]).collect()
 }
 
-/// Holds results against what they must be.
+/// Checks results against the expected output.
 pub(super) struct Expected {
     matrices: Vec<Vec<Complex32>>,
-    /// How far an element may be off: single precision leaves some 10^-7 of the root mean square at each transform.
+    /// The largest error of an element. Single precision leaves an error of about 10^-7 of the root mean square at
+    /// each transform.
     off_max: f32,
     columns: usize,
 }
 
-/// Elements of a block that are looked at while time is being taken.
+/// The elements of a block that are checked while time is measured.
 const SPOTS: usize = 4;
 const OFF_MAX: f32 = 1e-5;
 
@@ -91,7 +92,7 @@ impl Expected {
     ) -> Result<()> {
         let first = row * self.columns;
         let right = &self.matrices[matrix as usize % MATRICES][first..][..block.len()];
-        // What is not a number is wrong too.
+        // Written so that NaN is wrong, too.
         let right_enough = |at: usize| (block[at] - right[at]).norm() <= self.off_max;
         let wrong = |&at: &usize| !right_enough(at);
         let spot = |spot: usize| (mix(matrix ^ mix((first + spot) as u64)) as usize) % block.len();

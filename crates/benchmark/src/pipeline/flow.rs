@@ -1,30 +1,30 @@
-//! What all parts of a chain on one rank share while a trial is kept up.
+//! What all parts of a chain on one rank share during a trial.
 
 use contract::{Rank, Time};
 
-use super::Mode;
-use super::handover::Handover;
+use super::mode::Mode;
+use super::pending::PendingOperations;
 use super::stamps::Stamps;
-use super::waiting::Waiting;
+use super::swap_buffers::BufferSwaps;
 use crate::period::{Deadlines, Trial};
 
-/// The rank, the trial, and where each part notes and posts.
+/// The rank, the trial, and what each part notes and posts into.
 pub(super) struct Flow<'a> {
     pub(super) rank: &'a mut dyn Rank,
     pub(super) trial: &'a Trial,
     pub(super) deadlines: &'a mut Deadlines,
     pub(super) stamps: &'a mut Stamps,
     pub(super) mode: Mode,
-    pub(super) waiting: &'a mut Waiting,
-    pub(super) handover: &'a mut Handover,
+    pub(super) waiting: &'a mut PendingOperations,
+    pub(super) swaps: &'a mut BufferSwaps,
 }
 
-/// Whether a part can do its next bit of work.
+/// Whether a part can do its next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
     Now,
-    /// Not before this instant; then it can.
+    /// From this instant on.
     At(Time),
-    /// Something must come or go first, or nothing is left to do.
+    /// Not before something has arrived or left; or nothing is left to do.
     No,
 }

@@ -1,16 +1,16 @@
-//! What a rank of a stage does with its blocks.
+//! The functions of a stage, applied to the blocks of a rank.
 
 use contract::{Buffer, Rank, Result, Work, WorkKind};
 use kernels::fft::BlockFft;
 use kernels::{Complex32, corner_turn_pitched};
 
 use super::apart::Apart;
-use super::chain::{Function, Stage};
 use super::expected::weight;
-use super::geometry::{Level, Outlet};
-use crate::programs::failed;
+use crate::chain::{Function, Stage};
+use crate::chain::{Level, Outlet};
+use crate::error::failed;
 
-/// A function with all that it needs made before.
+/// A function with its tables, which are made in advance.
 enum Prepared {
     Fft(Box<BlockFft<f32>>),
     Weight(Vec<f32>),
@@ -26,7 +26,7 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// Of `stage`, which is `level` and hands on to `to`.
+    /// The functions of `stage`, which is `level` and sends to `to`.
     pub(super) fn new(stage: &Stage, level: &Level, to: &Level) -> Result<Self> {
         let columns = level.columns;
         let prepare = |&function: &Function| {
@@ -41,13 +41,13 @@ impl Functions {
         Ok(Functions { prepared, rows, columns, columns_after })
     }
 
-    /// Does to `block` all but the corner turn, in place.
+    /// Applies all functions but the corner turn to `block`, in place.
     pub(super) fn rows(&mut self, rank: &mut dyn Rank, block: &mut Buffer) -> Result<()> {
         self.rows_after(rank, 0, block)
     }
 
-    /// The same while pieces of the block are still apart; without the functions, if they are not `wanted`. A transform that comes
-    /// first reads them where they are, so that nothing is copied.
+    /// As [`rows`](Self::rows), for a block with pieces in other ranks' memory. If the functions are not `wanted`, the
+    /// pieces are only copied. A transform that comes first reads the pieces where they are, so nothing is copied.
     pub(super) fn rows_apart(
         &mut self,
         rank: &mut dyn Rank,
@@ -62,7 +62,8 @@ impl Functions {
             apart.bring(rank, whole);
             return if wanted { self.rows(rank, block) } else { Ok(()) };
         };
-        // What the rank shows cannot be read while it counts work: that comes before, and says whether to do it.
+        // The rank is borrowed while it computes, so the pieces cannot be read then. The work is counted first, and
+        // the closure notes whether this machine really computes.
         let mut computes = false;
         rank.compute(work, &mut || computes = true);
         match apart.strips(rank).as_ref().filter(|_| computes) {
@@ -76,8 +77,8 @@ impl Functions {
         self.rows_after(rank, 1, block)
     }
 
-    /// The same with the rows of `input`, which stay as they are, into `block`; without the functions, if they are not
-    /// `wanted`. The first function reads the rows where they are, so that nothing is copied.
+    /// As [`rows`](Self::rows), from `input`, which does not change, to `block`. If the functions are not `wanted`,
+    /// the rows are only copied. The first function reads the rows of `input`, so nothing is copied.
     pub(super) fn rows_from(
         &mut self,
         rank: &mut dyn Rank,
@@ -107,7 +108,7 @@ impl Functions {
         if wanted { self.rows_after(rank, 1, block) } else { Ok(()) }
     }
 
-    /// Does the functions from the one with index `first` on, in place.
+    /// Applies the functions from index `first` on, in place.
     fn rows_after(&mut self, rank: &mut dyn Rank, first: usize, block: &mut Buffer) -> Result<()> {
         let block = block.elements_mut::<Complex32>();
         for (function, prepared) in self.prepared.iter_mut().skip(first) {
@@ -124,21 +125,21 @@ impl Functions {
         Ok(())
     }
 
-    /// Turns block `number` of this rank's strip into its columns of all the pieces that leave.
+    /// Turns block `number` of this rank's strip into its columns of the outgoing pieces.
     pub(super) fn turn(
         &self,
         rank: &mut dyn Rank,
         block: &Buffer,
         number: usize,
-        turned: &mut Turned<'_>,
+        turned: &mut TurnedPieces<'_>,
     ) -> Result<()> {
         let block = block.elements::<Complex32>();
-        let Turned { me, outlet, pieces } = turned;
+        let TurnedPieces { me, outlet, pieces } = turned;
         let (piece_rows, piece_columns) = outlet.shape;
         let mut done = Ok(());
         rank.compute(Function::CornerTurn.work(self.rows, self.columns), &mut || {
             for (piece, buffer) in outlet.pieces.iter().zip(pieces.iter_mut()) {
-                // A whole block of the receiver, or what it gets from here.
+                // The buffer is a whole block for this rank itself, and only this rank's piece for another.
                 let (first, pitch) = match piece.to == *me {
                     true => (outlet.first_column, self.columns_after),
                     false => (0, piece_columns),
@@ -158,7 +159,7 @@ impl Functions {
 }
 
 /// Where a turned block goes.
-pub(super) struct Turned<'a> {
+pub(super) struct TurnedPieces<'a> {
     pub(super) me: usize,
     pub(super) outlet: &'a Outlet,
     pub(super) pieces: &'a mut [Buffer],

@@ -1,40 +1,39 @@
-//! Blocks that come in: receives always posted ahead, and a data request sent for each.
+//! Incoming blocks: receives are always posted ahead, and a data request is sent for each.
 //!
-//! A piece of a block may stay in memory of the rank that sent it (see [`Rank::post_receive_in_place`]) until the block is worked
-//! on: then its rows are read where they are ([`Apart`]).
+//! A piece of a block may stay in the memory of its sender (see [`Rank::post_receive_in_place`]) until the block is
+//! processed. Its rows are then read there ([`Apart`]).
 
 use contract::{Buffer, Completed, Rank, Result, Source, Tag, TagSelector};
 
 use super::apart::Apart;
-use super::chain::ELEMENT_BYTES;
-use super::geometry::{Intake, Level};
-use super::handover::Handover;
-use super::waiting::{Came, Purpose, Waiting};
+use super::pending::{Arrived, PendingOperations, Purpose};
+use super::swap_buffers::BufferSwaps;
+use crate::chain::{ELEMENT_BYTES, Intake, Level};
 
-/// Blocks and their pieces for a level.
+/// The tag of blocks and pieces for a level.
 pub(super) const fn data(level: usize) -> Tag {
     Tag::new(2 * level as u32)
 }
 
-/// Data requests of a level: empty messages against the flow.
+/// The tag of a level's data requests, which are empty messages against the flow.
 pub(super) const fn request(level: usize) -> Tag {
     Tag::new(2 * level as u32 + 1)
 }
 
-/// Room for one block.
+/// Buffers for one block.
 struct Slot {
-    /// The block that is in it or on its way, counted over the trial; none where the slot is free.
+    /// The block that is in the slot or on its way, counted over the trial; `None` if the slot is free.
     block: Option<u64>,
-    /// Pieces that have not come yet.
+    /// The number of pieces that have not arrived.
     missing: usize,
-    /// The whole block. Away while it is received into (where it comes in one piece, or one piece comes from this
-    /// rank, which writes it into its place in the block) or sent from.
+    /// The whole block. `None` while it is sent from, and while it is received into: if it comes in one piece, or if
+    /// one piece comes from this rank, which writes it to its place in the block.
     whole: Option<Buffer>,
-    /// Room for its pieces, where it comes in several; none for one of this rank.
+    /// Buffers for its pieces, if it comes in several; `None` for a piece of this rank.
     pieces: Vec<Option<Buffer>>,
-    /// Those that have come from other ranks.
+    /// The pieces that have arrived from other ranks.
     apart: Vec<Option<Completed>>,
-    /// What the source of this rank lends: the block is still there, and not in `whole`.
+    /// The block in a buffer that the source of this rank has lent. It is then not in `whole`.
     lent: Option<Buffer>,
 }
 
@@ -45,7 +44,7 @@ pub(super) struct Inlet {
     intake: Intake,
     slots: Vec<Slot>,
     block_rows: usize,
-    /// Whether pieces may stay with their senders until they are worked on.
+    /// Whether pieces may stay in their senders' memory until they are processed.
     leaves: bool,
     /// Blocks of the trial, and how many of them are posted.
     total: u64,
@@ -53,9 +52,9 @@ pub(super) struct Inlet {
 }
 
 impl Inlet {
-    /// For rank `me`, with room for `ahead` blocks and for `waiting` that must not be begun yet. One ahead will do if all of
-    /// them come from `me` itself: then nothing can come while it works, and the fewer places a block goes through, the
-    /// more of the cache is left.
+    /// Makes the inlet of rank `me`, with slots for `ahead` blocks and for `waiting` blocks that must not be begun
+    /// yet. If all blocks come from `me` itself, one block ahead is enough: nothing arrives while the rank works, and
+    /// fewer slots use less of the cache.
     pub(super) fn new(
         intake: Intake,
         level: &Level,
@@ -81,12 +80,12 @@ impl Inlet {
         };
         let slots = (0..slots).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         let (number, block_rows) = (level.number, level.block_rows);
-        // What must wait for its turn would keep its sender waiting as well.
+        // A block that must wait for its time would keep its sender's buffer from being reused.
         let leaves = waiting == 0;
         Ok(Inlet { level: number, me, intake, slots, block_rows, leaves, total: 0, posted: 0 })
     }
 
-    /// Operations that can be under way at once.
+    /// The most operations that can be under way at once.
     pub(super) fn operations_max(&self) -> usize {
         self.slots.len() * self.intake.blocks[0].len()
     }
@@ -101,12 +100,12 @@ impl Inlet {
         self.posted = 0;
     }
 
-    /// Posts receives into all free slots, as long as blocks are to come, and asks for what they wait for.
+    /// Posts receives into all free slots while blocks are to come, and sends the data requests for them.
     pub(super) fn post(
         &mut self,
         rank: &mut dyn Rank,
-        waiting: &mut Waiting,
-        handover: &mut Handover,
+        waiting: &mut PendingOperations,
+        swaps: &mut BufferSwaps,
     ) -> Result<()> {
         for (index, slot) in self.slots.iter_mut().enumerate() {
             if self.posted == self.total {
@@ -127,7 +126,7 @@ impl Inlet {
                 };
                 let Some(buffer) = buffer else { unreachable!("a free slot has all its buffers") };
                 if from == self.me {
-                    handover.open(self.level, index, piece, buffer);
+                    swaps.open(self.level, index, piece, buffer);
                     continue;
                 }
                 let data = TagSelector::Is(data(self.level));
@@ -143,22 +142,22 @@ impl Inlet {
         Ok(())
     }
 
-    /// Takes a piece that has come.
-    pub(super) fn take(&mut self, slot: usize, piece: usize, came: Came) {
+    /// Takes a piece that has arrived.
+    pub(super) fn take(&mut self, slot: usize, piece: usize, came: Arrived) {
         let slot = &mut self.slots[slot];
         match (came, slot.apart.get_mut(piece)) {
-            (Came::Ended(message), Some(place)) => *place = Some(message),
+            (Arrived::Ended(message), Some(place)) => *place = Some(message),
             (came, _) => slot.whole = Some(came.buffer()),
         }
         slot.missing -= 1;
     }
 
-    /// Takes what is lent for the block in a slot.
+    /// Takes a buffer that is lent for the block in a slot.
     pub(super) fn take_lent(&mut self, slot: usize, lent: Buffer) {
         self.slots[slot].lent = Some(lent);
     }
 
-    /// What was lent for the block in a slot, if anything, and where the block belongs.
+    /// The buffer that was lent for the block in a slot, if one was, and the buffer where the block belongs.
     pub(super) fn lent(&mut self, slot: usize) -> Option<(Buffer, &mut Buffer)> {
         let slot = &mut self.slots[slot];
         slot.lent.take().zip(slot.whole.as_mut())
@@ -189,7 +188,7 @@ impl Inlet {
         whole
     }
 
-    /// The block in a slot that is complete, and what of it still lies elsewhere.
+    /// The block in a slot that is complete, and those of its pieces that are in other ranks' memory.
     pub(super) fn whole_and_apart(&mut self, slot: usize) -> (&mut Buffer, Apart<'_>) {
         let slot = &mut self.slots[slot];
         let Some(whole) = &mut slot.whole else { unreachable!("a complete slot has its block") };
@@ -197,7 +196,7 @@ impl Inlet {
         (whole, Apart { pieces: &slot.apart, columns })
     }
 
-    /// Brings here what of a complete block still lies elsewhere.
+    /// Copies the pieces of a complete block that are in other ranks' memory.
     pub(super) fn bring(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
         let (whole, apart) = self.whole_and_apart(slot);
         if apart.is_empty() {
@@ -207,7 +206,7 @@ impl Inlet {
         self.release(rank, slot)
     }
 
-    /// Is done with what lay elsewhere: senders get their memory back.
+    /// Releases the pieces in other ranks' memory: their senders may use it again.
     pub(super) fn release(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
         let slot = &mut self.slots[slot];
         for (place, apart) in slot.pieces.iter_mut().zip(&mut slot.apart) {
@@ -218,7 +217,7 @@ impl Inlet {
         Ok(())
     }
 
-    /// Takes the block out, to be sent; it is given back when that is done.
+    /// Takes the block out of its slot to be sent. [`give_back`](Self::give_back) returns it afterwards.
     pub(super) fn take_out(&mut self, slot: usize) -> Buffer {
         let Some(whole) = self.slots[slot].whole.take() else {
             unreachable!("a complete slot has its block")
@@ -226,7 +225,7 @@ impl Inlet {
         whole
     }
 
-    /// Puts a block back that was taken out, and frees its slot.
+    /// Returns a block that was taken out, and frees its slot.
     pub(super) fn give_back(&mut self, slot: usize, whole: Buffer) {
         self.slots[slot].whole = Some(whole);
         self.free(slot);

@@ -2,44 +2,44 @@
 
 use contract::{Rank, Result, Work, WorkKind};
 
-use super::Mode;
-use super::chain::Chain;
 use super::flow::{Flow, Readiness};
-use super::geometry::{Level, levels};
-use super::handover::Handover;
+use super::mode::Mode;
+use super::pending::{Arrival, PendingOperations};
 use super::sink::SinkPart;
 use super::source::SourcePart;
 use super::stage::StagePart;
 use super::stamps::{AllStamps, Stamps};
-use super::waiting::{Arrival, Waiting};
+use super::swap_buffers::BufferSwaps;
+use crate::chain::Chain;
+use crate::chain::{Level, levels};
 use crate::period::{Deadlines, Trial};
 
-enum Kind {
+enum PartKind {
     Source(SourcePart),
     Stage(Box<StagePart>),
     Sink(SinkPart),
 }
 
 /// A part and its level.
-struct Part {
+struct MemberPart {
     level: usize,
-    kind: Kind,
+    kind: PartKind,
 }
 
-/// This rank's parts of a chain, with all memory that they need.
+/// This rank's parts of a chain, with all their memory.
 pub(crate) struct Member {
-    /// Those furthest down the chain first: what can leave makes room for what comes.
-    parts: Vec<Part>,
-    waiting: Waiting,
-    handover: Handover,
+    /// The parts, those furthest down the chain first: what leaves makes room for what arrives.
+    parts: Vec<MemberPart>,
+    waiting: PendingOperations,
+    swaps: BufferSwaps,
     stamps: Stamps,
     /// Matrices that may wait at the source.
     backlog: u64,
 }
 
 impl Member {
-    /// The parts of `rank` in `chain`, which must have as many ranks as there are, run as `mode` says or without functions
-    /// or messages.
+    /// Makes the parts of `rank` in `chain`, which must have as many ranks as there are. They can be run in `mode`,
+    /// and in the modes without functions or messages.
     ///
     /// # Errors
     /// [`contract::Error::OutOfMemory`] for buffers.
@@ -50,24 +50,24 @@ impl Member {
         let part = |level: &Level| {
             let number = level.number;
             let kind = if number == 0 {
-                Kind::Source(SourcePart::new(chain, &levels, me, seed)?)
+                PartKind::Source(SourcePart::new(chain, &levels, me, seed)?)
             } else if number + 1 == levels.len() {
-                Kind::Sink(SinkPart::new(chain, &levels, me, seed, computes)?)
+                PartKind::Sink(SinkPart::new(chain, &levels, me, seed, computes)?)
             } else {
-                // A stage that waits for its turn must have room for all that comes meanwhile.
+                // A stage that waits for its time must have room for a whole matrix.
                 let waiting = if mode == Mode::Synchronised { level.blocks() } else { 0 };
                 let stage = &chain.stages[number - 1];
                 let part = StagePart::new(stage, &levels[number - 1..], waiting, chain, me)?;
-                Kind::Stage(Box::new(part))
+                PartKind::Stage(Box::new(part))
             };
-            Ok(Part { level: number, kind })
+            Ok(MemberPart { level: number, kind })
         };
         let parts = mine.map(part).collect::<Result<Vec<_>>>()?;
-        let operations = parts.iter().map(Part::operations_max).sum();
-        let waiting = Waiting::new(operations);
-        let handover = Handover::new(levels.len(), operations);
+        let operations = parts.iter().map(MemberPart::operations_max).sum();
+        let waiting = PendingOperations::new(operations);
+        let swaps = BufferSwaps::new(levels.len(), operations);
         let (stamps, backlog) = (Stamps::new(levels.len())?, chain.backlog as u64);
-        Ok(Member { parts, waiting, handover, stamps, backlog })
+        Ok(Member { parts, waiting, swaps, stamps, backlog })
     }
 
     /// Keeps up a trial.
@@ -81,10 +81,10 @@ impl Member {
         trial: &Trial,
         deadlines: &mut Deadlines,
     ) -> Result<()> {
-        let Member { parts, waiting, handover, stamps, backlog } = self;
+        let Member { parts, waiting, swaps, stamps, backlog } = self;
         stamps.begin();
         deadlines.allow(trial.period.times(*backlog));
-        let mut flow = Flow { rank, trial, deadlines, stamps, mode, waiting, handover };
+        let mut flow = Flow { rank, trial, deadlines, stamps, mode, waiting, swaps };
         if mode == Mode::FunctionsOnly {
             return work_alone(parts, &mut flow);
         }
@@ -93,19 +93,19 @@ impl Member {
         Ok(())
     }
 
-    /// Brings what all ranks noted of the last trial's first `matrices` to rank 0.
+    /// Gathers the stamps of the last trial's first `matrices` at rank 0.
     pub(crate) fn bring_stamps(&self, rank: &mut dyn Rank, matrices: u64) -> Result<AllStamps> {
         self.stamps.bring(rank, matrices)
     }
 }
 
-/// Posts and sends what can be, and lets the part that is furthest down the chain and ready do a bit of its work; or waits
-/// for something to come. False when all is done.
-fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
+/// Posts and sends what can be, and then makes one step of the part that is ready and furthest down the chain, or
+/// waits until something arrives. Returns false when everything is done.
+fn go_on(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
     loop {
         parts.iter_mut().try_for_each(|part| part.prepare(flow))?;
         let mut changed = false;
-        while let Some(arrival) = flow.handover.next() {
+        while let Some(arrival) = flow.swaps.next() {
             take(parts, arrival);
             changed = true;
         }
@@ -113,7 +113,7 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
             break;
         }
     }
-    let readiness = |part: &Part| part.readiness(flow.trial, flow.mode);
+    let readiness = |part: &MemberPart| part.readiness(flow.trial, flow.mode);
     if let Some(ready) = parts.iter().position(|part| readiness(part) == Readiness::Now) {
         flow.deadlines.works();
         hear_requests(parts, flow)?;
@@ -128,7 +128,7 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
     match gate.min() {
         Some((time, gated)) => {
             let now = flow.rank.now();
-            flow.deadlines.looked(now);
+            flow.deadlines.polled(now);
             if idle || now >= time {
                 hear_requests(parts, flow)?;
                 if now < time {
@@ -141,7 +141,9 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
                 take(parts, ended);
             }
         }
-        None if flow.waiting.is_empty() && parts.iter().all(Part::is_done) => return Ok(false),
+        None if flow.waiting.is_empty() && parts.iter().all(MemberPart::is_done) => {
+            return Ok(false);
+        }
         None => {
             flow.deadlines.works();
             let ended = flow.waiting.next(flow.rank)?;
@@ -151,9 +153,9 @@ fn go_on(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Before a part works, what was asked for meanwhile is sent: its receiver need not wait for the work.
-fn hear_requests(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
-    while parts.iter().any(Part::has_queued) {
+/// Sends what was requested before a part works, so that no receiver waits for that work.
+fn hear_requests(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<()> {
+    while parts.iter().any(MemberPart::has_queued) {
         let heard = flow.waiting.request_that_came(flow.rank)?;
         let Some(ended) = heard else { break };
         let (level, ..) = ended;
@@ -164,27 +166,27 @@ fn hear_requests(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
     Ok(())
 }
 
-fn take(parts: &mut [Part], (level, purpose, came): Arrival) {
+fn take(parts: &mut [MemberPart], (level, purpose, came): Arrival) {
     let part = parts.iter_mut().find(|part| part.level == level);
     match part.map(|part| &mut part.kind) {
-        Some(Kind::Source(source)) => source.take(purpose, came),
-        Some(Kind::Stage(stage)) => stage.take(purpose, came),
-        Some(Kind::Sink(sink)) => sink.take(purpose, came),
+        Some(PartKind::Source(source)) => source.take(purpose, came),
+        Some(PartKind::Stage(stage)) => stage.take(purpose, came),
+        Some(PartKind::Sink(sink)) => sink.take(purpose, came),
         None => unreachable!("only parts of this rank post anything"),
     }
 }
 
-/// A trial without any message: each stage does its work on each matrix, one after the other.
-fn work_alone(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
+/// Runs a trial without messages: each stage works on each matrix, one stage after the other.
+fn work_alone(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<()> {
     for part in parts.iter_mut() {
-        if let Kind::Stage(stage) = &mut part.kind {
+        if let PartKind::Stage(stage) = &mut part.kind {
             stage.clear();
         }
     }
     for matrix in 0..flow.trial.instances {
         flow.deadlines.wait_for(flow.rank, matrix);
         for part in parts.iter_mut().rev() {
-            let Kind::Stage(stage) = &mut part.kind else { continue };
+            let PartKind::Stage(stage) = &mut part.kind else { continue };
             let (begin, end) = stage.work_alone(flow.rank)?;
             flow.deadlines.computed(&mut stage.usual_alone, begin, end);
             flow.stamps.worked(part.level, matrix, end.since(begin));
@@ -195,68 +197,68 @@ fn work_alone(parts: &mut [Part], flow: &mut Flow<'_>) -> Result<()> {
     Ok(())
 }
 
-impl Part {
+impl MemberPart {
     fn operations_max(&self) -> usize {
         match &self.kind {
-            Kind::Source(source) => source.operations_max(),
-            Kind::Stage(stage) => stage.operations_max(),
-            Kind::Sink(sink) => sink.operations_max(),
+            PartKind::Source(source) => source.operations_max(),
+            PartKind::Stage(stage) => stage.operations_max(),
+            PartKind::Sink(sink) => sink.operations_max(),
         }
     }
 
     fn begin(&mut self, matrices: u64) {
         match &mut self.kind {
-            Kind::Source(source) => source.begin(matrices),
-            Kind::Stage(stage) => stage.begin(matrices),
-            Kind::Sink(sink) => sink.begin(matrices),
+            PartKind::Source(source) => source.begin(matrices),
+            PartKind::Stage(stage) => stage.begin(matrices),
+            PartKind::Sink(sink) => sink.begin(matrices),
         }
     }
 
     fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match &mut self.kind {
-            Kind::Source(source) => source.prepare(flow),
-            Kind::Stage(stage) => stage.prepare(flow),
-            Kind::Sink(sink) => sink.prepare(flow),
+            PartKind::Source(source) => source.prepare(flow),
+            PartKind::Stage(stage) => stage.prepare(flow),
+            PartKind::Sink(sink) => sink.prepare(flow),
         }
     }
 
     fn readiness(&self, trial: &Trial, mode: Mode) -> Readiness {
         match &self.kind {
-            Kind::Source(source) => source.readiness(trial),
-            Kind::Stage(stage) => stage.readiness(trial, mode),
-            Kind::Sink(sink) => sink.readiness(),
+            PartKind::Source(source) => source.readiness(trial),
+            PartKind::Stage(stage) => stage.readiness(trial, mode),
+            PartKind::Sink(sink) => sink.readiness(),
         }
     }
 
     fn step(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match &mut self.kind {
-            Kind::Source(source) => {
+            PartKind::Source(source) => {
                 source.step(flow);
                 Ok(())
             }
-            Kind::Stage(stage) => stage.step(flow),
-            Kind::Sink(sink) => sink.step(flow),
+            PartKind::Stage(stage) => stage.step(flow),
+            PartKind::Sink(sink) => sink.step(flow),
         }
     }
 
-    /// Whether something of a stage waits to be asked for by another rank.
+    /// Whether a block of a stage waits for a data request of another rank.
     fn has_queued(&self) -> bool {
-        matches!(&self.kind, Kind::Stage(stage) if stage.outgoing.has_queued())
+        matches!(&self.kind, PartKind::Stage(stage) if stage.outgoing.has_queued())
     }
 
-    /// Sends what was asked for.
+    /// Sends what was requested.
     fn advance(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match &mut self.kind {
-            Kind::Stage(stage) => stage.outgoing.advance(flow.rank, flow.waiting, flow.handover),
+            PartKind::Stage(stage) => stage.outgoing.advance(flow.rank, flow.waiting, flow.swaps),
             _ => Ok(()),
         }
     }
 
     fn is_done(&self) -> bool {
         match &self.kind {
-            Kind::Source(source) => source.is_done(),
-            Kind::Stage(stage) => stage.is_done(),
-            Kind::Sink(sink) => sink.is_done(),
+            PartKind::Source(source) => source.is_done(),
+            PartKind::Stage(stage) => stage.is_done(),
+            PartKind::Sink(sink) => sink.is_done(),
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Blocks that go out: each as soon as its receiver has asked for it.
+//! Outgoing blocks: each is sent as soon as its receiver has requested it.
 
 use std::collections::VecDeque;
 
 use contract::{Buffer, Rank, Result, Source, TagSelector};
 
-use super::geometry::Outlet;
-use super::handover::Handover;
 use super::inlet::{data, request};
-use super::waiting::{Place, Purpose, Waiting};
+use super::pending::{BufferPlace, PendingOperations, Purpose};
+use super::swap_buffers::BufferSwaps;
+use crate::chain::Outlet;
 
-/// A receiver on another rank, and what it has asked for.
+/// A receiver on another rank, and its requests.
 struct Receiver {
     rank: usize,
-    /// Pieces that it has asked for and not got.
+    /// Pieces that it has requested and that were not sent yet.
     credit: u64,
     /// Requests that it will still send.
     requests_left: u64,
-    /// What a request is received into: nothing. Away while the receive of one is posted.
+    /// The empty buffer that a request is received into. `None` while that receive is posted.
     empty: Option<Buffer>,
 }
 
@@ -24,16 +24,16 @@ struct Receiver {
 pub(super) struct Outgoing {
     level: usize,
     me: usize,
-    /// Whether what is sent must stay as it is.
+    /// Whether the buffers must keep their contents.
     keeps: bool,
     pub(super) outlet: Outlet,
     receivers: Vec<Receiver>,
-    queue: VecDeque<(usize, Place, Buffer)>,
+    queue: VecDeque<(usize, BufferPlace, Buffer)>,
     under_way: usize,
 }
 
 impl Outgoing {
-    /// What `me` sends as a rank of `level`. `room`: the most blocks that can wait to be sent.
+    /// The sending side of `me` as a rank of `level`. `room` is the most blocks that can wait to be sent.
     pub(super) fn new(level: usize, me: usize, outlet: Outlet, room: usize) -> Self {
         let mut ranks: Vec<usize> = outlet.pieces.iter().map(|piece| piece.to).collect();
         ranks.sort_unstable();
@@ -46,7 +46,7 @@ impl Outgoing {
         Outgoing { level, me, keeps: false, outlet, receivers, queue, under_way: 0 }
     }
 
-    /// The same, but the buffers that are sent come back as they were.
+    /// Changes it so that buffers come back with their contents.
     pub(super) fn keeping(self) -> Self {
         Outgoing { keeps: true, ..self }
     }
@@ -64,7 +64,7 @@ impl Outgoing {
         }
     }
 
-    /// Whether something waits to be asked for by another rank.
+    /// Whether a block waits for a request of another rank.
     pub(super) fn has_queued(&self) -> bool {
         self.queue.iter().any(|(to, ..)| *to != self.me)
     }
@@ -74,17 +74,17 @@ impl Outgoing {
         self.queue.is_empty() && self.under_way == 0
     }
 
-    /// Piece `at` of a matrix is to be sent.
-    pub(super) fn push(&mut self, at: usize, place: Place, buffer: Buffer) {
+    /// Queues piece `at` of a matrix to be sent.
+    pub(super) fn push(&mut self, at: usize, place: BufferPlace, buffer: Buffer) {
         self.queue.push_back((self.outlet.pieces[at].to, place, buffer));
     }
 
-    /// Listens for requests, and sends what was asked for.
+    /// Posts receives for requests, and sends what was requested.
     pub(super) fn advance(
         &mut self,
         rank: &mut dyn Rank,
-        waiting: &mut Waiting,
-        handover: &mut Handover,
+        waiting: &mut PendingOperations,
+        swaps: &mut BufferSwaps,
     ) -> Result<()> {
         for receiver in &mut self.receivers {
             if receiver.requests_left > 0
@@ -100,17 +100,17 @@ impl Outgoing {
         while at < self.queue.len() {
             let to = self.queue[at].0;
             let asked = match to == self.me {
-                true => handover.asked(self.level + 1),
+                true => swaps.asked(self.level + 1),
                 false => receiver(&mut self.receivers, to).credit > 0,
             };
             if !asked {
-                // What follows for the same receiver waits too: the order of its messages is their meaning.
+                // Later blocks for the same receiver wait, too: it knows its messages by their order.
                 at += 1;
                 continue;
             }
             let Some((to, place, buffer)) = self.queue.remove(at) else { break };
             self.under_way += 1;
-            self.hand_on(rank, waiting, handover, (to, place, buffer))?;
+            self.hand_on(rank, waiting, swaps, (to, place, buffer))?;
         }
         Ok(())
     }
@@ -118,9 +118,9 @@ impl Outgoing {
     fn hand_on(
         &mut self,
         rank: &mut dyn Rank,
-        waiting: &mut Waiting,
-        handover: &mut Handover,
-        (to, place, buffer): (usize, Place, Buffer),
+        waiting: &mut PendingOperations,
+        swaps: &mut BufferSwaps,
+        (to, place, buffer): (usize, BufferPlace, Buffer),
     ) -> Result<()> {
         if to != self.me {
             receiver(&mut self.receivers, to).credit -= 1;
@@ -129,14 +129,14 @@ impl Outgoing {
             return Ok(());
         }
         let handed = match self.keeps {
-            true => handover.lend(self.level, buffer),
-            false => handover.exchange(self.level, place, buffer),
+            true => swaps.lend(self.level, buffer),
+            false => swaps.exchange(self.level, place, buffer),
         };
         assert!(handed.is_ok(), "only what was asked for is handed on");
         Ok(())
     }
 
-    /// A request has come.
+    /// Takes a request.
     pub(super) fn asked(&mut self, from: usize, empty: Buffer) {
         let receiver = receiver(&mut self.receivers, from);
         receiver.empty = Some(empty);
@@ -144,7 +144,7 @@ impl Outgoing {
         receiver.requests_left -= 1;
     }
 
-    /// A send has ended.
+    /// Takes the end of a send.
     pub(super) fn sent(&mut self) {
         self.under_way -= 1;
     }

@@ -1,17 +1,16 @@
-//! What a chain did while it kept up its shortest period: latency, jitter and computing time at each stage.
+//! The profile of a chain at its shortest period: latency, jitter and computing time at each stage.
 
 use contract::record::{Better, Measurement, Summary};
 use contract::{Result, TimeSpan};
 
-use super::chain::Chain;
-use super::geometry::levels;
 use super::stamps::AllStamps;
+use crate::chain::{Chain, levels};
 
-/// Matrices at the beginning of a profile that are left out: the chain fills.
+/// The matrices at the beginning of a profile that are left out, because the chain fills.
 const FILLING: usize = 8;
 
 /// A series of times, as a measurement shows it.
-pub(super) struct Series {
+pub(super) struct MetricSeries {
     pub(super) metric: &'static str,
     pub(super) unit: &'static str,
     pub(super) better: Better,
@@ -21,12 +20,12 @@ pub(super) struct Series {
     pub(super) summary: Summary,
 }
 
-/// What a chain did.
+/// The profile of a chain.
 pub(crate) struct Profile {
-    pub(super) series: Vec<Series>,
+    pub(super) series: Vec<MetricSeries>,
 }
 
-/// A matrix's time under way and at each stage, from what all ranks noted of a trial that began at `begin_ps`.
+/// Makes the profile from the stamps of all ranks, of a trial that began at `begin_ps`.
 pub(crate) fn profile(
     chain: &Chain,
     stamps: &AllStamps,
@@ -38,7 +37,7 @@ pub(crate) fn profile(
         if !samples.is_empty() {
             let (stage, summary) = (stage.map(Into::into), summarise(&samples)?);
             let (unit, better) = ("us", Better::Lower);
-            series.push(Series { metric, unit, better, stage, samples, summary });
+            series.push(MetricSeries { metric, unit, better, stage, samples, summary });
         }
         Ok(())
     };
@@ -68,7 +67,7 @@ pub(crate) fn profile(
     Ok(Profile { series })
 }
 
-/// How many matrices at the beginning are left out.
+/// The number of matrices at the beginning that are left out.
 fn filling(stamps: &AllStamps) -> usize {
     FILLING.min(stamps.matrices() / 2)
 }
@@ -78,10 +77,10 @@ fn us(ps: u64) -> f64 {
 }
 
 impl Profile {
-    /// The profile as measurements beside `period`, or beside what stands in its place.
+    /// The profile as measurements beside `period`, or beside the measurement in its place.
     pub(crate) fn measurements(self, period: &Measurement) -> Vec<Measurement> {
         let mut all = Vec::new();
-        for Series { metric, unit, better, stage, samples, summary } in self.series {
+        for MetricSeries { metric, unit, better, stage, samples, summary } in self.series {
             let mut parameters = period.parameters.clone();
             parameters
                 .extend(stage.iter().map(|stage| ("stage".to_owned(), stage.as_str().into())));

@@ -1,19 +1,19 @@
-//! The sink: takes the results, checks them, and notes when they came.
+//! The sink: takes the results, checks them, and notes when they arrived.
 
 use contract::{Result, TimeSpan};
 use kernels::Complex32;
 
-use super::Mode;
-use super::chain::Chain;
 use super::expected::Expected;
 use super::flow::{Flow, Readiness};
-use super::geometry::{Level, intake};
 use super::inlet::Inlet;
+use super::mode::Mode;
+use super::pending::{Arrived, Purpose};
 use super::trend::Trend;
-use super::waiting::{Came, Purpose};
+use crate::chain::Chain;
+use crate::chain::{Level, intake};
 use crate::period::PERIODS_PER_WAITING;
 
-/// The first results of a trial show how long a matrix is under way while the chain is full.
+/// The first results of a trial, which show the latency of a matrix while the chain is full.
 const SETTLING: u64 = 8;
 
 /// A rank's share of the sink.
@@ -23,10 +23,10 @@ pub(super) struct SinkPart {
     first_row: usize,
     inlet: Inlet,
     expected: Option<Expected>,
-    /// Blocks of the trial that have come, and how many there are.
+    /// The blocks of the trial that have arrived, and their number.
     block: u64,
     of: u64,
-    /// The latest of the first results, as the time since their start.
+    /// The longest latency of the first results.
     settled: TimeSpan,
     trend: Trend,
 }
@@ -62,7 +62,7 @@ impl SinkPart {
     }
 
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
-        self.inlet.post(flow.rank, flow.waiting, flow.handover)
+        self.inlet.post(flow.rank, flow.waiting, flow.swaps)
     }
 
     pub(super) fn readiness(&self) -> Readiness {
@@ -72,7 +72,8 @@ impl SinkPart {
         }
     }
 
-    /// Takes the next block of results, of which it checks a few elements, and all of the last matrix of a trial.
+    /// Takes the next block of results. It checks a few of its elements, and all elements in the last matrix of a
+    /// trial.
     pub(super) fn step(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         let Some(slot) = self.inlet.complete(self.block) else { return Ok(()) };
         let blocks = self.inlet.blocks() as u64;
@@ -96,9 +97,9 @@ impl SinkPart {
         Ok(())
     }
 
-    /// A result is missed when it is more than a period later than the latest of the first few: then the chain falls
-    /// behind the source, which the source itself would see only when all buffers in between are full. If results come later
-    /// and later, those of the trial's second half are missed too.
+    /// A result is missed if it is more than a period later than the latest of the first few. The chain then falls
+    /// behind the source, which the source itself would notice only when all buffers in between are full. If results
+    /// come later and later, those of the trial's second half are missed, too.
     fn judge(&mut self, flow: &mut Flow<'_>, matrix: u64, latency: TimeSpan) {
         let (trial, stage) = (flow.trial, self.level.number as u64);
         let allowed = flow.deadlines.allowed();
@@ -113,7 +114,8 @@ impl SinkPart {
             ended(matrix, trial.start(matrix) + (latency - self.settled));
         }
         self.trend.note(matrix, latency);
-        // In a trial that is short beside the queue at the source, what a pause put off looks like falling behind.
+        // In a trial that is short beside the queue at the source, a delay by a pause cannot be told from falling
+        // behind.
         let is_long = trial.period.times(trial.instances) >= allowed.times(PERIODS_PER_WAITING);
         if matrix + 1 == trial.instances
             && is_long
@@ -123,7 +125,7 @@ impl SinkPart {
         }
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Arrived) {
         match purpose {
             Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, came),
             _ => unreachable!("a sink sends nothing"),

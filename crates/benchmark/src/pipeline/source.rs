@@ -1,22 +1,22 @@
-//! The source: injects a matrix each period, as far as the first stage asks for it.
+//! The source: injects a matrix each period, as fast as the first stage requests it.
 
 use contract::{Buffer, Result};
 use kernels::Complex32;
 
-use super::chain::Chain;
 use super::expected::{MATRICES, input};
 use super::flow::{Flow, Readiness};
-use super::geometry::{Level, Piece, outlet};
 use super::outgoing::Outgoing;
-use super::waiting::{Came, Place, Purpose};
+use super::pending::{Arrived, BufferPlace, Purpose};
+use crate::chain::Chain;
+use crate::chain::{Level, Piece, outlet};
 use crate::period::Trial;
 
 /// A rank's share of the source.
 pub(super) struct SourcePart {
-    /// For each of the different matrices its messages.
+    /// The messages of each of the different matrices.
     matrices: Vec<Vec<Buffer>>,
     outgoing: Outgoing,
-    /// The matrix that is being injected, and how many of its messages have been taken.
+    /// The matrix that is being injected, the number of matrices, and the messages that have been taken.
     matrix: u64,
     of: u64,
     taken: usize,
@@ -54,10 +54,10 @@ impl SourcePart {
         (self.matrix, self.of, self.taken) = (0, matrices, 0);
     }
 
-    /// Sends the message that is under way once it is asked for.
+    /// Sends the message that is under way once it is requested.
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match self.under_way {
-            true => self.outgoing.advance(flow.rank, flow.waiting, flow.handover),
+            true => self.outgoing.advance(flow.rank, flow.waiting, flow.swaps),
             false => Ok(()),
         }
     }
@@ -70,8 +70,8 @@ impl SourcePart {
         }
     }
 
-    /// Injects the next message, from the beginning of the matrix's period on, or ends the matrix. It is missed when its
-    /// last message has not been taken by the end of the period.
+    /// Injects the next message, from the beginning of the matrix's period on, or ends the matrix. A matrix is missed
+    /// if its last message has not been taken by the end of the period.
     pub(super) fn step(&mut self, flow: &mut Flow<'_>) {
         let messages = &mut self.matrices[self.matrix as usize % MATRICES];
         if self.taken == messages.len() {
@@ -82,13 +82,13 @@ impl SourcePart {
             return;
         }
         let at = self.taken;
-        // What is left behind has no memory, so leaving it allocates nothing.
+        // The empty buffer has no memory, so this allocates nothing.
         let buffer = std::mem::replace(&mut messages[at], Buffer::zeroed(0));
-        self.outgoing.push(at, Place::Slot(at), buffer);
+        self.outgoing.push(at, BufferPlace::Slot(at), buffer);
         self.under_way = true;
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Arrived) {
         match purpose {
             Purpose::Request { from } => self.outgoing.asked(from, came.buffer()),
             Purpose::Sent(_) => {

@@ -1,16 +1,17 @@
-//! A rank's share of a stage: takes blocks in, works on them, hands them on; all three at once as far as there are buffers.
+//! A rank's share of a stage: receives blocks, processes them and sends them on, all at once as far as there are
+//! buffers.
 
 use contract::{Buffer, Rank, Result, Time};
 
-use super::Mode;
-use super::chain::{Chain, Stage};
 use super::flow::{Flow, Readiness};
-use super::function::{Functions, Turned};
-use super::geometry::{Level, Piece, intake, outlet};
+use super::function::{Functions, TurnedPieces};
 use super::inlet::Inlet;
+use super::mode::Mode;
 use super::outgoing::Outgoing;
-use super::waiting::{Came, Place, Purpose};
-use crate::period::{Trial, Usual};
+use super::pending::{Arrived, BufferPlace, Purpose};
+use crate::chain::{Chain, Stage};
+use crate::chain::{Level, Piece, intake, outlet};
+use crate::period::{Trial, UsualTime};
 
 /// A rank's share of one stage.
 pub(super) struct StagePart {
@@ -19,28 +20,29 @@ pub(super) struct StagePart {
     functions: Functions,
     inlet: Inlet,
     pub(super) outgoing: Outgoing,
-    /// Turned pieces of as many matrices as may be under way; empty where the stage does not turn.
-    sets: Vec<Set>,
+    /// The turned pieces of as many matrices as may be under way; empty if the stage has no corner turn.
+    sets: Vec<PieceSet>,
     /// The set that takes the matrix that is being turned.
     filling: usize,
     overlap_sends: bool,
-    /// Blocks of the trial that are done, in their order, and how many there are.
+    /// The blocks of the trial that are done, and their number.
     block: u64,
     of: u64,
-    usual: Usual,
-    /// Of a whole matrix that is worked on without messages.
-    pub(super) usual_alone: Usual,
+    usual: UsualTime,
+    /// The usual time of a whole matrix without messages.
+    pub(super) usual_alone: UsualTime,
 }
 
 /// The pieces that one turned matrix leaves in.
-struct Set {
+struct PieceSet {
     pieces: Vec<Buffer>,
     /// Pieces that are queued or being sent.
     away: usize,
 }
 
 impl StagePart {
-    /// `levels`: the level before, its own, and those after. `waiting`: how many blocks must find room that it may not begin.
+    /// `levels` are the level before, the stage's own, and those after. `waiting` is the number of blocks that may
+    /// arrive before the stage may begin them.
     pub(super) fn new(
         stage: &Stage,
         levels: &[Level],
@@ -52,16 +54,16 @@ impl StagePart {
         let index = level.ranks.iter().position(|&rank| rank == me).unwrap_or(0);
         let inlet = Inlet::new(intake(from, level, index), level, me, (chain.buffers, waiting))?;
         let outlet = outlet(level, to, index);
-        // A set is free again only when the others have worked on what lay in it.
+        // A set is free again only when its receivers have processed it.
         let sets = if stage.turns() { chain.buffers } else { 0 };
-        // What stays on this rank is written into its place in the receiver's block, which changes hands as a whole.
+        // A piece for this rank itself is written to its place in the receiver's block, which is swapped as a whole.
         let piece = |piece: &Piece| {
             let bytes = if piece.to == me { to.block_bytes() } else { outlet.piece_bytes };
             Buffer::try_zeroed(bytes)
         };
         let set = |_| {
             let pieces = outlet.pieces.iter().map(piece).collect::<Result<_>>()?;
-            Ok(Set { pieces, away: 0 })
+            Ok(PieceSet { pieces, away: 0 })
         };
         let sets = (0..sets).map(set).collect::<Result<Vec<_>>>()?;
         let room = inlet.slots() + sets.len() * outlet.pieces.len();
@@ -76,8 +78,8 @@ impl StagePart {
             overlap_sends: chain.overlap_sends,
             block: 0,
             of: 0,
-            usual: Usual::default(),
-            usual_alone: Usual::default(),
+            usual: UsualTime::default(),
+            usual_alone: UsualTime::default(),
         })
     }
 
@@ -92,33 +94,33 @@ impl StagePart {
         (self.block, self.of) = (0, matrices * self.inlet.blocks() as u64);
     }
 
-    /// Whether what it has done must be sent before it goes on.
+    /// Whether its results must be sent before it goes on.
     fn is_sending(&self) -> bool {
         !self.overlap_sends && !self.outgoing.is_done()
     }
 
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         if !self.is_sending() {
-            self.inlet.post(flow.rank, flow.waiting, flow.handover)?;
+            self.inlet.post(flow.rank, flow.waiting, flow.swaps)?;
         }
         if flow.mode == Mode::Synchronised {
             self.take_over(flow)?;
         }
-        self.outgoing.advance(flow.rank, flow.waiting, flow.handover)
+        self.outgoing.advance(flow.rank, flow.waiting, flow.swaps)
     }
 
-    /// Copies what the source lends, which must not wait until this stage's turn comes.
+    /// Copies what the source has lent: the source must not wait until this stage's time has come.
     fn take_over(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         for slot in 0..self.inlet.slots() {
             if let Some((lent, whole)) = self.inlet.lent(slot) {
                 self.functions.rows_from(flow.rank, &lent, whole, false)?;
-                flow.handover.give_back(self.level.number, lent);
+                flow.swaps.give_back(self.level.number, lent);
             }
         }
         Ok(())
     }
 
-    /// It is ready when its next block has come and the result has room.
+    /// The stage is ready if its next block is complete and the result has room.
     pub(super) fn readiness(&self, trial: &Trial, mode: Mode) -> Readiness {
         if self.is_sending() || self.ready_slot().is_none() {
             return Readiness::No;
@@ -138,12 +140,12 @@ impl StagePart {
         if self.block < self.of && has_room { self.inlet.complete(self.block) } else { None }
     }
 
-    /// The first set of which nothing is queued or being sent: one that was used lately is still in cache.
+    /// The first set of which nothing is queued or being sent. Taking the first reuses memory that is still in cache.
     fn free_set(&self) -> Option<usize> {
         self.sets.iter().position(|set| set.away == 0)
     }
 
-    /// Works on the next block, and queues what is then ready to leave.
+    /// Processes the next block, and queues what is then ready to be sent.
     pub(super) fn step(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         let Some(slot) = self.ready_slot() else { return Ok(()) };
         let blocks = self.inlet.blocks() as u64;
@@ -152,13 +154,13 @@ impl StagePart {
         let computes = flow.mode != Mode::MessagesOnly;
         if let Some((lent, whole)) = self.inlet.lent(slot) {
             self.functions.rows_from(flow.rank, &lent, whole, computes)?;
-            flow.handover.give_back(self.level.number, lent);
+            flow.swaps.give_back(self.level.number, lent);
         } else {
             self.work(flow.rank, slot, computes)?;
         }
         if self.sets.is_empty() {
             let block = self.inlet.take_out(slot);
-            self.outgoing.push(number as usize, Place::Slot(slot), block);
+            self.outgoing.push(number as usize, BufferPlace::Slot(slot), block);
         } else {
             self.turn(flow, slot, number)?;
         }
@@ -179,7 +181,8 @@ impl StagePart {
         Ok(())
     }
 
-    /// Does all but the corner turn to the block in a slot, if that is `wanted`; what of it is still elsewhere comes here.
+    /// Applies all functions but the corner turn to the block in a slot, if they are `wanted`, and brings its pieces
+    /// into place.
     fn work(&mut self, rank: &mut dyn Rank, slot: usize, wanted: bool) -> Result<()> {
         let (whole, apart) = self.inlet.whole_and_apart(slot);
         if !apart.is_empty() {
@@ -197,22 +200,22 @@ impl StagePart {
         let set = &mut self.sets[at];
         if flow.mode != Mode::MessagesOnly {
             let pieces = &mut set.pieces;
-            let mut turned = Turned { me: self.me, outlet: &self.outgoing.outlet, pieces };
+            let mut turned = TurnedPieces { me: self.me, outlet: &self.outgoing.outlet, pieces };
             self.functions.turn(flow.rank, self.inlet.whole(slot), number as usize, &mut turned)?;
         }
         self.inlet.free(slot);
         if number + 1 == self.inlet.blocks() as u64 {
             for piece in 0..set.pieces.len() {
-                // What is left behind has no memory, so leaving it allocates nothing.
+                // The empty buffer has no memory, so this allocates nothing.
                 let buffer = std::mem::replace(&mut set.pieces[piece], Buffer::zeroed(0));
-                self.outgoing.push(piece, Place::Turned { set: at, piece }, buffer);
+                self.outgoing.push(piece, BufferPlace::Turned { set: at, piece }, buffer);
             }
             set.away = set.pieces.len();
         }
         Ok(())
     }
 
-    pub(super) fn take(&mut self, purpose: Purpose, came: Came) {
+    pub(super) fn take(&mut self, purpose: Purpose, came: Arrived) {
         match purpose {
             Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, came),
             Purpose::Lent { slot } => self.inlet.take_lent(slot, came.buffer()),
@@ -220,8 +223,8 @@ impl StagePart {
             Purpose::Sent(place) => {
                 self.outgoing.sent();
                 match place {
-                    Place::Slot(slot) => self.inlet.give_back(slot, came.buffer()),
-                    Place::Turned { set, piece } => {
+                    BufferPlace::Slot(slot) => self.inlet.give_back(slot, came.buffer()),
+                    BufferPlace::Turned { set, piece } => {
                         self.sets[set].pieces[piece] = came.buffer();
                         self.sets[set].away -= 1;
                     }
@@ -234,7 +237,8 @@ impl StagePart {
         self.block == self.of
     }
 
-    /// Does a matrix's work without any message, on the same few blocks again and again; from when to when.
+    /// Does the work of a matrix without messages, on the same few blocks again and again. Returns when it began and
+    /// ended.
     pub(super) fn work_alone(&mut self, rank: &mut dyn Rank) -> Result<(Time, Time)> {
         let begin = rank.now();
         for number in 0..self.inlet.blocks() {
@@ -242,15 +246,16 @@ impl StagePart {
             self.functions.rows(rank, self.inlet.whole(slot))?;
             if let Some(set) = self.sets.first_mut() {
                 let pieces = &mut set.pieces;
-                let mut turned = Turned { me: self.me, outlet: &self.outgoing.outlet, pieces };
+                let mut turned =
+                    TurnedPieces { me: self.me, outlet: &self.outgoing.outlet, pieces };
                 self.functions.turn(rank, self.inlet.whole(slot), number, &mut turned)?;
             }
         }
         Ok((begin, rank.now()))
     }
 
-    /// Makes all blocks zero, which every function leaves as they are: nothing grows beyond all bounds when it is worked on
-    /// again and again.
+    /// Sets all blocks to zero, which every function leaves unchanged. Other numbers would grow without bound when
+    /// they are processed again and again.
     pub(super) fn clear(&mut self) {
         self.inlet.clear();
     }

@@ -1,13 +1,13 @@
-//! When each matrix left a level, and what time was spent on it: noted by each rank, brought together at rank 0.
+//! Stamps: when each matrix left a level, and the time spent on it. Each rank notes its own, and rank 0 gathers them.
 
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
 
 /// The most matrices of which a rank keeps stamps.
 pub(super) const KEPT_MAX: usize = 4096;
 
-/// The stamps of one rank: for each level and each matrix of a trial when it was done with it, and how long it worked on
-/// it; zero at levels that it has no part in. Noting allocates nothing; matrices beyond the first [`KEPT_MAX`] are not
-/// noted.
+/// The stamps of one rank: for each level and each matrix of a trial, when the rank was done with it, and how long it
+/// worked on it. They are zero at levels in which the rank has no part. Noting allocates nothing; matrices beyond the
+/// first [`KEPT_MAX`] are not noted.
 pub(super) struct Stamps {
     ends: Buffer,
     busy: Buffer,
@@ -32,7 +32,7 @@ impl Stamps {
         self.busy.fill(0);
     }
 
-    /// This rank is done with `matrix` at `level` at `at`.
+    /// Notes that this rank was done with `matrix` at `level` at `at`.
     #[inline]
     pub(super) fn ended(&mut self, level: usize, matrix: u64, at: Time) {
         if let Some(end) = place(&mut self.ends, level, matrix) {
@@ -40,7 +40,7 @@ impl Stamps {
         }
     }
 
-    /// This rank worked on `matrix` at `level` for a while.
+    /// Notes that this rank worked on `matrix` at `level` for `span`.
     #[inline]
     pub(super) fn worked(&mut self, level: usize, matrix: u64, span: TimeSpan) {
         if let Some(busy) = place(&mut self.busy, level, matrix) {
@@ -48,7 +48,7 @@ impl Stamps {
         }
     }
 
-    /// Brings the stamps of the first `matrices` to rank 0. All ranks call it alike; the others get nothing.
+    /// Gathers the stamps of the first `matrices` at rank 0. Collective; the other ranks get nothing.
     pub(super) fn bring(&self, rank: &mut dyn Rank, matrices: u64) -> Result<AllStamps> {
         let matrices = KEPT_MAX.min(matrices as usize);
         let ends = gather(rank, &self.ends, matrices)?;

@@ -1,19 +1,19 @@
-//! Whether a chain falls behind its source while its buffers, or the source's memory, still hide it.
+//! Detects a chain that falls behind its source while its buffers, or the source's memory, still hide it.
 //!
-//! A chain that takes a little longer than the period for each matrix delivers each a little later than the one before, and
-//! misses no deadline until all that may wait is full. The time from a matrix's start to its result shows it long before:
-//! in the second half of a trial not one comes as soon as some did in the first. One that keeps up and was put off by a pause has
-//! worked that off some time, and is then back where it was: so the least time of each half says more than the middle one
+//! A chain that takes a little longer than the period for each matrix delivers each one a little later than the one
+//! before, and misses no deadline until all queues are full. The latency shows it long before: in the second half of a
+//! trial the smallest latency is larger than in the first half. A chain that keeps up and was delayed by a pause works
+//! the delay off, and its latency returns to what it was. So the least latency of each half says more than the median
 //! (decision 0026).
 
 use contract::TimeSpan;
 
-/// Fewer matrices say nothing: a half could be one pause.
+/// The fewest matrices that show a trend: half of fewer could be one pause.
 const MATRICES_MIN: u64 = 8;
-/// A trial's first matrices, in which the chain fills, as a share of all, and at most.
+/// The first matrices of a trial, in which the chain fills: their share of all, and their largest number.
 const FILLING_SHARE: u64 = 4;
 const FILLING_MAX: u64 = 8;
-/// How much later, as a share of the period, the soonest result of the second half may be than that of the first.
+/// How much larger, as a share of the period, the least latency of the second half may be than that of the first.
 const LATER_SHARE: f64 = 0.25;
 
 /// The least latency in each half of a trial.
@@ -45,8 +45,8 @@ impl Trend {
         }
     }
 
-    /// The matrices of the second half and how much later the soonest of them was than that of the first, if the chain fell
-    /// behind. To be asked when all have been noted.
+    /// If the chain fell behind, the matrices of the second half, and how much larger their least latency was than
+    /// that of the first half. To be called when all matrices have been noted.
     pub(super) fn behind(&self, period: TimeSpan) -> Option<(std::ops::Range<u64>, TimeSpan)> {
         let [Some(first), Some(second)] = self.least else { return None };
         let later = TimeSpan::from_ps(second.as_ps().saturating_sub(first.as_ps()));

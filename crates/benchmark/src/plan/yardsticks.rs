@@ -1,13 +1,16 @@
-//! What a processor's number is read against, measured in the same run: a rate without the core's peak or the rate of a
-//! copy beside it says little, and neither is ever assumed.
+//! The numbers that a processor's rates are held against, measured in the same run. A rate says little without the
+//! core's peak or the rate of a copy beside it, and neither is ever assumed.
 
 use analysis::limits::{self, Bound};
 
-use super::{Case, Launch, Step, step};
-use crate::Settings;
-use crate::catalogue::find;
+use super::step::step;
+use crate::case::Case;
+use crate::catalogue::{bound_rule, find};
+use crate::job::{Launch, Step};
+use crate::settings::Settings;
 
-/// Puts what bounds the processor benchmarks of each launch before them, unless the selection measures it anyway.
+/// Adds to each launch, before its other steps, the measurements of what bounds its processor benchmarks, unless the
+/// selection has them anyway.
 pub(super) fn add_yardsticks(launches: &mut [Launch], settings: &Settings) {
     let measured = |name: &str| {
         launches.iter().any(|launch| launch.job.steps.iter().any(|step| step.benchmark == name))
@@ -28,9 +31,9 @@ pub(super) fn add_yardsticks(launches: &mut [Launch], settings: &Settings) {
     }
 }
 
-/// The benchmark and its case that bound a step, if these are one rank's.
+/// The benchmark and the case that measure the bound of a step on one rank, if one does.
 fn yardstick(step: &Step, ranks: usize) -> Option<(&'static str, Case)> {
-    match Bound::of(&step.benchmark, ranks, &step.parameters, 0)? {
+    match bound_rule(&step.benchmark).bound(ranks, &step.parameters, 0)? {
         Bound::Path(_) => None,
         Bound::Peak { precision } => {
             let parameters = [(limits::PRECISION.into(), precision.name().into())].into();

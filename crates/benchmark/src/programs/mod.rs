@@ -1,52 +1,48 @@
 //! The programs: a folder for each group, a file for each program.
 //!
-//! A file holds a [`Benchmark`], most of which comes from [`BENCHMARK`], a [`Program`], most of which comes from
-//! [`BETWEEN_TWO`] or [`COLLECTIVE`], and the function that is one event.
+//! A file holds a [`Benchmark`], most of which comes from [`BENCHMARK`](common::BENCHMARK), a
+//! [`Program`](crate::program::Program), most of which comes from [`BETWEEN_TWO`](common::BETWEEN_TWO) or
+//! [`COLLECTIVE`](common::COLLECTIVE), and the function that is one event.
 
+mod bandwidths;
 mod collectives;
-mod cube;
+mod common;
+mod latencies;
 mod limits;
-mod paragon;
 mod processor;
 mod real_time;
-mod sharc;
-mod streams;
 
-use contract::{Error, Rank, Result, Source, Tag, TagSelector};
+use crate::declaration::Benchmark;
 
-use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
-use crate::data::{Blocks, Data, Received, Role, Shape};
-use crate::plan::each_size;
-
-pub(crate) use limits::hand_over::{HAND_OVER, put, wait_for};
+pub(crate) use limits::core_to_core::HAND_OVER;
 pub use real_time::pmp::Interpreter;
 
-/// All benchmarks, in the catalogue's order.
+/// All benchmarks, in the catalogue's order: the groups together.
 pub(crate) static ALL: &[Benchmark] = &[
     limits::clock_cost::CLOCK_COST,
     limits::copy::COPY,
     HAND_OVER,
     limits::process_switch::PROCESS_SWITCH,
-    cube::simple_transfer::SIMPLE_TRANSFER,
-    cube::send_and_reply::SEND_AND_REPLY,
-    cube::exchange::EXCHANGE,
-    cube::ring_broadcast::RING_BROADCAST,
-    cube::node_broadcast::NODE_BROADCAST,
-    sharc::ping_pong::PING_PONG,
-    sharc::broadcast::BROADCAST,
-    sharc::allgather::ALLGATHER,
-    sharc::allgather_in_place::ALLGATHER_IN_PLACE,
+    latencies::simple_transfer::SIMPLE_TRANSFER,
+    latencies::ping_pong::PING_PONG,
+    latencies::latency::LATENCY,
+    latencies::send_and_reply::SEND_AND_REPLY,
+    latencies::exchange::EXCHANGE,
+    bandwidths::bandwidth::BANDWIDTH,
+    bandwidths::two_way_bandwidth::TWO_WAY_BANDWIDTH,
+    bandwidths::adjacent_pair::ADJACENT_PAIR,
+    bandwidths::many_pairs::MANY_PAIRS,
     collectives::barrier::BARRIER,
+    collectives::broadcast::BROADCAST,
+    collectives::node_broadcast::NODE_BROADCAST,
+    collectives::ring_broadcast::RING_BROADCAST,
+    collectives::allgather::ALLGATHER,
+    collectives::allgather_in_place::ALLGATHER_IN_PLACE,
     collectives::reduce::REDUCE,
     collectives::allreduce::ALLREDUCE,
     collectives::scatter::SCATTER,
     collectives::gather::GATHER,
     collectives::all_to_all::ALL_TO_ALL,
-    streams::latency::LATENCY,
-    streams::bandwidth::BANDWIDTH,
-    streams::two_way_bandwidth::TWO_WAY_BANDWIDTH,
-    paragon::adjacent_pair::ADJACENT_PAIR,
-    paragon::many_pairs::MANY_PAIRS,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,
@@ -69,73 +65,3 @@ pub(crate) static ALL: &[Benchmark] = &[
     processor::corner_turn::CORNER_TURN_MEMORY,
     processor::corner_turn::FFT_CORNER_TURN,
 ];
-
-/// What most benchmarks have in common: two ranks or more, a measurement for each message size.
-const BENCHMARK: Benchmark = Benchmark {
-    name: "",
-    group: "",
-    summary: "",
-    explains: "",
-    ranks: RankRule::Pair,
-    placement: Placement::Spread,
-    size_multiple_bytes: 1,
-    cases: each_size,
-    program: BETWEEN_TWO,
-    measure: |bench| bench.timed(),
-    in_turns: true,
-    lasts_s: None,
-};
-
-/// What programs for two ranks have in common: each sends one block and receives the other's, the first times.
-const BETWEEN_TWO: Program = Program {
-    timing: Timing::First,
-    in_a_row: true,
-    blocks: |shape| match shape.role() {
-        Role::Other => Blocks::NONE,
-        _ => Blocks { send: 1, receive: 1, posted: 0 },
-    },
-    event: |_, _| Ok(()),
-    received: Received::Blocks(|shape, _| (shape.peer(), 0)),
-    parts: |_| 1,
-    moved: |shape| shape.size as u64,
-    needs_shared_line: false,
-};
-
-/// Blocks for a stream one way.
-fn from_first_to_second(shape: &Shape) -> Blocks {
-    match shape.role() {
-        Role::First => Blocks { send: 1, ..Blocks::NONE },
-        Role::Second => Blocks { receive: 1, ..Blocks::NONE },
-        Role::Other => Blocks::NONE,
-    }
-}
-
-/// What collectives have in common: a synchronised start, and the slowest rank counts.
-const COLLECTIVE: Program = Program { timing: Timing::Slowest, ..BETWEEN_TWO };
-
-/// A refusal of a kernel, or its wrong result, as an error of the program.
-pub(crate) fn failed(error: kernels::Error) -> Error {
-    Error::Program(error.to_string())
-}
-
-/// For messages of programs.
-const TAG: Tag = Tag::new(0);
-/// The same, for receives.
-const ITS_TAG: TagSelector = TagSelector::Is(TAG);
-
-/// The first rank sends and waits for the answer; the second answers.
-fn round_trip(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
-    let peer = data.peer;
-    match data.role {
-        Role::First => {
-            rank.send(peer, TAG, &data.send)?;
-            rank.receive(Source::Rank(peer), ITS_TAG, &mut data.receive)?;
-        }
-        Role::Second => {
-            rank.receive(Source::Rank(peer), ITS_TAG, &mut data.receive)?;
-            rank.send(peer, TAG, &data.send)?;
-        }
-        Role::Other => {}
-    }
-    Ok(())
-}

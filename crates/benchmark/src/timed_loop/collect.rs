@@ -3,11 +3,11 @@
 use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Source, TagSelector};
 
 use super::start::TAG;
-use crate::catalogue::Timing;
+use crate::program::Timing;
 
 const SLOWEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 
-/// Room at rank 0 for what the ranks bring.
+/// Buffers at rank 0 for the times of the other ranks.
 pub(super) struct Collected {
     durations: Buffer,
     ends: Buffer,
@@ -19,8 +19,8 @@ impl Collected {
         Ok(Collected { durations: room()?, ends: room()? })
     }
 
-    /// The durations of a chunk in picoseconds, at rank 0; elsewhere what it returns means nothing. `mine` is what this
-    /// rank kept.
+    /// Returns the durations of a chunk in picoseconds at rank 0; at other ranks the result means nothing. `mine`
+    /// holds the times of this rank.
     pub(super) fn bring(
         &mut self,
         rank: &mut dyn Rank,
@@ -46,7 +46,7 @@ impl Collected {
     }
 }
 
-/// Brings `mine` of rank `from` into `into` of rank 0.
+/// Copies `mine` of rank `from` to `into` at rank 0.
 fn to_root(rank: &mut dyn Rank, from: usize, mine: &[u8], into: &mut [u8]) -> Result<()> {
     match (rank.rank(), from) {
         (0, 0) => into.copy_from_slice(mine),

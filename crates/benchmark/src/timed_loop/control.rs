@@ -1,79 +1,37 @@
-//! Rank 0's decisions: how many samples, of how many events, from which start, and when to stop. No clock, no rank:
-//! it is told what was measured and how long it took.
+//! Rank 0's decisions: how many samples of how many events to take, how they start, and when to stop. The controller
+//! has no clock and no rank: the loop gives it what was measured, and how long that took.
 
 use analysis::statistics::{
     Sample, WarmUp, is_precise, median_interval, next_check, precision_reached, warm_up,
 };
+use contract::TimeSpan;
 use contract::record::{StopReason, Timing as TimingRecord};
-use contract::{Rank, Result, TimeSpan};
 
+use super::chunk::{CHUNK_MAX, Chunk};
+use super::plan::{LoopPlan, Outcome, Progress};
 use super::start::{LATE, Start};
-use super::{Outcome, Plan, Progress};
-use crate::Settings;
-use crate::catalogue::Timing;
+use crate::program::Timing;
+use crate::settings::Settings;
 
-/// The most samples of a chunk. A rank keeps their times; at the shortest events a chunk still takes a millisecond,
-/// against a microsecond or two for deciding about the next.
-pub(super) const CHUNK_MAX: usize = 4096;
 /// A chunk takes at most this share of the time limit, so that a slow measurement still shows progress and stops
 /// near its limit.
 const CHUNK_SHARE: u64 = 4;
 /// Samples of single events, from which the number of events of a sample is chosen.
 const CALIBRATION: usize = 8;
-/// The clock's cost, and its step, may be this share of a sample; above it, events are batched. (A median of samples
-/// that are whole steps is a whole step too, with an interval of no width, however coarse the step.)
+/// The cost of the clock, and its step, may be this share of a sample. Above it several events are timed as one
+/// sample. The step matters too: samples that are whole steps have a median that is a whole step, with an interval of
+/// no width however coarse the step is.
 const CLOCK_SHARE_MAX: f64 = 0.05;
 const EVENTS_MAX: f64 = 65_536.0;
 /// A warm-up that has not ended after this share of the time limit, or this many samples, is cut there.
 const WARM_UP_SHARE: u64 = 4;
 const WARM_UP_SAMPLES_MAX: usize = 1000;
-/// Below this many samples nothing can be said about a warm-up, so nothing is cut.
+/// With fewer samples no warm-up can be detected, so nothing is cut.
 const WARM_UP_SAMPLES_MIN: usize = 20;
-/// More late starts than this share of a chunk ask for more slack; more than half of several chunks for a barrier.
+/// If more than this share of a chunk starts late, the slack is doubled. If more than half starts late in several
+/// chunks, a barrier takes the place of the agreed instant.
 const LATE_SHARE_MAX: f64 = 0.05;
 const LATE_CHUNKS_MAX: u32 = 5;
-
-/// What all ranks do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Order {
-    pub(super) samples: usize,
-    /// Events in each sample.
-    pub(super) events: u64,
-    /// Events before each sample, which nobody times.
-    pub(super) untimed: u64,
-    pub(super) start: Start,
-}
-
-impl Order {
-    const WORDS: usize = 5;
-
-    pub(super) fn spread(self, rank: &mut dyn Rank) -> Result<()> {
-        let (start, slack_ps) = self.start.to_wire();
-        let words = [self.samples as u64, self.events, self.untimed, start, slack_ps];
-        Self::broadcast(rank, words).map(drop)
-    }
-
-    pub(super) fn spread_end(rank: &mut dyn Rank) -> Result<()> {
-        Self::broadcast(rank, [0; Self::WORDS]).map(drop)
-    }
-
-    /// Rank 0's next order; `None` when the measurement is over.
-    pub(super) fn receive(rank: &mut dyn Rank) -> Result<Option<Order>> {
-        let [samples, events, untimed, start, slack_ps] = Self::broadcast(rank, [0; Self::WORDS])?;
-        let start = Start::from_wire(start, slack_ps);
-        let samples = samples as usize;
-        Ok((samples > 0).then_some(Order { samples, events, untimed, start }))
-    }
-
-    fn broadcast(rank: &mut dyn Rank, words: [u64; Self::WORDS]) -> Result<[u64; Self::WORDS]> {
-        let mut bytes = [0; Self::WORDS * size_of::<u64>()];
-        let (chunks, _) = bytes.as_chunks_mut::<8>();
-        chunks.iter_mut().zip(words).for_each(|(chunk, word)| *chunk = word.to_le_bytes());
-        rank.broadcast(0, &mut bytes)?;
-        let (chunks, _) = bytes.as_chunks::<8>();
-        Ok(std::array::from_fn(|index| u64::from_le_bytes(chunks[index])))
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -97,14 +55,14 @@ pub(super) struct Controller<'a> {
     warm_up: Vec<f64>,
     samples: Vec<f64>,
     spent: TimeSpan,
-    /// What a sample takes, with all that lies around it.
+    /// The time of a sample, with everything around it.
     sample_cost: TimeSpan,
     half_width: Option<f64>,
     stop_reason: StopReason,
 }
 
 impl<'a> Controller<'a> {
-    pub(super) fn new(plan: &Plan<'a>, every_rank_has_a_processor: bool) -> Self {
+    pub(super) fn new(plan: &LoopPlan<'a>, every_rank_has_a_processor: bool) -> Self {
         let start = match plan.timing {
             Timing::First => Start::None,
             Timing::OneWay => Start::Ready,
@@ -134,8 +92,8 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The next chunk, `spent` after the beginning; `None` if it is enough.
-    pub(super) fn next(&mut self, spent: TimeSpan) -> Option<Order> {
+    /// Returns the next chunk, `spent` after the beginning, or `None` if there are enough samples.
+    pub(super) fn next(&mut self, spent: TimeSpan) -> Option<Chunk> {
         if let Some(stop_reason) = self.enough(spent) {
             self.stop_reason = stop_reason;
             return None;
@@ -150,10 +108,10 @@ impl<'a> Controller<'a> {
             }
         };
         let Controller { events, untimed, start, .. } = *self;
-        Some(Order { samples, events, untimed, start })
+        Some(Chunk { samples, events, untimed, start })
     }
 
-    /// At most `wanted` samples, at most what the time left has room for, and at least one.
+    /// The smaller of `wanted` and the number of samples that the time left allows; at least one.
     fn affordable(&self, spent: TimeSpan, wanted: usize) -> usize {
         let left = (self.limit - spent).as_ps().min(self.limit.as_ps() / CHUNK_SHARE);
         let room = left.checked_div(self.sample_cost.as_ps()).unwrap_or(u64::MAX);
@@ -203,7 +161,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// How many events a sample needs, going by these times of events.
+    /// The number of events that a sample needs, given these times of events.
     fn events_for(&self, event_ps: &[f64]) -> u64 {
         let Ok(sample) = Sample::new(event_ps) else { return self.events };
         let clock_ps = self.clock_cost_ps.max(self.clock_step_ps);
@@ -211,7 +169,7 @@ impl<'a> Controller<'a> {
         if !self.in_a_row || clock_ps <= CLOCK_SHARE_MAX * sample_ps {
             return self.events;
         }
-        // What was timed holds one reading of the clock besides the events.
+        // A timed sample contains one reading of the clock besides the events.
         let event_ps = ((sample_ps - self.clock_cost_ps) / self.events as f64).max(1.0);
         (clock_ps / (CLOCK_SHARE_MAX * event_ps)).ceil().clamp(self.events as f64, EVENTS_MAX)
             as u64
@@ -222,7 +180,7 @@ impl<'a> Controller<'a> {
         let late = self.spent >= self.limit;
         let events = self.events_for(&self.samples);
         if events > self.events && !late {
-            // The first events were slower than those to come; samples of different lengths do not mix.
+            // The first events were slower than the later ones. Samples with different numbers of events do not mix.
             self.warm_up.append(&mut self.samples);
             self.sample_cost = self.sample_cost.times(events.div_ceil(self.events));
             self.events = events;
@@ -241,9 +199,9 @@ impl<'a> Controller<'a> {
         self.phase = Phase::Measuring;
     }
 
-    /// How many untimed events between samples spread the most samples over the least time, going by these times of
-    /// events. None where all are the same, as nothing will change with time then; and none where events in a row
-    /// overlap, as they would leave the transport full of messages for the event that is timed.
+    /// The number of untimed events between samples that spreads the most samples over the shortest time, given these
+    /// times of events. Zero if all times are equal, for then nothing changes with time. Zero also if events in a row
+    /// overlap: untimed ones would leave messages under way during the timed event.
     fn untimed_for(&self, event_ps: &[f64]) -> u64 {
         let Ok(sample) = Sample::new(event_ps) else { return 0 };
         if sample.min() == sample.max() || !self.in_a_row {
@@ -255,7 +213,7 @@ impl<'a> Controller<'a> {
         (pause as f64 / sample.median()) as u64
     }
 
-    /// Whether, and why, to stop.
+    /// Returns why to stop, or `None` to go on.
     fn enough(&mut self, spent: TimeSpan) -> Option<StopReason> {
         let sample = Sample::new(self.samples.clone()).ok()?;
         let Settings { confidence, precision, .. } = *self.settings;
@@ -300,7 +258,7 @@ impl<'a> Controller<'a> {
             warm_up_ps: self.warm_up,
             stop_reason: self.stop_reason,
             timing,
-            turns: Vec::new(),
+            repetitions: Vec::new(),
         }
     }
 }

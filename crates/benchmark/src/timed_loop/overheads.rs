@@ -1,17 +1,17 @@
-//! What measuring itself costs.
+//! The cost of measuring itself.
 
 use contract::{Rank, Result, TimeSpan};
 
 use super::start::latest_arrival;
 
-/// Known once a job, before the first measurement.
+/// Measured once a job, before the first measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Overheads {
-    /// What a call of `now()` takes, in picoseconds; 0 on a virtual clock.
+    /// The time of a call of `now()` in picoseconds; 0 on a virtual clock.
     pub(crate) clock_cost_ps: f64,
     /// The smallest step of the clock, in picoseconds.
     pub(crate) clock_step_ps: f64,
-    /// How long the ranks take to agree on an instant, once all of them have come.
+    /// The time that the ranks take to agree on an instant, from the arrival of the last one.
     pub(crate) agreement: TimeSpan,
 }
 
@@ -20,7 +20,7 @@ const CLOCK_READINGS: usize = 64;
 const AGREEMENT_ROUNDS: usize = 9;
 
 impl Overheads {
-    /// Measures them. All ranks call it alike; what rank 0 finds counts.
+    /// Measures them. Collective; rank 0's values count.
     pub(crate) fn measure(rank: &mut dyn Rank) -> Result<Self> {
         Ok(Overheads {
             clock_cost_ps: clock_cost_ps(rank),
@@ -30,7 +30,7 @@ impl Overheads {
     }
 }
 
-/// The median over rounds of readings in a row; a round that was interrupted does not count for more than one.
+/// The median over several rounds of readings in a row, so that an interrupted round does not matter.
 fn clock_cost_ps(rank: &dyn Rank) -> f64 {
     let mut rounds: Vec<u64> = (0..CLOCK_ROUNDS)
         .map(|_| {

@@ -2,33 +2,35 @@
 
 use contract::{Rank, Result};
 
-use super::control::Order;
-use super::start::{LATE, Part};
+use super::chunk::Chunk;
+use super::start::{LATE, TimingRole};
 
-/// Takes the samples of a chunk; leaves what this rank has to keep, in picoseconds, at the beginning of `times`.
+/// Takes the samples of a chunk. The times that this rank keeps, in picoseconds, are left at the beginning of `times`.
 pub(super) fn take<E>(
     rank: &mut dyn Rank,
     pair: (usize, usize),
-    part: Part,
-    order: Order,
+    role: TimingRole,
+    chunk: Chunk,
     times: &mut [u64],
     event: &mut E,
 ) -> Result<()>
 where
     E: FnMut(&mut dyn Rank) -> Result<()>,
 {
-    match part {
-        Part::Waits => Ok(()),
-        Part::Follows => run(rank, order.samples as u64 * (order.untimed + order.events), event),
-        part => {
-            for slot in &mut times[..order.samples] {
-                run(rank, order.untimed, event)?;
-                let (begin, late) = order.start.align(rank, pair)?;
-                run(rank, order.events, event)?;
+    match role {
+        TimingRole::Waits => Ok(()),
+        TimingRole::Follows => {
+            run(rank, chunk.samples as u64 * (chunk.untimed + chunk.events), event)
+        }
+        role => {
+            for slot in &mut times[..chunk.samples] {
+                run(rank, chunk.untimed, event)?;
+                let (begin, late) = chunk.start.align(rank, pair)?;
+                run(rank, chunk.events, event)?;
                 let end = rank.now();
-                *slot = match part {
-                    Part::Begins => begin.as_ps(),
-                    Part::Ends => end.as_ps(),
+                *slot = match role {
+                    TimingRole::Begins => begin.as_ps(),
+                    TimingRole::Ends => end.as_ps(),
                     _ if late => LATE,
                     _ => end.since(begin).as_ps(),
                 };

@@ -4,7 +4,7 @@ use contract::{
     Element, Operation, Rank, Reduction, Result, Source, Tag, TagSelector, Time, TimeSpan,
 };
 
-use crate::catalogue::Timing;
+use crate::program::Timing;
 
 /// How a sample begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Start {
         }
     }
 
-    /// Waits for the start; the time at which the sample begins, and whether this rank came late.
+    /// Waits for the start. Returns the time at which the sample begins, and whether this rank came late.
     #[inline]
     pub(super) fn align(self, rank: &mut dyn Rank, pair: (usize, usize)) -> Result<(Time, bool)> {
         match self {
@@ -76,8 +76,8 @@ impl Start {
     }
 }
 
-/// When the last rank arrived here. The maximum of all arrivals is a barrier and an agreement in one: no rank has it
-/// before all have come.
+/// Returns when the last rank arrived here. The maximum of all arrivals is a barrier and an agreement in one: no rank
+/// has it before all have arrived. Collective.
 pub(crate) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
     let mine = rank.now().as_ps().to_ne_bytes();
     let mut latest = [0; 8];
@@ -87,10 +87,10 @@ pub(crate) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
 
 /// What a rank does in the timed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Times each sample beside all other ranks, and keeps how long it took.
+pub(super) enum TimingRole {
+    /// Times each sample together with all other ranks, and keeps its duration.
     TimesWithAll,
-    /// Times each sample, and keeps how long it took.
+    /// Times each sample, and keeps its duration.
     Times,
     /// Keeps when each sample began.
     Begins,
@@ -102,15 +102,15 @@ pub(super) enum Part {
     Waits,
 }
 
-impl Part {
-    pub(super) fn of(timing: Timing, me: usize, pair: (usize, usize)) -> Part {
+impl TimingRole {
+    pub(super) fn of(timing: Timing, me: usize, pair: (usize, usize)) -> TimingRole {
         match timing {
-            Timing::Slowest => Part::TimesWithAll,
-            Timing::First if me == pair.0 => Part::Times,
-            Timing::First if me == pair.1 => Part::Follows,
-            Timing::OneWay if me == pair.0 => Part::Begins,
-            Timing::OneWay if me == pair.1 => Part::Ends,
-            Timing::First | Timing::OneWay => Part::Waits,
+            Timing::Slowest => TimingRole::TimesWithAll,
+            Timing::First if me == pair.0 => TimingRole::Times,
+            Timing::First if me == pair.1 => TimingRole::Follows,
+            Timing::OneWay if me == pair.0 => TimingRole::Begins,
+            Timing::OneWay if me == pair.1 => TimingRole::Ends,
+            Timing::First | Timing::OneWay => TimingRole::Waits,
         }
     }
 }

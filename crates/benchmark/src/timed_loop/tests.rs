@@ -3,9 +3,11 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
+use contract::record::StopReason;
 use contract::reference;
 
 use super::*;
+use crate::settings::Settings;
 use crate::testing::Altered;
 
 /// A loop on `ranks` reference ranks with clocks of their own. `event` gets its rank's number, how often it was called
@@ -47,7 +49,7 @@ impl Scripted {
                 every_rank_has_a_processor: Some(self.every_rank_has_a_processor),
                 ..Altered::new(inner)
             };
-            let plan = Plan {
+            let plan = LoopPlan {
                 timing: self.timing,
                 in_a_row: self.in_a_row,
                 pair: (0, 1),

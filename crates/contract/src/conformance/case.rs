@@ -120,6 +120,7 @@ pub fn cases() -> &'static [Case] {
             super::reductions::cases(),
             super::mistakes::cases(),
             super::random::cases(),
+            super::contexts::cases(),
         ];
         groups.into_iter().flatten().collect()
     });

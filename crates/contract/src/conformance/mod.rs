@@ -22,6 +22,8 @@ mod case;
 mod check;
 mod clock;
 mod collectives;
+mod contexts;
+mod endpoint;
 mod in_place;
 mod mistakes;
 mod order;
@@ -37,6 +39,7 @@ mod unexpected;
 mod wildcards;
 
 pub use case::{Case, cases, find, run_all};
+pub use endpoint::{EndpointCase, endpoint_cases};
 
 #[cfg(test)]
 mod broken;

@@ -54,3 +54,17 @@ fn names_are_unique_and_find_their_case() {
     }
     assert!(find("no such case").is_none());
 }
+
+#[test]
+fn the_reference_endpoint_passes_on_2_to_5_ranks() {
+    for case in endpoint_cases::<reference::ReferenceEndpoint>() {
+        for ranks in 2..=5 {
+            let outcome = reference::run_endpoints(ranks, |mut endpoint| {
+                let outcome = (case.program)(&mut endpoint);
+                crate::Endpoint::finish(endpoint, outcome);
+                Ok(())
+            });
+            assert_eq!(outcome, Ok(()), "{} on {ranks} ranks", case.name);
+        }
+    }
+}

@@ -116,6 +116,7 @@ unsafe impl Endpoint for ReferenceEndpoint {
 
     fn end(&mut self, request: Request) -> Envelope {
         let ended = self.machine.take(self.rank, request);
+        let ended = ended.expect("only what is done is ended");
         if let Some(mut room) = self.rooms.remove(&request.0) {
             room.write(0, &ended.data);
         }

@@ -217,7 +217,8 @@ impl Machine {
         self.lock().ranks[rank].operations.envelope(request)
     }
 
-    pub(super) fn take(&self, rank: usize, request: Request) -> Ended {
+    /// What an operation came to, if it has ended; it is forgotten.
+    pub(super) fn take(&self, rank: usize, request: Request) -> Option<Ended> {
         self.lock().ranks[rank].operations.take(request)
     }
 

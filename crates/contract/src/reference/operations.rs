@@ -94,10 +94,13 @@ impl Operations {
         }
     }
 
-    pub(super) fn take(&mut self, request: Request) -> Ended {
+    pub(super) fn take(&mut self, request: Request) -> Option<Ended> {
+        if !self.has_ended(request) {
+            return None;
+        }
         match self.forget(request) {
-            Some(Operation::Ended(ended)) => ended,
-            _ => unreachable!("only what has ended is taken"),
+            Some(Operation::Ended(ended)) => Some(ended),
+            _ => None,
         }
     }
 

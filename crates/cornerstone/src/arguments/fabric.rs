@@ -1,4 +1,4 @@
-//! What carries the messages, as typed.
+//! The choice of a fabric on the command line.
 
 use std::str::FromStr;
 
@@ -6,18 +6,18 @@ use fabric_mpi::Flavour;
 
 use crate::fabric_name::{LOCAL, MPI, SIMULATED, TCP};
 
-/// What carries the messages: `NAME` or `NAME:ARGUMENT`.
+/// A fabric: `NAME` or `NAME:ARGUMENT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FabricChoice {
     /// Ranks as processes over shared memory.
     Local,
     /// Ranks as processes over TCP.
     Tcp,
-    /// A simulated machine, by its name or its file's.
+    /// A simulated machine, by its name or the path of its file.
     Simulated(String),
-    /// An MPI, whose launcher has started this process.
+    /// An MPI whose launcher has started this process.
     Mpi,
-    /// An MPI, whose launcher is to be started.
+    /// An MPI whose launcher this process starts.
     MpiLaunched(Flavour),
 }
 

@@ -1,4 +1,4 @@
-//! What a run over TCP takes: which hosts, and how they are reached.
+//! The options of a run over TCP: its hosts, and how they are reached.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) struct HostsArguments {
 }
 
 impl HostsArguments {
-    /// These arguments, with those of `earlier` where they say nothing.
+    /// These arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: HostsArguments) -> HostsArguments {
         HostsArguments {
             hosts: self.hosts.or(earlier.hosts),

@@ -1,4 +1,4 @@
-//! What `launch` takes.
+//! The arguments of `launch`.
 
 use std::ffi::OsString;
 use std::str::FromStr;
@@ -92,7 +92,8 @@ pub(crate) struct LaunchArguments {
     #[arg(long)]
     pub(crate) prefix: bool,
 
-    /// At MPI_Finalize, tell which requests, communicators, datatypes and other objects were not freed (our library only)
+    /// At MPI_Finalize, tell which requests, communicators, datatypes and other objects were not freed (our library
+    /// only)
     #[arg(long)]
     pub(crate) check_leaks: bool,
 

@@ -1,4 +1,4 @@
-//! The command line as typed: what each subcommand takes, and how it is explained.
+//! The command line: the arguments of each subcommand, and their help.
 
 mod fabric;
 mod hosts;
@@ -28,7 +28,7 @@ pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use values::{RankCounts, Seconds, Share};
 
-/// What stands above the options that say where results go.
+/// The heading of the options on where results go.
 const RESULTS: &str = "Results";
 
 /// The version of this build and the revision it was made from.
@@ -147,8 +147,8 @@ pub(crate) struct CompareArguments {
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
     /// The results file: ping-pong between 2 ranks over sizes; better with bandwidth, two-way-bandwidth, copy and
-    /// clock-cost, with clock for a twin that pauses as the machine does, and with `run --turns 5` where the machine's speed
-    /// changes by itself
+    /// clock-cost, with clock for a twin that pauses as the machine does, and with `run --turns 5` where the machine's
+    /// speed changes by itself
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
 
@@ -196,11 +196,11 @@ pub(crate) struct FitArguments {
     pub(crate) run: PathBuf,
 }
 
-/// Reads the command line of this process. Help and versions go to standard output; what is wrong with it is said on
-/// standard error, and the exit status is given.
+/// Reads the command line of this process. Help and versions are written to standard output, and errors to standard
+/// error; in these cases the result is the exit status.
 pub(crate) fn read() -> Result<Arguments, ExitCode> {
     Arguments::try_parse().map_err(|error| {
-        // A closed output is no reason to panic, and there is nowhere left to complain.
+        // Errors of writing are ignored, because they could not be reported anywhere.
         if error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && error.use_stderr()
         {
             use std::io::Write;
@@ -218,7 +218,7 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
     })
 }
 
-/// The benchmark or group that was typed where a subcommand belongs.
+/// The benchmark or group that was given in the place of a subcommand.
 fn benchmark_named(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidSubcommand)? {
         ContextValue::String(name) => {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn help_has_its_options_under_their_own_headings_and_fits_80_columns() {
         let mut command = Arguments::command().term_width(80);
-        // Hands the width on to the subcommands.
+        // Sets the width of the subcommands.
         command.build();
         for name in ["run", "pmp", "corner-turn", "pipeline"] {
             let help = command.find_subcommand_mut(name).unwrap().render_long_help().to_string();

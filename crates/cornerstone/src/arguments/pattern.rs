@@ -1,4 +1,4 @@
-//! What `pmp` and `corner-turn` take: benchmarks that run by themselves, with a period.
+//! The arguments of `pmp` and `corner-turn`, which run one periodic benchmark.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ Examples:
 Unless --matrix or --sizes says otherwise each rank keeps 1 MiB, so that
 messages halve as ranks double.";
 
-/// What all benchmarks with a period take when they are run by themselves.
+/// The options of all periodic benchmarks that have a subcommand.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct PeriodicArguments {
     /// Confidence of the bounds on missed deadlines [default: 95%]
@@ -82,7 +82,7 @@ pub(crate) struct PeriodicArguments {
 }
 
 impl PeriodicArguments {
-    /// The same as `run` takes it, for one benchmark.
+    /// The same as arguments of `run`, for one benchmark.
     pub(crate) fn run(self, benchmark: &str, ranks: Option<RankCounts>) -> RunArguments {
         RunArguments {
             names: vec![benchmark.into()],
@@ -120,7 +120,7 @@ pub(crate) struct PmpArguments {
     pub(crate) periodic: PeriodicArguments,
 }
 
-/// In which order blocks go.
+/// The order in which blocks are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BlockOrder {
     /// The published order, for 2, 4, 8, 16 ... ranks: up to n/4 messages share a link of a line
@@ -165,7 +165,8 @@ pub(crate) struct CornerTurnArguments {
     #[arg(long, conflicts_with_all = ["matrix"])]
     pub(crate) messages_only: bool,
 
-    /// Hold the stages of the pattern in step, each in a part of the period of its own (with --messages-only or --pattern-to)
+    /// Hold the stages of the pattern in step, each in a part of the period of its own (with --messages-only or
+    /// --pattern-to)
     #[arg(long, conflicts_with = "matrix")]
     pub(crate) in_step: bool,
 
@@ -178,7 +179,7 @@ pub(crate) struct CornerTurnArguments {
 }
 
 impl CornerTurnArguments {
-    /// What is to be turned.
+    /// The settings of the corner turn.
     pub(crate) fn settings(&self) -> CornerTurn {
         CornerTurn {
             order: Design::from(self.order).name().into(),
@@ -187,7 +188,7 @@ impl CornerTurnArguments {
         }
     }
 
-    /// The same as `run` takes it, for the corner turn of real data.
+    /// The same as arguments of `run`, for the corner turn of real data.
     pub(crate) fn run(self) -> RunArguments {
         let settings = self.settings();
         let run = self.periodic.run("corner-turn", Some(self.ranks));

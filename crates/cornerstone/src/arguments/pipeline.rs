@@ -1,4 +1,4 @@
-//! What `pipeline` takes.
+//! The arguments of `pipeline`.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub(crate) enum TimingOfStages {
 }
 
 impl PipelineArguments {
-    /// The same as `run` takes it, with the chain that was read; without one where it is still to come from the record of an
+    /// The same as arguments of `run`, with the chain that was read. `None` where the chain comes from the record of an
     /// earlier run.
     pub(crate) fn run(self, chain: Option<Chain>) -> RunArguments {
         let pacing = match self.timing {

@@ -1,8 +1,8 @@
-//! What the real-time benchmarks take: which period, or how to search for it.
+//! The options of the real-time benchmarks: the period, or the search for it.
 
 use std::str::FromStr;
 
-use benchmark::{Hygiene, RealTime};
+use benchmark::{OsIsolation, RealTime};
 use clap::Args;
 
 use super::{Seconds, Share};
@@ -41,14 +41,14 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeats: Option<u32>,
 
-    /// How long a search may take; then it answers with the interval that is shown by then [default: 30s, 3s in the quick suite,
-    /// and as long as it takes on a simulated machine]
+    /// How long a search may take; then it answers with the interval that is shown by then [default: 30s, 3s in the
+    /// quick suite, and as long as it takes on a simulated machine]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
     pub(crate) search_limit: Option<Seconds>,
 
-    /// Keep the period that was found up for so many times as long as a trial, after the search, before it is believed; what does
-    /// not hold goes back into the search, for as long again as that might take. 0 for not at all [default: 10, within the
-    /// time of the search; 0 on a simulated machine]
+    /// Keep the period that was found up for so many times as long as a trial, after the search, before it is believed;
+    /// what does not hold goes back into the search, for as long again as that might take. 0 for not at all [default:
+    /// 10, within the time of the search; 0 on a simulated machine]
     #[arg(long, value_name = "TIMES", conflicts_with = "period",
         value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) confirm: Option<u32>,
@@ -58,17 +58,17 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) searches: Option<u32>,
 
-    /// Keep the operating system away by these: any of lock (memory stays in memory), pin (ranks stay on their processor),
-    /// fifo (a fixed priority), or none; the result says what was granted [default: lock,pin]
+    /// Keep the operating system away by these: any of lock (memory stays in memory), pin (ranks stay on their
+    /// processor), fifo (a fixed priority), or none; the result says what was granted [default: lock,pin]
     #[arg(long, value_name = "LIST")]
-    pub(crate) hygiene: Option<Hygienic>,
+    pub(crate) hygiene: Option<Isolated>,
 
     /// Measure again with each part of --hygiene left out in turn
     #[arg(long)]
     pub(crate) ablate: bool,
 }
 
-/// What only `hartstone` and `clock` have a use for, which only `run` runs.
+/// The options of `hartstone` and `clock`, which only `run` offers.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Periods (real-time benchmarks)")]
 pub(crate) struct TaskArguments {
@@ -81,30 +81,30 @@ pub(crate) struct TaskArguments {
     pub(crate) threshold: Option<Seconds>,
 }
 
-/// A list of the parts of the hygiene.
+/// A list of what keeps the operating system out of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hygienic(pub(crate) Hygiene);
+pub(crate) struct Isolated(pub(crate) OsIsolation);
 
-impl FromStr for Hygienic {
+impl FromStr for Isolated {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut hygiene = Hygiene { lock: false, pin: false, fifo: false };
+        let mut isolation = OsIsolation { lock: false, pin: false, fifo: false };
         for word in text.split(',').map(str::trim) {
             match word {
-                "lock" => hygiene.lock = true,
-                "pin" => hygiene.pin = true,
-                "fifo" => hygiene.fifo = true,
+                "lock" => isolation.lock = true,
+                "pin" => isolation.pin = true,
+                "fifo" => isolation.fifo = true,
                 "none" if text.trim() == "none" => {}
                 _ => return Err(format!("'{word}' is none of lock, pin, fifo; or say none")),
             }
         }
-        Ok(Hygienic(hygiene))
+        Ok(Isolated(isolation))
     }
 }
 
 impl RealTimeArguments {
-    /// These arguments, with those of `earlier` where they say nothing.
+    /// These arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: RealTimeArguments) -> RealTimeArguments {
         RealTimeArguments {
             period: self.period.or(earlier.period),
@@ -122,7 +122,7 @@ impl RealTimeArguments {
         }
     }
 
-    /// As settings, with `defaults` where they say nothing.
+    /// The settings of these arguments, completed with `defaults`.
     pub(crate) fn settings(&self, defaults: RealTime) -> RealTime {
         let seconds = |given: Option<Seconds>| given.map(|Seconds(s)| s);
         let share = |given: Option<Share>, default| given.map_or(default, |Share(share)| share);
@@ -137,7 +137,9 @@ impl RealTimeArguments {
             search_limit_s: seconds(self.search_limit).or(defaults.search_limit_s),
             confirm: self.confirm.or(defaults.confirm),
             searches: self.searches.unwrap_or(defaults.searches),
-            hygiene: self.hygiene.map_or(defaults.hygiene, |Hygienic(hygiene)| hygiene),
+            os_isolation: self
+                .hygiene
+                .map_or(defaults.os_isolation, |Isolated(isolation)| isolation),
             ablate: self.ablate || defaults.ablate,
             ..defaults
         }
@@ -145,7 +147,7 @@ impl RealTimeArguments {
 }
 
 impl TaskArguments {
-    /// These arguments, with those of `earlier` where they say nothing.
+    /// These arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: TaskArguments) -> TaskArguments {
         TaskArguments {
             load: self.load.or(earlier.load),
@@ -153,7 +155,7 @@ impl TaskArguments {
         }
     }
 
-    /// `settings` with what these arguments say.
+    /// `settings` with these arguments.
     pub(crate) fn put_into(&self, settings: RealTime) -> RealTime {
         RealTime {
             load: self.load.or(settings.load),
@@ -169,10 +171,10 @@ mod tests {
 
     #[test]
     fn hygiene_is_a_list_of_its_parts_or_none() {
-        let read = |text: &str| text.parse::<Hygienic>().map(|Hygienic(hygiene)| hygiene);
-        assert_eq!(read("pin"), Ok(Hygiene { lock: false, pin: true, fifo: false }));
-        assert_eq!(read("lock, fifo"), Ok(Hygiene { lock: true, pin: false, fifo: true }));
-        assert_eq!(read("none"), Ok(Hygiene { lock: false, pin: false, fifo: false }));
+        let read = |text: &str| text.parse::<Isolated>().map(|Isolated(isolation)| isolation);
+        assert_eq!(read("pin"), Ok(OsIsolation { lock: false, pin: true, fifo: false }));
+        assert_eq!(read("lock, fifo"), Ok(OsIsolation { lock: true, pin: false, fifo: true }));
+        assert_eq!(read("none"), Ok(OsIsolation { lock: false, pin: false, fifo: false }));
         assert!(read("lock,none").is_err() && read("").unwrap_err().contains("lock, pin, fifo"));
     }
 }

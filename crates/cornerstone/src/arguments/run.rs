@@ -1,4 +1,4 @@
-//! What `run` takes, and what goes on from an earlier run.
+//! The arguments of `run`, and those that a resumed run takes from the earlier one.
 
 use std::path::PathBuf;
 
@@ -67,7 +67,8 @@ pub(crate) enum RunFormat {
     Osu,
 }
 
-/// What `run` takes. Nearly all is optional: what is not given comes from the run that is resumed, or is the default.
+/// The arguments of `run`. Nearly all are optional: what is not given comes from the run that is resumed, or is the
+/// default.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArguments {
@@ -95,8 +96,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<Seconds>,
 
-    /// Make each measurement in so many turns, spread over the run: all take their first, then all their second; each has
-    /// its share of the time limit. For `calibrate`, on machines whose speed changes by itself [default: 1]
+    /// Make each measurement in so many turns, spread over the run: all take their first, then all their second; each
+    /// has its share of the time limit. For `calibrate`, on machines whose speed changes by itself [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) turns: Option<u32>,
 
@@ -110,7 +111,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NAME[:ARG]")]
     pub(crate) fabric: Option<FabricChoice>,
 
-    /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1 [default: the loader's libmpi_abi.so.1, or the launcher's]
+    /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1 [default: the loader's libmpi_abi.so.1, or the
+    /// launcher's]
     #[arg(long, value_name = "FILE")]
     pub(crate) mpi_library: Option<PathBuf>,
 
@@ -127,7 +129,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = RESULTS)]
     pub(crate) out: Option<PathBuf>,
 
-    /// Go on with the run in this results file: measure what it lacks, and append. Options not given here are the file's
+    /// Go on with the run in this results file: measure what it lacks, and append. Options not given here are the
+    /// file's
     #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     pub(crate) resume: Option<PathBuf>,
 
@@ -138,21 +141,21 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) simulation: SimulationArguments,
 
-    /// The pattern of `pmp`, once its file has been read.
+    /// The pattern of `pmp`, after its file has been read.
     #[arg(skip)]
     pub(crate) pattern: Option<PatternText>,
 
-    /// What `corner-turn` turns, where that was said.
+    /// The settings of `corner-turn`, if they were given.
     #[arg(skip)]
     pub(crate) corner_turn: Option<CornerTurn>,
 
-    /// The chain of `pipeline`, once its file has been read, and how it is run.
+    /// The chain of `pipeline`, after its file has been read, and how it is run.
     #[arg(skip)]
     pub(crate) pipeline: Option<Pipeline>,
 }
 
 impl RunArguments {
-    /// These arguments, with those of `earlier` where they say nothing. Where results go is never taken over.
+    /// These arguments, completed with those of `earlier`. Where the results go is never taken from there.
     pub(crate) fn or(self, earlier: RunArguments) -> RunArguments {
         RunArguments {
             names: if self.names.is_empty() { earlier.names } else { self.names },
@@ -176,11 +179,11 @@ impl RunArguments {
         }
     }
 
-    /// The arguments of `run` in a command as a results file keeps it; none if it holds no such command.
+    /// The arguments of `run` in a command that a results file has recorded; `None` if it is another command.
     pub(crate) fn recorded(command: &[String]) -> Option<RunArguments> {
         match Arguments::try_parse_from(command).ok()?.command {
             Command::Run(arguments) => Some(arguments),
-            // Its pattern is not in the command; the results keep it.
+            // The pattern is not in the command; the results file has it.
             Command::Pmp(pmp) => {
                 Some(pmp.periodic.run("pmp", pmp.ranks.map(|n| RankCounts(vec![n]))))
             }

@@ -1,4 +1,4 @@
-//! What a run on a simulated machine takes besides.
+//! The options of a run on a simulated machine.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ pub(crate) struct SimulationArguments {
     #[arg(long, value_enum)]
     pub(crate) level: Option<LevelChoice>,
 
-    /// How many ranks share a processor: rank r is on processor r / N [default: what the benchmark needs, or the machine
-    /// file says, or 1]
+    /// How many ranks share a processor: rank r is on processor r / N [default: what the benchmark needs, or the
+    /// machine file says, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) ranks_per_processor: Option<u32>,
 
@@ -28,7 +28,7 @@ pub(crate) struct SimulationArguments {
     pub(crate) trace: Option<PathBuf>,
 }
 
-/// A level, as typed.
+/// A level on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LevelChoice {
     /// L1: messages wait for each other at their ends only; for many ranks
@@ -44,7 +44,7 @@ pub(crate) enum Answer {
 }
 
 impl SimulationArguments {
-    /// These arguments, with those of `earlier` where they say nothing. Where a trace goes is never taken over.
+    /// These arguments, completed with those of `earlier`. The path of the trace is never taken from there.
     pub(crate) fn or(self, earlier: SimulationArguments) -> SimulationArguments {
         SimulationArguments {
             level: self.level.or(earlier.level),
@@ -54,7 +54,7 @@ impl SimulationArguments {
         }
     }
 
-    /// The first option that was given, as typed, and why it means nothing on other fabrics.
+    /// The first option that was given, as typed, and the reason why other fabrics do not have it.
     pub(crate) fn given(&self) -> Option<(&'static str, &'static str)> {
         [
             (self.trace.is_some(), "--trace", "real ones have no virtual time"),

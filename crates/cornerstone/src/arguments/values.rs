@@ -1,26 +1,26 @@
-//! The values that options take, read and checked.
+//! The values of options.
 
 use std::str::FromStr;
 
-/// Numbers of ranks: sorted, each once, none zero, never empty.
+/// Numbers of ranks: in ascending order, each once, never zero and never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RankCounts(pub(crate) Vec<usize>);
 
-/// A share of a whole, more than none of it and less than all.
+/// A share of a whole, more than 0 and less than 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share(pub(crate) f64);
 
-/// A length of time in seconds, more than zero.
+/// A time in seconds, more than 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seconds(pub(crate) f64);
 
-/// More lengths of a list than any run needs.
+/// The most numbers in a list. No run needs so many.
 const COUNTS_MAX: usize = 1000;
 
 impl FromStr for RankCounts {
     type Err = String;
 
-    /// Counts and ranges between commas; a range doubles, as those of sizes do, and stops at or below its end.
+    /// Counts and ranges between commas. A range doubles, as ranges of sizes do, and ends at or below its end.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut counts = Vec::new();
         for piece in text.split(',') {
@@ -97,7 +97,7 @@ impl FromStr for Seconds {
             .parse::<f64>()
             .map_err(|_| format!("'{text}' is no time: write 2, 2s, 500ms, 20us or 1min"))?
             * scale;
-        // 64 bits of picoseconds last 213 days; a day is more than any measurement needs.
+        // 64 bits of picoseconds are 213 days. A day is more than any measurement needs.
         if seconds > 0.0 && seconds <= 86_400.0 {
             Ok(Seconds(seconds))
         } else {

@@ -1,4 +1,4 @@
-//! `calibrate`: from a measured run to a machine file, the twin of the machine that was measured.
+//! `calibrate`: makes a machine file, the twin of the measured machine, from a run.
 
 mod validation;
 
@@ -13,11 +13,11 @@ use crate::failure::Failure;
 use crate::output::{print, table};
 use crate::results;
 
-/// Measures all that a twin is made from.
+/// The command that measures all that a twin is made from.
 const MEASURE: &str = "cornerstone run clock-cost copy ping-pong bandwidth two-way-bandwidth reduce broadcast --ranks 2 --turns 5";
 
-/// Makes the machine file, and shows how well the machine meets what it was made from; or holds part of the run back, and
-/// shows how well the rest predicts it.
+/// Makes the machine file and shows how well the twin meets the times that it was made from. With `--validate` it also
+/// holds part of the run back and shows how well a twin of the rest predicts it.
 pub(crate) fn execute(arguments: &CalibrateArguments) -> Result<ExitCode, Failure> {
     let run = results::read_noting_gaps(&arguments.run)?;
     if let Some(path) = &arguments.output {
@@ -67,7 +67,7 @@ fn residuals(residuals: &[Residual]) -> String {
     table(&header, 0, residuals.iter().map(row).collect())
 }
 
-/// Which pauses went into the file, and which could not.
+/// The pauses that are in the file, and those that could not be.
 fn pauses(found: &TwinPauses) -> String {
     if !found.looked {
         return "\nno pauses: the run holds no `clock`; measure it in the same run for a twin that pauses as the machine does\n"
@@ -90,7 +90,7 @@ fn pauses(found: &TwinPauses) -> String {
     }
 }
 
-/// A row with what was measured, what the twin says, and its error.
+/// Appends the measured time, the twin's and the twin's error to a row.
 fn compared(mut row: Vec<String>, measured_us: f64, twin_us: f64) -> Vec<String> {
     let error = 100.0 * (twin_us / measured_us - 1.0);
     row.extend([format!("{measured_us:.3}"), format!("{twin_us:.3}"), format!("{error:+.1} %")]);

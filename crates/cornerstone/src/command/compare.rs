@@ -1,4 +1,4 @@
-//! `compare`: what changed from one run to others, number by number.
+//! `compare`: compares other runs with a run, number by number.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::progress::note;
 use crate::results;
 use crate::wording::{percent, quantity, ranks, significant, size};
 
-/// Compares each run with the first; the status says whether something regressed beyond the threshold.
+/// Compares each run with the first. The status says whether a number regressed beyond the threshold.
 pub(crate) fn execute(arguments: CompareArguments) -> Result<ExitCode, Failure> {
     let before = timed_only(results::read_noting_gaps(&arguments.before)?);
     let mut regressed = false;
@@ -28,7 +28,7 @@ pub(crate) fn execute(arguments: CompareArguments) -> Result<ExitCode, Failure> 
     Ok(if regressed { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Shows the run in `path` beside `before`, and says whether something regressed.
+/// Compares the run in `path` with `before`, and returns whether a number regressed.
 fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Result<bool, Failure> {
     let after = timed_only(results::read_noting_gaps(path)?);
     note_differences(before, &after);
@@ -47,7 +47,7 @@ fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Res
     Ok(compared.regressions(threshold).next().is_some())
 }
 
-/// The run without what was computed from another metric of the same measurement, which would say the same twice.
+/// The run without metrics that were computed from another metric of the same measurement, which would count it twice.
 fn timed_only(mut run: Run) -> Run {
     let timed: std::collections::BTreeSet<_> =
         run.measurements.iter().filter(|m| !m.samples.is_empty()).map(|m| m.key()).collect();
@@ -55,7 +55,7 @@ fn timed_only(mut run: Run) -> Run {
     run
 }
 
-/// Says what makes the runs hard to compare.
+/// Notes the differences that make the runs hard to compare.
 fn note_differences(before: &Run, after: &Run) {
     let [a, b] = [before, after].map(|run| &run.header().environment);
     let pairs = [
@@ -102,7 +102,7 @@ fn text(compared: &ComparedRuns) -> String {
     text
 }
 
-/// The bad news first, the uninteresting last.
+/// The order of the rows: regressions first, equal numbers last.
 fn place(verdict: Verdict) -> usize {
     match verdict {
         Verdict::Slower => 0,

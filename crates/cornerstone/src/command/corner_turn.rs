@@ -1,4 +1,4 @@
-//! `corner-turn`: of real data, of its messages alone, or only the pattern for it.
+//! `corner-turn`: runs the corner turn of real data, or its messages alone, or writes its pattern.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use crate::arguments::{CornerTurnArguments, RunArguments};
 use crate::failure::Failure;
 use crate::progress::note;
 
-/// What each node of a pattern keeps unless sizes are given: 1 MiB, as in the paper's table 6.1.
+/// The bytes of each node of a pattern unless sizes are given: 1 MiB, as in the paper's table 6.1.
 const BYTES_A_NODE: u64 = 1 << 20;
 
 pub(crate) fn execute(arguments: CornerTurnArguments) -> Result<ExitCode, Failure> {

@@ -1,10 +1,10 @@
-//! `fit`: the models that explain a run.
+//! `fit`: prints the models that explain a run.
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use analysis::model::hockney::{self, Hockney};
-use analysis::model::{Estimate, Line, Series, time_series};
+use analysis::model::{Estimate, Series, StraightLine, time_series};
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
@@ -69,7 +69,7 @@ fn models(series: &[&Series], confidence: f64) -> String {
     }
 }
 
-fn row(name: &str, line: &Line, explained: String) -> Vec<String> {
+fn row(name: &str, line: &StraightLine, explained: String) -> Vec<String> {
     vec![
         name.into(),
         cell(Some(line.latency_us), |us| quantity(us, "us")),
@@ -86,7 +86,7 @@ fn cell(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
     format!("{} ({})", show(value), between(show(low), high))
 }
 
-/// A size that was fitted, so that it is seldom a whole number of anything.
+/// A fitted size, which is seldom a whole number of a unit.
 fn bytes(bytes: f64) -> String {
     const UNITS: [(f64, &str); 2] = [((1 << 20) as f64, "MiB"), (1024.0, "KiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {

@@ -1,4 +1,4 @@
-//! `cornerstone launch`: an MPI program as several ranks on this host, over shared memory or TCP.
+//! `launch`: runs an MPI program as several ranks on this host, over shared memory or TCP.
 
 mod orphans;
 
@@ -18,7 +18,7 @@ use crate::arguments::{Bind, LaunchArguments, LaunchFabric};
 use crate::descriptors;
 use crate::failure::Failure;
 
-/// Starts the ranks and returns when all have ended.
+/// Starts the ranks, and returns when all have ended.
 pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
     let mut options = options(&arguments)?;
     options.descriptor_limit = descriptors::raise_limit();
@@ -38,7 +38,7 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
     if ended.is_err() {
         orphans::end();
     }
-    // The readers end once nobody holds the other ends of their pipes.
+    // The readers end when the other ends of their pipes are closed.
     drop(options);
     for reader in readers {
         let _ = reader.join();
@@ -68,7 +68,7 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     Ok(options)
 }
 
-/// What tells the ranks which fabric they use; nothing says that it is shared memory.
+/// The job of the ranks, which tells them the fabric. An empty job means shared memory.
 fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
     match fabric {
         LaunchFabric::Local => Ok(Vec::new()),
@@ -85,7 +85,7 @@ fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Pipes whose lines come out with the rank before them.
+/// Pipes whose lines are printed with the rank before them.
 fn prefixed(rank: usize, readers: &mut Vec<JoinHandle<()>>) -> std::io::Result<Streams> {
     let (output, output_in) = std::io::pipe()?;
     let (error, error_in) = std::io::pipe()?;
@@ -95,7 +95,7 @@ fn prefixed(rank: usize, readers: &mut Vec<JoinHandle<()>>) -> std::io::Result<S
     Ok(Streams { output: file(output_in), error: file(error_in) })
 }
 
-/// Copies line by line, each in one piece, so that lines of several ranks never mix.
+/// Copies lines, each with one write, so that the lines of several ranks never mix.
 fn copy_lines<W: Write>(rank: usize, from: PipeReader, to: impl Fn() -> W) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();

@@ -1,15 +1,15 @@
-//! `list`: what can be measured, and what each number means.
+//! `list`: lists the benchmarks, and explains them.
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use benchmark::{Benchmark, catalogue, select};
+use benchmark::{Benchmark, Paper, catalogue, select};
 
 use crate::arguments::ListArguments;
 use crate::failure::Failure;
-use crate::output::{print, wrapped};
+use crate::output::{labelled, print, wrapped};
 
-/// Lists all benchmarks by group, or explains the one that is named, or all of a group.
+/// Lists all benchmarks by group, or explains the benchmark, the group or the paper that is named.
 pub(crate) fn execute(arguments: ListArguments) -> Result<ExitCode, Failure> {
     let text = match arguments.name {
         None => overview(catalogue()),
@@ -23,17 +23,26 @@ pub(crate) fn execute(arguments: ListArguments) -> Result<ExitCode, Failure> {
     print(&text).map(|()| ExitCode::SUCCESS)
 }
 
-fn overview(benchmarks: &[Benchmark]) -> String {
+fn overview(benchmarks: &'static [Benchmark]) -> String {
     let width = benchmarks.iter().map(|benchmark| benchmark.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    let mut group = "";
-    for benchmark in benchmarks {
-        if benchmark.group != group {
-            let gap = if group.is_empty() { "" } else { "\n" };
-            group = benchmark.group;
-            let _ = writeln!(text, "{gap}{group}");
+    let mut group = None;
+    let mut papers: Vec<&'static Paper> = Vec::new();
+    for Benchmark { name, group: its, summary, source, .. } in benchmarks {
+        if group != Some(*its) {
+            let gap = if group.is_none() { "" } else { "\n" };
+            group = Some(*its);
+            let _ = writeln!(text, "{gap}{}", its.name());
         }
-        let _ = writeln!(text, "  {:width$}  {}", benchmark.name, benchmark.summary);
+        let from = source.map(|source| format!(" [{}]", number(&mut papers, source.paper)));
+        let _ = writeln!(text, "  {name:width$}  {summary}{}", from.unwrap_or_default());
+    }
+    text.push_str("\nfrom\n");
+    for (index, paper) in papers.iter().enumerate() {
+        let selects =
+            paper.selects.map(|name| format!("; `{name}` selects its benchmarks of messages"));
+        let entry = format!("{}{}", paper.citation, selects.unwrap_or_default());
+        let _ = writeln!(text, "{}", labelled(&format!("  [{}]", index + 1), 6, &entry));
     }
     text.push_str(
         "\n`cornerstone list NAME` explains a benchmark or a group; `cornerstone run NAME` measures it.\n",
@@ -41,13 +50,22 @@ fn overview(benchmarks: &[Benchmark]) -> String {
     text
 }
 
+/// The number of `paper` among those that were named before, counted from 1.
+fn number(papers: &mut Vec<&'static Paper>, paper: &'static Paper) -> usize {
+    let index = papers.iter().position(|other| *other == paper).unwrap_or_else(|| {
+        papers.push(paper);
+        papers.len() - 1
+    });
+    index + 1
+}
+
 fn explanation(benchmark: &Benchmark) -> String {
     format!(
         "{} ({}, {})\n{}\n\n{}\n",
         benchmark.name,
-        benchmark.group,
+        benchmark.group.name(),
         benchmark.ranks,
         benchmark.summary,
-        wrapped(benchmark.explains, "  ")
+        wrapped(&benchmark.explanation(), "  ")
     )
 }

@@ -1,4 +1,4 @@
-//! `machines`: which machines are simulated, and what one of them is.
+//! `machines`: lists the simulated machines, and describes one of them.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use crate::arguments::{MachinesAction, MachinesArguments};
 use crate::failure::Failure;
 use crate::output::{labelled, print, wrapped};
 
-/// Lists the machines that are built in, or explains one.
+/// Lists the machines that are built in, or describes one.
 pub(crate) fn execute(arguments: &MachinesArguments) -> Result<ExitCode, Failure> {
     let text = match &arguments.action {
         None => overview(),
@@ -20,7 +20,7 @@ pub(crate) fn execute(arguments: &MachinesArguments) -> Result<ExitCode, Failure
     print(&text).map(|()| ExitCode::SUCCESS)
 }
 
-/// A line that goes on further to the right where it is too long for one; shorter ones stay as they are.
+/// A line that is broken if it is too long for the terminal. Its further lines are indented more.
 fn hanging(line: &str) -> String {
     const TERMINAL: usize = 80;
     if line.chars().count() < TERMINAL {

@@ -1,4 +1,4 @@
-//! The subcommands, a module each.
+//! The subcommands, a module for each.
 
 mod calibrate;
 mod compare;
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
 
-/// Does what the command line says.
+/// Executes the command line.
 pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
     match arguments.command {
         Command::Run(arguments) => run::execute(arguments),

@@ -1,17 +1,19 @@
-//! `pipeline`: a chain from a file, checked, explained or run.
+//! `pipeline`: checks, explains or runs a chain from a file.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use benchmark::Chain;
+use contract::{FileError, read_file};
 
 use super::run;
 use crate::arguments::PipelineArguments;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Reads the chain, and runs it or says what flows where.
+/// Reads the chain, and runs it or explains the flow of its data.
 pub(crate) fn execute(arguments: PipelineArguments) -> Result<ExitCode, Failure> {
-    let chain = Chain::read(&arguments.file).map_err(|error| {
+    let chain = read(&arguments.file).map_err(|error| {
         Failure::usage(error.to_string())
             .hint("docs/pipelines.md explains the files; pipelines/ has examples")
     })?;
@@ -21,6 +23,10 @@ pub(crate) fn execute(arguments: PipelineArguments) -> Result<ExitCode, Failure>
         return Ok(ExitCode::SUCCESS);
     }
     run::execute(arguments.run(Some(chain)))
+}
+
+fn read(path: &Path) -> Result<Chain, FileError> {
+    Chain::parse(&path.display().to_string(), &read_file("pipeline", path)?)
 }
 
 fn check_granularity(arguments: &PipelineArguments, chain: &Chain) -> Result<(), Failure> {

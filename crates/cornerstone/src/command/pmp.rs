@@ -1,4 +1,4 @@
-//! `pmp`: a pattern from a file, checked, explained or run.
+//! `pmp`: checks, explains or runs a pattern from a file.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use crate::arguments::{PmpArguments, RankCounts, RunArguments};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Checks the pattern, and then runs it or says what it does.
+/// Checks the pattern, and then runs it or explains what it does.
 pub(crate) fn execute(arguments: PmpArguments) -> Result<ExitCode, Failure> {
     let PmpArguments { file, check, ranks, periodic } = arguments;
     let name = file.display().to_string();

@@ -1,4 +1,4 @@
-//! `report`: the HTML report of runs.
+//! `report`: makes the HTML report of runs.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn default_path(paths: &[PathBuf], runs: &[Run]) -> PathBuf {
         [_] => results::beside(&paths[0]),
         _ => {
             let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
-            // File names have an end; a report of many runs is named by the first and their number.
+            // The length of file names is limited, so a report of many runs has the first name and their number.
             let name = match labels.as_slice() {
                 [first, second] => format!("{first}-and-{second}.html"),
                 _ => format!("{}-and-{}-more.html", labels[0], labels.len() - 1),
@@ -38,7 +38,7 @@ fn default_path(paths: &[PathBuf], runs: &[Run]) -> PathBuf {
     }
 }
 
-/// Writes the report of `runs` to `path`. Replaces an earlier report there, but no other file.
+/// Writes the report of `runs` to `path`. It replaces an earlier report, but no other file.
 pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
     let shown = path.display();
     if path.exists() && !is_report(path) {
@@ -54,11 +54,11 @@ pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
     })
 }
 
-/// Whether a file names Cornerstone as what made it, as its head does in every report.
+/// Whether a file is a report of Cornerstone, by the generator in its head.
 fn is_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
-    // An empty file is what a full disk leaves of a report.
+    // A full disk leaves an empty file for a report.
     let name = report::GENERATOR.split(' ').next().unwrap_or_default();
     let generator = format!("name=\"generator\" content=\"{name} ");
     read.is_ok() && (head.is_empty() || String::from_utf8_lossy(&head).contains(&generator))

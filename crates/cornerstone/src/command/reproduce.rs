@@ -1,4 +1,4 @@
-//! `reproduce`: the papers' tables, recomputed.
+//! `reproduce`: recomputes the tables of the papers.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::arguments::{Format, ReproduceArguments};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Recomputes what is asked for, and shows each cell beside the published one.
+/// Recomputes tables, and shows each cell beside the published one.
 pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failure> {
     if let Some(table) = arguments.table.as_deref().filter(|table| is_of_processors(table)) {
         return processors(table, arguments.format);
@@ -21,7 +21,7 @@ pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failur
             printed = print(text);
         }
     };
-    // Nothing is printed where there is no such table.
+    // The heading is printed with the first row, so that nothing is printed if the table does not exist.
     let mut heading = heading(arguments.format);
     let mut group = String::new();
     let rows = reproduce(arguments.table.as_deref(), &mut |row| {
@@ -103,13 +103,13 @@ fn heading(format: Format) -> &'static str {
     }
 }
 
-/// A cell's paper and table, and its row and column.
+/// The paper and table of a cell, and its row and column.
 fn parted(id: &str) -> (&str, &str) {
     let table = id.match_indices('/').nth(1).map_or(id.len(), |(at, _)| at);
     (&id[..table], id[table..].trim_start_matches('/'))
 }
 
-/// A line of less than 80 characters, or two if the cell's name is long.
+/// A line of less than 80 characters, or two if the name of the cell is long.
 fn table_line(row: &Row, cell: &str) -> String {
     const NAME: usize = 30;
 
@@ -138,7 +138,7 @@ fn rounded(value: f64) -> String {
     match value.abs() {
         size if size >= 1000.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.2}"),
-        // Today's processors do in microseconds what took the paper's seconds.
+        // Today's processors take microseconds where those of the paper took seconds.
         size if size > 0.0 && size < 0.001 => format!("{value:.3e}"),
         size if size > 0.0 && size < 0.1 => format!("{value:.5}"),
         _ => format!("{value:.4}"),

@@ -1,13 +1,13 @@
-//! Memory: how much there is, and how much this process may still take.
+//! Memory: its size, and how much of it this process may use.
 
 use super::system::{System, field};
 
-/// Memory in the machine, in bytes; 0 where the kernel does not say.
+/// The memory of the machine in bytes; 0 where the kernel does not tell.
 pub(super) fn total_bytes(system: &System) -> u64 {
     meminfo(system, "MemTotal").unwrap_or(0)
 }
 
-/// A bound on the memory that a run may take.
+/// A bound on the memory that a run may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryBound {
     /// How many bytes are left.
@@ -16,7 +16,7 @@ pub(crate) struct MemoryBound {
     pub(crate) set_by: &'static str,
 }
 
-/// The tightest bound that the kernel shows: memory available, or a control group's limit less what it uses.
+/// The tightest bound that the kernel shows: the available memory, or the limit of a control group less its use.
 pub(super) fn bound(system: &System) -> Option<MemoryBound> {
     let available = meminfo(system, "MemAvailable")
         .map(|bytes| MemoryBound { bytes, set_by: "available on this machine" });
@@ -32,7 +32,7 @@ fn meminfo(system: &System, name: &str) -> Option<u64> {
     value.strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The memory limit of the control group, and what of it is in use, in bytes; the tightest on the way to the root.
+/// The memory limit of the control group and its use, in bytes. Of the groups up to the root it is the tightest.
 pub(super) fn cgroup_limit(system: &System) -> Option<(u64, u64)> {
     let groups = system.text("/proc/self/cgroup")?;
     let unified = path_of(&groups, "").and_then(|path| {
@@ -76,7 +76,7 @@ fn tightest(
         if let (Some(limit), Some(used)) = (number(limit_name), number(used_name))
             && limit < UNLIMITED
         {
-            // File pages count as used, but the kernel gives them up before it refuses memory.
+            // File pages count as used, but the kernel reclaims them before it refuses memory.
             let stat = system.text(&format!("{mount}{folder}/{stat_name}")).unwrap_or_default();
             let cache: u64 =
                 field(&stat, "inactive_file").and_then(|text| text.parse().ok()).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Where a run is made: what the kernel tells about the machine and its state.
+//! The environment of a run: what the kernel tells about the machine and its state.
 
 mod memory;
 mod processor;
@@ -16,7 +16,7 @@ pub(crate) fn capture() -> Environment {
     read(&System::this(), processors)
 }
 
-/// The tightest bound on the memory that a run may take, as far as the kernel shows one.
+/// The tightest bound on the memory that a run may use, if the kernel shows one.
 pub(crate) fn memory_bound() -> Option<MemoryBound> {
     memory::bound(&System::this())
 }

@@ -2,7 +2,7 @@
 
 use super::system::{System, field};
 
-/// The processor's model name, or what stands for it where the kernel gives none.
+/// The model name of the processor, or a substitute where the kernel gives none.
 pub(super) fn model(system: &System) -> String {
     let text = system.text("/proc/cpuinfo").unwrap_or_default();
     field(&text, "model name")
@@ -12,14 +12,14 @@ pub(super) fn model(system: &System) -> String {
         .unwrap_or_else(|| format!("unknown ({})", std::env::consts::ARCH))
 }
 
-/// ARM kernels name the maker and the part by number only.
+/// On ARM the kernel gives only the numbers of the maker and the part.
 fn arm(cpuinfo: &str) -> Option<String> {
     let maker = field(cpuinfo, "CPU implementer")?;
     let part = field(cpuinfo, "CPU part")?;
     Some(format!("ARM implementer {maker} part {part}"))
 }
 
-/// The caches of the first processor, one entry a level: `L1 data 48 KiB`, with who shares it.
+/// The caches of the first processor, an entry for each: `L1 data 48 KiB`, with the processors that share it.
 pub(super) fn caches(system: &System) -> Vec<String> {
     const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cache";
     system
@@ -41,7 +41,7 @@ pub(super) fn caches(system: &System) -> Vec<String> {
         .collect()
 }
 
-/// The frequency governor of the processors, or why it is not known.
+/// The frequency governors of the processors, or the reason why they are not known.
 pub(super) fn governor(system: &System) -> String {
     let all = system.numbered("/sys/devices/system/cpu", "cpu");
     let mut governors: Vec<String> = all
@@ -59,7 +59,7 @@ pub(super) fn governor(system: &System) -> String {
     }
 }
 
-/// Whether the processor says that it is a virtual one.
+/// Whether the processor is virtual, by its flags.
 pub(super) fn hypervised(system: &System) -> bool {
     system
         .field("/proc/cpuinfo", "flags")

@@ -1,11 +1,11 @@
-//! What lies around the processes: hypervisor, container, limits of the control group, settings of the kernel.
+//! The hypervisor, the container, the limits of the control group, and settings of the kernel.
 
 use std::collections::BTreeMap;
 
 use super::system::System;
 use super::{memory, processor};
 
-/// The hypervisor and the container, as far as they show; empty if neither does.
+/// The hypervisor and the container, as far as they can be detected; empty if neither is.
 pub(super) fn virtualisation(system: &System) -> String {
     let mut found = Vec::new();
     if let Some(hypervisor) = hypervisor(system) {
@@ -54,7 +54,7 @@ fn container(system: &System) -> Option<String> {
     }
 }
 
-/// Settings and limits that can explain a number, by name; only those that the kernel shows.
+/// Settings and limits that can explain a number, by name. It has only those that the kernel shows.
 pub(super) fn other(system: &System) -> BTreeMap<String, String> {
     let file = |path: &str| system.text(path);
     let facts = [
@@ -83,7 +83,7 @@ pub(super) fn other(system: &System) -> BTreeMap<String, String> {
     facts.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
 
-/// The options of the kernel's command line that bear on timing. The others are nobody's business: results are shared.
+/// The options of the kernel's command line that influence times. The others stay private, because results are shared.
 fn timing_options(command_line: &str) -> Option<String> {
     const NAMES: [&str; 18] = [
         "amd_pstate",
@@ -110,7 +110,7 @@ fn timing_options(command_line: &str) -> Option<String> {
     (!found.is_empty()).then(|| found.join(" "))
 }
 
-/// The word in brackets of a list such as `always [madvise] never`.
+/// The word in brackets in a list such as `always [madvise] never`.
 fn chosen(list: &str) -> String {
     let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(list, |(word, _)| word).to_string()

@@ -1,4 +1,4 @@
-//! Small text files of the kernel, under a root that tests replace.
+//! Reading small text files of the kernel, under a root that tests replace.
 
 use std::path::{Path, PathBuf};
 
@@ -19,19 +19,19 @@ impl System {
         System { root: root.into() }
     }
 
-    /// The text of a file without white space around it; none where it cannot be read or is empty.
+    /// The text of a file without white space around it; `None` where it cannot be read or is empty.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let text = std::fs::read(self.path(path)).ok()?;
         let text = String::from_utf8_lossy(&text).trim_matches(['\0', '\n', ' ', '\t']).to_string();
         (!text.is_empty()).then_some(text)
     }
 
-    /// Whether there is such a file or folder.
+    /// Whether this file or folder exists.
     pub(super) fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    /// The names in a folder that begin with `prefix` and go on with a number, in the order of the numbers.
+    /// The names in a folder that are `prefix` and a number, in the order of the numbers.
     pub(super) fn numbered(&self, folder: &str, prefix: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
         let mut names: Vec<(u64, String)> = entries
@@ -59,7 +59,7 @@ pub(super) fn field(text: &str, name: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?;
         let value = rest.trim_start();
-        // A longer name that begins the same (`model` and `model name`) is another field.
+        // A longer name with the same beginning (`model` and `model name`) is another field.
         let ends_here = value.starts_with(':') || rest.len() > value.len();
         let value = value.strip_prefix(':').unwrap_or(value).trim();
         let other = value.contains(':') && !rest.trim_start().starts_with(':');

@@ -1,4 +1,4 @@
-//! How much each link of a simulated network was used while a measurement was made.
+//! The use of each link of a simulated network during a measurement.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,19 @@ use contract::record::LinkUse;
 use contract::{Time, TimeSpan};
 use fabric_sim::{ChannelUse, Watched};
 
-/// More links than this say nothing to a reader: the busiest are kept.
+/// The most links that are kept. Of more the busiest are kept, because readers cannot use so many.
 const LINKS_MAX: usize = 64;
 
-/// The use of the links between two looks.
+/// Measures the use of the links between two readings.
 #[derive(Default)]
 pub(super) struct LinkMeter {
     since: Option<Time>,
-    /// By the channel's name: how long it had been busy at the last look, and its packets.
+    /// By the name of the channel: its busy time and its packets at the last reading.
     seen: HashMap<String, (TimeSpan, u64)>,
 }
 
 impl LinkMeter {
-    /// What was used since the last look, or since the run began.
+    /// The use since the last reading, or since the run began.
     pub(super) fn read(&mut self, run: &Watched<'_>) -> Vec<LinkUse> {
         self.since_last(run.now(), run.channel_use())
     }
@@ -31,7 +31,7 @@ impl LinkMeter {
             let carried = packets - before.1;
             if carried > 0 && passed > TimeSpan::ZERO {
                 let busy_us = busy.as_us() - before.0.as_us();
-                // A packet counts when it sets out, so the last ones may reach beyond the look.
+                // A packet counts when it starts, so the last packets may end after the reading.
                 let share = (busy_us / passed.as_us()).clamp(0.0, 1.0);
                 used.push((place, LinkUse { link: name, share, packets: carried }));
             }
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_counts_what_was_carried_since_the_last_one() {
+    fn a_reading_counts_what_was_carried_since_the_last_one() {
         let mut meter = LinkMeter::default();
         meter.since_last(at(100), vec![channel("a", 50, 5), channel("b", 10, 1)]);
         // 30 of 100 µs on a; nothing more on b.

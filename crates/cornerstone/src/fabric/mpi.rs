@@ -1,8 +1,8 @@
 //! Benchmarks on an MPI: joined under its launcher, or the launcher started from here.
 //!
-//! Either way the processes are one [`World`]. Its first process hands out launches as work; whoever belongs to one
-//! executes it, and the others go on waiting without using their processor. So one world serves launches with several
-//! numbers of ranks.
+//! In both cases the processes are one [`World`]. Its first process hands out launches. The processes of a launch
+//! execute it; the others wait without using their processor. One world therefore serves launches with several numbers
+//! of ranks.
 
 mod launched;
 
@@ -23,13 +23,13 @@ use crate::progress::note;
 
 pub(super) use launched::{launch, serve};
 
-/// More ranks than a launcher is ever asked to start from here.
+/// The most ranks that a launcher is asked to start from here. No launcher starts so many.
 pub(super) const RANKS_MAX: usize = 1_000_000;
 
-/// How long a launcher has to read what the first rank said before the abort.
+/// The time that a launcher gets before an abort to read the output of the first rank.
 const TIME_TO_BE_HEARD: Duration = Duration::from_millis(100);
 
-/// The world that this process has joined: there is one in a process, as there is one MPI_COMM_WORLD.
+/// The world that this process has joined. A process has only one, as it has one MPI_COMM_WORLD.
 struct Joined {
     world: World,
     /// Whether other ranks are executing a launch, or may be.
@@ -40,24 +40,24 @@ thread_local! {
     static JOINED: RefCell<Option<Joined>> = const { RefCell::new(None) };
 }
 
-/// What a process of the world is.
+/// The part of a process in the world.
 pub(crate) enum WorldRole {
-    /// The one that measures.
+    /// It plans the launches, keeps the results and is rank 0.
     First,
-    /// One of the others, which has done its part.
+    /// It is another rank and has done its part.
     Rank(ExitCode),
 }
 
-/// Whether a run is to join an MPI's world.
+/// Whether a run must join the world of an MPI.
 pub(crate) fn is_asked_for(arguments: &RunArguments) -> bool {
     match &arguments.fabric {
         Some(fabric) => *fabric == FabricChoice::Mpi,
-        // The file to go on with may be out of reach of the other ranks; that a launcher started us is enough.
+        // The other ranks may be unable to read the file that is resumed, so they cannot ask it for the fabric.
         None => arguments.resume.is_some() && fabric_mpi::launcher::has_started_this_process(),
     }
 }
 
-/// Joins the world. A process that is not its first stays here until the first one is done.
+/// Joins the world. In all processes but the first it returns when the first process has finished.
 pub(crate) fn join(arguments: &RunArguments) -> Result<WorldRole, Failure> {
     let options = Options { library: arguments.mpi_library.clone(), ..Options::default() };
     let world = World::join(options).map_err(|error| not_joined(&error))?;
@@ -68,7 +68,7 @@ pub(crate) fn join(arguments: &RunArguments) -> Result<WorldRole, Failure> {
     Ok(WorldRole::Rank(be_a_rank(world)))
 }
 
-/// Why this process cannot join an MPI's world, and what its user can do about it.
+/// The failure of joining the world, with a hint on what the user can do about it.
 fn not_joined(error: &JoinError) -> Failure {
     let hint = match error {
         JoinError::Load(LoadError::NotFound { .. } | LoadError::NoMpi { .. }) => {
@@ -84,10 +84,10 @@ fn not_joined(error: &JoinError) -> Failure {
     Failure::failed(error.to_string()).hint(hint)
 }
 
-/// Executes what is handed out, until nothing more is.
+/// Executes the launches that the first process hands out, until it ends the world.
 fn be_a_rank(world: World) -> ExitCode {
-    // Some launchers hand a Ctrl-C on to all ranks and wait for their end. The first rank ends the run for all; if this one were
-    // gone by then, the first would wait for its messages and never come to that.
+    // Some launchers pass a Ctrl-C on to all ranks and wait for their end. The first rank ends the run for all. If this
+    // rank ended before, the first would wait for its messages for ever.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
     let outcome = execute_all(&world);
     if let Err(error) = &outcome {
@@ -117,15 +117,16 @@ fn execute(
     launch: &Launch,
     say: &mut dyn FnMut(RankReport) -> RankResult<()>,
 ) -> RankResult<()> {
-    let mut rank = world.first(launch.ranks)?;
+    let mut process = world.first(launch.ranks)?;
+    let mut rank = process.world();
     if world.rank() == 0 {
         say(RankReport::Joined(rank.describe()))?;
     }
     benchmark::execute(&mut rank, &launch.job, &mut |event: Event| say(RankReport::Event(event)))?;
-    rank.end()
+    process.end()
 }
 
-/// How many ranks the world has that this process has joined.
+/// The number of ranks of the world that this process has joined.
 pub(super) fn ranks() -> usize {
     JOINED.with_borrow(|joined| joined.as_ref().map_or(1, |joined| joined.world.size()))
 }
@@ -137,7 +138,8 @@ pub(super) fn run(launch: &Launch, on_report: &mut OnReport<'_>) -> Result<(), L
             return Err(LaunchEnd::Failed("this process has not joined an MPI".into()));
         };
         *busy = true;
-        // Nobody else looks while this process is a rank itself, and some launchers leave a Ctrl-C to the ranks.
+        // While this process is a rank, nothing else checks for signals, and some launchers leave a Ctrl-C to the
+        // ranks.
         let interruption = Interruption::watch();
         let mut stopped = None;
         let outcome = hand_out(world, launch, &mut |report| {
@@ -170,14 +172,14 @@ fn hand_out(
     execute(world, launch, say)
 }
 
-/// Lets the other ranks go, after the first one's part has `ended`: in order, or by force where they are in the middle of
-/// something that will not come to its end.
+/// Ends the other ranks after the first one's part has `ended`. Ranks that are still executing a launch, which cannot
+/// complete any more, are aborted.
 pub(crate) fn leave(ended: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     let Some(Joined { world, busy }) = JOINED.take() else { return ended };
     if busy {
         let gave_up = Error::Aborted { why: "the first rank has failed".into() };
-        // Giving up ends this process too, so what is wrong is said before, and the launcher, which drops at an abort what it
-        // has not read, is left time to read it.
+        // An abort ends this process, too, so the failure is reported before. The launcher drops at an abort what it
+        // has not read, so it gets time to read the report.
         let status = ended.unwrap_or_else(|failure| failure.report());
         std::thread::sleep(TIME_TO_BE_HEARD);
         world.finish(&Err(gave_up));

@@ -24,14 +24,15 @@ pub(super) fn machine(name: &str) -> Result<Machine, LaunchEnd> {
     fabric_sim::machine::find(name).map_err(|error| LaunchEnd::Failed(error.to_string()))
 }
 
-/// The most ranks of a machine that has only so many processors.
+/// The most ranks of the machine; `None` if its number of processors is not limited.
 pub(super) fn ranks_max(name: &str, wanted: &SimulationArguments) -> Option<usize> {
     let machine = machine(name).ok().filter(|machine| machine.ranks_max.is_some())?;
     let sharing = wanted.ranks_per_processor.map(|ranks| ranks as usize);
     Some(machine.most_ranks(sharing.unwrap_or(machine.ranks_per_processor)))
 }
 
-/// What the benchmark needs stands above what the user wants: elsewhere it measures something else.
+/// The placement that the benchmark needs comes before the user's option, because elsewhere it would measure something
+/// else.
 fn ranks_per_processor(wanted: &SimulationArguments, launch: &Launch) -> Option<usize> {
     match launch.placement {
         Placement::OneProcessor => Some(launch.ranks),
@@ -40,10 +41,10 @@ fn ranks_per_processor(wanted: &SimulationArguments, launch: &Launch) -> Option<
     }
 }
 
-/// What rank 0 has reports and nobody has heard yet.
+/// The reports of rank 0 that have not been passed on.
 type Reports = Rc<RefCell<VecDeque<RankReport>>>;
 
-/// Runs the job of `launch` on the machine. Messages are handed on as they are made; a signal ends the run.
+/// Runs the job of `launch` on the machine. Reports are passed on as they are made. A signal ends the run.
 pub(super) fn run(
     name: &str,
     launch: &Launch,
@@ -87,7 +88,7 @@ pub(super) fn run(
     }
 }
 
-/// What every rank runs.
+/// The program of every rank.
 fn program(job: Job, reports: Reports) -> impl Fn(&mut dyn Rank) -> RankResult<()> {
     move |rank| {
         let say = |message| reports.borrow_mut().push_back(message);
@@ -101,7 +102,7 @@ fn program(job: Job, reports: Reports) -> impl Fn(&mut dyn Rank) -> RankResult<(
     }
 }
 
-/// A measurement that was reports just now gets the use of the links since the one before.
+/// Adds to each new measurement the use of the links since the measurement before it.
 fn note_link_use(reports: &Reports, links: &mut LinkMeter, run: &Watched<'_>) {
     for message in reports.borrow_mut().iter_mut() {
         if let RankReport::Event(Event::Measured(measurements)) = message

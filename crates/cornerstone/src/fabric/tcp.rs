@@ -1,4 +1,4 @@
-//! Benchmarks over TCP: on this host, or on those of a file.
+//! Benchmarks over TCP: on this host, or on the hosts of a file.
 
 use std::io::BufRead;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::progress::note;
 
 /// The first argument of a process that is a rank on one of several hosts.
 const RANK: &str = "--as-a-tcp-rank";
-/// What reaches another host, if nothing else is asked for.
+/// The program that reaches another host by default.
 const AGENT: &str = "ssh";
 
 pub(super) const RANKS_MAX: usize = fabric_tcp::RANKS_MAX;
@@ -34,7 +34,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Those that the command line asks for, if it does.
+    /// The hosts that the command line names; `None` if it names none.
     pub(crate) fn new(arguments: &HostsArguments) -> Result<Option<Hosts>, Failure> {
         let Some(path) = &arguments.hosts else {
             let alone = match (&arguments.agent, arguments.listen) {
@@ -52,13 +52,13 @@ impl Hosts {
         Ok(Some(Hosts { hosts, agent, listen: arguments.listen }))
     }
 
-    /// How many ranks they take.
+    /// The number of ranks for which they have slots.
     pub(crate) fn slots(&self) -> usize {
         self.hosts.iter().map(|host| host.slots).sum()
     }
 }
 
-/// Has the job of `launch` executed on `hosts`, or on this one.
+/// Runs the job of `launch` on `hosts`, or on this host.
 pub(super) fn run(
     launch: &Launch,
     hosts: Option<&Hosts>,
@@ -88,8 +88,8 @@ pub(super) fn run(
     })
 }
 
-/// For which of its host's processors each rank is. Ranks of one host get one each in turn; the only rank of a host may go
-/// where the system likes, for what are several hosts by name may be one machine.
+/// The processor of its host to which each rank is bound. Ranks of one host get a processor each, in turn. The only
+/// rank of a host is not bound, because several names of hosts may belong to one machine.
 fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<usize>> {
     let places = fabric_tcp::places(hosts, ranks).unwrap_or_default();
     let of_one_node = (ranks / 2).max(1);
@@ -119,7 +119,7 @@ pub(super) fn serve_here(local: ShmProcess, job: &Job, secret: &str) -> i32 {
     }
 }
 
-/// Does a rank's part, if an agent has started this process as one.
+/// Does a rank's part if an agent has started this process as a rank.
 pub(super) fn serve() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     if arguments.next()? != RANK {
@@ -132,7 +132,7 @@ pub(super) fn serve() -> Option<ExitCode> {
         return Some(ExitCode::from(2));
     };
     descriptors::raise_limit();
-    // It can measure all the same, if not as well.
+    // A rank that is not bound can measure, but its times vary more.
     if let Err(error) = fabric_tcp::remote::bind(&processor) {
         note(&format!("note: rank {rank}: {error}"));
     }

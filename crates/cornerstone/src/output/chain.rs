@@ -1,4 +1,5 @@
-//! The tables of processing chains: each chain as a whole, then its stages, then what its communication costs in words.
+//! The tables of processing chains: each chain as a whole, then its stages, then the cost of its communication in
+//! words.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +11,14 @@ use crate::wording::{chain_cost, quantity, range};
 
 const PIPELINE: &str = "pipeline";
 const STAGE: &str = "stage";
-/// In the title, so that it takes no column.
+/// The parameter that stands in the title and takes no column.
 const CHAIN: &str = "chain";
 
-/// Metrics of a chain as a whole that are columns, after its period and the period's interval: as many as a terminal has room
-/// for.
+/// The metrics of a whole chain that are columns, after its period and the interval of the period. A terminal has no
+/// room for more.
 const COLUMNS: [&str; 3] = ["miss-rate", "response", "latency"];
 
-/// The tables of `found`, all of one benchmark and one number of ranks, if they are of chains.
+/// The tables of `found`, which are of one benchmark and one number of ranks; `None` unless they are of chains.
 pub(super) fn chains(title: &str, found: &[&Entry]) -> Option<String> {
     let first = found.first()?.measurement;
     if first.benchmark != PIPELINE {
@@ -104,7 +105,7 @@ impl<'a> Measurements<'a> {
         table(&header.collect::<Vec<_>>(), names.len() + 1, stages.iter().map(row).collect())
     }
 
-    /// What a chain's communication costs it, a line for each part.
+    /// The cost of a chain's communication, a line for each part.
     fn cost(&self, names: &[&String], case: &Parameters) -> Option<String> {
         let cost = chain_cost(|metric| self.get(case, metric))?;
         let mut case_words = words(names, case);

@@ -12,7 +12,8 @@ pub(super) struct Entry<'a> {
 /// The mark of a number that did not converge.
 pub(super) const UNCONVERGED: &str = "*";
 
-/// The mark of a number, if it deserves one. All metrics of a measurement come from the same samples.
+/// The mark of a number that did not converge; empty for others. All metrics of a measurement come from the same
+/// samples.
 pub(super) fn mark(measurement: &Measurement) -> &'static str {
     if measurement.stop_reason.converged() { "" } else { UNCONVERGED }
 }

@@ -1,5 +1,5 @@
-//! A measurement as one flat record, for programs: the names of the results file, without the samples, and its share of
-//! the limit that bounds it, as far as the run has measured that limit by then.
+//! A measurement as one flat record for programs: the fields of the results file without the samples, and the share of
+//! the limit that bounds it, if the run has measured that limit before.
 
 use analysis::limits::Share;
 use contract::record::Measurement;
@@ -56,8 +56,8 @@ pub(crate) fn csv_line(measurement: &Measurement, share: Option<Share>) -> Strin
     COLUMNS.iter().map(cell).collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// The record as it stands in the file, with what is nested there brought to the top. Each parameter and each field of
-/// the timing keeps its name.
+/// The record of the results file with its nested fields at the top level. Each parameter and each field of the timing
+/// keeps its name.
 fn flat(measurement: &Measurement, share: Option<Share>) -> Map<String, Value> {
     let value = serde_json::to_value(measurement).expect("a measurement is plain data");
     let mut flat = Map::new();
@@ -89,7 +89,7 @@ fn parameters(measurement: &Measurement) -> String {
     quoted(&pairs.collect::<Vec<_>>().join(";"))
 }
 
-/// A CSV field after RFC 4180: in quotes where a comma, a quote or a line's end would mislead.
+/// A CSV field by RFC 4180: in quotes if it has a comma, a quote or a line end.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

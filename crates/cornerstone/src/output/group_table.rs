@@ -1,4 +1,5 @@
-//! The table of one benchmark at one number of ranks: a row for each key, its first metric in full, others as medians.
+//! The table of one benchmark at one number of ranks: a row for each key, with its first metric in full and the medians
+//! of the others.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use crate::wording::{percent, quantity, range, size};
 pub(super) fn group_table(title: &str, found: &[&Entry]) -> String {
     let columns = Columns::of(found);
     let mut keys: Vec<Key> = found.iter().map(|entry| entry.measurement.key()).collect();
-    // By parameters and then by size, as a reader looks for them, not in the order of measuring.
+    // By parameters and then by size, and not in the order of measuring, so that a reader finds them.
     keys.sort();
     keys.dedup();
     let rows = keys
@@ -31,15 +32,15 @@ pub(super) fn group_table(title: &str, found: &[&Entry]) -> String {
     format!("{title}\n{}", table(&columns.header(), columns.parameters.len(), rows))
 }
 
-/// Which columns a table has.
+/// The columns of a table.
 struct Columns {
     parameters: Vec<String>,
-    /// Whether messages have a size at all.
+    /// Whether the messages have a size.
     sized: bool,
     metrics: Vec<String>,
     /// What bounds the numbers, in words.
     limits: Option<String>,
-    /// What the shares are of, in a word or two; none where there are no shares.
+    /// The kind of limit that the shares are of; `None` where there are no shares.
     share_of: Option<&'static str>,
 }
 
@@ -105,7 +106,7 @@ impl Columns {
     }
 }
 
-/// What bounds the numbers, in words: in most tables the same for all.
+/// What bounds the numbers, in words. In most tables it is the same for all.
 fn limits(found: &[&Entry]) -> Option<String> {
     let shares = || found.iter().filter_map(|entry| entry.share);
     let bounds: BTreeSet<String> = shares().map(|share| share.bound.to_string()).collect();

@@ -1,24 +1,18 @@
-//! Measurements as the OSU micro-benchmarks print theirs, so that scripts which read those read ours unchanged.
+//! Measurements in the format of the OSU micro-benchmarks, for scripts that read it.
 //!
-//! The lines are those of release 7.4: an empty line, the name of the test, the datatype, the names of the columns, and a
-//! line for each size. The numbers are our medians, where the OSU tests give means; and the time of a collective is that
-//! of the slowest rank, where they give the mean over the ranks.
+//! The lines are those of release 7.4: an empty line, the name of the test, the datatype, the names of the columns, and
+//! a line for each size. The numbers are medians, where the OSU tests print means. The time of a collective is that of
+//! the slowest rank, where the OSU tests print the mean over the ranks.
 
+use benchmark::{OsuColumns, OsuTest};
 use contract::record::{Measurement, Parameters};
 
-/// What prints them; it remembers of which test the last line was.
+/// Prints measurements in this format. It keeps the test of the last line, because each test has one header.
 #[derive(Default)]
 pub(crate) struct Osu {
     last: Option<(String, usize, Parameters)>,
-    /// Benchmarks that are no OSU test.
+    /// Benchmarks without an OSU test.
     left_out: Vec<String>,
-}
-
-/// An OSU test that one of our benchmarks is.
-struct Test {
-    title: &'static str,
-    metric: &'static str,
-    columns: &'static str,
 }
 
 /// The widths and digits of the columns.
@@ -26,41 +20,27 @@ const SIZE_WIDTH: usize = 10;
 const VALUE_WIDTH: usize = 18;
 const DIGITS: usize = 2;
 
-const LATENCY: &str = "# Size       Avg Latency(us)";
-const BANDWIDTH: &str = "# Size      Bandwidth (MB/s)";
-const BARRIER: &str = "# Avg Latency(us)";
-
-impl Test {
-    fn of(benchmark: &str) -> Option<Test> {
-        let (title, metric, columns) = match benchmark {
-            "latency" | "ping-pong" => ("Latency", "time", LATENCY),
-            "bandwidth" => ("Bandwidth", "rate", BANDWIDTH),
-            "two-way-bandwidth" => ("Bi-Directional Bandwidth", "rate", BANDWIDTH),
-            "barrier" => ("Barrier Latency", "time", BARRIER),
-            "broadcast" => ("Broadcast Latency", "time", LATENCY),
-            "allgather" => ("Allgather Latency", "time", LATENCY),
-            "allreduce" => ("Allreduce Latency", "time", LATENCY),
-            "reduce" => ("Reduce Latency", "time", LATENCY),
-            "gather" => ("Gather Latency", "time", LATENCY),
-            "scatter" => ("Scatter Latency", "time", LATENCY),
-            "all-to-all" => ("All-to-All Personalized Exchange Latency", "time", LATENCY),
-            _ => return None,
-        };
-        Some(Test { title, metric, columns })
+/// What the columns are called, and the metric that they show.
+fn columns(test: &OsuTest) -> (&'static str, &'static str) {
+    match test.columns {
+        OsuColumns::Latency => ("# Size       Avg Latency(us)", "time"),
+        OsuColumns::Bandwidth => ("# Size      Bandwidth (MB/s)", "rate"),
+        OsuColumns::LatencyAlone => ("# Avg Latency(us)", "time"),
     }
 }
 
 impl Osu {
-    /// The lines for a measurement; none for a metric that the OSU test does not print.
+    /// The lines for a measurement; empty for a metric that the OSU test does not print.
     pub(crate) fn lines(&mut self, measurement: &Measurement) -> String {
-        let Some(test) = Test::of(&measurement.benchmark) else {
+        let declared = benchmark::find(&measurement.benchmark).and_then(|benchmark| benchmark.osu);
+        let Some(test) = declared else {
             if !self.left_out.contains(&measurement.benchmark) {
                 self.left_out.push(measurement.benchmark.clone());
             }
             return String::new();
         };
-        // A message of no bytes has no rate, and the OSU tests of rates begin at 1.
-        if measurement.metric != test.metric {
+        // An empty message has no rate, and the OSU tests of rates begin at 1 byte.
+        if measurement.metric != columns(&test).1 {
             return String::new();
         }
         let Measurement { benchmark, ranks, parameters, summary, .. } = measurement;
@@ -73,7 +53,7 @@ impl Osu {
         let median = summary.median;
         lines
             + &match test.columns {
-                BARRIER => format!("{median:>17.DIGITS$}\n"),
+                OsuColumns::LatencyAlone => format!("{median:>17.DIGITS$}\n"),
                 _ => format!(
                     "{:<SIZE_WIDTH$}{median:>VALUE_WIDTH$.DIGITS$}\n",
                     measurement.size_bytes
@@ -81,7 +61,7 @@ impl Osu {
             }
     }
 
-    /// Which measurements were not printed, if there were any.
+    /// A note on the measurements that were not printed, if there were any.
     pub(crate) fn left_out(&self) -> Option<String> {
         let names = self.left_out.join(", ");
         (!names.is_empty())
@@ -89,18 +69,14 @@ impl Osu {
     }
 }
 
-fn header(test: &Test, measurement: &Measurement) -> String {
-    let datatype = match (test.columns, test.title) {
-        (BARRIER, _) => "",
-        (_, "Allreduce Latency" | "Reduce Latency") => "# Datatype: MPI_DOUBLE.\n",
-        _ => "# Datatype: MPI_CHAR.\n",
-    };
+fn header(test: &OsuTest, measurement: &Measurement) -> String {
+    let datatype = test.datatype.map(|name| format!("# Datatype: {name}.\n")).unwrap_or_default();
     let Measurement { ranks, fabric, .. } = measurement;
     format!(
         "\n# OSU MPI {} Test v7.4\n# by Cornerstone {} on {fabric}, {ranks} ranks, medians\n{datatype}{}\n",
         test.title,
         env!("CARGO_PKG_VERSION"),
-        test.columns
+        columns(test).0
     )
 }
 

@@ -1,9 +1,9 @@
-//! Running text in lines that do not tire the eye.
+//! Text with line breaks, for the terminal.
 
 /// The longest line, in characters: it fits a terminal of 80 columns.
 const LINE: usize = 78;
 
-/// `text` with line breaks between words, each line behind `indent`; its own line breaks stay.
+/// `text` with line breaks between words, each line after `indent`. Its own line breaks stay.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     let mut lines = Vec::new();
     for paragraph in text.trim().lines() {
@@ -24,7 +24,8 @@ pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
-/// The same, of which the first line begins with `label`, filled up to `width` characters, and the others below its text.
+/// The same, where the first line begins with `label`, padded to `width` characters, and the others with as many
+/// spaces.
 pub(crate) fn labelled(label: &str, width: usize, text: &str) -> String {
     let indent = " ".repeat(width);
     wrapped(text, &indent).replacen(&indent, &format!("{label:width$}"), 1)

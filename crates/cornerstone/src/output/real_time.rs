@@ -1,4 +1,4 @@
-//! What stands below the table of a periodic benchmark: how sure the search is, what was late, which pauses there are.
+//! The text below the table of a periodic benchmark: the result of the search, the latest instances, and the pauses.
 
 use analysis::pauses::{cause, explained};
 use contract::record::{
@@ -9,10 +9,10 @@ use crate::wording::{outcome, quantity};
 
 /// The latest instances that are shown; the results file has more.
 const LATE_SHOWN: usize = 3;
-/// What is said of a late instance without a cause.
+/// The text for a late instance that no pause explains.
 const NO_PAUSE: &str = "no rank met a pause that explains it: it was the work, or its messages";
 
-/// How the search for a measurement's period went; none where there was none.
+/// The result of the search for a measurement's period; `None` where there was none.
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
     let search = measurement.search.as_ref()?;
     let mut text = format!("{}: {}\n", name(measurement), outcome(search).join("\n  "));
@@ -57,7 +57,7 @@ fn paused(pause: &SeenPause) -> String {
     )
 }
 
-/// What was granted of the hygiene, in one line, and why what was refused was.
+/// The parts of the OS isolation that were granted, in one line, and the reasons for those that were refused.
 fn hygiene(search: &PeriodSearch) -> String {
     let parts = || search.hygiene.iter().filter(|(name, _)| !name.contains(' '));
     let list = |word: &'static str| {
@@ -78,7 +78,7 @@ fn hygiene(search: &PeriodSearch) -> String {
     text
 }
 
-/// How many of the latest instances the system is to blame for, where some of several are not shown.
+/// How many of the latest instances pauses explain, if not all of them are shown.
 fn blame(search: &PeriodSearch) -> Option<String> {
     let late = search.worst.len();
     (late > LATE_SHOWN).then(|| {
@@ -87,7 +87,7 @@ fn blame(search: &PeriodSearch) -> Option<String> {
     })
 }
 
-/// The kinds of pauses of one processor; none where none were looked for.
+/// The kinds of pauses of one processor; `None` for a measurement without pauses.
 pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
     let pauses: &Pauses = measurement.pauses.as_ref()?;
     let place = match pauses.processor {

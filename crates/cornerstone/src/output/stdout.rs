@@ -1,4 +1,4 @@
-//! Standard output, which may be full or closed before we are done.
+//! Writing to standard output, which may be full or closed.
 
 use std::io::{ErrorKind, Write};
 

@@ -1,8 +1,9 @@
-//! Tables for the terminal: a header, a rule, rows; no frame.
+//! Tables for the terminal: a header, a rule and rows, without a frame.
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
-/// A table whose first `texts` columns are words, to the left, and whose others are numbers, to the right.
+/// A table whose first `texts` columns are words, aligned to the left, and whose others are numbers, aligned to the
+/// right.
 pub(crate) fn table(header: &[String], texts: usize, rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table

@@ -1,8 +1,9 @@
-//! What a run found, as tables for people: the machine's limits first, then every number, then the most telling ones.
+//! The results of a run as tables: the limits of the machine first, then every number, then the most important ones.
 
 use std::collections::BTreeSet;
 
 use analysis::limits::{Bound, GROUP as LIMITS, Limits, Shares};
+use benchmark::bound_rule;
 use contract::record::{Measurement, Run};
 
 use super::agreement::agreement;
@@ -16,7 +17,7 @@ use crate::wording::{about_size, quantity, ranks};
 
 /// The tables of a run.
 pub(crate) fn tables(run: &Run) -> String {
-    let shares = Shares::of(run);
+    let shares = Shares::of(run, bound_rule);
     let limits = shares.limits();
     let found: Vec<Entry> = latest(run)
         .into_iter()
@@ -57,10 +58,10 @@ pub(crate) fn tables(run: &Run) -> String {
     text + &headlines(&found, limits)
 }
 
-/// Whether messages are bounded by limits that the run did not measure.
+/// Whether a measurement is bounded by limits that the run did not measure.
 fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
     let Entry { measurement: m, share } = found;
-    let bound = || Bound::of(&m.benchmark, m.ranks, &m.parameters, limits.cores);
+    let bound = || bound_rule(&m.benchmark).bound(m.ranks, &m.parameters, limits.cores);
     share.is_none() && matches!(bound(), Some(Bound::Path(_)))
 }
 
@@ -82,7 +83,7 @@ fn machine(run: &Run) -> String {
     )
 }
 
-/// The benchmarks with their numbers of ranks, the limits first: every later number is read against them.
+/// The benchmarks with their numbers of ranks. The limits come first, because the other numbers are compared with them.
 fn subjects<'a>(found: &[Entry<'a>]) -> Vec<(&'a str, usize)> {
     let mut subjects: Vec<(bool, &str, usize)> = Vec::new();
     for Entry { measurement, .. } in found {
@@ -92,7 +93,7 @@ fn subjects<'a>(found: &[Entry<'a>]) -> Vec<(&'a str, usize)> {
             subjects.push(subject);
         }
     }
-    // A stable sort: within both halves the order of measuring stays.
+    // The sort is stable, so within both halves the order of measuring stays.
     subjects.sort_by_key(|(ordinary, ..)| *ordinary);
     subjects.into_iter().map(|(_, benchmark, ranks)| (benchmark, ranks)).collect()
 }

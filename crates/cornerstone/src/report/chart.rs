@@ -1,4 +1,4 @@
-//! Charts as data: what the page's script draws.
+//! Charts as data for the page's script.
 
 use analysis::compare::Effect;
 use contract::record::{Better, Measurement, StopReason};
@@ -14,11 +14,11 @@ pub(super) struct Chart {
     pub(super) x: XAxis,
     pub(super) y: YAxis,
     pub(super) lines: Vec<ChartLine>,
-    /// Lines without samples of their own, such as a limit of the machine.
+    /// Lines without samples, such as a limit of the machine.
     pub(super) references: Vec<Reference>,
 }
 
-/// The horizontal axis. It is logarithmic with a place for zero.
+/// The horizontal axis, which is logarithmic and has a place for zero.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct XAxis {
     pub(super) title: String,
@@ -32,12 +32,12 @@ pub(super) struct YAxis {
     pub(super) title: String,
     pub(super) unit: String,
     pub(super) logarithmic: bool,
-    /// A value that always shows, with a line across: 1 for ratios, 0 for residuals.
+    /// A value that is always visible, with a line across: 1 for ratios, 0 for residuals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) base: Option<f64>,
 }
 
-/// One line: column by column, a value for each `x`.
+/// One line, as columns with a value for each `x`.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ChartLine {
     pub(super) run: usize,
@@ -52,7 +52,7 @@ pub(super) struct ChartLine {
     pub(super) max: Vec<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) n: Vec<u64>,
-    /// The machine's limit.
+    /// The limit of the machine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) limit: Vec<Option<f64>>,
     /// The values of a model.
@@ -61,7 +61,7 @@ pub(super) struct ChartLine {
     /// Why sampling stopped: 0 precision, 1 time limit, 2 sample limit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) stop: Vec<u8>,
-    /// The share of the machine's limit that is reached, as a percentage.
+    /// The share of the machine's limit as a percentage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) share: Vec<Option<String>>,
     /// The index of the samples among the benchmark's details.
@@ -69,7 +69,7 @@ pub(super) struct ChartLine {
     pub(super) detail: Vec<Option<usize>>,
 }
 
-/// A line to compare with.
+/// A line for comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Reference {
     pub(super) label: String,
@@ -78,15 +78,15 @@ pub(super) struct Reference {
     pub(super) y: Vec<f64>,
 }
 
-/// What a chart needs to know about a measurement besides its numbers.
+/// What a chart needs about a measurement besides its numbers.
 pub(super) trait Context {
-    /// The share of the machine's limit that is reached, as a percentage.
+    /// The share of the machine's limit as a percentage.
     fn share(&self, measurement: &Measurement) -> Option<String>;
-    /// Where that limit lies, in the measurement's unit.
+    /// That limit, in the unit of the measurement.
     fn limit(&self, measurement: &Measurement) -> Option<f64>;
-    /// The effect against the first run, if both measured it.
+    /// The effect relative to the first run, if both measured it.
     fn effect(&self, run: usize, measurement: &Measurement) -> Option<Effect>;
-    /// Where the samples are, among the benchmark's details.
+    /// The index of the samples among the benchmark's details.
     fn detail(&self, measurement: &Measurement) -> Option<usize>;
 }
 
@@ -110,7 +110,8 @@ impl Chart {
         }
     }
 
-    /// Each later run against the first, where both have the same measurement; `None` where nothing is shared.
+    /// The ratios of each later run to the first, where both have the measurement; `None` where there are no such
+    /// ratios.
     pub(super) fn ratios(
         metric: &Metric,
         plot: &Plot,
@@ -150,7 +151,7 @@ impl ChartLine {
     fn values(line: &Line, context: &dyn Context) -> ChartLine {
         let limit: Vec<Option<f64>> =
             line.points.iter().map(|(_, m)| context.limit(m).map(|v| rounded(v, 4))).collect();
-        // The 99th percentile of a rate is the luckiest in a hundred, which nobody asks for.
+        // The 99th percentile of a rate is the best in a hundred, which is of no use.
         let tail = line.points.iter().all(|(_, m)| m.better == Better::Lower);
         let column = |pick: fn(&Measurement) -> f64| -> Vec<f64> {
             line.points.iter().map(|(_, m)| rounded(pick(m), 5)).collect()

@@ -1,4 +1,4 @@
-//! Runs against the first one.
+//! Comparisons of runs with the first run.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use contract::record::{Key, Measurement, Run};
 
 use crate::wording::whole_percent;
 
-/// What every run but the first says, seen from the first.
+/// The comparison of every later run with the first.
 pub(super) struct Comparisons {
     runs: Vec<ComparedRuns>,
-    /// Where a measurement stands in its run's comparisons.
+    /// The place of a measurement among the comparisons of its run.
     index: Vec<HashMap<(Key, String), usize>>,
 }
 
@@ -23,7 +23,7 @@ impl Comparisons {
         Comparisons { runs: compared, index }
     }
 
-    /// A measurement of a later run against the same of the first run, if both have it.
+    /// The comparison of a measurement of a later run with that of the first run, if both have it.
     pub(super) fn find(&self, run: usize, m: &Measurement) -> Option<&Comparison> {
         let later = run.checked_sub(1)?;
         let place = self.index.get(later)?.get(&(m.key(), m.metric.clone()))?;
@@ -31,11 +31,11 @@ impl Comparisons {
         (found.name.unit == m.unit).then_some(found)
     }
 
-    /// What a later run comes to, in a sentence.
+    /// The summary of the comparisons of a later run, in a sentence.
     pub(super) fn sentence(&self, run: usize, runs: &[Run]) -> Option<String> {
         let compared = self.runs.get(run.checked_sub(1)?)?;
         let all = &compared.comparisons;
-        // A rate that was computed from a time says the same once more.
+        // A rate that was computed from a time would count the same twice.
         let times = all.iter().filter(|c| c.name.metric == "time").count();
         let counted: Vec<&Comparison> =
             all.iter().filter(|c| times == 0 || c.name.metric == "time").collect();
@@ -56,7 +56,7 @@ impl Comparisons {
     }
 }
 
-/// A verdict as a reader would say it.
+/// A verdict in words.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "faster",

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-/// The coloured mark that stands for a run everywhere in the page.
+/// The coloured mark of a run.
 pub(super) fn swatch(run: usize) -> Markup {
     html! { span.swatch data-run=(run) aria-hidden="true" {} }
 }
@@ -12,7 +12,7 @@ pub(super) fn anchor(index: usize) -> String {
     format!("benchmark-{index}")
 }
 
-/// A text with names between backticks set as code.
+/// A text in which names between backticks are set as code.
 pub(super) fn prose(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {

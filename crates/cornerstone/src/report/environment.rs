@@ -1,4 +1,4 @@
-//! Where the numbers come from: machine, command, fabric, for each run.
+//! The provenance of the numbers: the machine, the command and the fabric of each run.
 
 use contract::record::{Run, RunHeader};
 use maud::{Markup, html};
@@ -15,13 +15,13 @@ pub(super) struct Fact {
 }
 
 impl Fact {
-    /// Whether the runs disagree.
+    /// Whether the runs have different values.
     pub(super) fn differs(&self) -> bool {
         self.values.iter().any(|value| value != &self.values[0])
     }
 }
 
-/// The facts of the machine, in which compared runs ought to agree.
+/// The facts of the machine, which should be equal in runs that are compared.
 pub(super) fn machine(runs: &[Run]) -> Vec<Fact> {
     let mut facts = facts(
         runs,
@@ -66,7 +66,7 @@ pub(super) fn provenance(runs: &[Run]) -> Vec<Fact> {
     facts
 }
 
-/// A table of facts, a column for each run; where runs disagree the row is marked.
+/// A table of facts with a column for each run. A row with different values is marked.
 pub(super) fn table(title: &str, facts: &[Fact], runs: &[Run]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(title) {
@@ -96,7 +96,7 @@ pub(super) fn table(title: &str, facts: &[Fact], runs: &[Run]) -> Markup {
     }
 }
 
-/// How a fact is found in a header.
+/// Takes a fact from a header.
 type Pick = fn(&RunHeader) -> String;
 
 fn facts(runs: &[Run], pick: &[(&str, Pick)]) -> Vec<Fact> {

@@ -1,9 +1,10 @@
-//! What a publication drew or tabulated of a benchmark, for this machine: instead of the charts that any benchmark gets.
+//! Charts and tables of a publication with the numbers of this machine, instead of the charts that any benchmark gets.
 //!
 //! After Games and others, "Benchmarking methodology for real-time embedded scalable high performance computing", MITRE
 //! 1995: figures 3.1 and 3.3, rates of FFTs over their length, and table 3.1, foldfft in three ways.
 
 use analysis::limits::Bound;
+use benchmark::View;
 use contract::record::{Measurement, ParameterValue, Run};
 use maud::{Markup, html};
 
@@ -40,21 +41,10 @@ const FIGURES: [Figure; 2] = [
 const WAYS: [(&str, &str); 3] =
     [("one", "one at a time"), ("library", "library, in blocks"), ("block", "block FFT")];
 
-/// Whether a benchmark is shown here instead of in the charts that any benchmark gets.
-pub(super) fn has_own(benchmark: &Benchmark) -> bool {
-    [FFT, FOLDFFT, CLOCK].contains(&benchmark.name)
-}
-
-/// Drawn in [`super::pauses`].
-const CLOCK: &str = "clock";
-
-const FFT: &str = "fft";
-const FOLDFFT: &str = "foldfft";
-
-/// The charts of the FFT benchmark; none for others.
+/// The charts of transforms over their length; none for other benchmarks.
 pub(super) fn charts(benchmark: &Benchmark, limits: &Limits, context: &dyn Context) -> Vec<Chart> {
     match benchmark.metric("rate") {
-        Some(metric) if benchmark.name == FFT => FIGURES
+        Some(metric) if benchmark.view() == View::TransformLengths => FIGURES
             .iter()
             .map(|figure| figure.chart(metric, limits, context))
             .chain([gains(metric)])
@@ -65,7 +55,7 @@ pub(super) fn charts(benchmark: &Benchmark, limits: &Limits, context: &dyn Conte
 }
 
 impl Figure {
-    /// Rates from zero on: what a figure of rates is read for is how far one lies below another.
+    /// Rates on an axis from zero, so that the distance of two lines shows their ratio.
     fn chart(&self, metric: &Metric, limits: &Limits, context: &dyn Context) -> Chart {
         let mut lines = lines(metric);
         lines
@@ -73,7 +63,7 @@ impl Figure {
         let references = peaks(&lines, limits);
         let plot = Plot { axis: axis(), lines };
         let mut chart = Chart::values(metric, &plot, context);
-        // The peak is one line for all, not one for each.
+        // The peak is one line for all and not one for each.
         chart.lines.iter_mut().for_each(|line| line.limit.clear());
         Chart {
             title: self.title.into(),
@@ -129,7 +119,7 @@ fn number(m: &Measurement, name: &str) -> Option<u64> {
     }
 }
 
-/// Each run's peak, across its lines.
+/// The peak of each run, as a line across its chart.
 fn peaks(lines: &[Line], limits: &Limits) -> Vec<Reference> {
     let mut runs: Vec<usize> = lines.iter().map(|line| line.run).collect();
     runs.dedup();
@@ -146,7 +136,7 @@ fn peaks(lines: &[Line], limits: &Limits) -> Vec<Reference> {
     runs.into_iter().filter_map(peak).collect()
 }
 
-/// How many times as fast the block FFT is as a library call for each transform.
+/// The ratio of the rate of the block FFT to that of a library call for each transform.
 fn gains(metric: &Metric) -> Chart {
     let lines = lines(metric);
     let of = |run: usize, label: &str| lines.iter().find(|l| l.run == run && l.label == label);
@@ -182,9 +172,9 @@ fn gains(metric: &Metric) -> Chart {
 const FOLDFFT_WAYS: [(&str, &str); 3] =
     [("plain", "plain loops"), ("library", "with a library's FFT"), ("blocked", "blocked")];
 
-/// The table of foldfft; empty for other benchmarks.
+/// The table of the ways of foldfft; empty for other benchmarks.
 pub(super) fn table(benchmark: &Benchmark, runs: &[Run]) -> Markup {
-    let Some(metric) = benchmark.metric("rate").filter(|_| benchmark.name == FOLDFFT) else {
+    let Some(metric) = benchmark.metric("rate").filter(|_| benchmark.view() == View::Ways) else {
         return html! {};
     };
     let highest = metric.points.iter().map(|p| p.measurement.summary.median).fold(0.0, f64::max);
@@ -213,7 +203,7 @@ pub(super) fn table(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     }
 }
 
-/// A number with a bar as long as its share of the highest.
+/// A number with a bar, whose length is its share of the highest number.
 fn bar(m: &Measurement, highest: f64) -> Markup {
     let length = 100.0 * m.summary.median / highest;
     html! {
@@ -359,6 +349,9 @@ mod tests {
         {
             assert!(text.contains(expected), "{expected} is not in {text}");
         }
-        assert!(charts(&found[0], &Limits::of(&runs), &Nothing).is_empty() && has_own(&found[0]));
+        assert!(
+            charts(&found[0], &Limits::of(&runs), &Nothing).is_empty()
+                && found[0].view() == View::Ways
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What stands out: everything that a reader should know before quoting a number.
+//! Findings: what a reader should know before quoting a number.
 
 use analysis::limits::Limits;
 use contract::record::{Measurement, Run, StopReason};
@@ -12,48 +12,48 @@ use super::remarks::oversubscribed;
 use crate::fabric_name::simulated_machine;
 use crate::wording::{quantity, significant, whole_percent};
 
-/// A 99th percentile of so many medians is called noisy.
+/// A measurement is noisy if its 99th percentile is more than so many medians.
 const NOISY_P99: f64 = 3.0;
-/// Below so many samples the 99th percentile is the maximum and says nothing.
+/// With fewer samples the 99th percentile is the maximum.
 const SAMPLES_FOR_P99: u64 = 100;
-/// Examples named with a finding.
+/// The most examples of a finding.
 const EXAMPLES: usize = 6;
 
-/// How much it matters.
+/// The importance of a finding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// Think before quoting the number.
+    /// It may make a number unsuitable for quoting.
     Caution,
-    /// Good to know.
+    /// It is for information.
     Note,
 }
 
-/// Something that stands out.
+/// A finding about the runs.
 pub(super) struct Finding {
     pub(super) weight: Weight,
     /// One sentence.
     pub(super) title: String,
-    /// What it means and what to do.
+    /// Its meaning, and what to do about it.
     pub(super) advice: String,
-    /// The worst cases: where in the page, of which run, and what.
+    /// The worst cases.
     pub(super) examples: Vec<Example>,
 }
 
-/// One case of a finding.
+/// A case of a finding: its place in the page, its run, and a text.
 pub(super) struct Example {
     pub(super) anchor: String,
     pub(super) run: usize,
     pub(super) text: String,
 }
 
-/// A measurement with what is needed to point at it.
+/// A measurement with its place in the page and its run.
 struct Case<'a> {
     anchor: String,
     run: usize,
     measurement: &'a Measurement,
 }
 
-/// Everything that stands out in the runs, cautions first.
+/// All findings about the runs, cautions first.
 pub(super) fn findings(runs: &[Run], benchmarks: &[Benchmark]) -> Vec<Finding> {
     let cases = cases(benchmarks);
     let mut findings: Vec<Finding> = unfinished(runs)
@@ -100,7 +100,7 @@ pub(super) fn list(findings: &[Finding], several: bool) -> Markup {
     }
 }
 
-/// The measurements with samples of their own: a rate computed from a time would count everything twice.
+/// The measurements with samples. A rate that was computed from a time would count the same twice.
 fn cases<'a>(benchmarks: &[Benchmark<'a>]) -> Vec<Case<'a>> {
     let mut cases = Vec::new();
     for (index, benchmark) in benchmarks.iter().enumerate() {
@@ -130,7 +130,8 @@ fn unfinished(runs: &[Run]) -> Option<Finding> {
     })
 }
 
-/// Hypervisors move virtual processors; the numbers before and after are then of two machines.
+/// Runs during which the machine changed. Hypervisors move virtual processors, so that numbers before and after are of
+/// different machines.
 fn moved_processors(runs: &[Run]) -> Vec<Finding> {
     let moved = |run: &Run| {
         let (low, high) = Limits::of(run).moved_us()?;
@@ -169,7 +170,7 @@ fn differing_machines(runs: &[Run]) -> Option<Finding> {
 }
 
 fn busy_machine(runs: &[Run]) -> Vec<Finding> {
-    // Virtual time is not disturbed by what else the machine does.
+    // The load of the machine does not influence virtual time.
     let busy = |run: &&Run| {
         if simulated_machine(&run.header().fabric.name).is_some() {
             return false;
@@ -270,7 +271,7 @@ fn oversubscribed_cases(cases: &[Case], runs: &[Run]) -> Option<Finding> {
     Some(finding)
 }
 
-/// Times over message size that no straight line describes.
+/// Times over message size that a straight line does not describe.
 fn crooked(runs: &[Run], benchmarks: &[Benchmark]) -> Option<Finding> {
     let mut all = 0;
     let mut examples = Vec::new();
@@ -324,7 +325,7 @@ fn late_starts(cases: &[Case]) -> Option<Finding> {
     )
 }
 
-/// `None` without cases; else the finding with its first few cases.
+/// A finding with its first few cases; `None` without cases.
 fn finding(
     cases: &[&Case],
     weight: Weight,

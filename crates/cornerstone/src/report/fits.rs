@@ -1,4 +1,4 @@
-//! The straight line of time over message size, and where it fails.
+//! The straight line of time over message size, and the sizes at which it fails.
 
 use analysis::model::hockney::{self, Hockney};
 use analysis::model::{Estimate, Point};
@@ -18,7 +18,7 @@ pub(super) struct Fit {
     pub(super) model: Hockney,
 }
 
-/// The models of a metric's lines; empty unless it is a time in microseconds over three message sizes or more.
+/// The models of the lines of a metric; empty unless it is a time in microseconds over three or more message sizes.
 pub(super) fn fits(metric: &Metric, runs: &[Run]) -> Vec<Fit> {
     let over_size = metric.plots().into_iter().find(|plot| plot.axis == Axis::Size);
     let Some(plot) = over_size.filter(|_| metric.unit == "us") else { return Vec::new() };
@@ -32,7 +32,7 @@ pub(super) fn fits(metric: &Metric, runs: &[Run]) -> Vec<Fit> {
     plot.lines.into_iter().filter_map(fit).collect()
 }
 
-/// What the lines leave unexplained, in percent of the measured median.
+/// The residuals of the lines in percent of the measured median.
 pub(super) fn residual_chart(fits: &[Fit]) -> Chart {
     let lines = fits.iter().map(residual_line).collect();
     Chart {
@@ -49,7 +49,7 @@ pub(super) fn residual_chart(fits: &[Fit]) -> Chart {
     }
 }
 
-/// The measured times again, with the fitted lines through them.
+/// The measured times with the fitted lines.
 pub(super) fn fitted_chart(values: &Chart, fits: &[Fit]) -> Chart {
     let lines = values.lines.iter().filter_map(|line| {
         let fit = fits.iter().find(|fit| fit.run == line.run && fit.label == line.label)?;
@@ -109,7 +109,7 @@ pub(super) fn table(fits: &[Fit], runs: &[Run]) -> Markup {
     }
 }
 
-/// Where the straight line fails, in words.
+/// The sizes at which the straight line fails, in words.
 pub(super) fn failure(model: &Hockney) -> String {
     let failing: Vec<u64> = model.failing_sizes().collect();
     let (Some(first), Some(last)) = (failing.first(), failing.last()) else {
@@ -186,7 +186,7 @@ fn residual_line(fit: &Fit) -> ChartLine {
     }
 }
 
-/// Lines at the tolerance, within which the line does not count as failing.
+/// Lines at the tolerance. Within it the straight line does not count as failing.
 fn tolerance(fits: &[Fit]) -> Vec<Reference> {
     let Some(fit) = fits.first() else { return Vec::new() };
     let x: Vec<u64> = fit.model.residuals.iter().map(|r| r.size_bytes).collect();

@@ -1,25 +1,26 @@
-//! From the lines of results files to what a reader looks for: benchmark by benchmark, metric by metric, line by line.
+//! Groups the measurements of results files by benchmark, by metric and by line of a chart.
 
 mod labels;
 mod lines;
 
 use std::collections::BTreeSet;
 
+use benchmark::View;
 use contract::record::{Better, Measurement, Run};
 
 pub(super) use labels::{cell, full_label, heading, parameter, ranks, words};
 pub(super) use lines::{Axis, Line, Plot};
 
-/// A measurement and the run that it belongs to.
+/// A measurement and its run.
 #[derive(Clone, Copy)]
 pub(super) struct Point<'a> {
     /// The index of the run.
     pub(super) run: usize,
-    /// What it measured.
+    /// The measurement.
     pub(super) measurement: &'a Measurement,
 }
 
-/// Every measurement of one quantity of a benchmark.
+/// All measurements of one quantity of a benchmark.
 pub(super) struct Metric<'a> {
     pub(super) name: &'a str,
     pub(super) unit: &'a str,
@@ -27,15 +28,15 @@ pub(super) struct Metric<'a> {
     pub(super) points: Vec<Point<'a>>,
 }
 
-/// Every measurement of a benchmark, of all runs.
+/// All measurements of a benchmark, in all runs.
 pub(super) struct Benchmark<'a> {
     pub(super) name: &'a str,
     pub(super) group: &'a str,
     pub(super) metrics: Vec<Metric<'a>>,
 }
 
-/// The benchmarks of all runs in the order in which they first appear. Where a run holds a key twice, as a run that
-/// was resumed may, the later one counts.
+/// The benchmarks of all runs in the order in which they first appear. If a run has a key twice, as a resumed run may,
+/// the later measurement counts.
 pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
     let mut found: Vec<Benchmark> = Vec::new();
     for (run, measurement) in
@@ -43,7 +44,10 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
     {
         let index =
             found.iter().position(|b| b.name == measurement.benchmark).unwrap_or_else(|| {
-                let (name, group) = (measurement.benchmark.as_str(), measurement.group.as_str());
+                let name = measurement.benchmark.as_str();
+                // Groups were others once: today's counts, so that runs of different ages stand together.
+                let known = benchmark::find(name).map(|known| known.group.name());
+                let group = known.unwrap_or(&measurement.group);
                 found.push(Benchmark { name, group, metrics: Vec::new() });
                 found.len() - 1
             });
@@ -56,7 +60,12 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
 }
 
 impl<'a> Benchmark<'a> {
-    /// The metric of that name, if there is one.
+    /// How it is drawn. A name that no benchmark of this build has is drawn as charts.
+    pub(super) fn view(&self) -> View {
+        benchmark::find(self.name).map_or(View::Charts, |known| known.view)
+    }
+
+    /// The metric with this name, if there is one.
     pub(super) fn metric(&self, name: &str) -> Option<&Metric<'a>> {
         self.metrics.iter().find(|metric| metric.name == name)
     }

@@ -1,4 +1,4 @@
-//! A chain's jitter at each stage over time.
+//! The jitter of a chain at each stage over time.
 
 use contract::record::{Measurement, ParameterValue};
 use maud::{Markup, html};
@@ -7,12 +7,12 @@ use super::grouping::{Benchmark, cell};
 use super::strips::{Mark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 
-/// What tells the stages of one measurement of a chain apart.
+/// The parameter that distinguishes the stages of a measurement of a chain.
 const STAGE: &str = "stage";
-/// Measurements that are drawn; the numbers of all stand in the table.
+/// The most measurements that are drawn. The table has the numbers of all of them.
 const DRAWN: usize = 6;
 
-/// A picture for each chain, granularity and mode that jitter was noted of: a strip for each stage.
+/// A picture for each chain, granularity and mode whose jitter was recorded, with a strip for each stage.
 pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     let Some(metric) = benchmark.metric("jitter") else { return html! {} };
     let mut wholes: Vec<Vec<&Measurement>> = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     }
 }
 
-/// The parameters but the stage.
+/// The parameters without the stage.
 fn whole_of(m: &Measurement) -> Vec<(&String, &ParameterValue)> {
     m.parameters.iter().filter(|(name, _)| *name != STAGE).collect()
 }

@@ -1,4 +1,4 @@
-//! The latest instances of a search beside the pauses that the ranks met meanwhile: whether the system did it.
+//! The latest instances of a search beside the pauses of the ranks, which shows whether pauses explain them.
 
 use analysis::pauses::{cause, explained};
 use contract::record::{During, LateInstance, Measurement, PeriodSearch, SeenPause};
@@ -10,14 +10,15 @@ use super::strips::{Mark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 use crate::wording::{chain_cost, outcome};
 
-/// Searches that are drawn; what is in the others stands in the results file.
+/// The most searches that are drawn. The results file has the others.
 const DRAWN: usize = 6;
-/// Ranks that are drawn.
+/// The most ranks that are drawn.
 const RANKS_DRAWN: usize = 16;
-/// The classes of what is late for a pause, of what is late for none, and of pauses before a beginning and in computing.
+/// The classes of instances that a pause explains and that none explains, of pauses before the beginning of an instance
+/// and of pauses while it computed.
 const COLOURS: [&str; 4] = ["kind-1", "kind-none", "kind-0", "kind-2"];
 
-/// What each search of a benchmark found, in words, and what its communication costs a chain.
+/// The result of each search of a benchmark in words, with the cost of the communication of a chain.
 pub(super) fn outcomes(benchmark: &Benchmark) -> Markup {
     let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
     let found: Vec<(&Point, &PeriodSearch)> =
@@ -47,7 +48,7 @@ fn beside<'a>(benchmark: &Benchmark<'a>, point: &Point, metric: &str) -> Option<
     benchmark.metric(metric)?.points.iter().find(is_of).map(|other| other.measurement)
 }
 
-/// A picture and a table for each search of a benchmark in which something was late.
+/// A picture and a table for each search of a benchmark in which instances were late.
 pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
     let late: Vec<(&Measurement, &PeriodSearch)> = points
@@ -144,7 +145,7 @@ fn table(search: &PeriodSearch) -> Markup {
     }
 }
 
-/// To the millisecond, so that moments can be held against each other.
+/// A moment to the millisecond, so that moments can be compared.
 fn moment(at_s: f64) -> String {
     format!("{at_s:.3} s")
 }

@@ -1,19 +1,18 @@
-//! The machine's own limits, against which every other number stands.
+//! The limits of the machine, and the shares of them that measurements reach.
 
 use std::collections::HashMap;
 
-use analysis::limits::{Bound, HAND_OVER, Limits as MachineLimits, Precision, Share, Shares};
+use analysis::limits::{Bound, Limits as MachineLimits, Precision, Share, Shares};
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
 use super::elements::swatch;
-use super::grouping::Benchmark;
 use crate::wording::{quantity, significant, size, whole_percent};
 
-/// The limits of each run's machine, and what each measurement makes of them.
+/// The limits of the machine of each run, and the share that each measurement reaches.
 pub(super) struct Limits {
     machines: Vec<MachineLimits>,
-    /// By the measurement's address: the runs outlive the report.
+    /// By the address of the measurement, which is stable because the runs outlive the report.
     shares: HashMap<*const Measurement, Share>,
 }
 
@@ -23,7 +22,7 @@ impl Limits {
         let mut machines = Vec::new();
         let mut shares = HashMap::new();
         for run in runs {
-            let of_run = Shares::of(run);
+            let of_run = Shares::of(run, benchmark::bound_rule);
             let found = run.measurements.iter().filter_map(|m| Some((m, of_run.share(m)?)));
             shares.extend(found.map(|(m, share)| (std::ptr::from_ref(m), share)));
             machines.push(of_run.limits().clone());
@@ -31,7 +30,7 @@ impl Limits {
         Limits { machines, shares }
     }
 
-    /// A measurement against the limit that bounds it, if one does.
+    /// The share of a measurement in the limit that bounds it, if one does.
     pub(super) fn share(&self, m: &Measurement) -> Option<Share> {
         self.shares.get(&std::ptr::from_ref(m)).copied()
     }
@@ -47,12 +46,7 @@ impl Limits {
         })
     }
 
-    /// Whether a benchmark is of pairs of cores, which a table shows better than a chart.
-    pub(super) fn is_of_pairs(benchmark: &Benchmark) -> bool {
-        benchmark.name == HAND_OVER
-    }
-
-    /// The pairs of cores as a heat-map for each run.
+    /// The pairs of cores of each run as a heat map.
     pub(super) fn hand_over_tables(&self, runs: &[Run]) -> Markup {
         html! {
             @for (index, (run, machine)) in runs.iter().zip(&self.machines).enumerate() {
@@ -64,7 +58,7 @@ impl Limits {
         }
     }
 
-    /// What the machine of a run allows, in a sentence; `None` where it was not measured.
+    /// The limits of the machine of a run in a sentence; `None` where they were not measured.
     pub(super) fn sentence(&self, run: usize) -> Option<String> {
         let machine = &self.machines[run];
         let mut parts = Vec::new();
@@ -92,7 +86,7 @@ impl Limits {
     }
 }
 
-/// What a core computes at most.
+/// The peak rates of a core.
 fn peaks(machine: &MachineLimits) -> Option<String> {
     let rates: Vec<String> = [Precision::Single, Precision::Double]
         .into_iter()
@@ -134,8 +128,8 @@ fn heat_cell(machine: &MachineLimits, from: u64, to: u64) -> Markup {
     let Some(pair) = pair.filter(|_| from != to) else { return html! { td.none {} } };
     let low = machine.fastest_hand_over_us().unwrap_or(pair.time_us);
     let high = machine.hand_overs.iter().map(|pair| pair.time_us).fold(low, f64::max);
-    // Nine steps of one hue over the range, at least a quarter of an octave: a pair twice as slow must look different,
-    // one that is 1 % slower must not.
+    // Nine steps of one hue over the range, which counts as at least a quarter of an octave. A pair that is twice as
+    // slow must have another colour, and one that is 1 % slower must not.
     let spread = (high / low).log2().max(0.25);
     let heat = ((pair.time_us / low).log2() / spread * 8.0).round() as u32;
     let title = format!("cores {from} and {to}: {}", quantity(pair.time_us, "us"));

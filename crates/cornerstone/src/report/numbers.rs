@@ -1,4 +1,4 @@
-//! The tables of numbers, for reading and for copying.
+//! The tables of numbers, which readers can copy.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::material::Material;
 use super::remarks::remarks;
 use crate::wording::{precise, quantity, significant, size, unit_name};
 
-/// The table of a benchmark: a row for each key and run, runs of one key side by side.
+/// The table of a benchmark: a row for each key and run. The runs of a key follow each other.
 pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
     let Material { runs, limits, comparisons, .. } = material;
     let parameters = parameter_names(benchmark);
@@ -76,7 +76,7 @@ fn rows<'a>(benchmark: &Benchmark<'a>) -> Rows<'a> {
     rows
 }
 
-/// The ratio to the first run and the verdict; empty for the first run and where it has nothing to compare with.
+/// The ratio to the first run and the verdict; empty for the first run and where the first run lacks the measurement.
 fn against(comparisons: &Comparisons, run: usize, m: Option<&Measurement>) -> String {
     let Some(comparison) = m.and_then(|m| comparisons.find(run, m)) else { return String::new() };
     match comparison.effect {
@@ -106,7 +106,7 @@ fn headings(metric: &Metric, first: bool, several: bool) -> Markup {
     }
 }
 
-/// `against` is there where runs stand side by side.
+/// `against` has the comparison with the first run, where there are several runs.
 fn cells(m: Option<&Measurement>, first: bool, against: Option<String>) -> Markup {
     let Some(m) = m else {
         let empty = 3 + usize::from(first) * 2 + usize::from(against.is_some());

@@ -1,6 +1,7 @@
-//! The page around the sections: head, navigation, data and scripts.
+//! The page: head, navigation, sections, data and scripts.
 
 use base64::Engine as _;
+use benchmark::Group;
 use contract::record::Run;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
@@ -19,9 +20,9 @@ const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js")
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("../../assets/vendor/uPlot-LICENSE");
 const STYLE: &str = include_str!("../../assets/report.css");
-/// Runs before anything is painted, so that a dark page does not flash white.
+/// Runs before the page is painted, so that a dark page does not flash white.
 const THEME: &str = include_str!("../../assets/theme.js");
-/// The page's own script; the order of the files is the order in which they need each other.
+/// The page's own script. Each file uses only files before it.
 const SCRIPT: &str = concat!(
     "\"use strict\";(() => {\n",
     include_str!("../../assets/format.js"),
@@ -35,7 +36,7 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// Everything that the script draws.
+/// The data that the script draws.
 #[derive(Serialize)]
 struct Data<'a> {
     runs: Vec<&'a str>,
@@ -73,7 +74,7 @@ fn document(title: &str, body: &Markup, data: &Data) -> String {
     );
     html! {
         (DOCTYPE)
-        // Its licence asks that it travels with every copy.
+        // The licence requires that every copy has it.
         (PreEscaped(format!("<!-- This page carries uPlot.\n\n{UPLOT_LICENCE}-->")))
         html lang="en-GB" {
             head {
@@ -199,17 +200,11 @@ fn groups<'a>(found: &[Benchmark<'a>]) -> Vec<(&'a str, Vec<usize>)> {
     groups
 }
 
-/// The heading of a group: what its benchmarks are about and, where they follow a publication, which.
+/// The heading of a group. For a group that no benchmark of this build has, it is its name.
 fn group_title(group: &str) -> String {
-    match group {
-        "limits" => "The machine's own limits".into(),
-        "cube" => "Simple communication (hypercube benchmarks, 1986)".into(),
-        "sharc" => "Ping-pong and collectives (SHARC, 2002)".into(),
-        "real-time" => "Real time: which period is kept? (MITRE, 1995)".into(),
-        "paragon" => "Pairs on a line (Paragon, 1995)".into(),
-        "processor" => "Processor (hypercube study, 1986, and FFTs, 1995)".into(),
-        other => capitalised(&words(other)),
-    }
+    let known = benchmark::catalogue().iter().map(|benchmark| benchmark.group);
+    let title = known.into_iter().find(|known| known.name() == group).map(Group::title);
+    title.map_or_else(|| capitalised(&words(group)), Into::into)
 }
 
 fn title(runs: &[Run]) -> String {
@@ -224,7 +219,7 @@ fn title(runs: &[Run]) -> String {
     }
 }
 
-/// Whether a run is of processors alone.
+/// Whether no benchmark of the run sends messages.
 fn sends_nothing(run: &Run) -> bool {
     !run.measurements.is_empty() && run.measurements.iter().all(|m| m.ranks == 1)
 }
@@ -237,7 +232,8 @@ fn place(run: &Run) -> String {
     }
 }
 
-/// Data for the script. `<` cannot end the element early, for it is written as an escape, which JSON allows.
+/// The data for the script. `<` is written as an escape, as JSON allows, so that no text of the data can end the
+/// element.
 fn data_script(data: &Data) -> Markup {
     let json = serde_json::to_string(data).expect("numbers and text are JSON");
     html! {
@@ -245,7 +241,7 @@ fn data_script(data: &Data) -> Markup {
     }
 }
 
-/// The source expression by which a content policy admits exactly this script.
+/// The source expression with which a content policy admits exactly this script.
 fn source_hash(script: &str) -> String {
     let digest = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script));
     format!("'sha256-{digest}'")

@@ -1,4 +1,4 @@
-//! The picture of a pattern: its stages from left to right, nodes as lines, messages as arrows between them.
+//! The picture of a pattern: its stages from left to right, with nodes as lines and messages as arrows between them.
 
 use ::pattern::stages::{Message, link_contention, stages};
 use benchmark::PatternText;
@@ -7,12 +7,12 @@ use maud::{Markup, html};
 
 use crate::wording::size;
 
-/// Stages that are drawn; the rest is said in words.
+/// The most stages that are drawn. A sentence tells that there are more.
 const STAGES_DRAWN: usize = 60;
-/// Nodes that are drawn: more would be too fine to follow.
+/// The most nodes of a picture. With more it would be too fine to read.
 const NODES_DRAWN: usize = 64;
 
-// Lengths in the picture's own pixels.
+// Lengths in the units of the picture.
 const NODE_GAP: usize = 30;
 const LANE: usize = 15;
 const STAGE_PAD: usize = 18;
@@ -31,7 +31,7 @@ pub(super) fn pictures(runs: &[Run]) -> Markup {
 }
 
 fn picture(text: &PatternText) -> Markup {
-    // The record is untrusted: a text that is no pattern is shown as it is.
+    // The record is untrusted. A text that is no pattern is shown as text.
     let Ok(pattern) = text.read() else {
         return html! { (source(text)) };
     };
@@ -61,13 +61,13 @@ fn source(text: &PatternText) -> Markup {
     html! { details { summary { "The pattern " (text.title()) } pre { (text.text) } } }
 }
 
-/// A message with the lane of its stage that it is drawn in.
+/// A message with its lane in the stage.
 struct Arrow {
     message: Message,
     lane: usize,
 }
 
-/// Gives each message the first lane in which no other covers any of its nodes.
+/// Assigns to each message the first lane in which no other message covers any of its nodes.
 fn in_lanes(stage: &[Message]) -> (Vec<Arrow>, usize) {
     let mut lanes: Vec<Vec<(u32, u32)>> = Vec::new();
     let mut arrows = Vec::new();
@@ -128,7 +128,7 @@ fn y(node: u32) -> usize {
     TOP + NODE_GAP * node as usize
 }
 
-/// An arrow from the sender's line to the receiver's: one colour for each way, longer messages thicker.
+/// An arrow from the sender's line to the receiver's. Each direction has a colour, and longer messages are thicker.
 fn drawn(arrow: &Arrow, begin: usize, longest: u32) -> Markup {
     let Message { from, to, bytes } = arrow.message;
     let x = begin + STAGE_PAD / 2 + LANE * arrow.lane + LANE / 2;

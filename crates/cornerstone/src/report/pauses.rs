@@ -1,7 +1,7 @@
-//! Pauses of the processors: over time, a lane for each processor, and by length, coloured by kind.
+//! The pauses of the processors: over time, with a lane for each processor, and by length, coloured by kind.
 //!
 //! After figures 4.3 to 4.5 of Games and others, "Benchmarking methodology for real-time embedded scalable high
-//! performance computing", MITRE 1995, which show one processor at three scales; here one logarithmic scale shows all.
+//! performance computing", MITRE 1995. Those show one processor at three scales; here one logarithmic scale is used.
 
 mod drawing;
 mod kinds;
@@ -14,7 +14,7 @@ use super::strips::{Mark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 use kinds::Kinds;
 
-/// What one processor did.
+/// The pauses of one processor.
 struct Lane<'a> {
     name: String,
     pauses: &'a Pauses,
@@ -22,10 +22,10 @@ struct Lane<'a> {
     sorted: Sorted,
 }
 
-/// Processors that are drawn; the table has all.
+/// The most processors that are drawn. The table has all of them.
 const LANES_DRAWN: usize = 64;
 
-/// Everything that the benchmark `clock` saw in these runs.
+/// The pauses that the benchmark `clock` saw in these runs.
 pub(super) fn pictures(runs: &[Run]) -> Markup {
     html! { @for run in runs { (of_run(run, runs.len() > 1)) } }
 }
@@ -70,7 +70,7 @@ fn of_run(run: &Run, several: bool) -> Markup {
     }
 }
 
-/// A lane as it is drawn, each pause in the colour of its kind.
+/// The strip of a lane, with each pause in the colour of its kind.
 fn strip(lanes: &[Lane<'_>], place: usize, kinds: &Kinds) -> Strip {
     let lane = &lanes[place];
     let marks = lane.each.iter().zip(&lane.sorted.kind_of).map(|(pause, &sorted_as)| Mark {
@@ -81,8 +81,8 @@ fn strip(lanes: &[Lane<'_>], place: usize, kinds: &Kinds) -> Strip {
     Strip { name: format!("{}: {} pauses", lane.name, lane.each.len()), marks: marks.collect() }
 }
 
-/// The processors of a run in the order of their ranks. The moments stand beside `lost`, the lengths are the samples of
-/// `pause`; of what a resumed run measured again the later one counts.
+/// The processors of a run in the order of their ranks. The metric `lost` has the moments of the pauses, and the
+/// samples of `pause` are the lengths. If a resumed run has measured a processor twice, the later measurement counts.
 fn lanes(run: &Run) -> Vec<Lane<'_>> {
     let of_metric =
         |metric: &'static str| run.measurements.iter().filter(move |m| m.metric == metric);
@@ -96,7 +96,7 @@ fn lanes(run: &Run) -> Vec<Lane<'_>> {
             .iter()
             .zip(lengths)
             .map(|(&at_s, &length_us)| Pause { at_s, length_us })
-            // The record is untrusted: what cannot be drawn is left out.
+            // The record is untrusted, so pauses that cannot be drawn are left out.
             .filter(|pause| pause.at_s >= 0.0 && pause.at_s.is_finite())
             .filter(|pause| pause.length_us > 0.0 && pause.length_us.is_finite())
             .collect();

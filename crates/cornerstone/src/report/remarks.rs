@@ -27,7 +27,8 @@ pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
     remarks.join("; ")
 }
 
-/// Ranks for each processor, where there are more ranks than processors. Simulated ranks have a processor each.
+/// The number of ranks on each processor, if there are more ranks than processors. Simulated ranks have a processor
+/// each.
 pub(super) fn oversubscribed(m: &Measurement, run: &Run) -> Option<f64> {
     let processors = run.header().environment.processors_available;
     let real = simulated_machine(&m.fabric).is_none();

@@ -1,16 +1,16 @@
-//! The samples of a measurement, made small enough to draw: a histogram, and a trace over time that keeps the extremes.
+//! The samples of a measurement, reduced for drawing: a histogram, and a trace over time that keeps the extremes.
 
 use contract::record::Measurement;
 use serde::Serialize;
 
-/// Bins of a histogram; fewer where there are fewer samples.
+/// The most bins of a histogram. Few samples have fewer.
 const BINS_MAX: usize = 40;
-/// Numbers that all traces of a report may hold together, so that a report stays below a megabyte.
+/// The most numbers of all traces of a report, so that a report stays below a megabyte.
 const TRACE_NUMBERS_TOTAL: usize = 60_000;
-/// Numbers of one trace: enough for every pixel column of a chart, and never so few that it says nothing.
+/// The numbers of one trace: not more than a chart has columns of pixels, and not so few that it shows nothing.
 const TRACE_NUMBERS: std::ops::RangeInclusive<usize> = 24..=600;
 
-/// The samples of one measurement, thinned.
+/// The samples of one measurement, reduced.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Samples {
     pub(super) histogram: Histogram,
@@ -18,7 +18,7 @@ pub(super) struct Samples {
     pub(super) warm_up: Trace,
 }
 
-/// How many samples lie in each of equally wide bins between `low` and `high`, and beyond them.
+/// The numbers of samples in equally wide bins between `low` and `high`, and outside of them.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Histogram {
     /// Whether the bins are equally wide in the logarithm.
@@ -30,8 +30,8 @@ pub(super) struct Histogram {
     pub(super) above: u64,
 }
 
-/// Samples in the order in which they were taken. Each mark stands for `per_mark` neighbours, of which it keeps the
-/// smallest and the largest; with one sample a mark `high` is left out.
+/// Samples in the order in which they were taken. Each mark stands for `per_mark` successive samples and keeps the
+/// smallest and the largest. With one sample for each mark `high` is empty.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Trace {
     pub(super) per_mark: usize,
@@ -40,13 +40,13 @@ pub(super) struct Trace {
     pub(super) high: Vec<f64>,
 }
 
-/// How many numbers each trace may hold when there are so many of them.
+/// The most numbers of a trace in a report with so many traces.
 pub(super) fn numbers_per_trace(traces: usize) -> usize {
     (TRACE_NUMBERS_TOTAL / traces.max(1)).clamp(*TRACE_NUMBERS.start(), *TRACE_NUMBERS.end())
 }
 
 impl Samples {
-    /// `None` where the measurement has no samples of its own, as a rate computed from a time.
+    /// `None` where the measurement has no samples, as a rate that was computed from a time.
     pub(super) fn of(measurement: &Measurement, numbers: usize) -> Option<Samples> {
         let finite = |samples: &[f64]| -> Vec<f64> {
             samples.iter().copied().filter(|sample| sample.is_finite()).collect()
@@ -61,12 +61,13 @@ impl Samples {
     }
 }
 
-/// Up to this share of the samples may lie beyond the bins; more would hide a second hump.
+/// The greatest share of the samples outside of the bins. A greater share could be a second mode of the distribution,
+/// which must be visible.
 const BEYOND_MAX: f64 = 0.05;
 
 impl Histogram {
-    /// A few samples far off (beyond Tukey's outer fences) would push all others into one bin, so they are counted
-    /// beside the bins. Where they are not few, all lie in bins, which are then logarithmic.
+    /// A few samples far from the others (outside of Tukey's outer fences) would push the others into one bin, so they
+    /// are counted outside of the bins. If they are not few, all samples are in the bins, which are then logarithmic.
     fn of(samples: &[f64]) -> Histogram {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -109,8 +110,8 @@ impl Histogram {
     }
 }
 
-/// Three interquartile ranges beyond the quartiles. A coarse clock may make the range zero, hence at least 1 % of the
-/// median.
+/// Three interquartile ranges beyond the quartiles. The range counts as at least 1 % of the median, because a coarse
+/// clock can make it zero.
 fn outer_fences(sorted: &[f64]) -> (f64, f64) {
     let quantile = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
     let range = (quantile(0.75) - quantile(0.25)).max(quantile(0.5).abs() * 0.01);
@@ -136,7 +137,7 @@ impl Trace {
     }
 }
 
-/// The value to so many significant digits, so that its text is short.
+/// The value rounded to so many significant digits, so that its text is short.
 pub(super) fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }

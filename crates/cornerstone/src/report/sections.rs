@@ -1,6 +1,7 @@
-//! The sections of the page.
+//! The section of each benchmark.
 
 use analysis::compare::Effect;
+use benchmark::View;
 use contract::record::Measurement;
 use maud::{Markup, html};
 use serde::Serialize;
@@ -22,17 +23,17 @@ use super::samples::Samples;
 use super::shares;
 use crate::wording::{quantity, size, whole_percent};
 
-/// What the page's script gets to know about a benchmark.
+/// The data of a benchmark for the page's script.
 #[derive(Serialize)]
 pub(super) struct BenchmarkData {
-    /// What is always in view, then what belongs to the straight lines.
+    /// The charts that are always visible, then those of the straight lines.
     charts: Vec<Chart>,
-    /// How many are always in view.
+    /// The number of charts that are always visible.
     in_view: usize,
     details: Vec<Detail>,
 }
 
-/// The samples of a measurement, with what their charts say about it.
+/// The samples of a measurement, with the texts of their charts.
 #[derive(Serialize)]
 struct Detail {
     run: usize,
@@ -47,12 +48,12 @@ struct Detail {
     n: u64,
     /// How it was timed, and why sampling stopped.
     how: String,
-    /// Samples beyond Tukey's fences: low severe, low mild, high mild, high severe.
+    /// Samples outside of Tukey's fences: low severe, low mild, high mild, high severe.
     outliers: [u64; 4],
     samples: Samples,
 }
 
-/// A benchmark, ready to be written and drawn.
+/// The section of a benchmark and its data.
 pub(super) struct Prepared {
     pub(super) data: BenchmarkData,
     pub(super) article: Markup,
@@ -83,7 +84,7 @@ impl Context for Known<'_> {
     }
 }
 
-/// A benchmark's article and what its charts draw.
+/// The section of a benchmark and the data of its charts.
 pub(super) fn prepare(index: usize, benchmark: &Benchmark, material: &Material) -> Prepared {
     let fits: Vec<Fit> =
         benchmark.metrics.iter().flat_map(|metric| fits::fits(metric, material.runs)).collect();
@@ -104,10 +105,10 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
     let known = Known { limits: &material.limits, comparisons: &material.comparisons, detailed };
     let mut charts: Vec<Chart> = Vec::new();
     charts.extend(figures::charts(benchmark, &material.limits, &known));
-    if !Limits::is_of_pairs(benchmark) && !figures::has_own(benchmark) {
+    if matches!(benchmark.view(), View::Charts | View::Pattern) {
         let plotted: Vec<_> =
             benchmark.metrics.iter().map(|metric| (metric, metric.plots())).collect();
-        // The charts along one axis stand side by side: time, rate, ratio.
+        // The charts along one axis are side by side: time, rate, ratio.
         let axes = plotted.iter().map(|(_, plots)| plots.len()).max().unwrap_or(0);
         let first = material.runs.first().map_or("", |run| &run.label);
         for place in 0..axes {
@@ -148,7 +149,7 @@ impl Detail {
     }
 }
 
-/// How a measurement was timed, and why sampling stopped, in sentences.
+/// How a measurement was timed and why sampling stopped, in sentences.
 fn how(m: &Measurement) -> String {
     let timing = &m.timing;
     let events = match timing.events_per_sample {
@@ -180,7 +181,7 @@ fn article(
     fits: &[Fit],
     material: &Material,
 ) -> Markup {
-    let known = benchmark::catalogue().iter().find(|known| known.name == benchmark.name);
+    let known = benchmark::find(benchmark.name);
     html! {
         article.benchmark id=(anchor(index)) data-benchmark=(index) {
             h3 { (benchmark.name) }
@@ -188,9 +189,9 @@ fn article(
                 @if let Some(known) = known { (capitalised(known.summary)) ". " }
                 (capitalised(&extent(benchmark))) "."
             }
-            @if Limits::is_of_pairs(benchmark) { (material.limits.hand_over_tables(material.runs)) }
-            @if benchmark.name == "pmp" { (pattern::pictures(material.runs)) }
-            @if benchmark.name == "clock" { (pauses::pictures(material.runs)) }
+            @if benchmark.view() == View::CorePairs { (material.limits.hand_over_tables(material.runs)) }
+            @if benchmark.view() == View::Pattern { (pattern::pictures(material.runs)) }
+            @if benchmark.view() == View::Pauses { (pauses::pictures(material.runs)) }
             (lateness::outcomes(benchmark))
             (jitter::pictures(benchmark))
             (lateness::pictures(benchmark))
@@ -199,7 +200,7 @@ fn article(
             (shares::pairs(benchmark, material.runs))
             (shares::links(benchmark, material.runs, shares::has_pairs(benchmark)))
             @if let Some(known) = known {
-                details { summary { "What is timed, and how" } p { (known.explains) } }
+                details { summary { "What is timed, and how" } p { (known.explanation()) } }
             }
             @if !fits.is_empty() {
                 details.fit {
@@ -219,7 +220,7 @@ fn article(
     }
 }
 
-/// Places for charts to be drawn in.
+/// The elements in which charts are drawn.
 fn places(data: &BenchmarkData, charts: std::ops::Range<usize>) -> Markup {
     html! {
         div.charts {
@@ -230,7 +231,7 @@ fn places(data: &BenchmarkData, charts: std::ops::Range<usize>) -> Markup {
     }
 }
 
-/// What the measurements cover: `2 to 8 ranks, 0 B to 4 MiB, 120 measurements`.
+/// The range of the measurements: `2 to 8 ranks, 0 B to 4 MiB, 120 measurements`.
 fn extent(benchmark: &Benchmark) -> String {
     let points = || benchmark.metrics.iter().flat_map(|metric: &Metric| &metric.points);
     let range = |low: String, high: String| {

@@ -1,6 +1,6 @@
-//! Who gets how much of what all share: each pair's rate, and how busy each link of a simulated network was.
+//! The shares of a common resource: the rate of each pair, and the use of each link of a simulated network.
 //!
-//! Bars in a table, so that they read without a script and copy as numbers.
+//! They are bars in a table, which need no script and can be copied as numbers.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::wording::{quantity, size, whole_percent};
 
 const PAIR: &str = "pair";
 
-/// Whether the benchmark is of pairs that share something.
+/// Whether the benchmark has pairs that share a resource.
 pub(super) fn has_pairs(benchmark: &Benchmark) -> bool {
     benchmark.metric("pair-rate").is_some()
 }
 
-/// A bar for each pair's rate, with Jain's index: one picture for each layout, number of ranks and size.
+/// The rate of each pair as a bar, with Jain's index: a picture for each layout, number of ranks and size.
 pub(super) fn pairs(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     let Some(rates) = benchmark.metric("pair-rate") else { return html! {} };
     let pictures = together(rates, |m| m.size_bytes);
@@ -29,7 +29,8 @@ pub(super) fn pairs(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     }
 }
 
-/// A bar for each link at the largest size of each number of ranks and parameters; empty for fabrics without links.
+/// The use of each link as a bar, at the largest size of each number of ranks and parameters; empty for fabrics without
+/// links.
 pub(super) fn links(benchmark: &Benchmark, runs: &[Run], open: bool) -> Markup {
     let Some(first) = benchmark.metrics.first() else { return html! {} };
     let mut pictures = together(first, |_| 0);
@@ -53,18 +54,18 @@ pub(super) fn links(benchmark: &Benchmark, runs: &[Run], open: bool) -> Markup {
     }
 }
 
-/// What one picture is of.
+/// The subject of a picture.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Subject {
     ranks: usize,
     parameters: Parameters,
-    /// The size in bytes, or 0 where the picture chooses one.
+    /// The size in bytes; 0 where the picture selects one.
     size_bytes: u64,
 }
 
 type Measured<'a> = Vec<(usize, &'a Measurement)>;
 
-/// The measurements of a metric that belong into one picture, pairs apart.
+/// The measurements of a metric by picture. A picture has all pairs.
 fn together<'a>(
     metric: &Metric<'a>,
     size_bytes: impl Fn(&Measurement) -> u64,
@@ -80,7 +81,7 @@ fn together<'a>(
     found
 }
 
-/// A bar: whose it is, how long, and from where to where the truth may lie.
+/// A bar: its run, its value, the interval of the value, and its text.
 struct Bar {
     run: usize,
     value: f64,
@@ -88,7 +89,7 @@ struct Bar {
     text: String,
 }
 
-/// The bars under one name.
+/// The bars with the same name.
 struct Row {
     name: String,
     bars: Vec<Bar>,
@@ -166,7 +167,7 @@ fn longest(rows: &[Row]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// A table of bars, the longest of which fills its cell; `equal` is marked by a line through all of them.
+/// A table of bars. The longest fills its cell. A line through all of them marks `equal`.
 fn bars(caption: &Markup, rows: &[Row], longest: f64, equal: Option<f64>) -> Markup {
     let at =
         |value: f64| if longest > 0.0 { 100.0 * (value / longest).clamp(0.0, 1.0) } else { 0.0 };

@@ -1,5 +1,5 @@
-//! What happened over time, as marks in strips one below the other: a strip for each processor, rank or stage, the marks as
-//! high as the logarithm of what happened was long.
+//! Events over time as marks in strips, one below the other: a strip for each processor, rank or stage. The height of a
+//! mark is the logarithm of the length of its event.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,51 +12,52 @@ pub(super) const LEFT: f64 = 70.0;
 pub(super) const WIDTH: f64 = 800.0;
 pub(super) const TOP: f64 = 20.0;
 pub(super) const FOOT: f64 = 40.0;
-/// For half of the last label of the axis.
+/// Room for half of the last label of the axis.
 pub(super) const RIGHT: f64 = 28.0;
 const STRIP: f64 = 104.0;
 const GAP: f64 = 26.0;
-/// Marks of all strips of a picture; with more a page gets slow, and the grid is made coarser.
+/// The most marks of a picture, because more make a page slow. If there are more, the grid is made coarser.
 const MARKS: usize = 40_000;
 
-/// What happened to one processor, rank or stage.
+/// The events of one processor, rank or stage.
 pub(super) struct Strip {
     pub(super) name: String,
     pub(super) marks: Vec<Mark>,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mark {
-    /// When, in the units of the picture's axis.
+    /// Its time, in the units of the picture's axis.
     pub(super) at: f64,
     pub(super) length_us: f64,
-    /// The place of its colour.
+    /// The place of its colour among those of the picture.
     pub(super) colour: usize,
 }
 
 /// A picture of strips.
 pub(super) struct Picture<'a> {
-    /// For those who cannot see it.
+    /// Its description for screen readers.
     pub(super) label: &'a str,
     /// The title of the horizontal axis.
     pub(super) axis: &'a str,
-    /// Whether it counts seconds; else it counts things.
+    /// Whether the axis is in seconds. Otherwise it counts.
     pub(super) seconds: bool,
-    /// How wide a mark is. Marks lie on a grid as wide, so that those which would cover each other are one.
+    /// The width of a mark. Marks are placed on a grid of this width, so that marks which would cover each other are
+    /// one.
     pub(super) mark: f64,
     /// The classes of the colours.
     pub(super) colours: &'a [String],
 }
 
 impl Mark {
-    /// A record is untrusted: what cannot be drawn is left out.
+    /// Whether it can be drawn. A record is untrusted, so it may have values that cannot.
     pub(super) fn is_sound(&self) -> bool {
         self.at >= 0.0 && self.at.is_finite() && self.length_us >= 0.0 && self.length_us.is_finite()
     }
 }
 
-/// How far the axes go: to the end, and from the shortest to the longest in whole decades.
+/// The ranges of the axes: to the end, and from the shortest to the longest event in whole decades.
 pub(super) struct Scale {
     end: f64,
     low_us: f64,
@@ -64,7 +65,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// None where nothing was longer than nothing.
+    /// `None` where no event is longer than zero.
     pub(super) fn of(strips: &[Strip], end: f64) -> Option<Scale> {
         let lengths = || strips.iter().flat_map(|strip| &strip.marks).map(|mark| mark.length_us);
         let low_us = lengths().filter(|us| *us > 0.0).fold(f64::INFINITY, f64::min);
@@ -91,12 +92,12 @@ impl Scale {
         (low..=high).map(|power| 10f64.powi(power))
     }
 
-    /// How many decades there are.
+    /// The number of decades.
     pub(super) fn span(&self) -> f64 {
         (self.high_us / self.low_us).log10().round()
     }
 
-    /// About eight places for the axis, at steps of 1, 2 or 5.
+    /// About eight places on the axis, at steps of 1, 2 or 5 times a power of ten.
     fn places(&self) -> Vec<f64> {
         let rough = self.end / 8.0;
         let power = 10f64.powf(rough.log10().floor());
@@ -135,7 +136,7 @@ pub(super) fn over_time(strips: &[Strip], scale: &Scale, picture: &Picture<'_>) 
     }
 }
 
-/// Lines across at whole decades of the length, with their labels.
+/// Horizontal lines at whole decades of the length, with their labels.
 fn decade_lines(scale: &Scale) -> Markup {
     let y = |length_us: f64| STRIP * (1.0 - scale.height(length_us));
     html! {
@@ -159,7 +160,7 @@ fn grid(strips: &[Strip], scale: &Scale, mark: f64) -> f64 {
     pitch
 }
 
-/// For each mark of a strip its colour, and the cell of the grid that it lies in: column, and row from the top.
+/// The colour of each mark of a strip, and its cell of the grid: column, and row from the top.
 fn cells<'a>(
     strip: &'a Strip,
     scale: &'a Scale,

@@ -1,5 +1,6 @@
-//! The summary: what the machine is and what it can do, for somebody who reads nothing else.
+//! The summary: the machine and its most important numbers.
 
+use benchmark::KeyFigure;
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
@@ -12,86 +13,94 @@ use super::remarks::oversubscribed;
 use crate::fabric_name::{LOCAL, simulated_machine};
 use crate::wording::{about_size, quantity, significant, size, whole_percent};
 
-/// A number that a reader asks for first.
-struct KeyFigure {
+/// How a key figure is shown.
+struct Shown {
+    figure: KeyFigure,
     title: &'static str,
-    /// Where to find it: the first of these that the run holds.
-    benchmarks: &'static [&'static str],
     metric: &'static str,
     pick: fn(&[&Measurement]) -> Option<usize>,
     /// How a sentence begins that ends with the number.
     sentence: &'static str,
 }
 
-const KEY_FIGURES: &[KeyFigure] = &[
-    KeyFigure {
+/// The key figures in their order. Which benchmarks have them the benchmarks declare.
+const KEY_FIGURES: &[Shown] = &[
+    Shown {
+        figure: KeyFigure::ShortMessage,
         title: "Short message, one way",
-        benchmarks: &["latency", "ping-pong", "simple-transfer"],
         metric: "time",
         pick: shortest_message,
         sentence: "a short message is in the other rank's hands after",
     },
-    KeyFigure {
+    Shown {
+        figure: KeyFigure::RateOneWay,
         title: "Highest rate, one way",
-        benchmarks: &["bandwidth", "ping-pong", "simple-transfer"],
         metric: "rate",
         pick: highest,
         sentence: "long messages flow at up to",
     },
-    KeyFigure {
+    Shown {
+        figure: KeyFigure::RateBothWays,
         title: "Highest rate, both ways",
-        benchmarks: &["two-way-bandwidth", "exchange"],
         metric: "rate",
         pick: highest,
         sentence: "both ways at once they reach",
     },
-    KeyFigure {
+    Shown {
+        figure: KeyFigure::Barrier,
         title: "Barrier",
-        benchmarks: &["barrier"],
         metric: "time",
         pick: fewest_ranks,
         sentence: "a barrier takes",
     },
-    KeyFigure {
+    Shown {
+        figure: KeyFigure::ShortBroadcast,
         title: "Broadcast, short",
-        benchmarks: &["broadcast", "node-broadcast"],
         metric: "time",
         pick: shortest_message,
         sentence: "a short broadcast takes",
     },
-    KeyFigure {
+    Shown {
+        figure: KeyFigure::ShortAllreduce,
         title: "Allreduce, short",
-        benchmarks: &["allreduce", "reduce"],
         metric: "time",
         pick: shortest_message,
         sentence: "a short allreduce takes",
     },
-    KeyFigure {
+    Shown {
+        figure: KeyFigure::Fft,
         title: "Fastest FFT",
-        benchmarks: &["fft"],
         metric: "rate",
         pick: highest,
         sentence: "FFTs run at up to",
     },
-    KeyFigure {
+    Shown {
+        figure: KeyFigure::Linpack,
         title: "Linpack",
-        benchmarks: &["linpack"],
         metric: "rate",
         pick: highest,
         sentence: "linear equations are solved at up to",
     },
 ];
 
-/// The benchmarks whose straight line a summary quotes: the first that a run holds.
-const STRAIGHT_LINES: &[&str] = &["ping-pong", "latency", "simple-transfer"];
+/// The names of the benchmarks that have a figure, the preferred one first.
+fn benchmarks_with(figure: KeyFigure) -> Vec<&'static str> {
+    let preference = |benchmark: &benchmark::Benchmark| {
+        let has = benchmark.key_figures.iter().find(|has| has.figure == figure)?;
+        Some((has.preference, benchmark.name))
+    };
+    let mut found: Vec<_> = benchmark::catalogue().iter().filter_map(preference).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, name)| name).collect()
+}
 
-/// A key figure as one run has it.
+/// A key figure of one run.
 struct Found<'a> {
     measurement: &'a Measurement,
     benchmark: usize,
 }
 
-/// Each run's machine, limits and abilities, in sentences.
+/// The machine, the limits and the abilities of each run, in sentences.
 pub(super) fn sentences(material: &Material, benchmarks: &[Benchmark]) -> Markup {
     let several = material.runs.len() > 1;
     html! {
@@ -112,7 +121,7 @@ pub(super) fn sentences(material: &Material, benchmarks: &[Benchmark]) -> Markup
 /// The key figures: tiles for one run, a table for several.
 pub(super) fn key_figures(material: &Material, benchmarks: &[Benchmark]) -> Markup {
     let runs = material.runs.len();
-    let rows: Vec<(&KeyFigure, Vec<Option<Found>>)> = KEY_FIGURES
+    let rows: Vec<(&Shown, Vec<Option<Found>>)> = KEY_FIGURES
         .iter()
         .map(|figure| (figure, figure.find(benchmarks, runs)))
         .filter(|(_, found): &(_, Vec<Option<Found>>)| found.iter().any(Option::is_some))
@@ -124,7 +133,7 @@ pub(super) fn key_figures(material: &Material, benchmarks: &[Benchmark]) -> Mark
     }
 }
 
-fn tiles(rows: &[(&KeyFigure, Vec<Option<Found>>)], material: &Material) -> Markup {
+fn tiles(rows: &[(&Shown, Vec<Option<Found>>)], material: &Material) -> Markup {
     html! {
         div.tiles {
             @for (figure, found) in rows { @for found in found.iter().flatten() {
@@ -141,7 +150,7 @@ fn tiles(rows: &[(&KeyFigure, Vec<Option<Found>>)], material: &Material) -> Mark
     }
 }
 
-fn side_by_side(rows: &[(&KeyFigure, Vec<Option<Found>>)], material: &Material) -> Markup {
+fn side_by_side(rows: &[(&Shown, Vec<Option<Found>>)], material: &Material) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Key figures, side by side" {
             table.key {
@@ -167,8 +176,8 @@ fn side_by_side(rows: &[(&KeyFigure, Vec<Option<Found>>)], material: &Material) 
 
 /// The first run's number of this figure.
 fn found_in<'a>(
-    rows: &'a [(&KeyFigure, Vec<Option<Found<'a>>>)],
-    figure: &KeyFigure,
+    rows: &'a [(&Shown, Vec<Option<Found<'a>>>)],
+    figure: &Shown,
 ) -> Option<&'a Measurement> {
     let row = rows.iter().find(|(row, _)| row.title == figure.title)?;
     row.1[0].as_ref().map(|found| found.measurement)
@@ -193,7 +202,7 @@ fn key_cell(
     }
 }
 
-/// What a run's machine is, in a sentence.
+/// The machine of a run in a sentence.
 fn machine(run: &Run) -> String {
     let header = run.header();
     let e = &header.environment;
@@ -224,9 +233,9 @@ fn machine(run: &Run) -> String {
     format!("{host}: {}. {fabric}", parts.join(", "))
 }
 
-/// What the one run's machine can do, against its limits.
+/// The key figures of a single run in a sentence, with their shares of the limits.
 fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
-    let clause = |figure: &KeyFigure| {
+    let clause = |figure: &Shown| {
         let m = figure.find(benchmarks, 1).into_iter().flatten().next()?.measurement;
         let number = quantity(m.summary.median, &m.unit);
         let mut clause = format!("{} {number}", figure.sentence);
@@ -242,7 +251,7 @@ fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
 /// The straight line of the plainest transfer.
 fn straight_line(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
     let found = |name: &&str| benchmarks.iter().find(|benchmark| benchmark.name == *name);
-    let benchmark = STRAIGHT_LINES.iter().find_map(found)?;
+    let benchmark = benchmarks_with(KeyFigure::StraightLine).iter().find_map(found)?;
     let Fit { model, .. } =
         fits::fits(benchmark.metric("time")?, material.runs).into_iter().next()?;
     let rate = model.line.rate_mb_per_s?;
@@ -258,14 +267,15 @@ fn straight_line(material: &Material, benchmarks: &[Benchmark]) -> Option<String
     ))
 }
 
-impl KeyFigure {
+impl Shown {
     /// The figure of each run, all from one benchmark: the first of the figure's that most runs hold.
     fn find<'a>(&self, benchmarks: &[Benchmark<'a>], runs: usize) -> Vec<Option<Found<'a>>> {
         let of_benchmark = |name: &&str| -> Vec<Option<Found<'a>>> {
             let place = benchmarks.iter().position(|benchmark| benchmark.name == *name);
             (0..runs).map(|run| self.of_run(benchmarks, place?, run)).collect()
         };
-        let candidates = self.benchmarks.iter().map(of_benchmark);
+        let names = benchmarks_with(self.figure);
+        let candidates = names.iter().map(of_benchmark);
         // `max_by_key` takes the last of equals; reversed, the first named wins.
         let held = |found: &Vec<Option<Found>>| found.iter().flatten().count();
         candidates.rev().max_by_key(held).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Results files: where they lie, how they grow, how they are read back.
+//! Results files: their paths, writing and reading.
 
 mod place;
 mod reader;

@@ -1,4 +1,4 @@
-//! Where results files and reports lie.
+//! The paths of results files and reports.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use contract::record::RunHeader;
 use crate::failure::Failure;
 use crate::utc;
 
-/// The folder of results files that are given no name.
+/// The folder of results files whose path is not given.
 const FOLDER: &str = "results";
 
-/// A path for the results of a run that is given none: the time and the host tell runs apart. Makes the folder.
+/// The path for the results of a run whose path is not given. It has the time and the host. Makes the folder.
 pub(crate) fn default_path(header: &RunHeader) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(FOLDER).map_err(|error| {
         Failure::usage(format!("cannot make the folder '{FOLDER}' for the results: {error}"))
@@ -32,7 +32,7 @@ pub(crate) fn beside(results: &Path) -> PathBuf {
     results.with_extension("html")
 }
 
-/// `host` with what is awkward in a file name made plain.
+/// `host` with `_` for characters that are unsuitable for a file name.
 fn file_name(host: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     host.chars().map(plain).take(64).collect()

@@ -1,4 +1,4 @@
-//! Reading a results file back, with messages that say what to do.
+//! Reading a results file.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(crate) fn read_noting_gaps(path: &Path) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// Reads the bytes of a results file; `path` names it in messages.
+/// Reads the bytes of a results file. `path` names it in errors.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Run, Failure> {
     let text = whole_lines(path, bytes)?;
     let mut run = Run::parse(&path.display().to_string(), text).map_err(explain)?;
@@ -35,7 +35,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// The text up to the end of the last whole line: what follows was cut off, perhaps within a character.
+/// The text up to the end of the last whole line. What follows was cut off, perhaps within a character.
 pub(super) fn whole_lines<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Failure> {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     if end == 0 && !bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! A results file while a run adds to it.
+//! Writing a results file while a run goes on.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -10,26 +10,26 @@ use contract::record::{Line, Measurement, Run, RunEnd, RunHeader, TrialLine};
 use super::reader;
 use crate::failure::Failure;
 
-/// An open results file. It is locked against a second writer, and after each call it ends with a whole line.
+/// An open results file. It is locked against a second writer. After each call it ends with a whole line.
 pub(crate) struct ResultsFile {
     file: File,
     path: PathBuf,
-    /// The length of the whole lines; what a failed write leaves beyond it is cut away.
+    /// The length of the whole lines. A failed write may leave more, which is then cut off.
     length: u64,
     measurements: u64,
     began: Instant,
 }
 
 impl ResultsFile {
-    /// Makes a new file, which begins with a header once it is appended. Never touches a file that is already there.
+    /// Makes a new, empty file. Never changes a file that already exists.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|error| cannot_create(path, &error))?;
         ResultsFile::new(file, path)
     }
 
-    /// Opens a file to go on with, and reads what it holds. Cuts away a last line that is not whole, so that what is
-    /// appended next begins a line.
+    /// Opens a file to resume its run, and reads it. Cuts off a last line that is not whole, so that the next record
+    /// begins a line.
     pub(crate) fn reopen(path: &Path) -> Result<(Self, Run), Failure> {
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| {
             Failure::usage(format!("cannot go on with '{}': {error}", path.display()))
@@ -54,7 +54,7 @@ impl ResultsFile {
                 ))
                 .hint("wait until it ends, or end it"));
             }
-            // Some file systems have no locks; a run there does without.
+            // Some file systems have no locks. A run there has no protection against a second writer.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         Ok(ResultsFile {
@@ -71,8 +71,8 @@ impl ResultsFile {
         self.append_lines(&[Line::Run(header.clone())])
     }
 
-    /// Adds the metrics of one measurement, all of them or none: a run is resumed key by key, and would not come back
-    /// for a metric that is missing.
+    /// Adds the metrics of one measurement, all of them or none. A run is resumed key by key, so a single missing
+    /// metric would never be measured.
     pub(crate) fn append(&mut self, metrics: &[Measurement]) -> Result<(), Failure> {
         let lines: Vec<Line> = metrics.iter().cloned().map(Line::Measurement).collect();
         self.append_lines(&lines)?;
@@ -80,7 +80,7 @@ impl ResultsFile {
         Ok(())
     }
 
-    /// Adds one trial of a search that is under way.
+    /// Adds one trial of a search that has not ended.
     pub(crate) fn append_trial(&mut self, trial: &TrialLine) -> Result<(), Failure> {
         self.append_lines(&[Line::Trial(trial.clone())])
     }
@@ -91,15 +91,15 @@ impl ResultsFile {
         self.append_lines(&[Line::End(RunEnd { measurements: self.measurements, seconds })])
     }
 
-    /// Removes a file into which nothing was written: a run that never began leaves none.
+    /// Removes a file that is still empty: a run that never began leaves no file.
     pub(crate) fn remove_if_empty(self) {
         if self.length == 0 && self.file.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) {
-            // What cannot be removed is only an empty file.
+            // If this fails, an empty file stays, which does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 
-    /// Where it lies.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -112,7 +112,7 @@ impl ResultsFile {
                 Ok(())
             }
             Err(error) => {
-                // Best effort: what cannot be cut away is left out again when the file is read.
+                // Best effort: a line that is not whole is ignored when the file is read.
                 let _ = self.cut_back();
                 Err(self.cannot_write(&error))
             }

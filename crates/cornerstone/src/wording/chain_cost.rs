@@ -1,11 +1,11 @@
-//! What a chain's communication costs it, in words.
+//! The cost of a chain's communication in words.
 
 use contract::record::{Measurement, Summary};
 
 use super::numbers::quantity;
 
-/// What a chain's communication costs it, back to back beside its functions alone, and in its period: clauses for a sentence,
-/// from the metrics that `get` finds. None where nothing was timed back to back.
+/// The cost of a chain's communication, from the metrics that `get` finds: back to back compared with the functions
+/// alone, and in the period. The result is clauses for a sentence; `None` where nothing was timed back to back.
 pub(crate) fn chain_cost<'a>(get: impl Fn(&str) -> Option<&'a Measurement>) -> Option<Vec<String>> {
     let (whole, computing) = (get("back-to-back")?, get("busiest-processor")?);
     let mut clauses = vec![format!(
@@ -36,7 +36,7 @@ pub(crate) fn chain_cost<'a>(get: impl Fn(&str) -> Option<&'a Measurement>) -> O
     Some(clauses)
 }
 
-/// The interval of a ratio's middle turn; nothing where there was one turn.
+/// The interval of a ratio's middle turn; empty where there was one turn.
 fn turns(ratio: &Measurement) -> String {
     match ratio.summary {
         Summary { n: 0 | 1, .. } => String::new(),

@@ -1,8 +1,8 @@
-//! Numbers for people: three significant digits and a unit that fits.
+//! Numbers with their units, in three significant digits.
 
-/// A value with its unit, scaled so that it reads well: `0.293` in `us` becomes `293 ns`.
+/// A value with its unit, scaled to a suitable one: `0.293` in `us` becomes `293 ns`.
 ///
-/// Units that it does not know are left as they are.
+/// Unknown units are not scaled.
 pub(crate) fn quantity(value: f64, unit: &str) -> String {
     match unit {
         _ if value == 0.0 => format!("0 {}", unit_name(unit)),
@@ -16,7 +16,7 @@ pub(crate) fn quantity(value: f64, unit: &str) -> String {
     }
 }
 
-/// A message size or a capacity in bytes: `64 KiB`; a size that is no whole number of a larger unit stays in bytes.
+/// A message size or a capacity: `64 KiB`. A size that is no whole number of a larger unit is shown in bytes.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     for (unit, name) in units {
@@ -27,7 +27,7 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
-/// About so many bytes, whatever they divide by: `23.5 GiB`.
+/// A size in three digits: `23.5 GiB`.
 pub(crate) fn about_size(bytes: u64) -> String {
     let bytes = bytes as f64;
     let steps =
@@ -36,7 +36,7 @@ pub(crate) fn about_size(bytes: u64) -> String {
     scaled(bytes, &steps)
 }
 
-/// The name of a unit as print has it.
+/// The name of a unit as it is printed.
 pub(crate) fn unit_name(unit: &str) -> &str {
     if unit == "us" { "µs" } else { unit }
 }
@@ -46,18 +46,18 @@ pub(crate) fn significant(value: f64) -> String {
     digits(value, 3)
 }
 
-/// Five significant digits, for tables that are copied into other programs.
+/// Five significant digits, for tables that readers copy into other programs.
 pub(crate) fn precise(value: f64) -> String {
     digits(value, 5)
 }
 
-/// A share as a percentage, to a tenth.
+/// A share as a percentage with one decimal: `68.4 %`.
 pub(crate) fn percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// A share as a percentage: `0.931` becomes `93 %`, and what rounds to nothing `0.4 %`.
+/// A share as a whole percentage: `93 %`. Below 1 % it has one significant digit: `0.4 %`.
 pub(crate) fn whole_percent(share: f64) -> String {
     if share != 0.0 && share.abs() < 0.01 {
         format!("{} %", digits(share * 100.0, 1))
@@ -72,14 +72,15 @@ fn time_ns(ns: f64) -> String {
 
 /// The first step that the value reaches, or the last one.
 fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
-    // 999.6 ns rounds to 1000 ns at three digits; it must go on to read 1.00 µs.
+    // 999.6 ns is 1000 ns in three digits, so it must be shown as 1.00 µs.
     let reaches = |step: f64| value.abs() >= step * 0.9995;
     let last = steps.len() - 1;
     let (step, name) = steps[steps.iter().position(|&(step, _)| reaches(step)).unwrap_or(last)];
     format!("{} {name}", significant(value / step))
 }
 
-/// Halves go away from zero, step by step as in `assets/format.js`, so that a chart and the table under it agree.
+/// Halves are rounded away from zero, step by step as in `assets/format.js`, so that a chart and the table below it
+/// agree.
 fn digits(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -87,7 +88,7 @@ fn digits(value: f64, digits: i32) -> String {
     let mut magnitude = value.abs().log10().floor() as i32;
     let mut whole = scale(value, digits - 1 - magnitude).round();
     if whole.abs() >= 10f64.powi(digits) {
-        // 9.996 has one digit before the point, but three digits of it are 10.0.
+        // 9.996 has one digit before the point, but in three digits it is 10.0.
         magnitude += 1;
         whole = scale(value, digits - 1 - magnitude).round();
     }

@@ -1,13 +1,13 @@
-//! What a search for the shortest period found, in sentences, and how far that can be relied on.
+//! The result of a search for the shortest period in sentences, with its reservations.
 
 use contract::record::{PeriodSearch, SearchEnd, Trial};
 
 use super::numbers::{percent, quantity};
 
-/// What a search found, and how far that can be relied on: some sentences without their full stops.
+/// The result of a search, with its reservations and its confirmation: sentences without full stops.
 pub(crate) fn outcome(search: &PeriodSearch) -> Vec<String> {
-    let said = [Some(verdict(search)), doubt(search), confirmation(search)];
-    said.into_iter().flatten().collect()
+    let sentences = [Some(verdict(search)), reservation(search), confirmation(search)];
+    sentences.into_iter().flatten().collect()
 }
 
 fn verdict(search: &PeriodSearch) -> String {
@@ -61,7 +61,8 @@ fn counted(trial: &Trial) -> String {
     format!("{missed} of {instances} instances of {}", quantity(trial.period_us, "us"))
 }
 
-/// How the period that was found went when it was kept up for longer, or that nothing was; and what did not hold before.
+/// The result of keeping up the period that was found for longer, or that this was not done; with the periods that
+/// failed before. `None` where no period was to be confirmed and none failed.
 fn confirmation(search: &PeriodSearch) -> Option<String> {
     let failed = failed(search);
     match (&search.confirmation, search.shortest_sustained_us) {
@@ -79,7 +80,7 @@ fn confirmation(search: &PeriodSearch) -> Option<String> {
     }
 }
 
-/// The best of the periods that did not hold; none if there is none.
+/// The best of the periods that were not confirmed; `None` if there is none.
 fn failed(search: &PeriodSearch) -> Option<String> {
     let best = search.unconfirmed.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
     let which = match search.unconfirmed.len() {
@@ -103,8 +104,8 @@ fn kept_up(trial: &Trial) -> String {
     )
 }
 
-/// What the reader should not rely on, and what to do about it.
-fn doubt(search: &PeriodSearch) -> Option<String> {
+/// A reservation about the result, and what to do about it; `None` where there is none.
+fn reservation(search: &PeriodSearch) -> Option<String> {
     if search.end == SearchEnd::Unsettled {
         return Some(
             "the trials contradict each other: the machine changes; try longer trials (--duration)"
@@ -136,12 +137,12 @@ fn doubt(search: &PeriodSearch) -> Option<String> {
     })
 }
 
-/// Whether a period that was kept up once more was missed no more often than the search had stated.
+/// Whether a period that was kept up again was missed no more often than the search had stated.
 pub(crate) fn holds(again: &Trial, search: &PeriodSearch) -> bool {
     again.missed as f64 <= stated(search) * again.instances as f64
 }
 
-/// The miss rate that a search states: the wanted one, or what it shows where it does not show that.
+/// The miss rate that a search states: the wanted one, or the one that it shows if that is greater.
 fn stated(search: &PeriodSearch) -> f64 {
     search.miss_rate_max.unwrap_or(0.0).max(search.miss_rate)
 }
@@ -176,7 +177,7 @@ mod tests {
         let settled = found(SearchEnd::Settled, Some(4.9), Some(5.0));
         let text = verdict(&settled);
         assert!(text.starts_with("5.00 µs is sustained and 4.90 µs is not (at most 1 % missed"));
-        assert_eq!(doubt(&settled), None);
+        assert_eq!(reservation(&settled), None);
     }
 
     #[test]
@@ -189,9 +190,9 @@ mod tests {
             let search = found(SearchEnd::TimeLimit, refused, sustained);
             assert!(verdict(&search).starts_with(words), "{}", verdict(&search));
             assert!(
-                doubt(&search).unwrap().contains("its limit of 30.0 s"),
+                reservation(&search).unwrap().contains("its limit of 30.0 s"),
                 "{:?}",
-                doubt(&search)
+                reservation(&search)
             );
         }
     }
@@ -244,16 +245,16 @@ mod tests {
             told.starts_with("3 of 300 instances of 5.00 ms missed, which shows neither"),
             "{told}"
         );
-        assert!(doubt(&search).unwrap().contains("--duration"));
+        assert!(reservation(&search).unwrap().contains("--duration"));
     }
 
     #[test]
     fn what_is_not_proven_says_how_it_could_be() {
         let short =
             PeriodSearch { proven: false, ..found(SearchEnd::Settled, Some(4.9), Some(5.0)) };
-        assert!(doubt(&short).unwrap().contains("needs 299 instances"));
+        assert!(reservation(&short).unwrap().contains("needs 299 instances"));
         let never = found(SearchEnd::NeverSustained, Some(1e5), None);
         assert!(verdict(&never).starts_with("no period up to 100 ms is sustained"));
-        assert!(doubt(&never).unwrap().contains("cornerstone run clock"));
+        assert!(reservation(&never).unwrap().contains("cornerstone run clock"));
     }
 }

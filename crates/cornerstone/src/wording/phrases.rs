@@ -20,7 +20,7 @@ pub(crate) fn ranks(count: usize) -> String {
     if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
 }
 
-/// A length of time to wait, a second at least: `45 s`, `3 min 05 s`.
+/// A time to wait, at least one second: `45 s`, `3 min 05 s`.
 pub(crate) fn wait(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     match seconds {

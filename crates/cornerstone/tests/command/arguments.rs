@@ -96,8 +96,8 @@ fn options_of_simulated_machines_are_refused_elsewhere() {
 fn a_simulated_run_is_at_the_level_and_in_the_places_asked_for() {
     let lab = Lab::new();
     let fabric = ["--fabric", "sim:cluster", "--ranks", "2", "--sizes", "1KiB", "--out", "a.jsonl"];
-    let wishes = ["--level", "packets", "--ranks-per-processor", "2", "--check-results", "no"];
-    lab.succeed(&[&["run", "ping-pong"], &fabric[..], &wishes[..]].concat());
+    let options = ["--level", "packets", "--ranks-per-processor", "2", "--check-results", "no"];
+    lab.succeed(&[&["run", "ping-pong"], &fabric[..], &options[..]].concat());
     let text = std::fs::read_to_string(lab.path("a.jsonl")).unwrap();
     let header: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     let details = &header["fabric"]["details"];

@@ -220,7 +220,6 @@ fn a_program_that_passes_no_messages_runs_as_ranks_over_tcp_too() {
 }
 
 #[test]
-#[ignore = "the library does not join runs over TCP yet"]
 fn an_mpi_program_passes_its_messages_over_the_fabric_that_is_asked_for() {
     let Some(library) = library("an MPI program over TCP") else { return };
     let lab = Lab::new();

@@ -40,8 +40,7 @@ macro_rules! table {
                     $(
                         $field: {
                             let found = $field.expect("checked above");
-                            // SAFETY: a pointer that dlsym gave and that is not null is as good as a function pointer;
-                            // the caller vouches for the signature.
+                            // SAFETY: dlsym gave the pointer, and it is not null; the caller answers for the signature.
                             unsafe {
                                 std::mem::transmute::<
                                     *mut c_void,
@@ -59,8 +58,9 @@ macro_rules! table {
 /// The functions whose counts are of type `$count`.
 macro_rules! counted_table {
     ($(#[$about:meta])* $table:ident<$count:ty> $send:literal $receive:literal $send_receive:literal $post_send:literal
-        $post_receive:literal $count_of:literal $broadcast:literal $scatter:literal $gather:literal $allgather:literal
-        $reduce:literal $allreduce:literal $all_to_all:literal) => {
+        $post_synchronous_send:literal $post_receive:literal $post_claimed_receive:literal $count_of:literal
+        $broadcast:literal $scatter:literal $gather:literal $allgather:literal $reduce:literal $allreduce:literal
+        $all_to_all:literal) => {
         table! {
             $(#[$about])*
             $table<$count> {
@@ -71,7 +71,11 @@ macro_rules! counted_table {
                     *mut c_void, $count, Handle, c_int, c_int, Handle, *mut Status,
                 ),
                 post_send $post_send (*const c_void, $count, Handle, c_int, c_int, Handle, *mut Handle),
+                post_synchronous_send $post_synchronous_send (
+                    *const c_void, $count, Handle, c_int, c_int, Handle, *mut Handle,
+                ),
                 post_receive $post_receive (*mut c_void, $count, Handle, c_int, c_int, Handle, *mut Handle),
+                post_claimed_receive $post_claimed_receive (*mut c_void, $count, Handle, *mut Handle, *mut Handle),
                 count_of $count_of (*const Status, Handle, *mut $count),
                 broadcast $broadcast (*mut c_void, $count, Handle, c_int, Handle),
                 scatter $scatter (*const c_void, $count, Handle, *mut c_void, $count, Handle, c_int, Handle),
@@ -87,14 +91,15 @@ macro_rules! counted_table {
 
 counted_table! {
     /// Messages and collectives with counts of 32 bits, which every MPI has.
-    Short<c_int> "MPI_Send" "MPI_Recv" "MPI_Sendrecv" "MPI_Isend" "MPI_Irecv" "MPI_Get_count" "MPI_Bcast" "MPI_Scatter"
-        "MPI_Gather" "MPI_Allgather" "MPI_Reduce" "MPI_Allreduce" "MPI_Alltoall"
+    Short<c_int> "MPI_Send" "MPI_Recv" "MPI_Sendrecv" "MPI_Isend" "MPI_Issend" "MPI_Irecv" "MPI_Imrecv" "MPI_Get_count"
+        "MPI_Bcast" "MPI_Scatter" "MPI_Gather" "MPI_Allgather" "MPI_Reduce" "MPI_Allreduce" "MPI_Alltoall"
 }
 
 counted_table! {
     /// The same with counts of 64 bits, which MPI has had since version 4. The ABI fixes their type.
-    Long<i64> "MPI_Send_c" "MPI_Recv_c" "MPI_Sendrecv_c" "MPI_Isend_c" "MPI_Irecv_c" "MPI_Get_count_c" "MPI_Bcast_c"
-        "MPI_Scatter_c" "MPI_Gather_c" "MPI_Allgather_c" "MPI_Reduce_c" "MPI_Allreduce_c" "MPI_Alltoall_c"
+    Long<i64> "MPI_Send_c" "MPI_Recv_c" "MPI_Sendrecv_c" "MPI_Isend_c" "MPI_Issend_c" "MPI_Irecv_c" "MPI_Imrecv_c"
+        "MPI_Get_count_c" "MPI_Bcast_c" "MPI_Scatter_c" "MPI_Gather_c" "MPI_Allgather_c" "MPI_Reduce_c"
+        "MPI_Allreduce_c" "MPI_Alltoall_c"
 }
 
 table! {
@@ -125,7 +130,9 @@ table! {
         wait_all "MPI_Waitall" (c_int, *mut Handle, *mut Status),
         test "MPI_Test" (*mut Handle, *mut c_int, *mut Status),
         cancel "MPI_Cancel" (*mut Handle),
+        test_cancelled "MPI_Test_cancelled" (*const Status, *mut c_int),
         probe "MPI_Iprobe" (c_int, c_int, Handle, *mut c_int, *mut Status),
+        claim "MPI_Improbe" (c_int, c_int, Handle, *mut c_int, *mut Handle, *mut Status),
         barrier "MPI_Barrier" (Handle),
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use contract::{Element, Operation};
 
-/// What stands for a communicator, a datatype, a request ...: the size of a pointer in both interfaces.
+/// A communicator, a datatype, a request or another object of MPI. It has the size of a pointer in both interfaces.
 pub(crate) type Handle = *mut c_void;
 
 /// What MPI says of a message. Both interfaces begin with the same three fields; the standard one has 32 bytes in all,
@@ -21,7 +21,7 @@ pub(crate) struct Status {
 /// The data are found at the place they go to. The same in both interfaces.
 pub(crate) const IN_PLACE: *const c_void = std::ptr::without_provenance(1);
 pub(crate) const SUCCESS: c_int = 0;
-/// The error classes that are told apart. Both interfaces have kept the numbers that these have had since MPI 1.
+/// The error classes that are told apart. Their numbers are the same in both interfaces, and have been since MPI 1.
 pub(crate) const ERROR_COUNT: c_int = 2;
 pub(crate) const ERROR_TRUNCATE: c_int = 15;
 
@@ -42,9 +42,9 @@ pub(crate) struct Constants {
     pub(crate) any_tag: c_int,
     /// The key of the attribute that holds the largest tag.
     pub(crate) tag_upper_bound: c_int,
-    /// The class of an error that stands in the statuses.
+    /// The error class that says that each status has an error of its own.
     pub(crate) error_in_status: c_int,
-    /// The class of the error that another process has died.
+    /// The error class that says that another process has died.
     pub(crate) error_process_died: c_int,
 }
 

@@ -1,4 +1,4 @@
-//! An MPI library, found, loaded and looked over.
+//! An MPI library: found, loaded and identified.
 
 mod functions;
 mod handles;
@@ -26,10 +26,10 @@ pub enum LoadError {
     /// The loader could not open any.
     #[error("no MPI library can be loaded:\n{}", .tried.iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n"))]
     NotFound {
-        /// Each file or name tried, with the loader's words.
+        /// Each file or name tried, with the loader's message.
         tried: Vec<String>,
     },
-    /// A library, but no MPI.
+    /// A library that is no MPI.
     #[error("'{}' is no MPI library: it has no MPI_Init", path.display())]
     NoMpi {
         /// The file.
@@ -75,7 +75,7 @@ pub(crate) struct Library {
     pub(crate) constants: Constants,
     pub(crate) general: General,
     pub(crate) short: Short,
-    /// None in an Open MPI without them.
+    /// None if the library is an Open MPI without them.
     pub(crate) long: Option<Long>,
 }
 
@@ -86,14 +86,14 @@ impl Library {
         let wanted = given.map(|path| vec![path.to_path_buf()]);
         for candidate in wanted.as_deref().unwrap_or(candidates) {
             match open(candidate) {
-                Ok(object) => return Library::look_over(object, candidate),
+                Ok(object) => return Library::identify(object, candidate),
                 Err(reason) => tried.push(reason),
             }
         }
         Err(LoadError::NotFound { tried })
     }
 
-    fn look_over(object: Object, name: &Path) -> Result<Self, LoadError> {
+    fn identify(object: Object, name: &Path) -> Result<Self, LoadError> {
         let find = |symbol: &str| address(&object, symbol);
         let Some(init) = find("MPI_Init") else {
             return Err(LoadError::NoMpi { path: name.to_path_buf() });
@@ -115,7 +115,7 @@ impl Library {
         find: impl Fn(&str) -> Option<*mut c_void>,
         path: PathBuf,
     ) -> Result<Self, LoadError> {
-        // Some MPIs have the function in their own ABI too, and say there that they have no standard one.
+        // Some MPIs have this function in their own ABI too; its result then says that they have no standard one.
         let Some((major, minor)) = abi_version(&find).filter(|&(major, _)| major >= 0) else {
             return Err(LoadError::OwnAbi { path });
         };
@@ -185,8 +185,8 @@ impl Library {
         (major, minor)
     }
 
-    /// The first line of what the library says of itself.
-    pub(crate) fn own_words(&self) -> String {
+    /// The first line of the library's version.
+    pub(crate) fn version_line(&self) -> String {
         // Each is larger than the MAX_... constant of both interfaces.
         let mut room = [0u8; 16384];
         let mut length = 0;
@@ -223,7 +223,8 @@ fn abi_version(find: impl Fn(&str) -> Option<*mut c_void>) -> Option<(i32, i32)>
     type GetVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
     let found = find("MPI_Abi_get_version")?;
     let (mut major, mut minor) = (0, 0);
-    // SAFETY: the function of this name has had this signature since the ABI has existed, and may be called at any time.
+    // SAFETY: the function of this name has had this signature since the ABI has existed, and may be called at any
+    // time.
     let status = unsafe {
         let get = std::mem::transmute::<*mut c_void, GetVersion>(found);
         get(&mut major, &mut minor)

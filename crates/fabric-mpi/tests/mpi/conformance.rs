@@ -98,6 +98,8 @@ pub(crate) fn tests(launcher: &Launcher) -> Vec<Test> {
             true,
         ),
         ("work/some-ranks-work-while-others-wait", "work", false),
+        ("endpoint/what-libraries-rely-on", "endpoints", false),
+        ("endpoint/contexts-have-communicators-of-their-own", "contexts", false),
     ] {
         let launcher = launcher.clone();
         let program = Program { name: program.into(), collectives: Collectives::Mpi, skewed };

@@ -6,6 +6,7 @@
 //! `cargo test -p fabric-mpi --test mpi -- WORD` runs the tests whose name contains the word.
 
 mod conformance;
+mod endpoints;
 mod found;
 mod harness;
 mod programs;

@@ -6,6 +6,8 @@ use std::process::Command;
 use contract::{Buffer, Error, Rank, Reduction, Result, Tag, conformance};
 use fabric_mpi::{Collectives, Launcher, Options, Skew, World};
 
+use crate::endpoints;
+
 /// A program, and how its ranks join.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
@@ -56,6 +58,8 @@ pub(crate) fn run(program: &Program) -> i32 {
     };
     let outcome = match program.name.as_str() {
         "all-that-end-well" => all_that_end_well(&world),
+        "endpoints" => endpoints::all(&world),
+        "contexts" => endpoints::contexts(&world),
         "common-clock" => common_clock(&world, program.skewed),
         "work" => work(&world),
         "longer-than-32-bits" => longer_than_32_bits(&world),
@@ -72,14 +76,14 @@ pub(crate) fn run(program: &Program) -> i32 {
 
 /// A case on ranks of its own, with communicators of its own.
 fn one(world: &World, case: &conformance::Case) -> Result<()> {
-    let mut rank = world.first(world.size())?;
-    case.run(&mut rank)?;
-    rank.end()
+    let mut process = world.first(world.size())?;
+    case.run(&mut process.world())?;
+    process.end()
 }
 
 fn all_that_end_well(world: &World) -> Result<()> {
     let probe = world.first(world.size())?;
-    let tag_max = probe.tag_max();
+    let tag_max = probe.endpoint().tag_max();
     probe.end()?;
     let cases = conformance::cases().iter();
     for case in cases.filter(|case| case.runs_at(world.size()) && !case.must_fail()) {
@@ -96,25 +100,26 @@ fn all_that_end_well(world: &World) -> Result<()> {
     Ok(())
 }
 
-fn say(world: &World, line: &str) {
+pub(crate) fn say(world: &World, line: &str) {
     if world.rank() == 0 {
         println!("{line}");
     }
 }
 
-/// All ranks are on one host here, whose clock is the judge: by how much a rank's shared time differs from it must be the
-/// same on every rank, to within what the rank itself says is uncertain, and what this comparison is. Now, and some time
-/// later.
+/// All ranks are on one host here, whose clock is the judge: by how much a rank's shared time differs from it must be
+/// the same on every rank, to within what the rank itself says is uncertain, and what this comparison is. Now, and
+/// some time later.
 fn common_clock(world: &World, skewed: bool) -> Result<()> {
     let judge = if skewed { libc::CLOCK_MONOTONIC_RAW } else { libc::CLOCK_MONOTONIC };
-    let mut rank = world.first(world.size())?;
+    let mut process = world.first(world.size())?;
+    let mut rank = process.world();
     for pause_ms in [0, 300, 700] {
         std::thread::sleep(std::time::Duration::from_millis(pause_ms));
-        let (mine, doubt) = difference(&rank, judge);
-        let mut of_first = [mine.to_ne_bytes(), doubt.to_ne_bytes()].concat();
+        let (mine, uncertainty) = difference(&rank, judge);
+        let mut of_first = [mine.to_ne_bytes(), uncertainty.to_ne_bytes()].concat();
         rank.broadcast(0, &mut of_first)?;
         let word = |index: usize| f64::from_ne_bytes(of_first.as_chunks::<8>().0[index]);
-        let off_ns = ((mine - word(0)).abs() - doubt - word(1)).max(0.0);
+        let off_ns = ((mine - word(0)).abs() - uncertainty - word(1)).max(0.0);
         let uncertainty_ns = rank.clock().uncertainty.as_ns();
         if off_ns > uncertainty_ns {
             return Err(Error::Program(format!(
@@ -126,11 +131,11 @@ fn common_clock(world: &World, skewed: bool) -> Result<()> {
         let worst = f64::from_ne_bytes(worst);
         say(world, &format!("clock off by at most {worst:.0} ns of {uncertainty_ns:.0} ns"));
     }
-    rank.end()
+    process.end()
 }
 
-/// The rank's time less the judge's in nanoseconds, and how far that may be wrong: from the quickest of many readings of
-/// the one between two of the other.
+/// The rank's time less the judge's in nanoseconds, and how far that may be wrong: from the quickest of many readings
+/// of the one between two of the other.
 fn difference(rank: &dyn Rank, judge: libc::clockid_t) -> (f64, f64) {
     let readings = (0..200).map(|_| {
         let before = judge_ns(judge);
@@ -151,7 +156,8 @@ fn judge_ns(clock: libc::clockid_t) -> f64 {
 /// A message and a broadcast of more bytes than an `int` counts: they go by the functions with large counts.
 fn longer_than_32_bits(world: &World) -> Result<()> {
     const BYTES: usize = (1 << 31) + 4097;
-    let mut rank = world.first(2)?;
+    let mut process = world.first(2)?;
+    let mut rank = process.world();
     let mut data = Buffer::zeroed(BYTES);
     let marks = [0, 1 << 20, (1 << 31) - 1, 1 << 31, BYTES - 1];
     let tag = Tag::new(1);
@@ -169,7 +175,7 @@ fn longer_than_32_bits(world: &World) -> Result<()> {
             return Err(Error::Program(format!("{bytes} bytes of {BYTES}, or the wrong ones")));
         }
     }
-    rank.end()
+    process.end()
 }
 
 /// Work goes to idle ranks; programs run on some of them, and then on all.
@@ -190,12 +196,13 @@ fn work(world: &World) -> Result<()> {
 }
 
 fn sum_of_ranks(world: &World, ranks: usize) -> Result<()> {
-    let mut rank = world.first(ranks)?;
+    let mut process = world.first(ranks)?;
+    let mut rank = process.world();
     let mut sum = [0; 8];
     rank.allreduce(Reduction::SUM_F64, &(rank.rank() as f64).to_ne_bytes(), &mut sum)?;
     let (sum, expected) = (f64::from_ne_bytes(sum), (ranks * (ranks - 1) / 2) as f64);
     if (rank.size(), sum) != (ranks, expected) {
         return Err(Error::Program(format!("{} ranks, sum {sum} of {expected}", rank.size())));
     }
-    rank.end()
+    process.end()
 }

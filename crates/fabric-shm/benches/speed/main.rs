@@ -1,7 +1,8 @@
-//! How near the local fabric comes to what the machine itself allows: each number beside its floor, measured in the same
-//! run, with the ratio that is aimed at.
+//! How near the local fabric comes to what the machine itself allows: each number beside its floor, measured
+//! in the same run, with the ratio that is aimed at.
 //!
-//! `cargo bench -p fabric-shm --bench speed` prints the table. Words after `--` choose rows by a part of their name.
+//! `cargo bench -p fabric-shm --bench speed` prints the table. Words after `--` choose rows by a part of
+//! their name.
 
 mod floors;
 mod programs;

@@ -27,7 +27,8 @@ pub(crate) fn run(process: &mut ShmProcess) -> Result<()> {
     }
 }
 
-/// What was measured, handed over at the end: a report wakes the launcher, which would run in the midst of the next sample.
+/// What was measured, handed over at the end: a report wakes the launcher, which would run in the midst of
+/// the next sample.
 #[derive(Default)]
 struct Log(Vec<(&'static str, f64)>);
 
@@ -84,7 +85,8 @@ fn latency(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()>
     log.hand_over(rank, reporter)
 }
 
-/// One-way bandwidth in MB/s over windows of 32 messages, each answered by an empty one; in turn with copies by one core.
+/// One-way bandwidth in MB/s over windows of 32 messages, each answered by an empty one; in turn with copies
+/// by one core.
 fn bandwidth(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()> {
     let mut log = Log::default();
     let window = ((64 << 20) / bytes).clamp(4, 64);

@@ -1,3 +1,5 @@
+//! Models of how slots are used, which loom runs in every order of memory operations.
+
 use super::*;
 use crate::primitive::yield_processor;
 

@@ -1,6 +1,6 @@
-//! The collectives of this fabric, in shared memory where that is better than messages.
+//! The collectives of this fabric, over boards where that is better than messages.
 //!
-//! Either way a call of a program is announced, so that ranks that do not agree find out.
+//! Either way a call of a program is announced, so that ranks in different calls find out.
 
 use contract::record::FabricDescription;
 use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
@@ -8,12 +8,12 @@ use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOTS};
 use crate::engine::{Collective, Engine, call_id};
-use crate::team::{Host, PIECE_BYTES, Team};
+use crate::team::{Host, Memory, PIECE_BYTES, Team};
 
-/// Teams of more ranks go by messages: in log P steps each rank looks at fewer lines.
+/// Teams of more ranks go by messages: in log P rounds each rank reads fewer lines.
 const MOST_RANKS: usize = 32;
-/// Longer data of programs go by messages: each rank copies them straight from another's memory. A library's go from memory to
-/// memory within the team.
+/// Longer data of programs go by messages: each rank copies them from another's memory. Those of a library go
+/// by cross-memory attach within the team.
 const LONGEST_BYTES: usize = 1 << 20;
 
 /// What a model of these collectives needs to know.
@@ -27,7 +27,7 @@ pub(super) fn describe() -> [(String, String); 5] {
     ]
 }
 
-/// Who waits in a collective: an endpoint, and what has to go on meanwhile.
+/// A rank that waits in a collective: an endpoint, and what has to go on meanwhile.
 struct Waiting<'a> {
     endpoint: &'a mut ShmEndpoint,
     idle: &'a mut dyn FnMut(&mut ShmEndpoint),
@@ -49,7 +49,7 @@ impl Host for Waiting<'_> {
         self.endpoint.purpose == Purpose::Library && self.endpoint.engine.uses_cma()
     }
 
-    fn disagree(&mut self, error: Error) -> Error {
+    fn on_mismatch(&mut self, error: Error) -> Error {
         match self.endpoint.purpose {
             Purpose::Program => self.endpoint.engine.fail(error),
             Purpose::Library => error,
@@ -57,7 +57,7 @@ impl Host for Waiting<'_> {
     }
 }
 
-/// What all members must agree on, and the length that decides about the way.
+/// The call id, and the length that decides whether the call goes over boards.
 #[inline(always)]
 fn call_id_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
     use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
@@ -81,7 +81,7 @@ fn call_id_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
 }
 
 impl ShmEndpoint {
-    /// All of it is forced into the caller: what the call is, is then known where it is carried out, and it lies in registers.
+    /// All of it is forced into the caller: there the kind of call is known, and its arguments lie in registers.
     #[inline(always)]
     pub(super) fn collective_of_team(
         &mut self,
@@ -90,7 +90,8 @@ impl ShmEndpoint {
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
         let (index, is_library) = (place.0 as usize, self.purpose == Purpose::Library);
-        // Whoever still waits for this rank's messages is told that it has left, not that it makes another call.
+        // A rank that still waits for this one's messages is told that this one has left, not that it makes
+        // another call.
         let is_counted = is_library && !self.left;
         let team = self.teams.get_mut(index)?.as_deref_mut()?;
         let members = team.size();
@@ -113,17 +114,16 @@ impl ShmEndpoint {
         Some(outcome)
     }
 
-    /// Announces a program's call, and gives its call_id if it should go through shared memory.
+    /// Announces a program's call. Returns its call id if it should go over boards.
     fn announce(
         &mut self,
         place: ContextPlace,
-        call_id: u32,
+        mut call_id: u32,
         all_bytes: usize,
         is_barrier: bool,
     ) -> Option<u32> {
-        let team = self.teams[place.0 as usize].as_mut()?;
+        let team = self.team_at(place)?;
         let native = team.size() <= MOST_RANKS && all_bytes <= LONGEST_BYTES;
-        let mut call_id = call_id;
         if place == ContextPlace::WORLD {
             if is_barrier {
                 call_id = self.engine.enter_barrier();
@@ -153,15 +153,15 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
 
 /// Makes a call with its team.
 #[inline(always)]
-#[allow(clippy::undocumented_unsafe_blocks)] // Said once, for all arms.
 fn carry_out(
     team: &mut Team,
     host: &mut Waiting<'_>,
     call_id: u32,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
-    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns. The members of
-    // the call are those of the team, so there are as many blocks as each function of the team expects.
+    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns.
+    // The members of the call are those of the team, so there are as many blocks as each function of the team
+    // expects.
     unsafe {
         match call {
             CollectiveCall::Barrier => team.barrier(host, call_id),
@@ -169,36 +169,39 @@ fn carry_out(
                 team.broadcast(host, call_id, root, data.as_mut_ptr(), data.bytes())
             }
             CollectiveCall::Scatter { root, send, receive, each } => {
-                team.scatter(host, call_id, root, send.as_ptr(), room_of(receive), each)
+                let memory = Memory { send: send.as_ptr(), receive: room_of(receive) };
+                team.scatter(host, call_id, root, memory, each)
             }
             CollectiveCall::Gather { root, send, receive, each } => {
-                team.gather(host, call_id, root, start_of(send), receive.as_mut_ptr(), each)
+                let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
+                team.gather(host, call_id, root, memory, each)
             }
             CollectiveCall::Allgather { send, receive, each, told } => {
-                tell(team, told);
-                team.allgather(host, call_id, start_of(send), receive.as_mut_ptr(), each)
+                poison(team, told);
+                let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
+                team.allgather(host, call_id, memory, each)
             }
             CollectiveCall::AllToAll { send, receive, each, told } => {
-                tell(team, told);
-                let to = receive.as_mut_ptr();
-                let from = send.map_or(to.cast_const(), |send| send.as_ptr());
-                team.all_to_all(host, call_id, from, to, each)
+                poison(team, told);
+                let receive = receive.as_mut_ptr();
+                let send = send.map_or(receive.cast_const(), |send| send.as_ptr());
+                team.all_to_all(host, call_id, Memory { send, receive }, each)
             }
             CollectiveCall::Reduce { root, send, receive, combine } => {
-                let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
-                team.reduce(host, call_id, root, from, to, send.bytes(), combine)
+                let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
+                team.reduce(host, call_id, root, memory, send.bytes(), combine)
             }
             CollectiveCall::Allreduce { send, receive, combine } => {
-                let (from, to) = (send.as_ptr(), receive.as_mut_ptr());
-                team.allreduce(host, call_id, from, to, send.bytes(), combine)
+                let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
+                team.allreduce(host, call_id, memory, send.bytes(), combine)
             }
         }
     }
 }
 
 #[inline(always)]
-fn tell(team: &mut Team, told: Option<usize>) {
+fn poison(team: &mut Team, told: Option<usize>) {
     if let Some(bytes) = told {
-        team.misstate(bytes);
+        team.poison(bytes);
     }
 }

@@ -1,4 +1,5 @@
-//! The shared memory of contexts: each member gives a board, and the team of all of them carries out the context's collectives.
+//! The shared memory of contexts: each member gives a board, and the team of all of them carries out the
+//! context's collectives.
 
 use std::ptr::NonNull;
 
@@ -7,7 +8,7 @@ use contract::{ContextOffer, ContextPlace};
 use super::ShmEndpoint;
 use crate::arena;
 use crate::board::{BOARD_BYTES, Board};
-use crate::team::Team;
+use crate::team::{Oversubscription, Team};
 
 /// A board of a team that this rank has left.
 pub(super) struct RetiredBoard {
@@ -54,7 +55,7 @@ impl ShmEndpoint {
         self.retired.extend(board.map(|board| RetiredBoard { board, members }));
     }
 
-    /// The team of these boards; none if one of them is not to be reached from here.
+    /// The team of these boards; none if this rank cannot reach one of them.
     fn make_team(&self, members: &[usize], me: usize, offers: &[ContextOffer]) -> Option<Team> {
         let segment = self.engine.segment();
         let place = |offer: &ContextOffer| match *offer {
@@ -63,10 +64,10 @@ impl ShmEndpoint {
         };
         let boards: Option<Vec<_>> =
             offers.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
-        let sharing = self.engine.sharing(members);
-        // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for another team only
-        // once all members have left this one.
-        Some(unsafe { Team::new(members.to_vec(), me, boards?, sharing) })
+        let oversubscription = Oversubscription::of(&self.engine, members);
+        // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for
+        // another team only once all members have left this one.
+        Some(unsafe { Team::new(members.to_vec(), me, boards?, oversubscription) })
     }
 
     pub(super) fn open_team(

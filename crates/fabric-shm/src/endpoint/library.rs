@@ -13,8 +13,8 @@ use crate::segment::{Choices, Segment, State};
 
 impl ShmEndpoint {
     /// Joins the run if [`launch`](crate::launch) has started this process with
-    /// [`any_program`](crate::LaunchOptions::any_program); `None` otherwise. Call it before other threads exist: it takes
-    /// the launcher's words out of the environment.
+    /// [`any_program`](crate::LaunchOptions::any_program); `None` otherwise. Call it before other threads
+    /// exist: it takes the launcher's words out of the environment.
     pub fn attach_library() -> Option<Result<Self>> {
         join_from_library()
     }

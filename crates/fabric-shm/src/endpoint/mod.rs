@@ -1,7 +1,9 @@
-//! This fabric's end at one rank: the contract's [`Endpoint`] over the engine, and its life from joining the run to finishing.
+//! This fabric's end at one rank: the contract's [`Endpoint`](contract::Endpoint) over the engine, and its
+//! life from joining the run to finishing.
 
 mod collectives;
 mod contexts;
+mod implementation;
 mod join;
 mod library;
 mod process;
@@ -11,25 +13,17 @@ mod shared_line;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::ptr::NonNull;
 
-use contract::record::FabricDescription;
-use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, InPlace, Isolation, Priority, PriorityGranted, Readable, Request, Result, Selector,
-    SharedLine, Time, Writable,
-};
+use contract::{ContextPlace, Error, Result};
 
 pub use join::attach_if_rank;
 pub use process::ShmProcess;
 pub use reporter::Reporter;
 
-use crate::arena;
 use crate::clock::Clock;
 use crate::engine::{Engine, InPlaceMessage};
 use crate::segment::State;
 use crate::team::Team;
-use crate::wait;
 use contexts::RetiredBoard;
 
 /// One rank's end of the shared-memory fabric.
@@ -39,14 +33,14 @@ pub struct ShmEndpoint {
     processor: Option<usize>,
     reporter: Reporter,
     purpose: Purpose,
-    /// The teams of contexts, by their places; none for a context that has no board at some member, and while a collective of
-    /// the context is under way. They lie in the engine's segment.
+    /// The teams of contexts, by their places. There is none for a context without a board at some member,
+    /// and while a collective of the context is under way. They lie in the engine's segment.
     teams: Vec<Option<Box<Team>>>,
     /// Places of contexts that were closed.
     free_places: Vec<ContextPlace>,
     /// Boards that may be used again once everybody has left them.
     retired: Vec<RetiredBoard>,
-    /// Messages of other ranks that this one is reading where they are, by number.
+    /// In-place messages of other ranks, which the program reads where they are, by number.
     in_place: Vec<Option<InPlaceMessage>>,
     left: bool,
     finished: bool,
@@ -55,9 +49,10 @@ pub struct ShmEndpoint {
 /// Whose messages an endpoint carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// Those of a program over the contract: a collective of which the ranks disagree ends the run.
+    /// Those of a program over the contract. A collective in which the ranks are in different calls ends the
+    /// run.
     Program,
-    /// Those of a library that has an interface of its own: such a collective fails alone, and the run goes on.
+    /// Those of a library with an interface of its own. Such a collective fails alone, and the run goes on.
     Library,
 }
 
@@ -70,7 +65,7 @@ impl ShmEndpoint {
         purpose: Purpose,
     ) -> Self {
         ShmEndpoint {
-            teams: vec![Some(Box::new(engine.world()))],
+            teams: vec![Some(Box::new(Team::world(&engine)))],
             engine,
             clock,
             processor,
@@ -94,7 +89,7 @@ impl ShmEndpoint {
         self.reporter.clone()
     }
 
-    /// Why the run was given up, if it was: for a rank that waits elsewhere than in the calls of this fabric.
+    /// Why the run was given up, if it was: for a rank that waits outside the calls of this fabric.
     pub fn given_up(&self) -> Option<Error> {
         let abort = &self.engine.segment().header().abort;
         abort.is_raised().then(|| abort.error())
@@ -147,270 +142,5 @@ impl Drop for ShmEndpoint {
         segment.header().abort.raise_death(self.engine.rank(), how);
         segment.block(self.engine.rank()).set_state(State::Failed);
         segment.wake_all();
-    }
-}
-
-// SAFETY: the engine uses the memory of an operation from its start until it marks it done or takes it out of its queues, and
-// after a failure refuses every call before it touches anything (`Engine::check_alive`); helpers of transfers are kept away by
-// `Engine::close_co_copies`.
-unsafe impl Endpoint for ShmEndpoint {
-    #[inline]
-    fn rank(&self) -> usize {
-        self.engine.rank()
-    }
-
-    #[inline]
-    fn size(&self) -> usize {
-        self.engine.size()
-    }
-
-    fn processor(&self) -> Option<usize> {
-        self.processor
-    }
-
-    fn every_rank_has_a_processor(&self) -> bool {
-        !self.engine.is_oversubscribed()
-    }
-
-    fn describe(&self) -> FabricDescription {
-        FabricDescription {
-            name: "local".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            details: self.details(),
-        }
-    }
-
-    fn shared_line(&self) -> Option<&dyn SharedLine> {
-        Some(&self.engine.segment().header().shared_line)
-    }
-
-    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        real_time::set_priority(priority)
-    }
-
-    fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
-        real_time::isolate(isolation, on, self.processor)
-    }
-
-    #[inline]
-    fn now(&self) -> Time {
-        self.clock.now()
-    }
-
-    fn clock(&self) -> ClockQuality {
-        self.clock.quality()
-    }
-
-    fn offer_context(&mut self) -> ContextOffer {
-        self.offer_board()
-    }
-
-    fn withdraw_context(&mut self, offer: ContextOffer) {
-        self.retire_board(offer, 0);
-    }
-
-    fn open_context(
-        &mut self,
-        _number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
-        Ok(self.open_team(members, me, offers))
-    }
-
-    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
-        self.close_team(place);
-        Ok(())
-    }
-
-    #[inline]
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        let synchronous = completion == Completion::Synchronous;
-        let (memory, bytes) = (data.as_ptr(), data.bytes());
-        // SAFETY: whoever made `data` promised it.
-        unsafe { self.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
-    }
-
-    #[inline(always)]
-    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        // SAFETY: whoever made `room` promised it.
-        unsafe { self.engine.start_receive(selector, room.as_mut_ptr(), room.bytes()) }
-    }
-
-    fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        let (memory, bytes) = (room.as_mut_ptr(), room.bytes());
-        // SAFETY: as above.
-        unsafe { self.engine.start_receive_as(selector, memory, bytes, true) }
-    }
-
-    #[inline]
-    fn is_done(&self, request: Request) -> bool {
-        self.engine.is_done(request)
-    }
-
-    #[inline]
-    fn envelope(&self, request: Request) -> Envelope {
-        self.engine.envelope_of(request)
-    }
-
-    fn lent(&mut self, request: Request) -> Option<InPlace> {
-        let loan = self.engine.take_in_place(request)?;
-        let free = self.in_place.iter().position(Option::is_none);
-        let number = free.unwrap_or_else(|| {
-            self.in_place.push(None);
-            self.in_place.len() - 1
-        });
-        self.in_place[number] = Some(loan);
-        Some(InPlace::new(number as u64))
-    }
-
-    fn view(&self, message: &InPlace) -> &[u8] {
-        let loan = self.in_place.get(message.number() as usize).and_then(Option::as_ref);
-        self.engine.view(loan.expect("the message was received by this rank"))
-    }
-
-    fn give_back(&mut self, message: InPlace) -> Result<()> {
-        let loan = self.in_place.get_mut(message.number() as usize).and_then(Option::take);
-        self.engine.release(loan.ok_or(Error::UnknownRequest)?);
-        Ok(())
-    }
-
-    #[inline]
-    fn end(&mut self, request: Request) -> Envelope {
-        self.engine.end(request)
-    }
-
-    fn cancel_receive(&mut self, request: Request) -> bool {
-        self.engine.cancel_receive(request)
-    }
-
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.engine.probe(selector)
-    }
-
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.engine.claim(selector, context, tag)
-    }
-
-    #[inline]
-    fn progress(&mut self) -> Result<()> {
-        self.engine.poll()
-    }
-
-    fn test(&mut self, request: Request) -> Result<bool> {
-        self.engine.test(request)
-    }
-
-    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
-        self.engine.wait_any(requests)
-    }
-
-    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
-    }
-
-    #[inline(always)]
-    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
-        // SAFETY: whoever made `data` promised it; the slice is used within this call.
-        let data = unsafe { std::slice::from_raw_parts(data.as_ptr(), data.bytes()) };
-        self.engine.send_at_once(to, context, tag, data)
-    }
-
-    #[inline]
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
-        self.engine.send(to, context, tag, data)
-    }
-
-    #[inline]
-    fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
-        self.engine.receive(selector, buffer)
-    }
-
-    fn exchange(
-        &mut self,
-        (to, context, tag): (usize, u32, u32),
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
-    ) -> Result<Envelope> {
-        self.engine.send_receive(to, context, tag, data, selector, buffer)
-    }
-
-    fn send_window(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        count: usize,
-    ) -> Result<()> {
-        self.engine.send_window(to, context, tag, data, count)
-    }
-
-    #[inline(always)]
-    fn collective(
-        &mut self,
-        place: ContextPlace,
-        call: CollectiveCall<'_>,
-        idle: &mut dyn FnMut(&mut Self),
-    ) -> Option<Result<()>> {
-        self.collective_of_team(place, call, idle)
-    }
-
-    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
-        self.team_at(place).map_or(0, |team| team.count_call_by_messages(call_id))
-    }
-
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        // While a call through the team is under way it is not in its place; that call looks.
-        let team = self.teams.get(place.0 as usize)?.as_ref()?;
-        team.look_beside(&mut self.engine, number)
-    }
-
-    fn is_liveness_check_due(&self, polls: u32) -> bool {
-        wait::is_liveness_check_due(polls, !self.engine.is_oversubscribed())
-    }
-
-    fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        arena::allocate(bytes)
-    }
-
-    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        // SAFETY: our caller's promise.
-        unsafe { arena::free(memory, bytes) };
-    }
-
-    fn leave(&mut self) -> Result<()> {
-        self.left = true;
-        self.engine.leave()
-    }
-
-    #[inline]
-    fn any_has_left(&self) -> bool {
-        self.engine.any_has_left()
-    }
-
-    fn is_hopeless(&self, request: Request) -> bool {
-        self.engine.is_hopeless(request)
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        self.engine.none_will_send(selector)
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        self.engine.give_up_on(request)
-    }
-
-    fn finish(mut self, outcome: Result<()>) -> i32 {
-        self.end_run(outcome)
     }
 }

@@ -45,7 +45,7 @@ impl ShmProcess {
         self.0.endpoint().reporter()
     }
 
-    /// Why the run was given up, if it was: for a rank that waits elsewhere than in the calls of this fabric.
+    /// Why the run was given up, if it was: for a rank that waits outside the calls of this fabric.
     pub fn given_up(&self) -> Option<Error> {
         self.0.endpoint().given_up()
     }
@@ -58,8 +58,8 @@ impl ShmProcess {
         self.0.into_endpoint()
     }
 
-    /// Ends this rank's part of the run: completes what is still under way, tells the others and the launcher of a failure, and
-    /// gives the status that the process should exit with.
+    /// Ends this rank's part of the run: completes what is still under way, tells the others and the launcher
+    /// of a failure, and gives the status that the process should exit with.
     pub fn finish(self, outcome: Result<()>) -> i32 {
         self.0.finish(outcome)
     }

@@ -6,7 +6,8 @@ use contract::{Isolation, Priority, PriorityGranted};
 
 use crate::system;
 
-/// Asks for a priority. Waiting ranks that share a processor sleep soon, so a fixed priority starves nobody for long.
+/// Asks for a priority. Waiting ranks sleep soon where ranks are oversubscribed, so a fixed priority starves
+/// nobody for long.
 pub(super) fn set_priority(priority: Priority) -> PriorityGranted {
     let fixed = match priority {
         Priority::TimeShared => None,

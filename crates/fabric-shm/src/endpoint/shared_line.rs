@@ -8,7 +8,7 @@ use contract::SharedLine;
 use crate::segment::SharedWords;
 use crate::system;
 
-/// Callers look again after this at the latest, so that a rank whose partner died does not sleep for ever.
+/// Callers poll again after this at the latest, so that a rank whose partner died does not sleep for ever.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// The half of `word` that holds its low 32 bits, which is all that a futex compares.

@@ -10,13 +10,15 @@ pub(super) mod kind {
     pub(crate) const EAGER: u8 = 2;
     /// More of the message that this sender began last: the bytes that come with this cell.
     pub(crate) const MORE: u8 = 3;
-    /// Request to send, for a long message: its length (two words), the sender's request, the location of its data (three words).
+    /// Request to send, for a long message: its length (two words), the sender's request, the location of its
+    /// data (three words).
     pub(crate) const RTS: u8 = 4;
     /// Clear to send, in fragments: the sender's request, the receiver's request.
     pub(crate) const CTS: u8 = 5;
     /// The beginning of the data after a CTS: the receiver's request, the bytes that come with this cell.
     pub(crate) const DATA: u8 = 6;
-    /// The receiver copies a message and asks the sender for co-copy: the sender's request, the help slot and its generation, the length (two words), the location of the receiver's memory (three words).
+    /// The receiver copies a message and asks the sender for co-copy: the sender's request, the help slot and
+    /// its generation, the length (two words), the location of the receiver's memory (three words).
     pub(crate) const HELP: u8 = 7;
     /// Finished, the data were copied: the sender's request.
     pub(crate) const FIN: u8 = 8;

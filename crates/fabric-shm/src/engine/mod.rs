@@ -41,7 +41,6 @@ pub(crate) use in_place::InPlaceMessage;
 
 use crate::ring::{Consumer, Producer};
 use crate::segment::{Choices, Segment};
-use crate::team::{Sharing, Team};
 use crate::{system, wait};
 use arrive::Stream;
 use calls::Calls;
@@ -158,30 +157,10 @@ impl Engine {
         &self.segment
     }
 
-    /// The team of all ranks, which a process may have once.
-    pub(crate) fn world(&self) -> Team {
-        let members: Vec<usize> = (0..self.segment.ranks()).collect();
-        let boards = members.iter().map(|&rank| self.segment.board(rank)).collect();
-        let sharing = self.sharing(&members);
-        // SAFETY: the layout has a board for every rank, of zeros when the launcher made it, and the mapping outlives the
-        // engine, beside which the team is kept.
-        unsafe { Team::new(members, self.me, boards, sharing) }
-    }
-
     /// Whether there are more ranks than processors.
     #[inline]
     pub(crate) fn is_oversubscribed(&self) -> bool {
         !self.choices.every_rank_has_a_processor
-    }
-
-    /// What a team of these ranks knows of their processors.
-    pub(crate) fn sharing(&self, members: &[usize]) -> Sharing {
-        let processor = |place: usize| self.segment.block(members[place]).processor();
-        if !self.is_oversubscribed() {
-            return Sharing::No;
-        }
-        let all: Option<Vec<u32>> = (0..members.len()).map(processor).collect();
-        all.map_or(Sharing::Anyhow, Sharing::Bound)
     }
 
     /// The choices that a reader of measurements wants to know.

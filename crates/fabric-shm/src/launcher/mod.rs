@@ -27,12 +27,12 @@ pub(crate) const LIBRARY_PLACE_VARIABLE: &str = "CORNERSTONE_MPI_RANK";
 
 /// Runs a program as `options.ranks` ranks, and returns when every one of them has ended.
 ///
-/// `on_report` gets what ranks hand over with [`LocalRank::report`](crate::LocalRank::report): each report whole, those
-/// of one rank in their order. It is called on this thread, between looks at the ranks, so it should be quick. Once it
-/// breaks off, it is not called again, and the ranks are ended.
+/// `on_report` gets what ranks hand over with [`ShmProcess::report`](crate::ShmProcess::report): each report
+/// whole, those of one rank in their order. It is called on this thread, between checks of the ranks, so it
+/// should be quick. Once it breaks off, it is not called again, and the ranks are ended.
 ///
-/// While it runs, SIGINT, SIGTERM and SIGHUP end the run instead of this process, except those that the process
-/// ignores. No rank outlives this call, nor this process, however it ends.
+/// While it runs, SIGINT, SIGTERM and SIGHUP end the run instead of this process, except those that the
+/// process ignores. No rank outlives this call, nor this process, however it ends.
 ///
 /// # Errors
 /// The first thing that went wrong; by then all ranks have ended.

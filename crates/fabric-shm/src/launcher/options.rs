@@ -16,7 +16,7 @@ pub struct LaunchOptions {
     pub ranks: usize,
     /// Which rank runs on which processor.
     pub binding: Binding,
-    /// Bytes that every rank can read with [`LocalRank::job`](crate::LocalRank::job).
+    /// Bytes that every rank can read with [`ShmProcess::job`](crate::ShmProcess::job).
     pub job: Vec<u8>,
     /// The program that each rank runs; it must call [`attach_if_rank`](crate::attach_if_rank) first.
     pub program: PathBuf,

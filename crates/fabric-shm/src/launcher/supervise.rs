@@ -61,7 +61,7 @@ impl<'a> Supervisor<'a> {
         let mut stopped = false;
         while !self.running.is_empty() {
             let ready = self.poll();
-            self.look_for_signals();
+            self.pass_signals_on();
             // What comes after the receiver broke off is read, so that no rank blocks on a full pipe, and dropped.
             let on_report = &mut |report: &[u8]| {
                 stopped = stopped || on_report(report).is_break();
@@ -81,7 +81,7 @@ impl<'a> Supervisor<'a> {
                 self.stopped = true;
                 self.give_up(None, "stopped by the receiver of the reports");
             }
-            self.look_for_failures();
+            self.note_failures();
             self.kill_if_overdue();
         }
     }
@@ -114,7 +114,7 @@ impl<'a> Supervisor<'a> {
         entries[1..].chunks(2).map(|pair| (readable(&pair[0]), readable(&pair[1]))).collect()
     }
 
-    fn look_for_signals(&mut self) {
+    fn pass_signals_on(&mut self) {
         for signal in self.signals.to_pass() {
             self.running.iter().for_each(|process| process.signal(signal));
         }
@@ -150,7 +150,8 @@ impl<'a> Supervisor<'a> {
             }
             State::Failed => {}
             State::Starting if self.any_program && status == 0 => {
-                // No failure for a program that does not pass messages; ranks that join would wait for this one for ever.
+                // No failure for a program that does not pass messages; ranks that join would wait for this
+                // one for ever.
                 self.segment.block(rank).set_state(State::Failed);
                 self.segment.header().abort.raise_death(rank, "ended without joining the run");
                 self.segment.wake_all();
@@ -166,7 +167,7 @@ impl<'a> Supervisor<'a> {
             }
         }
         // It may have said itself why it failed; that must be known before its status can be added.
-        self.look_for_failures();
+        self.note_failures();
         self.note_status(rank, status);
     }
 
@@ -181,7 +182,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Notes a failure that a rank has reported itself.
-    fn look_for_failures(&mut self) {
+    fn note_failures(&mut self) {
         if self.kill_at.is_some() && self.failure.is_some() {
             return;
         }
@@ -202,7 +203,7 @@ impl<'a> Supervisor<'a> {
             for process in &mut self.running {
                 process.kill();
             }
-            // Should one of them take long to die, look again, but not without pause.
+            // Should one of them take long to die, check again, but not without pause.
             self.kill_at = Some(Instant::now() + GRACE);
         }
     }

@@ -26,9 +26,11 @@ mod producer;
 
 #[cfg(not(loom))]
 pub(crate) use byte_ring::ByteRing;
+#[cfg(any(test, not(loom)))]
 pub(crate) use consumer::Consumer;
 #[cfg(not(loom))]
 pub(crate) use lines::copy_short;
+#[cfg(any(test, not(loom)))]
 pub(crate) use producer::Producer;
 
 use crate::primitive::{AtomicU32, AtomicU64, UnsafeCell};

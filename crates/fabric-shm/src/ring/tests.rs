@@ -1,3 +1,5 @@
+//! One direction of a ring: in every order of memory operations (loom), and at random.
+
 use super::byte_ring::ByteRing;
 use super::*;
 

@@ -165,7 +165,8 @@ impl Segment {
     /// The block of one rank.
     pub(crate) fn block(&self, rank: usize) -> &RankBlock {
         let offset = self.layout.block_offset(rank);
-        // SAFETY: `block_offset` checks the rank and gives a page-aligned place inside the mapping; blocks are all atomics.
+        // SAFETY: `block_offset` checks the rank and gives a page-aligned place inside the mapping; blocks
+        // are all atomics.
         unsafe { self.base.add(offset).cast::<RankBlock>().as_ref() }
     }
 

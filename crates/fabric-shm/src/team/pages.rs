@@ -1,43 +1,42 @@
 //! The pages of a board's slots.
 //!
-//! A page costs the rank that uses it first a fault. Calls go around the slots, and how many go by before each slot was used as far
-//! as it will be depends on how many steps a call takes: of an allgather in two steps, with a barrier behind it, sixteen. So once a
-//! rank has used a few slots of a board it asks for the same pages of all of them, at once (OSU's programs, which measure a
-//! hundred calls after ten, before and so: all-to-all of 32 KiB by four ranks on two processors 11.8 and 8.6 us, allreduce of 128
-//! KiB by two 7.7 and 5.1).
+//! The first use of a page costs a rank a page fault. Calls go round the slots, so faults would go on for as
+//! many calls as it takes until each slot was used as far as it will be: up to sixteen. Once a rank has used
+//! a few slots of a board, it asks for the same pages of all of them at once. See
+//! docs/measurements.md#pages-that-are-touched-ahead.
 
 use std::cell::Cell;
 
 use crate::board::{SLOT_BYTES, SLOTS};
 use crate::system;
 
-/// How many parts are put on or taken from a board before it is taken for one that is used in earnest: a broadcast or two
-/// need not bring in all of it.
+/// How many longer parts are put on or taken from a board before its pages are touched ahead. A broadcast or
+/// two need not bring in the whole board.
 const USES: u32 = 8;
 
 /// What this rank has used of a board's slots.
 #[derive(Default)]
 pub(super) struct Pages {
-    /// How much of each slot is there.
-    here_bytes: Cell<usize>,
-    /// How often more was used.
+    /// How much of each slot was touched.
+    touched_bytes: Cell<usize>,
+    /// How often more was used than that.
     uses: Cell<u32>,
 }
 
 impl Pages {
-    /// Takes note that a slot is used so far.
+    /// Notes that a slot is used up to `bytes`.
     ///
     /// # Safety
     /// `slots` points to the board's slots, mapped to read and write.
     #[inline]
     pub(super) unsafe fn use_slot(&self, slots: *mut u8, bytes: usize) {
-        if bytes > self.here_bytes.get() {
-            // SAFETY: our caller's promise.
+        if bytes > self.touched_bytes.get() {
+            // SAFETY: the caller promises the same.
             unsafe { self.use_more(slots, bytes) };
         }
     }
 
-    /// As above, of a part that is longer than any before.
+    /// The same for a part that is longer than any before.
     ///
     /// # Safety
     /// As above.
@@ -49,9 +48,9 @@ impl Pages {
         }
         self.uses.set(0);
         let bytes = bytes.next_multiple_of(system::page_bytes()).min(SLOT_BYTES);
-        let before = self.here_bytes.replace(bytes);
+        let before = self.touched_bytes.replace(bytes);
         for slot in 0..SLOTS {
-            // SAFETY: our caller's promise; the range is within a slot.
+            // SAFETY: the caller promises mapped slots; the range is within one of them.
             unsafe { system::touch_ahead(slots.add(slot * SLOT_BYTES + before), bytes - before) };
         }
     }

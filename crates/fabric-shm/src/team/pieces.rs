@@ -1,10 +1,14 @@
-//! How long data are divided, and copied to and from slots.
+//! How long data are divided into pieces, and copied to and from slots.
 
 use std::ops::{Range, RangeInclusive};
 
-use super::{Call, WINDOW};
+use super::call::Call;
 use crate::board::{SHORT_BYTES, SLOTS};
 use crate::ring::copy_short;
+
+/// Pieces that are put before the first is taken. A slot is not used again before the window after the next,
+/// so nobody waits for room while all go on at the same pace.
+pub(super) const WINDOW: usize = SLOTS / 2;
 
 /// The longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
 #[inline]
@@ -14,22 +18,22 @@ pub(super) fn piece_within(room_bytes: usize, unit: usize) -> usize {
     (room_bytes / unit * unit).max(unit)
 }
 
-/// The pieces of `bytes` bytes: each one's start and length. Nothing is one empty piece.
+/// The pieces of `bytes` bytes: each one's start and length. No bytes are one empty piece.
 #[derive(Clone, Copy)]
 pub(super) struct Pieces {
-    pub(super) bytes: usize,
-    pub(super) each: usize,
+    bytes: usize,
+    piece_bytes: usize,
     /// How many are put before the first is taken.
-    pub(super) window: usize,
+    window: usize,
 }
 
 impl Pieces {
     #[inline]
-    pub(super) fn new(bytes: usize, each: usize) -> Self {
-        Pieces { bytes, each, window: WINDOW }
+    pub(super) fn new(bytes: usize, piece_bytes: usize) -> Self {
+        Pieces { bytes, piece_bytes, window: WINDOW }
     }
 
-    /// The same, put all at once where all slots but one hold them.
+    /// The same, put all at once if all slots but one hold them.
     pub(super) fn in_fewest_windows(self) -> Self {
         let count = self.count();
         Pieces { window: if count < SLOTS { count } else { WINDOW }, ..self }
@@ -43,20 +47,21 @@ impl Pieces {
             bytes: self.bytes,
             pieces: self.count(),
             window: self.window,
-            direct: false,
+            by_cma: false,
         }
     }
 
     #[inline]
     fn count(self) -> usize {
-        // Most are one piece, and a division takes as long as much of a short call.
-        if self.bytes <= self.each { 1 } else { self.bytes.div_ceil(self.each) }
+        // Most data are one piece, and a division takes as long as much of a short call.
+        if self.bytes <= self.piece_bytes { 1 } else { self.bytes.div_ceil(self.piece_bytes) }
     }
 
+    /// A piece's start and length.
     #[inline]
     pub(super) fn get(self, index: usize) -> (usize, usize) {
-        let start = index * self.each;
-        (start, self.each.min(self.bytes - start))
+        let start = index * self.piece_bytes;
+        (start, self.piece_bytes.min(self.bytes - start))
     }
 
     /// The pieces of the window that a piece is in.
@@ -85,12 +90,12 @@ impl Pieces {
     /// Several pieces' start and length.
     #[inline]
     pub(super) fn get_all(self, pieces: &Range<usize>) -> (usize, usize) {
-        let start = pieces.start * self.each;
-        (start, (pieces.len() * self.each).min(self.bytes - start))
+        let start = pieces.start * self.piece_bytes;
+        (start, (pieces.len() * self.piece_bytes).min(self.bytes - start))
     }
 }
 
-/// Slots that follow one another, the first behind the last: memory that begins anew at its end.
+/// Slots that follow one another, the first behind the last: memory that begins again at its end.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     /// Where the memory begins, and how long it is.
@@ -101,7 +106,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Where byte `offset` of the span lies, and how many follow there at once.
+    /// Where byte `offset` of the span lies, and how many bytes follow it there.
     #[inline]
     pub(super) fn at(self, offset: usize) -> (*mut u8, usize) {
         let offset = self.first.addr() - self.start.addr() + offset;
@@ -109,14 +114,14 @@ impl Span {
         (self.start.wrapping_add(offset), self.bytes - offset)
     }
 
-    /// Copies `bytes` bytes to the span's from `offset` on.
+    /// Copies `bytes` bytes into the span, from `offset` on.
     ///
     /// # Safety
     /// `from` holds them, and the span has room, which is this rank's.
     #[inline]
     pub(super) unsafe fn put(self, offset: usize, from: *const u8, bytes: usize) {
         let (to, room) = self.at(offset);
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises it; both copies lie within the span's memory.
         unsafe {
             copy(from, to, bytes.min(room));
             if bytes > room {
@@ -125,14 +130,14 @@ impl Span {
         }
     }
 
-    /// Copies `bytes` bytes from the span's from `offset` on.
+    /// Copies `bytes` bytes out of the span, from `offset` on.
     ///
     /// # Safety
     /// `to` has room for them, and nobody writes to them.
     #[inline]
     pub(super) unsafe fn take(self, offset: usize, to: *mut u8, bytes: usize) {
         let (from, there) = self.at(offset);
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises it; both copies lie within the span's memory.
         unsafe {
             copy(from, to, bytes.min(there));
             if bytes > there {
@@ -142,23 +147,23 @@ impl Span {
     }
 }
 
-/// Lengths that are copied by one instruction though the C library would use vectors (below 2112 bytes on a Zen 5): it takes lines from
-/// the other processor without reading them first, while stores wait for that one by one (2 KiB between two processors, broadcast
-/// 0.15 and 0.14 us, gather 0.17 and 0.15, and where a line takes 270 ns 0.54 and 0.41; 1 KiB 0.11 and 0.12).
-const AT_ONCE_BYTES: RangeInclusive<usize> = 1025..=4096;
+/// Lengths that are copied by one instruction (`rep movsb`) though the C library would use vectors. The
+/// instruction takes lines from the other processor without reading them first, while stores wait for each
+/// line in turn. See docs/measurements.md#one-instruction-for-1-to-4-kib.
+const STRING_INSTRUCTION_BYTES: RangeInclusive<usize> = 1025..=4096;
 
-/// Copies `bytes` bytes that do not overlap, short ones without calling out.
+/// Copies `bytes` bytes that do not overlap; short ones without a call.
 ///
 /// # Safety
 /// Both places hold them.
 #[inline]
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises it.
     unsafe {
         if bytes <= SHORT_BYTES {
             copy_short(from, to, bytes);
-        } else if AT_ONCE_BYTES.contains(&bytes) {
-            copy_at_once(from, to, bytes);
+        } else if STRING_INSTRUCTION_BYTES.contains(&bytes) {
+            copy_by_string_instruction(from, to, bytes);
         } else {
             std::ptr::copy_nonoverlapping(from, to, bytes);
         }
@@ -170,9 +175,9 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
 /// # Safety
 /// As for [`copy`].
 #[inline]
-unsafe fn copy_at_once(from: *const u8, to: *mut u8, bytes: usize) {
+unsafe fn copy_by_string_instruction(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: our caller's promise; the direction flag is clear outside of such code.
+    // SAFETY: the caller promises it; the direction flag is clear outside of such code.
     unsafe {
         std::arch::asm!(
             "rep movsb",
@@ -183,7 +188,7 @@ unsafe fn copy_at_once(from: *const u8, to: *mut u8, bytes: usize) {
         );
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises it.
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, bytes);
     }

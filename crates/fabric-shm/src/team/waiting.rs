@@ -1,13 +1,34 @@
-//! How a member waits for the others' parts, and finds out that it waits in vain.
+//! How a member waits for the others' parts, and finds out that they cannot come.
 
 use contract::{Error, Result};
 
-use super::agree::{Agreement, Whom, out_of_step};
+use super::agreement::{Agreement, Awaited, out_of_step};
 use super::{Host, Team};
 use crate::board::SLOTS;
 use crate::engine::{Engine, FIRST_POLLS};
 use crate::primitive::spin_loop;
 use crate::wait;
+
+/// What a liveness check has found; nothing at first.
+#[derive(Default)]
+struct Findings {
+    /// A rank that has ended its program and not this step.
+    finished: Option<usize>,
+    /// A member that has ended this step without its part, or is in another call in it.
+    out_of_step: Option<usize>,
+    /// A member that makes another collective.
+    in_other_call: Option<usize>,
+    /// Whether a member has found that the members are out of step.
+    broken: bool,
+}
+
+impl Findings {
+    /// Whether what is waited for cannot come.
+    fn cannot_complete(&self) -> bool {
+        let Findings { finished, out_of_step, in_other_call, broken } = self;
+        finished.is_some() || out_of_step.is_some() || in_other_call.is_some() || *broken
+    }
+}
 
 impl Team {
     /// Waits until every member's part of the step is there, and checks that all of them mean the same call.
@@ -21,19 +42,38 @@ impl Team {
         Ok(())
     }
 
-    /// Where ranks share processors, waits until all have said that they are there: one sleep, not one for each.
+    /// Where ranks are oversubscribed, waits until all members have arrived: one sleep, not one for each.
     #[inline]
     pub(super) fn wait_for_arrivals<H: Host>(&mut self, host: &mut H, epoch: u32) -> Result<()> {
-        if !self.shares_processors {
+        if !self.oversubscribed {
             return Ok(());
         }
         let all = self.size() as u32;
-        self.wait_for(host, epoch, Whom::All, |team| {
+        self.wait_for(host, epoch, Awaited::All, |team| {
             team.board(0).counters[epoch as usize % SLOTS].arrived.is(epoch, all)
         })
     }
 
-    /// Waits for one member's part of the step, of `bytes` bytes; gives where it lies.
+    /// Calls `take` with every other member's part of the step, each of `bytes` bytes, as they come.
+    #[inline]
+    pub(super) fn each_part<H: Host>(
+        &mut self,
+        host: &mut H,
+        epoch: u32,
+        bytes: usize,
+        mut take: impl FnMut(usize, *const u8),
+    ) -> Result<()> {
+        self.wait_for_arrivals(host, epoch)?;
+        for distance in 1..self.size() {
+            let member = (self.me + distance) % self.size();
+            let from = self.part(host, member, epoch, bytes)?;
+            take(member, from);
+        }
+        self.ended_by_all = self.before_window;
+        Ok(())
+    }
+
+    /// Waits for one member's part of the step, of `bytes` bytes; returns where it lies.
     #[inline]
     pub(super) fn part<H: Host>(
         &mut self,
@@ -55,36 +95,36 @@ impl Team {
         epoch: u32,
     ) -> Result<()> {
         let slot = epoch as usize % SLOTS;
-        self.wait_for(host, epoch, Whom::One(member), |team| {
+        self.wait_for(host, epoch, Awaited::One(member), |team| {
             team.board(member).headers[slot].holds(epoch)
         })?;
         let (call_id, bytes) = self.board(member).headers[slot].contents();
         if (call_id, bytes) != (self.call.call_id, self.call.bytes) {
-            return Err(self.disagree(host, member, call_id, bytes));
+            return Err(self.mismatch(host, member, call_id, bytes));
         }
         Ok(())
     }
 
-    /// Waits in step `epoch` until `ready`, which depends on the parts of `whom`.
+    /// Waits in a step until `ready`, which depends on the parts of those who are `awaited`.
     #[inline]
     pub(super) fn wait_for<H: Host>(
         &mut self,
         host: &mut H,
         epoch: u32,
-        whom: Whom,
+        awaited: Awaited,
         ready: impl Fn(&Team) -> bool,
     ) -> Result<()> {
-        let polls = if self.shares_processors { 1 } else { FIRST_POLLS };
+        let polls = if self.oversubscribed { 1 } else { FIRST_POLLS };
         for _ in 0..polls {
             if ready(self) {
                 return Ok(());
             }
             spin_loop();
         }
-        if self.keeps_processor(whom, epoch, &ready) {
+        if self.keeps_processor(awaited, epoch, &ready) {
             return Ok(());
         }
-        self.wait_long_for(host, epoch, whom, &ready)
+        self.wait_long_for(host, epoch, awaited, &ready)
     }
 
     #[cold]
@@ -92,10 +132,10 @@ impl Team {
         &mut self,
         host: &mut H,
         epoch: u32,
-        whom: Whom,
+        awaited: Awaited,
         ready: &dyn Fn(&Team) -> bool,
     ) -> Result<()> {
-        let (mut gone, mut astray, mut parted, mut broken) = (None, None, None, false);
+        let mut found = Findings::default();
         let mut polls = 0_u32;
         Engine::wait_until(host, H::engine, &mut |host| {
             host.idle();
@@ -103,39 +143,45 @@ impl Team {
             if ready(self) {
                 return true;
             }
-            if wait::is_liveness_check_due(polls, !self.shares_processors) {
-                gone = self.gone_before(host, epoch);
-                // In this order: a member puts its part before it says which call it is in.
-                parted = self.contradicting().or_else(|| self.elsewhere());
-                astray = self.astray(whom, epoch);
+            if wait::is_liveness_check_due(polls, !self.oversubscribed) {
+                found.finished = self.find_finished(host, epoch);
+                // In this order: a member puts its part before it publishes which call it is in.
+                found.in_other_call =
+                    self.find_contradicting().or_else(|| self.find_in_other_call());
+                found.out_of_step = self.find_out_of_step(awaited, epoch);
             }
-            broken = self.board(0).broken.is_set();
-            // It may have given its part just before it went.
-            let vain = gone.is_some() || astray.is_some() || parted.is_some() || broken;
-            vain && !ready(self)
+            found.broken = self.board(0).broken.is_set();
+            // A member may have given its part just before.
+            found.cannot_complete() && !ready(self)
         })?;
-        match gone {
-            _ if ready(self) => Ok(()),
-            _ if broken => Err(host.disagree(out_of_step())),
-            None if let Some(member) = astray => {
-                let header = &self.board(member).headers[epoch as usize % SLOTS];
-                if header.holds(epoch) {
-                    let (call_id, bytes) = header.contents();
-                    return Err(self.disagree(host, member, call_id, bytes));
-                }
-                self.agreement = Agreement::OutOfStep;
-                Err(host.disagree(self.without(member, "went on without taking part in")))
-            }
-            None if let Some(member) = parted => {
-                self.agreement = Agreement::OutOfStep;
-                Err(host.disagree(self.without(member, "makes another collective and not")))
-            }
-            Some(rank) => {
+        if ready(self) { Ok(()) } else { self.fail_to_wait(host, epoch, &found) }
+    }
+
+    /// The error of a wait that cannot end.
+    fn fail_to_wait<H: Host>(&mut self, host: &mut H, epoch: u32, found: &Findings) -> Result<()> {
+        match *found {
+            Findings { broken: true, .. } => Err(host.on_mismatch(out_of_step())),
+            Findings { finished: Some(rank), .. } => {
                 let how = "its program ended before it came to a collective that is waited for";
                 let error = Error::RankDied { rank, how: how.into() };
                 Err(host.engine().fail(error))
             }
-            None => Ok(()),
+            Findings { out_of_step: Some(member), .. } => {
+                let header = &self.board(member).headers[epoch as usize % SLOTS];
+                if header.holds(epoch) {
+                    let (call_id, bytes) = header.contents();
+                    return Err(self.mismatch(host, member, call_id, bytes));
+                }
+                self.agreement = Agreement::OutOfStep;
+                let does = "went on without taking part in";
+                Err(host.on_mismatch(self.not_in_call(member, does)))
+            }
+            Findings { in_other_call: Some(member), .. } => {
+                self.agreement = Agreement::OutOfStep;
+                let does = "makes another collective and not";
+                Err(host.on_mismatch(self.not_in_call(member, does)))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The suite that every fabric must pass, at 1 to 9 ranks, with and without cross-memory attach.
+//! The suites that every fabric must pass: of ranks at 1 to 9, with and without cross-memory attach, and of the endpoint.
 
 use contract::{Error, Rank, Result, conformance};
-use fabric_shm::LaunchOptions;
+use fabric_shm::{LaunchOptions, ShmEndpoint};
 
 use crate::harness::{Test, launch_and_gather};
 
@@ -12,8 +12,28 @@ pub(crate) fn program(rank: &mut dyn Rank, name: &str) -> Result<()> {
     }
 }
 
+pub(crate) fn program_of_endpoint(endpoint: &mut ShmEndpoint, name: &str) -> Result<()> {
+    let cases = conformance::endpoint_cases::<ShmEndpoint>();
+    match cases.iter().find(|case| case.name == name) {
+        Some(case) => (case.program)(endpoint),
+        None => Err(Error::Program(format!("no case {name}"))),
+    }
+}
+
+fn tests_of_endpoint() -> impl Iterator<Item = Test> {
+    conformance::endpoint_cases::<ShmEndpoint>().into_iter().map(|case| {
+        Test::new(format!("conformance/{}", case.name), move || {
+            (2..=5).try_for_each(|ranks| {
+                let options = LaunchOptions::new(ranks, format!("endpoint {}", case.name).into());
+                let (ended, _) = launch_and_gather(&options);
+                ended.map_err(|error| format!("{ranks} ranks: {error}"))
+            })
+        })
+    })
+}
+
 pub(crate) fn tests() -> Vec<Test> {
-    let mut tests = Vec::new();
+    let mut tests: Vec<Test> = tests_of_endpoint().collect();
     let all: &[usize] = &[1, 2, 3, 4, 5, 6, 7, 8, 9];
     // The other way of copying is the same code but for long messages; fewer rank counts say as much.
     for (attach, how, counts) in [(true, "attach", all), (false, "no-attach", &[2, 3, 8])] {

@@ -1,4 +1,5 @@
-//! Ranks that die, launchers that die, and users who interrupt: everything ends soon, with a message, and nothing is left.
+//! Ranks that die, launchers that die, and users who interrupt: everything ends soon, with a message, and
+//! nothing is left.
 
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
@@ -158,7 +159,8 @@ pub(crate) fn be_a_launcher(case: &str) -> i32 {
 
 fn launcher_is_told(signal: i32, wait: &str) -> std::result::Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    // Where the tests were started with a signal ignored (by `nohup`, or in the background of a shell), so it would be here.
+    // Where the tests were started with a signal ignored (by `nohup`, or in the background of a shell), so it
+    // would be here.
     let mut launcher = Command::new("env")
         .arg("--default-signal=HUP,INT,TERM")
         .arg(program)

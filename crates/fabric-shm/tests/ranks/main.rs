@@ -21,7 +21,11 @@ fn main() {
         let job = String::from_utf8(process.job().to_vec()).expect("a job of words");
         let (group, name) = job.split_once(' ').expect("a group and a name");
         let reporter = process.reporter();
-        let outcome = program(&mut process.world(), &reporter, group, name);
+        let outcome = if group == "endpoint" {
+            conformance::program_of_endpoint(process.endpoint_mut(), name)
+        } else {
+            program(&mut process.world(), &reporter, group, name)
+        };
         std::process::exit(process.finish(outcome));
     }
     if let Some(case) = deaths::launcher_case() {

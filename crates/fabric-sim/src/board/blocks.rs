@@ -2,140 +2,172 @@
 
 use std::ops::Range;
 
-use contract::{Rank, Result, TimeSpan, Work, WorkKind};
+use contract::{Result, TimeSpan, Work, WorkKind};
 
-use super::{Call, Pieces, call_of_all, rooted};
-use crate::machine::Board;
-use crate::rank::SimulatedRank;
+use super::{Call, Pieces};
 
-/// Gives block r of `send` at the root to rank r.
-pub(crate) fn scatter(
-    rank: &mut SimulatedRank<'_>,
-    board: &Board,
-    root: usize,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    let (mut call, is_root) = rooted(rank, board, "scatter", root)?;
-    let (me, size, each) = (call.rank.rank(), call.rank.size(), receive.len());
-    // A part lies on its receiver's board, so each may be as long as a piece.
-    let pieces = Pieces::new(board, 1, each);
-    if is_root {
-        if send.len() != size * each {
-            return call.refuse("`send` at the root", size * each, send.len());
-        }
-        call.copy(each);
-        receive.copy_from_slice(&send[me * each..][..each]);
-        let show = |call: &mut Call<'_, '_>, step, piece| {
-            let part = across(send, each, pieces.range(piece));
-            call.put(step, part.len() / size * (size - 1), &part);
-        };
-        return call.run(pieces.count(), show, |_, _, _| Ok(()));
-    }
-    call.run(
-        pieces.count(),
-        |_, _, _| {},
-        |call, step, piece| {
-            let range = pieces.range(piece);
-            let bytes = range.len();
-            call.take(root, step, (size * bytes, bytes), |part| {
-                receive[range].copy_from_slice(&part[me * bytes..][..bytes]);
-            })
-        },
-    )
-}
-
-/// Puts `send` of rank r into block r of the root's `receive`.
-pub(crate) fn gather(
-    rank: &mut SimulatedRank<'_>,
-    board: &Board,
-    root: usize,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    let (mut call, is_root) = rooted(rank, board, "gather", root)?;
-    let (me, size, each) = (call.rank.rank(), call.rank.size(), send.len());
-    let pieces = Pieces::new(board, 1, each);
-    if !is_root {
-        let show = |call: &mut Call<'_, '_>, step, piece| {
-            call.put_piece(step, pieces.range(piece), send);
-        };
-        return call.run(pieces.count(), show, |_, _, _| Ok(()));
-    }
-    if receive.len() != size * each {
-        return call.refuse("`receive` at the root", size * each, receive.len());
-    }
-    receive[me * each..][..each].copy_from_slice(send);
-    let mut own = each;
-    call.run(
-        pieces.count(),
-        |_, _, _| {},
-        |call, step, piece| {
-            // The root copies its own block while it would wait.
-            while own > 0 && !call.others().all(|of| call.rank.sees_part(of, step)) {
-                copy_some(call, &mut own, each);
+impl Call<'_, '_> {
+    /// Gives block r of `send` at the root to rank r; the root's own stays where it is if it has no room for it.
+    pub(super) fn scatter(
+        mut self,
+        root: usize,
+        send: &[u8],
+        receive: Option<&mut [u8]>,
+        each: usize,
+    ) -> Result<()> {
+        let (me, size) = (self.me(), self.size());
+        // A part lies on its receiver's board, so each may be as long as a piece.
+        let pieces = Pieces::new(self.board, 1, each);
+        if me == root {
+            if let Some(receive) = receive {
+                self.copy(each);
+                receive.copy_from_slice(&send[me * each..][..each]);
             }
-            take_blocks(call, step, pieces.range(piece), each, receive)
-        },
-    )?;
-    while own > 0 {
-        copy_some(&mut call, &mut own, each);
+            let show = |call: &mut Call<'_, '_>, step, piece| {
+                let part = across(send, each, pieces.range(piece));
+                call.put(step, part.len() / size * (size - 1), &part);
+            };
+            return self.run(pieces.count(), show, |_, _, _| Ok(()));
+        }
+        let Some(receive) = receive else {
+            return self.unequal("the block of this rank".into(), each, 0);
+        };
+        self.run(
+            pieces.count(),
+            |_, _, _| {},
+            |call, step, piece| {
+                let range = pieces.range(piece);
+                let bytes = range.len();
+                call.take(root, step, (size * bytes, bytes), |part| {
+                    receive[range].copy_from_slice(&part[me * bytes..][..bytes]);
+                })
+            },
+        )
     }
-    Ok(())
+
+    /// Puts `send` of rank r into block r of the root's `receive`, where the root's own is if it sends none.
+    pub(super) fn gather(
+        mut self,
+        root: usize,
+        send: Option<&[u8]>,
+        receive: &mut [u8],
+        each: usize,
+    ) -> Result<()> {
+        let me = self.me();
+        let pieces = Pieces::new(self.board, 1, each);
+        if me != root {
+            let send = send.unwrap_or_default();
+            let show = |call: &mut Call<'_, '_>, step, piece| {
+                call.put_piece(step, pieces.range(piece), send);
+            };
+            return self.run(pieces.count(), show, |_, _, _| Ok(()));
+        }
+        let mut own = 0;
+        if let Some(send) = send {
+            receive[me * each..][..each].copy_from_slice(send);
+            own = each;
+        }
+        self.run(
+            pieces.count(),
+            |_, _, _| {},
+            |call, step, piece| {
+                // The root copies its own block while it would wait.
+                while own > 0 && !call.others().all(|of| call.endpoint.sees_part(of, step)) {
+                    copy_some(call, &mut own, each);
+                }
+                take_blocks(call, step, pieces.range(piece), each, receive)
+            },
+        )?;
+        while own > 0 {
+            copy_some(&mut self, &mut own, each);
+        }
+        Ok(())
+    }
+
+    /// Puts `send` of rank r into block r of every rank's `receive`, where it is already if a rank sends none.
+    ///
+    /// With `told` the rank takes part with blocks of that length, so that all ranks find the mistake, and fails
+    /// itself.
+    pub(super) fn allgather(
+        mut self,
+        send: Option<&[u8]>,
+        receive: &mut [u8],
+        each: usize,
+        told: Option<usize>,
+    ) -> Result<()> {
+        if let Some(told) = told {
+            let mut scratch = vec![0; self.size() * told];
+            let failed = self.unequal("the block of this rank".into(), each, told);
+            return self.allgather(None, &mut scratch, told, None).and(failed);
+        }
+        let me = self.me();
+        if let Some(send) = send {
+            self.copy(each);
+            receive[me * each..][..each].copy_from_slice(send);
+        }
+        let pieces = Pieces::new(self.board, 1, each);
+        let own = receive[me * each..][..each].to_vec();
+        self.run(
+            pieces.count(),
+            |call, step, piece| call.put_piece(step, pieces.range(piece), &own),
+            |call, step, piece| take_blocks(call, step, pieces.range(piece), each, receive),
+        )
+    }
+
+    /// Gives block r of `send` of rank s to rank r, as block s of its `receive`, where they are already if a rank
+    /// sends none. `told` is as for `allgather`.
+    pub(super) fn all_to_all(
+        mut self,
+        send: Option<&[u8]>,
+        receive: &mut [u8],
+        each: usize,
+        told: Option<usize>,
+    ) -> Result<()> {
+        let (me, size) = (self.me(), self.size());
+        if let Some(told) = told {
+            let (blocks, mut scratch) = (vec![0; size * told], vec![0; size * told]);
+            let failed = self.unequal("the block of this rank".into(), each, told);
+            return self.all_to_all(Some(&blocks), &mut scratch, told, None).and(failed);
+        }
+        let copy = send.is_none().then(|| receive.to_vec());
+        let send = send.or(copy.as_deref()).unwrap_or_default();
+        self.copy(if copy.is_some() { size * each } else { each });
+        receive[me * each..][..each].copy_from_slice(&send[me * each..][..each]);
+        // Nobody reads its own block, so none has room on a board.
+        let parts = size - 1;
+        let place = |of: usize, on: usize| if of > on { of - 1 } else { of };
+        let pieces = Pieces::new(self.board, parts, each);
+        self.run(
+            pieces.count(),
+            |call, step, piece| {
+                let range = pieces.range(piece);
+                let mut part = across(send, each, range.clone());
+                part.drain(me * range.len()..(me + 1) * range.len());
+                call.put(step, part.len(), &part);
+            },
+            |call, step, piece| {
+                let range = pieces.range(piece);
+                let bytes = range.len();
+                call.others().try_for_each(|of| {
+                    call.take(of, step, (parts * bytes, bytes), |part| {
+                        receive[of * each + range.start..][..bytes]
+                            .copy_from_slice(&part[place(me, of) * bytes..][..bytes]);
+                    })
+                })
+            },
+        )
+    }
 }
 
-/// Copies a stretch of what is `left` of a block of `block_bytes`, at the pace of the whole block: what it takes is decided by the
-/// caches that the block fits.
+/// Copies a stretch of what is `left` of a block of `block_bytes`, at the rate of the whole block: the caches that
+/// the block fits decide how long it takes.
 fn copy_some(call: &mut Call<'_, '_>, left: &mut usize, block_bytes: usize) {
     const STRETCH_BYTES: usize = 16 << 10;
     let bytes = STRETCH_BYTES.min(*left);
-    let whole = call.rank.time_of(Work::new(WorkKind::CopyBytes, block_bytes as u64));
+    let whole = call.endpoint.time_of(Work::new(WorkKind::CopyBytes, block_bytes as u64));
     let ps = u128::from(whole.as_ps()) * bytes as u128 / block_bytes as u128;
     call.work(TimeSpan::from_ps(ps as u64));
     *left -= bytes;
-}
-
-/// Puts `send` of rank r into block r of every rank's `receive`.
-pub(crate) fn allgather(
-    rank: &mut SimulatedRank<'_>,
-    board: &Board,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    let mut call = call_of_all(rank, board, "allgather");
-    let (me, size, each) = (call.rank.rank(), call.rank.size(), send.len());
-    if receive.len() != size * each {
-        return call.refuse("`receive`", size * each, receive.len());
-    }
-    call.copy(each);
-    receive[me * each..][..each].copy_from_slice(send);
-    exchange_blocks(call, receive)
-}
-
-/// Copies block r of rank r's `buffer` into block r of every rank's.
-pub(crate) fn allgather_in_place(
-    rank: &mut SimulatedRank<'_>,
-    board: &Board,
-    buffer: &mut [u8],
-) -> Result<()> {
-    let call = call_of_all(rank, board, "allgather");
-    let broken = buffer.len() % call.rank.size();
-    if broken != 0 {
-        let whole = buffer.len() - broken;
-        return call.refuse("`buffer` in blocks of one a rank", whole, buffer.len());
-    }
-    exchange_blocks(call, buffer)
-}
-
-fn exchange_blocks(mut call: Call<'_, '_>, buffer: &mut [u8]) -> Result<()> {
-    let (me, each) = (call.rank.rank(), buffer.len() / call.rank.size());
-    let pieces = Pieces::new(call.board, 1, each);
-    let own = buffer[me * each..][..each].to_vec();
-    call.run(
-        pieces.count(),
-        |call, step, piece| call.put_piece(step, pieces.range(piece), &own),
-        |call, step, piece| take_blocks(call, step, pieces.range(piece), each, buffer),
-    )
 }
 
 /// Takes every other rank's piece of its block.
@@ -152,49 +184,6 @@ fn take_blocks(
             buffer[of * each + range.start..][..bytes].copy_from_slice(part);
         })
     })
-}
-
-/// Gives block r of `send` of rank s to rank r, as block s of its `receive`.
-pub(crate) fn all_to_all(
-    rank: &mut SimulatedRank<'_>,
-    board: &Board,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    let mut call = call_of_all(rank, board, "all_to_all");
-    let (me, size, each) = (call.rank.rank(), call.rank.size(), send.len() / call.rank.size());
-    for (what, found) in
-        [("`send` in blocks of one a rank", send.len()), ("`receive`", receive.len())]
-    {
-        if found != size * each {
-            return call.refuse(what, size * each, found);
-        }
-    }
-    call.copy(each);
-    receive[me * each..][..each].copy_from_slice(&send[me * each..][..each]);
-    // Nobody reads its own block, so none has room on a board.
-    let parts = size - 1;
-    let place = |of: usize, on: usize| if of > on { of - 1 } else { of };
-    let pieces = Pieces::new(board, parts, each);
-    call.run(
-        pieces.count(),
-        |call, step, piece| {
-            let range = pieces.range(piece);
-            let mut part = across(send, each, range.clone());
-            part.drain(me * range.len()..(me + 1) * range.len());
-            call.put(step, part.len(), &part);
-        },
-        |call, step, piece| {
-            let range = pieces.range(piece);
-            let bytes = range.len();
-            call.others().try_for_each(|of| {
-                call.take(of, step, (parts * bytes, bytes), |part| {
-                    receive[of * each + range.start..][..bytes]
-                        .copy_from_slice(&part[place(me, of) * bytes..][..bytes]);
-                })
-            })
-        },
-    )
 }
 
 /// The same range of every block, one behind the other.

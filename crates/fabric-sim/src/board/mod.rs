@@ -1,34 +1,100 @@
 //! Collectives over boards in shared memory: each rank shows its part, the others read it there.
 //!
-//! Every collective is a number of steps, which all ranks count alike. In a step a rank puts a piece of its part on its board
-//! or takes the others' from theirs, or both. Long parts go in pieces, a step for each, and half as many pieces as a board has
-//! places are put before the first is taken. A rank that works there while others do, too, takes
-//! longer by the board's crowding, however many they are. Of several boards that it looks at in a step each after the first
-//! takes it a look more: a line that another rank has written.
+//! A collective is a number of steps, which all ranks count alike. In a step a rank puts a piece of its part on its
+//! board, takes the others' from theirs, or both. Long parts are cut into pieces, one for each step, and half as many
+//! pieces as a board has places are put before the first is taken. A rank that works there while others do takes
+//! longer by the board's crowding, however many they are. Each board that it looks at in a step, except the first,
+//! takes it a look more: that is a line that another rank has written.
 
 mod blocks;
 mod reduce;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use contract::{Error, Rank, Result, TimeSpan, Work, WorkKind};
+use contract::{CollectiveCall, Error, Readable, Result, TimeSpan, Work, WorkKind, Writable};
 
+use crate::endpoint::{Idle, SimEndpoint};
 use crate::machine::Board;
-use crate::rank::SimulatedRank;
 use crate::world::Mark;
-
-pub(crate) use blocks::{all_to_all, allgather, allgather_in_place, gather, scatter};
-pub(crate) use reduce::{allreduce, reduce};
 
 /// One rank's part in one call.
 struct Call<'r, 'a> {
-    rank: &'r mut SimulatedRank<'a>,
+    endpoint: &'r mut SimEndpoint<'a>,
+    idle: Idle<'r, 'a>,
     board: &'r Board,
     mark: Mark,
     /// Whether several ranks write, read or combine at the same time.
     crowded: bool,
     /// The last step in which this rank has seen another's part.
     seen_in: Option<u64>,
+}
+
+/// Carries out a collective of all ranks.
+pub(crate) fn carry_out<'a>(
+    endpoint: &mut SimEndpoint<'a>,
+    idle: Idle<'_, 'a>,
+    board: &Board,
+    call: CollectiveCall<'_>,
+) -> Result<()> {
+    let (collective, root) = name_and_root(&call);
+    let mark = Mark { collective, root, reduction: None };
+    // Without a root all ranks write, and all read.
+    let own = Call { endpoint, idle, board, mark, crowded: root.is_none(), seen_in: None };
+    match call {
+        CollectiveCall::Barrier => own.barrier(),
+        CollectiveCall::Broadcast { root, mut data } => own.broadcast(root, whole(&mut data)),
+        CollectiveCall::Scatter { root, send, mut receive, each } => {
+            own.scatter(root, send.as_slice(), receive.as_mut().map(whole), each)
+        }
+        CollectiveCall::Gather { root, send, mut receive, each } => {
+            own.gather(root, slice_of(&send), whole(&mut receive), each)
+        }
+        CollectiveCall::Allgather { send, mut receive, each, told } => {
+            own.allgather(slice_of(&send), whole(&mut receive), each, told)
+        }
+        CollectiveCall::AllToAll { send, mut receive, each, told } => {
+            own.all_to_all(slice_of(&send), whole(&mut receive), each, told)
+        }
+        CollectiveCall::Reduce { root, send, mut receive, combine } => {
+            let send = apart(&send, &receive);
+            own.reduce(root, &send, whole(&mut receive), combine)
+        }
+        CollectiveCall::Allreduce { send, mut receive, combine } => {
+            let send = apart(&send, &receive);
+            own.allreduce(&send, whole(&mut receive), combine)
+        }
+    }
+}
+
+fn name_and_root(call: &CollectiveCall<'_>) -> (&'static str, Option<usize>) {
+    match call {
+        CollectiveCall::Barrier => ("barrier", None),
+        CollectiveCall::Broadcast { root, .. } => ("broadcast", Some(*root)),
+        CollectiveCall::Scatter { root, .. } => ("scatter", Some(*root)),
+        CollectiveCall::Gather { root, .. } => ("gather", Some(*root)),
+        CollectiveCall::Allgather { .. } => ("allgather", None),
+        CollectiveCall::AllToAll { .. } => ("all_to_all", None),
+        CollectiveCall::Reduce { root, .. } => ("reduce", Some(*root)),
+        CollectiveCall::Allreduce { .. } => ("allreduce", None),
+    }
+}
+
+fn slice_of(block: &Option<Readable>) -> Option<&[u8]> {
+    block.as_ref().map(Readable::as_slice)
+}
+
+/// All of some memory.
+fn whole(memory: &mut Writable) -> &mut [u8] {
+    memory.part_mut(0..memory.bytes())
+}
+
+/// What is sent; a copy of it, if the result goes to the same memory.
+fn apart<'m>(send: &'m Readable, receive: &Writable) -> Cow<'m, [u8]> {
+    match send.as_ptr() == receive.as_mut_ptr().cast_const() {
+        true => Cow::Owned(send.as_slice().to_vec()),
+        false => Cow::Borrowed(send.as_slice()),
+    }
 }
 
 /// A block cut into pieces: as many steps as it takes.
@@ -46,6 +112,16 @@ impl Pieces {
         Pieces { bytes, each: (room / LINE_BYTES * LINE_BYTES).max(LINE_BYTES) }
     }
 
+    /// The same for elements, none of which is cut.
+    fn of_elements(board: &Board, element_bytes: usize, bytes: usize) -> Self {
+        let pieces = Pieces::new(board, 1, bytes);
+        let each = match pieces.each / element_bytes {
+            0 => element_bytes,
+            elements => elements * element_bytes,
+        };
+        Pieces { each, ..pieces }
+    }
+
     fn count(self) -> usize {
         self.bytes.div_ceil(self.each).max(1)
     }
@@ -57,6 +133,14 @@ impl Pieces {
 }
 
 impl Call<'_, '_> {
+    fn me(&self) -> usize {
+        self.endpoint.number()
+    }
+
+    fn size(&self) -> usize {
+        self.endpoint.ranks()
+    }
+
     /// Puts and takes the pieces of the call in order.
     fn run(
         &mut self,
@@ -64,14 +148,14 @@ impl Call<'_, '_> {
         mut put: impl FnMut(&mut Self, u64, usize),
         mut take: impl FnMut(&mut Self, u64, usize) -> Result<()>,
     ) -> Result<()> {
-        // One writes the next pieces while another reads those before: all but the first are written, and all but the last
-        // read, while another works there.
+        // One rank writes the next pieces while another reads those before: all but the first are written, and all
+        // but the last are read, while another rank works there.
         let all = self.crowded;
         let window = (self.board.places / 2) as usize;
         for first in (0..pieces).step_by(window) {
             let mut steps = Vec::with_capacity(window);
             for piece in first..pieces.min(first + window) {
-                let step = self.rank.begin_step(self.mark)?;
+                let step = self.endpoint.begin_step(self.mark, &mut *self.idle)?;
                 self.crowded = all || piece > 0;
                 put(self, step, piece);
                 steps.push((step, piece));
@@ -79,7 +163,7 @@ impl Call<'_, '_> {
             for (step, piece) in steps {
                 self.crowded = all || piece + 1 < pieces;
                 take(self, step, piece)?;
-                self.rank.end_step(step);
+                self.endpoint.end_step(step);
             }
         }
         Ok(())
@@ -90,10 +174,10 @@ impl Call<'_, '_> {
         self.put(step, range.len(), &data[range]);
     }
 
-    /// Writes `written_bytes` bytes for others to read, of which only `data` need be there.
+    /// Spends the time to write `written_bytes` bytes for others to read, and shows them `data`.
     fn put(&mut self, step: u64, written_bytes: usize, data: &[u8]) {
         self.work(self.board.put.of(self.board.counted(written_bytes, data.len())));
-        self.rank.put_part(step, data);
+        self.endpoint.put_part(step, data);
     }
 
     /// Waits for a rank's part of a step, which must be `bytes` long, and hands it to `use_it`.
@@ -104,17 +188,15 @@ impl Call<'_, '_> {
         bytes: usize,
         use_it: impl FnOnce(&[u8]),
     ) -> Result<()> {
-        let found_bytes = self.rank.see_part(of, step)?;
-        // The way of the first line is the time until it is seen; the others follow it one by one.
+        let found_bytes = self.endpoint.see_part(of, step, &mut *self.idle)?;
+        // The time until the first line is seen is the time of its way; the others follow it one by one.
         if self.seen_in.replace(step) == Some(step) {
-            self.rank.work(self.board.look);
+            self.endpoint.work(self.board.look);
         }
         if found_bytes != bytes {
-            let (collective, what) = (self.mark.collective, format!("what rank {of} shows"));
-            let expected_bytes = bytes;
-            return Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes });
+            return self.unequal(format!("what rank {of} shows"), bytes, found_bytes);
         }
-        self.rank.with_part(of, step, use_it);
+        self.endpoint.with_part(of, step, use_it);
         Ok(())
     }
 
@@ -133,97 +215,60 @@ impl Call<'_, '_> {
 
     /// The other ranks, beginning with the next one.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let (me, size) = (self.rank.rank(), self.rank.size());
+        let (me, size) = (self.me(), self.size());
         (1..size).map(move |distance| (me + distance) % size)
     }
 
     /// A copy within this rank's memory.
     fn copy(&mut self, bytes: usize) {
         let copy = Work::new(WorkKind::CopyBytes, bytes as u64);
-        self.work(self.rank.time_of(copy));
+        self.work(self.endpoint.time_of(copy));
     }
 
-    /// To combine all ranks' pieces of `bytes` bytes. What the shortest takes is the call's and not each part's.
+    /// The time to combine all ranks' pieces of `bytes` bytes. What the shortest takes is spent once a call, not once
+    /// a part.
     fn combining(&self, bytes: usize) -> TimeSpan {
         let combine = &self.board.combine;
         let two = combine.of(bytes as u64);
-        two + (two - combine.of(0)).times(self.rank.size() as u64 - 2)
+        two + (two - combine.of(0)).times(self.size() as u64 - 2)
     }
 
-    /// The rank's processor works as long as `alone` says of a rank that is alone at it.
+    /// The rank's processor works as long as `alone` says of a rank that works alone.
     fn work(&mut self, alone: TimeSpan) {
-        self.rank.work(if self.crowded { self.board.crowded(alone) } else { alone });
+        self.endpoint.work(if self.crowded { self.board.crowded(alone) } else { alone });
     }
 
-    fn refuse<T>(&self, what: &str, expected_bytes: usize, found_bytes: usize) -> Result<T> {
-        let (collective, what) = (self.mark.collective, what.into());
+    fn unequal<T>(&self, what: String, expected_bytes: usize, found_bytes: usize) -> Result<T> {
+        let collective = self.mark.collective;
         Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
     }
-}
 
-fn call<'r, 'a>(
-    rank: &'r mut SimulatedRank<'a>,
-    board: &'r Board,
-    collective: &'static str,
-) -> Call<'r, 'a> {
-    let mark = Mark { collective, root: None, reduction: None };
-    Call { rank, board, mark, crowded: false, seen_in: None }
-}
-
-/// A call of which rank `root` is the root, and whether this rank is that one.
-fn rooted<'r, 'a>(
-    rank: &'r mut SimulatedRank<'a>,
-    board: &'r Board,
-    collective: &'static str,
-    root: usize,
-) -> Result<(Call<'r, 'a>, bool)> {
-    contract::check_rank(root, rank.size())?;
-    let is_root = rank.rank() == root;
-    let mut call = call(rank, board, collective);
-    call.mark.root = Some(root);
-    Ok((call, is_root))
-}
-
-/// A call in which all ranks write, and all read.
-fn call_of_all<'r, 'a>(
-    rank: &'r mut SimulatedRank<'a>,
-    board: &'r Board,
-    collective: &'static str,
-) -> Call<'r, 'a> {
-    Call { crowded: true, ..call(rank, board, collective) }
-}
-
-/// Waits until every rank has come here.
-pub(crate) fn barrier(rank: &mut SimulatedRank<'_>, board: &Board) -> Result<()> {
-    call_of_all(rank, board, "barrier").run(
-        1,
-        |call, step, _| call.put(step, 0, &[]),
-        |call, step, _| call.others().try_for_each(|of| call.take(of, step, (0, 0), |_| {})),
-    )
-}
-
-/// Copies `buffer` of rank `root` to all.
-pub(crate) fn broadcast(
-    rank: &mut SimulatedRank<'_>,
-    board: &Board,
-    root: usize,
-    buffer: &mut [u8],
-) -> Result<()> {
-    let (mut call, is_root) = rooted(rank, board, "broadcast", root)?;
-    let pieces = Pieces::new(board, 1, buffer.len());
-    if is_root {
-        let show = |call: &mut Call<'_, '_>, step, piece| {
-            call.put_piece(step, pieces.range(piece), buffer);
-        };
-        return call.run(pieces.count(), show, |_, _, _| Ok(()));
+    /// Waits until every rank has come here.
+    fn barrier(mut self) -> Result<()> {
+        self.run(
+            1,
+            |call, step, _| call.put(step, 0, &[]),
+            |call, step, _| call.others().try_for_each(|of| call.take(of, step, (0, 0), |_| {})),
+        )
     }
-    call.run(
-        pieces.count(),
-        |_, _, _| {},
-        |call, step, piece| {
-            let range = pieces.range(piece);
-            let bytes = range.len();
-            call.take(root, step, (bytes, bytes), |part| buffer[range].copy_from_slice(part))
-        },
-    )
+
+    /// Copies `buffer` of rank `root` to all.
+    fn broadcast(mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
+        let pieces = Pieces::new(self.board, 1, buffer.len());
+        if self.me() == root {
+            let show = |call: &mut Call<'_, '_>, step, piece| {
+                call.put_piece(step, pieces.range(piece), buffer);
+            };
+            return self.run(pieces.count(), show, |_, _, _| Ok(()));
+        }
+        self.run(
+            pieces.count(),
+            |_, _, _| {},
+            |call, step, piece| {
+                let range = pieces.range(piece);
+                let bytes = range.len();
+                call.take(root, step, (bytes, bytes), |part| buffer[range].copy_from_slice(part))
+            },
+        )
+    }
 }

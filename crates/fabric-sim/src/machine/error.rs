@@ -1,8 +1,8 @@
-//! Why a machine cannot be had, in words that name the place.
+//! Errors of finding and reading a machine.
 
 use contract::FileError;
 
-/// Why a machine cannot be had.
+/// Why a machine could not be found or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MachineError {
     /// There is no such machine, built in or in a file.
@@ -15,7 +15,7 @@ pub enum MachineError {
         /// The nearest names, in words.
         suggestion: String,
     },
-    /// The file cannot be read, or does not describe a machine.
+    /// The file could not be read, or does not describe a machine.
     #[error(transparent)]
     File(#[from] FileError),
 }

@@ -1,4 +1,4 @@
-//! A machine, as the simulator needs to know it.
+//! The description of a message-passing computer from which it is simulated.
 
 mod built_in;
 mod error;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use contract::{TimeSpan, WorkKind};
 
-use crate::network::Kind;
+use crate::message_kind::MessageKind;
 use crate::quantity::{Cost, PerUnit, Piecewise};
 use crate::topology::Shape;
 
@@ -20,30 +20,35 @@ pub use file::parse;
 pub use show::show;
 pub use source::Source;
 
+/// The most ranks of any machine. Handles of posted operations hold the rank in 20 bits.
+pub const RANKS_MAX: usize = 1 << 20;
+
 /// A message-passing computer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// The name that `sim:NAME` takes.
+    /// The name by which `sim:NAME` selects it.
     pub name: String,
     /// What it is, in a line.
     pub title: String,
     /// The level at which it is simulated unless the user asks for another.
     pub level: Level,
-    /// How many processors it has at most, if there is a limit: as many ranks, unless several share one.
+    /// The greatest number of processors, if there is a limit. It is the greatest number of ranks unless several share
+    /// a processor.
     pub ranks_max: Option<usize>,
-    /// How many ranks share a processor unless the user asks for another number: rank r is on processor r divided by it.
+    /// How many ranks share a processor unless the user asks for another number: rank r is on processor r divided by
+    /// it.
     pub ranks_per_processor: usize,
     /// Its processors.
     pub processor: Processor,
     /// What a message costs at its ends.
-    pub endpoint: Endpoint,
-    /// How long messages are agreed upon.
+    pub endpoint: NodeCosts,
+    /// From which length on messages use a rendezvous.
     pub protocol: Protocol,
     /// What lies between the ends.
     pub network: Network,
     /// Collectives around its ring, if it has them.
     pub ring_collectives: Option<RingCollectives>,
-    /// Boards in memory that all its processors share, if it has them: collectives go over them.
+    /// Boards in shared memory, if it has them. Collectives then go over them.
     pub board: Option<Arc<Board>>,
     /// Pauses by its operating system, by kind.
     pub pauses: Vec<Pause>,
@@ -65,74 +70,74 @@ pub enum Level {
 pub struct Processor {
     /// The time for each kind of work by its amount, where it is known; work of other kinds takes no time.
     pub work: Vec<(WorkKind, Piecewise)>,
-    /// What it takes to ask whether something has happened.
+    /// The time of one poll.
     pub polling: TimeSpan,
-    /// After which a rank without a fixed priority lets the next one run that shares its processor.
+    /// The time after which a rank without a fixed priority yields to the next rank on its processor.
     pub time_slice: TimeSpan,
-    /// What it takes to go over to another rank that shares it.
+    /// The time of a switch to another rank on the same processor.
     pub switch: TimeSpan,
 }
 
 /// What a message costs at its ends.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Endpoint {
-    /// The sender's processor, for each message.
+pub struct NodeCosts {
+    /// The time of the sender's processor for each message.
     pub send: Piecewise,
-    /// The receiver's processor, for each message, once it is there.
+    /// The time of the receiver's processor for each message that has arrived.
     pub receive: Piecewise,
-    /// The receiver's processor, on top, for a message that came before it was asked for.
+    /// The additional time of the receiver's processor for an unexpected message.
     pub unexpected: Piecewise,
-    /// The sender's packet engine. The fixed part counts for each packet after a message's first.
+    /// The time of the sender's packet engine. The fixed part counts for each packet after the first of a message.
     pub packet_send: Cost,
-    /// The receiver's packet engine, likewise.
+    /// The time of the receiver's packet engine, counted in the same way.
     pub packet_receive: Cost,
-    /// The processor's time to post an operation and go on, where it would otherwise block in it.
+    /// The processor's time to post an operation that it does not block in.
     pub post: TimeSpan,
-    /// Whether steps of collectives are posted as a program's own operations are; else they are spared that time.
+    /// Whether the steps of collectives cost this time, too, as the operations of a program do.
     pub library_posts: bool,
-    /// What a message takes the sender's engine before its first packet, by its length.
+    /// The time of the sender's engine before the first packet of a message, by the message's length.
     pub setup: Piecewise,
-    /// From this many bytes on a node can only send or only take in a message at a time, and taking in takes as long as
-    /// sending (level L1); `None`: it does both at once.
+    /// From this many bytes on a node either sends or takes in a message, not both at once, and taking in takes as long
+    /// as sending (level L1). `None` if it always does both at once.
     pub simplex_from_bytes: Option<u64>,
-    /// The shortest time from one message that a node sends to the next, by the length of the first, and from one that it
-    /// takes in to the next, by the length of the second (level L1).
+    /// The gap: the shortest time between two messages that a node sends, by the length of the first, and between two
+    /// that it takes in, by the length of the second (level L1).
     pub gap: Piecewise,
-    /// Whether messages are copies in memory, so that those of which many are posted at once, in more memory than the caches
-    /// hold, take as much longer as copies in so much memory do.
+    /// Whether messages are copies in memory. Messages that are posted together and exceed the caches then take longer,
+    /// by as much as copies in so much memory do.
     pub posted_in_memory: bool,
     /// Whether the packet engine prepares the next packet while the link still carries the last.
     pub engine_overlaps_link: bool,
-    /// Whether a processor of its own handles packets: then sending and receiving do not slow each other.
+    /// Whether a co-processor handles packets, so that sending and receiving do not delay each other.
     pub co_processor: bool,
-    /// Whether the packet engine sends the messages that a node has under way in turns, packet by packet, and not one after
-    /// the other (level L2).
+    /// Whether the packet engine takes packets from all messages of a node in turn, and not one message after the other
+    /// (level L2).
     pub interleaves_messages: bool,
-    /// Whether a blocking send waits until the last byte has left, and not only until the message is under way.
+    /// Whether a blocking send returns when the last byte has left. Otherwise it returns when the message has started.
     pub send_waits_for_link: bool,
 }
 
-/// How long messages are agreed upon before they are sent.
+/// Which messages are eager, and what a rendezvous costs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Protocol {
-    /// Messages up to this length are sent at once; longer ones wait for the receiver's answer.
+    /// Messages up to this length are eager. Longer ones wait for the receiver's CTS.
     pub eager_bytes: u64,
-    /// How the receiver learns that a long message waits.
+    /// What the RTS costs.
     pub announcement: Announcement,
-    /// The length of an announcement and of an answer on the network.
+    /// The length of an RTS and of a CTS on the network.
     pub control_bytes: u32,
-    /// What the receiver's engine takes to answer.
+    /// The time of the receiver's engine to send a CTS.
     pub answer: TimeSpan,
 }
 
-/// How the receiver learns that a long message waits.
+/// What the RTS of a rendezvous costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Announcement {
-    /// A message of its own: the classic rendezvous.
+    /// It is a message.
     #[default]
     Message,
-    /// At no cost that was published: the answer alone is a message, and precedes every message however short. The
-    /// sender's overhead follows the answer.
+    /// It costs nothing. Only the CTS is a message. It precedes every message however short, and the sender's overhead
+    /// follows it.
     Free,
 }
 
@@ -143,94 +148,96 @@ pub struct Network {
     pub shape: Shape,
     /// The longest packet, in bytes of payload.
     pub packet_bytes: u32,
-    /// What each packet carries besides.
+    /// The header of each packet, in bytes.
     pub header_bytes: u32,
     /// The time of a byte on a link.
     pub byte_time: PerUnit,
-    /// From a link's one end to the other.
+    /// The time from one end of a link to the other.
     pub latency: TimeSpan,
-    /// What a node takes to pass a data packet on.
+    /// The time of a node to pass a data packet on.
     pub forward: TimeSpan,
-    /// What a node takes to pass a control packet on.
+    /// The time of a node to pass a control packet on.
     pub forward_control: TimeSpan,
-    /// Whether a packet is passed on whole.
+    /// When a node passes a packet on.
     pub switching: Switching,
     /// Which of several waiting packets a link takes first.
     pub merge: MergePolicy,
-    /// How many packets wait at each input of a node.
+    /// How many packets fit the buffer at each input of a node.
     pub buffer_packets: u32,
-    /// Packets start only at multiples of this time (a bus with slots); zero: at any time.
+    /// Packets start only at multiples of this time (a bus with slots). Zero: at any time.
     pub slot: TimeSpan,
 }
 
-/// Whether a packet is passed on whole.
+/// When a node passes a packet on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switching {
-    /// A node passes a packet on when all of it is there.
+    /// When all of it has arrived.
     StoreAndForward,
-    /// A node passes a packet on as soon as its header is there.
+    /// As soon as its header has arrived.
     CutThrough,
 }
 
 /// Which of several waiting packets a link takes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergePolicy {
-    /// Its inputs in turn: fair locally, and unfair to those far away.
+    /// One from each input in turn. This is fair at the link, and unfair to packets from far away.
     RoundRobin,
     /// A packet of the message that was sent first.
     Age,
-    /// Passing traffic before the node's own.
+    /// A packet that passes through before one of the node's own.
     FixedPriority,
 }
 
 /// Barrier, broadcast and allgather around a ring without headers (the ring protocol of SHARC).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RingCollectives {
-    /// Before a node joins the barrier.
+    /// The time before a node joins the barrier.
     pub barrier_entry: TimeSpan,
-    /// A node's time to take the barrier's token and pass it on, the link's time left out.
+    /// The time of a node to take the barrier's token and pass it on, without the link's time.
     pub barrier_hop: TimeSpan,
-    /// An inner node's time to pass the first packet of a broadcast on.
+    /// The time of an inner node to pass the first packet of a broadcast on.
     pub forward: TimeSpan,
-    /// Between two packets of a broadcast at a node.
+    /// The time between two packets of a broadcast at a node.
     pub packet: TimeSpan,
-    /// An allgather's own time, besides the barrier and its steps.
+    /// The time of an allgather beyond the barrier and its steps.
     pub allgather_entry: TimeSpan,
-    /// A node's time for each step of an allgather.
+    /// The time of a node for each step of an allgather.
     pub allgather_step: TimeSpan,
 }
 
-/// Memory in which each rank shows the others its part of a collective, on places that are used in turn. A rank writes its
-/// part to a place, the others read it there, and it is written again once all have read it.
+/// Memory in which each rank shows the others its part of a collective. A board has several slots, which are used in
+/// turn. A rank writes its part to a slot, the others read it there, and the slot is written again after all have read
+/// it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
-    /// Collectives of more ranks go by messages.
+    /// The most ranks of a collective over boards. Collectives of more ranks use messages.
     pub ranks_max: usize,
-    /// Longer ones go by messages.
+    /// The most bytes of a collective over boards. Longer ones use messages.
     pub bytes_max: u64,
-    /// Longer parts lie apart from the line that says that they are there: however little of one is read or written, it
-    /// takes as long as the shortest part that is so long.
+    /// The longest part that lies in the line which announces it. Longer parts lie in other lines. To read or write any
+    /// share of such a part takes as long as the shortest part that is longer than this.
     pub line_bytes: u64,
-    /// What is written before others read it, at most; longer parts go in several pieces.
+    /// The longest piece. Longer parts go in several pieces.
     pub piece_bytes: u64,
-    /// How many pieces of its own a rank may have on its board; it writes half as many before it reads the others'.
+    /// The number of slots of a board. A rank fills half of them before it reads those of the others.
     pub places: u64,
-    /// From the moment that a piece is written until another rank notices.
+    /// The time from the writing of a piece until another rank sees it.
     pub see: TimeSpan,
-    /// To look at each further board of those that a rank waits for.
+    /// The time to poll each further board, of those that a rank waits for.
     pub look: TimeSpan,
-    /// To write a piece that others will read, by its length.
+    /// The time to write a piece that others will read, by its length.
     pub put: Piecewise,
-    /// To read another rank's piece.
+    /// The time to read another rank's piece.
     pub take: Piecewise,
-    /// To combine another rank's piece with one's own; of several, what the shortest takes is spent once.
+    /// The time to combine another rank's piece with one's own. Where several are combined, the time of the shortest
+    /// length is spent once.
     pub combine: Piecewise,
-    /// How much longer all of these, and copies, take while other ranks are at it, too: in thousandths.
+    /// By how much these times, and copies, are longer while other ranks work at the same time, in thousandths.
     pub crowding_permille: u64,
 }
 
 impl Board {
-    /// What counts as written or read, of a part of `part_bytes`.
+    /// The number of bytes that the writing or reading of `bytes` bytes costs, in a part of `part_bytes`.
     pub fn counted(&self, bytes: usize, part_bytes: usize) -> u64 {
         if part_bytes as u64 <= self.line_bytes {
             return bytes as u64;
@@ -238,40 +245,40 @@ impl Board {
         (bytes as u64).max(self.line_bytes.saturating_add(1))
     }
 
-    /// What work on the boards takes while others work there, too.
+    /// The time of work on the boards while other ranks work there, for work that takes `alone` without them.
     pub fn crowded(&self, alone: TimeSpan) -> TimeSpan {
         let ps = u128::from(alone.as_ps()) * u128::from(1000 + self.crowding_permille) / 1000;
         TimeSpan::from_ps(ps as u64)
     }
 }
 
-/// A kind of pause that the operating system makes again and again.
+/// A kind of pause by the operating system, which recurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// From one to the next.
+    /// The time from one to the next.
     pub period: TimeSpan,
     /// How long it is.
     pub length: TimeSpan,
-    /// By how much it may begin later: evenly between nothing and this.
+    /// The greatest delay of its beginning. Delays are evenly distributed from zero to this.
     pub period_jitter: TimeSpan,
-    /// By how much it may be shorter or longer: evenly between both.
+    /// By how much it may be shorter or longer, evenly distributed.
     pub length_jitter: TimeSpan,
-    /// Whether it comes to all processors at the same moments, and not to each at its own.
+    /// Whether all processors have it at the same moments. Otherwise each has its own.
     pub at_once: bool,
-    /// The processors that it comes to; all if there is no list.
+    /// The processors that have it. `None`: all.
     pub processors: Option<Vec<usize>>,
 }
 
 impl Machine {
-    /// The most ranks that it can have, with so many on each processor.
+    /// The greatest number of ranks with so many on each processor.
     pub fn most_ranks(&self, ranks_per_processor: usize) -> usize {
-        let processors = self.ranks_max.unwrap_or(crate::RANKS_MAX);
-        processors.saturating_mul(ranks_per_processor).min(crate::RANKS_MAX)
+        let processors = self.ranks_max.unwrap_or(RANKS_MAX);
+        processors.saturating_mul(ranks_per_processor).min(RANKS_MAX)
     }
 }
 
 impl Pause {
-    /// Whether a processor has it.
+    /// Whether this processor has it.
     pub fn concerns(&self, processor: usize) -> bool {
         self.processors.as_ref().is_none_or(|listed| listed.contains(&processor))
     }
@@ -284,8 +291,8 @@ impl Processor {
         cost.map_or(TimeSpan::ZERO, |(_, cost)| cost.of(amount))
     }
 
-    /// What `bytes` bytes take longer to copy as part of `footprint_bytes` bytes of memory than over and over again: a copy of
-    /// n bytes touches 2 n.
+    /// How much longer a copy of `bytes` bytes takes as part of `footprint_bytes` bytes of memory than when it is
+    /// repeated in the same memory. A copy of n bytes touches 2 n bytes.
     pub fn beyond_caches(&self, bytes: u64, footprint_bytes: u64) -> TimeSpan {
         let copied = footprint_bytes / 2;
         if copied <= bytes {
@@ -297,23 +304,23 @@ impl Processor {
     }
 }
 
-impl Endpoint {
-    /// Whether a node that sends or takes in a message of `bytes` bytes does nothing else meanwhile.
+impl NodeCosts {
+    /// Whether a node that sends or takes in a message of `bytes` bytes can do nothing else at the same time.
     pub fn is_simplex(&self, bytes: u64) -> bool {
         self.simplex_from_bytes.is_some_and(|from| bytes >= from)
     }
 }
 
 impl Protocol {
-    /// Whether a message of `bytes` bytes is sent without being asked for.
+    /// Whether a message of `bytes` bytes is eager.
     pub fn sends_at_once(&self, bytes: u64) -> bool {
         self.announcement == Announcement::Message && bytes <= self.eager_bytes
     }
 }
 
 impl Network {
-    /// The time of a packet with `bytes` of payload on a link: in whole slots, where the link has slots.
-    pub fn serialisation(&self, bytes: u64, kind: Kind) -> TimeSpan {
+    /// The time of a packet with `bytes` bytes of payload on a link, in whole slots where the link has slots.
+    pub fn serialisation(&self, bytes: u64, kind: MessageKind) -> TimeSpan {
         let time = self.byte_time.times(bytes + self.header(kind));
         match self.slot {
             TimeSpan::ZERO => time,
@@ -321,34 +328,36 @@ impl Network {
         }
     }
 
-    /// The time after which the header of a packet has passed a point, and the next node may pass it on; zero where it
-    /// waits for the whole packet.
-    pub fn head_time(&self, kind: Kind) -> TimeSpan {
+    /// The time after which the header of a packet has passed a point, so that the next node may pass it on. Zero where
+    /// the node waits for the whole packet.
+    pub fn head_time(&self, kind: MessageKind) -> TimeSpan {
         match self.switching {
             Switching::StoreAndForward => TimeSpan::ZERO,
             Switching::CutThrough => self.byte_time.times(self.header(kind)),
         }
     }
 
-    /// What a node takes to pass a packet on.
-    pub fn forwarding(&self, kind: Kind) -> TimeSpan {
+    /// The time of a node to pass a packet on.
+    pub fn forwarding(&self, kind: MessageKind) -> TimeSpan {
         match kind {
-            Kind::Data => self.forward,
-            Kind::Control => self.forward_control,
-            Kind::Bare => TimeSpan::ZERO,
+            MessageKind::Data => self.forward,
+            MessageKind::Control => self.forward_control,
+            MessageKind::Bare => TimeSpan::ZERO,
         }
     }
 
-    /// How many packets a message of `bytes` bytes takes.
-    pub fn packets(&self, bytes: u64, kind: Kind) -> u64 {
+    /// The number of packets of a message of `bytes` bytes.
+    pub fn packets(&self, bytes: u64, kind: MessageKind) -> u64 {
         match kind {
-            Kind::Bare => 1,
-            Kind::Data | Kind::Control => bytes.div_ceil(u64::from(self.packet_bytes)).max(1),
+            MessageKind::Bare => 1,
+            MessageKind::Data | MessageKind::Control => {
+                bytes.div_ceil(u64::from(self.packet_bytes)).max(1)
+            }
         }
     }
 
-    fn header(&self, kind: Kind) -> u64 {
-        if kind == Kind::Bare { 0 } else { u64::from(self.header_bytes) }
+    fn header(&self, kind: MessageKind) -> u64 {
+        if kind == MessageKind::Bare { 0 } else { u64::from(self.header_bytes) }
     }
 }
 

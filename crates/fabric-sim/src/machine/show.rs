@@ -2,12 +2,13 @@
 
 use contract::{TimeSpan, WorkKind};
 
-use super::{Announcement, Board, Machine, MergePolicy, Pause, Switching};
+use super::{Announcement, Board, Machine, MergePolicy, Pause, RANKS_MAX, Switching};
+use crate::message_kind::MessageKind;
 use crate::quantity::{Cost, Piecewise};
 use crate::topology::Shape;
-use crate::{Kind, unloaded};
+use crate::unloaded;
 
-/// What a machine is and what everything on it costs, for people.
+/// Describes a machine and its costs in words.
 pub fn show(machine: &Machine) -> String {
     let mut text = format!("{}\n  {}\n", machine.name, machine.title);
     let mut paragraph = |heading: &str, lines: Vec<String>| {
@@ -26,12 +27,12 @@ pub fn show(machine: &Machine) -> String {
     text
 }
 
-/// Costs of more pieces are told by a few examples.
+/// Costs of more pieces are shown at a few lengths only.
 const PIECES_SPELT_OUT: usize = 4;
-/// A faster link is none.
+/// A link at this rate or above limits nothing.
 const NO_LIMIT_MB_PER_S: f64 = 1e8;
 
-/// A time in the unit in which it is no great number.
+/// A time in microseconds, milliseconds or seconds.
 fn us(span: TimeSpan) -> String {
     match span.as_us() {
         us if us >= 1e6 => format!("{} s", trimmed(us / 1e6)),
@@ -207,7 +208,7 @@ fn collectives(machine: &Machine) -> Vec<String> {
     }
     let Some(board) = &machine.board else { return vec![] };
     let limit = match (board.ranks_max, board.bytes_max) {
-        (crate::RANKS_MAX, u64::MAX) => String::new(),
+        (RANKS_MAX, u64::MAX) => String::new(),
         (ranks, u64::MAX) => format!(", of up to {ranks} ranks"),
         (ranks, bytes) => format!(", of up to {ranks} ranks and {bytes} B; others by messages"),
     };
@@ -282,7 +283,7 @@ fn examples(machine: &Machine) -> Vec<String> {
         .iter()
         .map(|&bytes| {
             let ends = machine.endpoint.send.of(bytes) + machine.endpoint.receive.of(bytes);
-            let total = ends + unloaded::transfer(machine, bytes, 1, Kind::Data);
+            let total = ends + unloaded::transfer(machine, bytes, 1, MessageKind::Data);
             format!("{bytes:>7} B: {} once the receiver is ready.", us(total))
         })
         .collect()

@@ -1,37 +1,37 @@
-//! Where a number comes from.
+//! The source of a number.
 
 use serde::Deserialize;
 
-/// What kind of knowledge a number is.
+/// How a number became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum SourceKind {
     /// It stands in a publication.
     Published,
     /// It follows from published numbers by arithmetic.
     Derived,
-    /// It was chosen so that published cells come out; the text names them.
+    /// It was fitted to published cells, which the text names.
     Fitted,
     /// It was measured with Cornerstone.
     Measured,
-    /// Nobody published it; the text says why this value.
+    /// It was not published. The text says why it has this value.
     Assumed,
 }
 
-/// Where the numbers of a field, or of a whole section, come from.
+/// The source of the numbers of a field or of a whole section.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The fields or sections: `endpoint.send_us`, `network`.
     pub of: Vec<String>,
-    /// What kind of knowledge it is.
-    pub kind: Kind,
+    /// How they became known.
+    pub kind: SourceKind,
     /// The table or sentence, or the cells that it was fitted to.
     pub from: String,
 }
 
 impl Source {
-    /// Whether it speaks of a field (`section.field`).
+    /// Whether it is the source of a field (`section.field`).
     pub fn covers(&self, field: &str) -> bool {
         self.of.iter().any(|of| {
             field == of || field.strip_prefix(of.as_str()).is_some_and(|rest| rest.starts_with('.'))
@@ -39,14 +39,14 @@ impl Source {
     }
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for SourceKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Kind::Published => "published",
-            Kind::Derived => "derived",
-            Kind::Fitted => "fitted",
-            Kind::Measured => "measured",
-            Kind::Assumed => "assumed",
+            SourceKind::Published => "published",
+            SourceKind::Derived => "derived",
+            SourceKind::Fitted => "fitted",
+            SourceKind::Measured => "measured",
+            SourceKind::Assumed => "assumed",
         })
     }
 }

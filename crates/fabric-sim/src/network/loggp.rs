@@ -1,30 +1,31 @@
 //! Level L1: LogGP end points (Alexandrov et al. 1995) and an unloaded network between them.
 //!
-//! A node's port sends one parcel after the other and takes in one after the other; between the ports a parcel takes
-//! the time of the closed form. The gap and the Gap per byte of LogGP are the port's; the latency follows from the
-//! route. So messages wait for each other at their ends, never on the way.
+//! The port of a node sends one parcel after the other and takes in one after the other. Between the ports a parcel
+//! takes the time of the closed form. The gap and the Gap per byte of LogGP belong to the port, the latency follows
+//! from the route. Messages therefore wait for each other at their ends and never on the way.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use contract::{Time, TimeSpan};
 
-use super::{Kind, Outcome, Parcel};
+use super::{Outcome, Parcel};
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Machine, Switching};
+use crate::message_kind::MessageKind;
 use crate::topology::Topology;
 use crate::unloaded;
 
 pub(crate) struct LogGp {
     machine: Rc<Machine>,
     topology: Topology,
-    /// When each node's port can send the next parcel, and when it has taken in the last.
+    /// For each node, when its port can send the next parcel and when it has taken in the last one.
     ports: Vec<Port>,
     /// By message.
     parcels: Vec<Parcel>,
     route: Vec<u32>,
     times: [Option<Times>; 3],
-    /// When the last parcel of each pair arrives, where a short one could overtake a long one.
+    /// When the last parcel of each pair arrives. `None` where a short parcel cannot overtake a long one.
     last: Option<HashMap<(u32, u32), Time>>,
 }
 
@@ -34,7 +35,7 @@ struct Port {
     takes_from: Time,
 }
 
-/// The closed form for a length and a distance; kept because most programs send the same again.
+/// The closed form for a length and a distance. It is kept because most programs repeat their messages.
 #[derive(Clone, Copy)]
 struct Times {
     bytes: u64,
@@ -46,7 +47,7 @@ struct Times {
 
 impl LogGp {
     pub(crate) fn new(machine: Rc<Machine>, topology: Topology) -> Self {
-        // A short parcel cannot overtake where nothing after the sending port depends on the length.
+        // A short parcel cannot overtake a long one where no time after the sending port depends on the length.
         let one_stage = machine.network.switching == Switching::CutThrough
             && machine.endpoint.packet_send.is_zero()
             && machine.endpoint.packet_receive.is_zero();
@@ -83,7 +84,7 @@ impl LogGp {
             agenda.push(start, Event::Started(message));
         }
         if self.machine.endpoint.send_waits_for_link
-            || parcel.kind == Kind::Bare
+            || parcel.kind == MessageKind::Bare
             || !self.machine.protocol.sends_at_once(parcel.bytes)
         {
             agenda.push(start + times.occupation, Event::Left(message));
@@ -117,12 +118,12 @@ impl LogGp {
                 let parcel = self.parcels[message as usize];
                 let times = self.times(parcel);
                 let port = &mut self.ports[parcel.to as usize];
-                // The parcel took its own time in the port on the way here; it only waits for others.
-                // Where the last one's arrival is due at this very moment, it comes first.
+                // The time of the parcel in this port is part of the closed form, so it only waits for other parcels.
+                // If the arrival of the last one is due at this very moment, that one comes first.
                 let in_order = port.takes_from < agenda.now() || agenda.now() == Time::ZERO;
                 let endpoint = &self.machine.endpoint;
                 let simplex = endpoint.is_simplex(parcel.bytes);
-                // The first follows none, and a message that occupies both ends is as far from the next as they are.
+                // The first parcel follows none. A message that occupies both ends needs no gap beyond its own time.
                 let gap = match simplex || port.takes_from == Time::ZERO {
                     true => TimeSpan::ZERO,
                     false => endpoint.gap.of(parcel.bytes),

@@ -1,29 +1,29 @@
-//! Which of several packets a channel takes next.
+//! Arbiters: which of several packets a channel carries next.
 
 use contract::Time;
 
 use crate::machine::MergePolicy;
 
-/// A packet at the head of an input asks for a channel.
+/// The request of the packet at the head of an input for a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// The input that it waits at. Each input has one request at a time.
+    /// The input at which it waits. Each input has one request at a time.
     pub(crate) input: u32,
     /// When the packet's message was sent.
     pub(crate) born: Time,
     /// Whether it comes from the node's own packet engine.
     pub(crate) injected: bool,
-    /// How many free places it needs behind the channel.
+    /// How many free places in the buffer behind the channel it needs.
     pub(crate) places: u32,
 }
 
-/// An arbiter: requests are added as they come; once all of an instant are there it is asked to decide.
+/// An arbiter. Requests are added as they arrive; when all of an instant have arrived, it decides.
 pub(crate) trait Merge {
     /// Adds a request, which stays until it is granted.
     fn add(&mut self, request: Request);
-    /// The request to grant, of those that need no more than `places` free places; `None` if there is none.
+    /// The request to grant, of those that need no more than `places` free places. `None` if there is none.
     fn arbitrate(&self, places: u32) -> Option<Request>;
-    /// Takes a granted request out, and remembers what the next decision depends on.
+    /// Removes a granted request, and records what the next decision depends on.
     fn update(&mut self, granted: Request);
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn new(policy: MergePolicy) -> Box<dyn Merge> {
     }
 }
 
-/// Inputs in turn: the next one after that granted last.
+/// Grants the inputs in turn, beginning after the one granted last.
 #[derive(Default)]
 struct RoundRobin {
     /// By input.
@@ -64,7 +64,7 @@ impl Merge for RoundRobin {
     }
 }
 
-/// The least by some key.
+/// Grants the request with the least key.
 struct Ordered<K> {
     key: K,
     requests: Vec<Request>,

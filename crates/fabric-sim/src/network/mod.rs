@@ -1,4 +1,4 @@
-//! What lies between the end points, at two levels of detail behind one interface.
+//! The network between the end points, at two levels of detail behind one interface.
 
 mod loggp;
 mod merge;
@@ -10,38 +10,28 @@ use contract::Time;
 
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
+use crate::message_kind::MessageKind;
 use crate::topology::Topology;
 
-/// What a network is given to carry.
+/// A transfer that a network is to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
-    /// Whose it is: the number that comes back with each [`Outcome`]. One parcel a message is under way at a time.
+    /// The number of its message, which each [`Outcome`] returns. A message has one parcel under way at a time.
     pub(crate) message: u32,
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) bytes: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MessageKind,
 }
 
-/// How a parcel is cut and passed on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Data: packets with headers.
-    Data,
-    /// An announcement or an answer, which nodes may pass on faster.
-    Control,
-    /// A step of a machine's own collective, which every node expects: one packet of any length, without a header.
-    Bare,
-}
-
-/// What a network says of a parcel.
+/// What happened to a parcel, by the number of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The sender's engine has taken it up.
+    /// The sender's engine has started it.
     Started(u32),
     /// Its last byte has left the sender.
     Left(u32),
-    /// Its last byte has come out of the receiver's engine.
+    /// Its last byte has left the receiver's engine.
     Arrived(u32),
 }
 
@@ -51,7 +41,7 @@ pub(crate) enum Network {
     Packets(packets::Packets),
 }
 
-/// How much a channel was used.
+/// The use of a channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelUse {
     /// The channel's name.
@@ -70,7 +60,7 @@ impl Network {
         }
     }
 
-    /// Takes a parcel, and appends what happens at once to `outcomes`.
+    /// Starts a parcel. Appends what happens at once to `outcomes`.
     pub(crate) fn launch(
         &mut self,
         agenda: &mut Agenda,
@@ -96,7 +86,7 @@ impl Network {
         }
     }
 
-    /// Whether something of this instant waits to be decided.
+    /// Whether a decision of this instant is open.
     pub(crate) fn is_unsettled(&self) -> bool {
         match self {
             Network::LogGp(_) => false,
@@ -104,7 +94,7 @@ impl Network {
         }
     }
 
-    /// Decides what was gathered in this instant.
+    /// Makes the decisions of this instant, whose requests have all arrived.
     pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
         if let Network::Packets(network) = self {
             network.settle(agenda);
@@ -127,7 +117,7 @@ impl Network {
         }
     }
 
-    /// The spans in which channels were busy, if they were kept.
+    /// The times in which channels were busy, if they were recorded.
     pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
         match self {
             Network::LogGp(_) => Vec::new(),
@@ -135,7 +125,7 @@ impl Network {
         }
     }
 
-    /// Keeps the spans in which channels are busy from now on.
+    /// Records the times in which channels are busy, from now on.
     pub(crate) fn keep_busy_spans(&mut self) {
         if let Network::Packets(network) = self {
             network.keep_busy_spans();

@@ -5,8 +5,9 @@ use contract::{Error, Rank, Reduction, Result, Time, TimeSpan};
 use super::{machine, run};
 use crate::Machine;
 
-/// To be seen takes 1 µs; a byte written, read and combined 10, 20 and 30 ns, besides 2, 3 and 4 µs for each piece. Pieces
-/// are of 128 bytes, of which a rank may have four on its board; more than 1024 bytes, or six ranks, go by messages.
+/// To be seen takes 1 µs; a byte written, read and combined 10, 20 and 30 ns, besides 2, 3 and 4 µs for each piece.
+/// Pieces are of 128 bytes, of which a rank may have four on its board; more than 1024 bytes, or six ranks, go by
+/// messages.
 pub(super) const BOARDS: &str = "[processor]\ncopy_mb_per_s = 1000\n[board]\nranks_max = 6\nbytes_max = 1024\n\
     piece_bytes = 128\nplaces = 4\nsee_us = 1\n\
     put = [{ from_bytes = 0, us = 2, ns_per_byte = 10 }]\n\
@@ -49,9 +50,9 @@ fn each_further_board_takes_a_look() {
     assert_eq!(ends(4, |rank| rank.broadcast(0, &mut [0; 100])), [3000, 9000, 9000, 9000]);
 }
 
-/// Of parts of more than 48 bytes at least as much is written and read as of 49: for two others blocks of 32 bytes are a part of
-/// 64, which a rank writes in 2.64 µs, and of each of theirs it reads one block in 3.98 µs instead of 3.64. Blocks of 16 are not so
-/// long.
+/// Of parts of more than 48 bytes at least as much is written and read as of 49: for two others blocks of 32 bytes
+/// are a part of 64, which a rank writes in 2.64 µs, and of each of theirs it reads one block in 3.98 µs instead of
+/// 3.64. Blocks of 16 are not so long.
 #[test]
 fn parts_that_lie_apart_from_their_line_take_as_long_as_the_shortest_such() {
     let apart = BOARDS.replace("piece_bytes = 128", "piece_bytes = 128\nline_bytes = 48");
@@ -63,8 +64,8 @@ fn parts_that_lie_apart_from_their_line_take_as_long_as_the_shortest_such() {
     assert_eq!(of(&apart, 16), of(BOARDS, 16));
 }
 
-/// As with two ranks, and a look of 0.5 µs and the 8 bytes' own 0.24 µs for the third one's part: the 4 µs that nothing takes
-/// to combine are spent once.
+/// As with two ranks, and a look of 0.5 µs and the 8 bytes' own 0.24 µs for the third one's part: the 4 µs that
+/// nothing takes to combine are spent once.
 #[test]
 fn a_reduction_of_more_parts_takes_longer_by_their_bytes() {
     let looking = BOARDS.replace("see_us = 1", "see_us = 1\nlook_us = 0.5");
@@ -79,10 +80,10 @@ fn a_broadcast_is_read_by_all_at_once() {
     assert_eq!(ends(4, |rank| rank.broadcast(0, &mut [0; 100])), [3000, 9000, 9000, 9000]);
 }
 
-/// Eight pieces of 128 bytes, each written in 3.28 µs and read in 5.56 µs. The root writes four; the fifth has the place of
-/// the first, which was seen at 4.28 and read at 9.84 µs, which the root sees at 10.84. So it writes the next ones at
-/// 10.84, 16.40, 21.96 and 27.52 (each 1 µs after the reader ended another) and has ended 3.28 later, at 30.80. The reader
-/// never waits after the first: at 4.28 + 8 x 5.56 = 48.76.
+/// Eight pieces of 128 bytes, each written in 3.28 µs and read in 5.56 µs. The root writes four; the fifth has the
+/// place of the first, which was seen at 4.28 and read at 9.84 µs, which the root sees at 10.84. So it writes the
+/// next ones at 10.84, 16.40, 21.96 and 27.52 (each 1 µs after the reader ended another) and has ended 3.28 later, at
+/// 30.80. The reader never waits after the first: at 4.28 + 8 x 5.56 = 48.76.
 #[test]
 fn a_long_broadcast_goes_in_pieces_whose_places_are_used_again() {
     assert_eq!(ends(2, |rank| rank.broadcast(0, &mut [0; 1024])), [30_800, 48_760]);
@@ -94,8 +95,8 @@ fn an_allgather_is_a_copy_a_write_and_a_read() {
     assert_eq!(ends(2, |rank| rank.allgather(&[1; 64], &mut [0; 128])), [7984; 2]);
 }
 
-/// Eight bytes are written in 2.08 µs, seen 1 µs later and combined in 4.24 µs, by all at once or by the root alone. The
-/// others are done with a reduction when they have written.
+/// Eight bytes are written in 2.08 µs, seen 1 µs later and combined in 4.24 µs, by all at once or by the root alone.
+/// The others are done with a reduction when they have written.
 #[test]
 fn a_reduction_is_a_write_and_a_combination() {
     let sum = Reduction::SUM_F64;
@@ -134,9 +135,10 @@ fn a_deadlock_at_a_board_names_whom_it_waits_for() {
     assert_eq!(outcome.map(drop), Err((0, Error::Deadlock { explanation })));
 }
 
-/// A message of 512 bytes takes 5.12 µs on a link; what the receiver waits for beyond that is memory. Copies of 512 bytes
-/// take 1 µs, copies of 4096 bytes 16 µs: 512 of them 2 µs. Eight messages posted at once are 8 x 512 = 4096 bytes, as
-/// much as a copy of 2048 touches, which takes 7 µs, so 512 of those 1.75 µs: 0.75 µs more than 1 µs, at each of eight.
+/// A message of 512 bytes takes 5.12 µs on a link; what the receiver waits for beyond that is memory. Copies of 512
+/// bytes take 1 µs, copies of 4096 bytes 16 µs: 512 of them 2 µs. Eight messages posted at once are 8 x 512 = 4096
+/// bytes, as much as a copy of 2048 touches, which takes 7 µs, so 512 of those 1.75 µs: 0.75 µs more than 1 µs, at
+/// each of eight.
 #[test]
 fn messages_posted_in_more_memory_than_the_caches_hold_take_longer() {
     let lines = |posted_in_memory: bool| {
@@ -167,8 +169,8 @@ fn messages_posted_in_more_memory_than_the_caches_hold_take_longer() {
     assert_eq!(longer, TimeSpan::from_ns(8 * 750));
 }
 
-/// The other writes 64 bytes for 2.64 µs; they are seen 1 µs later and read in 4.28 µs. The root meanwhile copies its own in
-/// 0.064 µs, and nobody waits for that.
+/// The other writes 64 bytes for 2.64 µs; they are seen 1 µs later and read in 4.28 µs. The root meanwhile copies its
+/// own in 0.064 µs, and nobody waits for that.
 #[test]
 fn the_root_of_a_gather_copies_its_own_block_while_it_would_wait() {
     let gather = |rank: &mut dyn Rank| rank.gather(0, &[1; 64], &mut [0; 128]);
@@ -195,8 +197,9 @@ fn own_blocks_take_no_room_on_boards() {
     assert_eq!(ends(2, scatter), [128 + 3280, 128 + 3280 + 1000 + 5560]);
 }
 
-/// A piece of 128 bytes is written in 3.28 µs and read in 5.56, half as long again while the other works there: the first is
-/// written, and the last read, alone. Of two the root writes for 3.28 and 4.92; the other reads from 4.28 on, for 8.34 and 5.56.
+/// A piece of 128 bytes is written in 3.28 µs and read in 5.56, half as long again while the other works there: the
+/// first is written, and the last read, alone. Of two the root writes for 3.28 and 4.92; the other reads from 4.28
+/// on, for 8.34 and 5.56.
 #[test]
 fn the_first_piece_is_written_and_the_last_one_read_alone() {
     let crowded = BOARDS.replace("see_us = 1", "see_us = 1\ncrowding_permille = 500");

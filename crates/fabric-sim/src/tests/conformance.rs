@@ -1,10 +1,10 @@
-//! The suite that every fabric must pass, on machines of different shape and level; with 256 ranks in tests/.
+//! The suites that every fabric must pass, on machines of different shape and level; with 256 ranks in tests/.
 
-use contract::conformance;
+use contract::{Endpoint, conformance};
 
 use super::machine;
 use crate::machine::find;
-use crate::{Level, Machine, Options};
+use crate::{Level, Machine, Options, SimEndpoint, run_endpoints};
 
 fn passes(machine: &Machine, level: Level, ranks: impl IntoIterator<Item = usize>) {
     let launch = |case: &'static conformance::Case, ranks: usize| {
@@ -63,4 +63,23 @@ fn a_torus_a_bus_and_a_graph_pass() {
         Level::Packets,
         [5],
     );
+}
+
+#[test]
+fn endpoints_pass_at_both_levels() {
+    for level in [Level::LogGp, Level::Packets] {
+        for index in 0..conformance::endpoint_cases::<SimEndpoint<'_>>().len() {
+            for ranks in 2..=5 {
+                let options = Options { level: Some(level), ..Options::new(ranks) };
+                let machine = find("cluster").unwrap();
+                let program = move |mut endpoint: SimEndpoint<'_>| {
+                    let outcome = (conformance::endpoint_cases()[index].program)(&mut endpoint);
+                    endpoint.finish(outcome.clone());
+                    outcome
+                };
+                let outcome = run_endpoints(&machine, &options, program).map(drop);
+                assert_eq!(outcome, Ok(()), "case {index} on {ranks} ranks");
+            }
+        }
+    }
 }

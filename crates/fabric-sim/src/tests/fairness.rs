@@ -36,8 +36,8 @@ fn counts(machine: &Machine, packets: usize, slots: u64) -> Vec<u64> {
     outcome.unwrap().results.pop().unwrap()
 }
 
-/// The last link takes the traffic of its own node and the passing traffic in turn: half of it is node 4's. Of the other
-/// half the link before gives half to node 3, and so on; nodes 0 and 1 meet at node 1 and share alike.
+/// The last link takes the traffic of its own node and the passing traffic in turn: half of it is node 4's. Of the
+/// other half the link before gives half to node 3, and so on; nodes 0 and 1 meet at node 1 and share alike.
 #[test]
 fn round_robin_gives_the_shares_of_a_parking_lot() {
     let slots = 3200;

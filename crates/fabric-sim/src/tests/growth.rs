@@ -5,8 +5,8 @@ use contract::{Rank, Reduction, Result, Source, Work, WorkKind};
 use super::TAG;
 use super::boards::ends_on;
 
-/// A board is seen after 200 ns, a further one takes 50 ns. A message takes 200 ns, two at one end are 50 ns apart, posting
-/// one takes 20 ns; any copy takes 10 ns. Up to 32 ranks use boards.
+/// A board is seen after 200 ns, a further one takes 50 ns. A message takes 200 ns, two at one end are 50 ns apart,
+/// posting one takes 20 ns; any copy takes 10 ns. Up to 32 ranks use boards.
 const TWIN: &str = "[processor]\ncopy = [{ from_bytes = 0, us = 0.01, ns_per_byte = 0 }]\n\
     [endpoint]\npost_us = 0.02\nlibrary_posts = true\ngap_us = 0.05\n\
     [board]\nranks_max = 32\nbytes_max = 1048576\npiece_bytes = 32768\nplaces = 8\nsee_us = 0.2\nlook_us = 0.05\n\
@@ -22,8 +22,8 @@ fn slowest(ranks: usize, program: Program) -> u64 {
     ends_on(TWIN, ranks, program).into_iter().max().unwrap_or(0)
 }
 
-/// Up to 32 ranks: one board after 200 ns, the others after 50 ns each. Beyond, log2 P rounds, in each of which a rank posts
-/// a receive and a send for 20 ns each and gets a message of 200 ns.
+/// Up to 32 ranks: one board after 200 ns, the others after 50 ns each. Beyond, log2 P rounds, in each of which a
+/// rank posts a receive and a send for 20 ns each and gets a message of 200 ns.
 #[test]
 fn a_barrier_looks_at_every_board_or_goes_in_rounds() {
     let barrier: Program = |rank| rank.barrier();
@@ -34,9 +34,9 @@ fn a_barrier_looks_at_every_board_or_goes_in_rounds() {
     assert_eq!(slowest(512, barrier), 9 * 240);
 }
 
-/// Nothing is copied in no time. Up to 32 ranks each copies its own block and reads the others' boards. With 64 it copies all
-/// its blocks at once; in each of six rounds it packs 32 of them and unpacks as many, one by one, around an exchange; at
-/// last it puts all 64 in their places. With 512 nine rounds of 256.
+/// Nothing is copied in no time. Up to 32 ranks each copies its own block and reads the others' boards. With 64 it
+/// copies all its blocks at once; in each of six rounds it packs 32 of them and unpacks as many, one by one, around
+/// an exchange; at last it puts all 64 in their places. With 512 nine rounds of 256.
 #[test]
 fn an_all_to_all_of_short_blocks_copies_each_block_of_each_round() {
     let all_to_all: Program = |rank| rank.all_to_all(&[], &mut []);

@@ -5,7 +5,7 @@ use contract::{Source, TimeSpan};
 use super::{TAG, machine};
 use crate::random::Random;
 use crate::topology::Topology;
-use crate::{Kind, Level, Machine, Options, unloaded};
+use crate::{Level, Machine, MessageKind, Options, unloaded};
 
 /// The time from the send's beginning to the receive's end, at a level.
 fn simulated(machine: &Machine, level: Level, ranks: usize, to: usize, bytes: usize) -> TimeSpan {
@@ -26,12 +26,12 @@ fn simulated(machine: &Machine, level: Level, ranks: usize, to: usize, bytes: us
 /// The closed form of the whole message: the ends, what precedes the data, and the data.
 fn closed_form(machine: &Machine, links: u64, bytes: u64) -> TimeSpan {
     let ends = machine.endpoint.send.of(bytes) + machine.endpoint.receive.of(bytes);
-    let data = ends + unloaded::transfer(machine, bytes, links, Kind::Data);
+    let data = ends + unloaded::transfer(machine, bytes, links, MessageKind::Data);
     if machine.protocol.sends_at_once(bytes) {
         return data;
     }
     let control = u64::from(machine.protocol.control_bytes);
-    let one_way = unloaded::transfer(machine, control, links, Kind::Control);
+    let one_way = unloaded::transfer(machine, control, links, MessageKind::Control);
     data + one_way.times(2) + machine.protocol.answer
 }
 

@@ -7,8 +7,9 @@ use crate::{Level, Options};
 
 const RANKS: usize = 100_000;
 
-/// More ranks than a process may have mappings for stacks of their own (32 750). The barrier takes 17 rounds, since 2^17 is
-/// the first power of two that is not less, of a message of each rank; the broadcast a message to each rank but the root.
+/// More ranks than a process may have mappings for stacks of their own (32 750). The barrier takes 17 rounds, since
+/// 2^17 is the first power of two that is not less, of a message of each rank; the broadcast a message to each rank
+/// but the root.
 #[test]
 fn a_hundred_thousand_ranks_meet_in_a_barrier_and_hear_a_broadcast() {
     let tree = find("fat-tree").unwrap();

@@ -30,7 +30,8 @@ fn us(time: Time) -> u64 {
     time.since(Time::ZERO).as_ps() / 1_000_000
 }
 
-/// Ranks 0 and 1 share a processor, rank 2 has one to itself: 12 µs of computing in slices of 10 (see `world::sharing`).
+/// Ranks 0 and 1 share a processor, rank 2 has one to itself: 12 µs of computing in slices of 10 (see
+/// `world::sharing`).
 #[test]
 fn computing_queues_at_a_shared_processor() {
     let outcome = run(&machine(PROCESSOR), 3, 2, |rank| {
@@ -42,10 +43,10 @@ fn computing_queues_at_a_shared_processor() {
     assert_eq!(outcome.results, [23, 27, 12]);
 }
 
-/// Three periodic tasks of Liu and Layland (1973): of every 10 µs 2, of every 20 µs 5, and one that computes 30 µs in the
-/// rest. With the priorities of the rates and free switches the first has from each 10 µs the first 2, the second runs from
-/// 2 to 7 of each 20, and the third in the 3 + 8 µs that are left of each 20: 7 to 10, 12 to 20, 27 to 30, 32 to 40, 47 to
-/// 50 and 52 to 57.
+/// Three periodic tasks of Liu and Layland (1973): of every 10 µs 2, of every 20 µs 5, and one that computes 30 µs in
+/// the rest. With the priorities of the rates and free switches the first has from each 10 µs the first 2, the second
+/// runs from 2 to 7 of each 20, and the third in the 3 + 8 µs that are left of each 20: 7 to 10, 12 to 20, 27 to 30,
+/// 32 to 40, 47 to 50 and 52 to 57.
 #[test]
 fn rate_monotonic_priorities_let_the_fast_task_run_first() {
     let costs = PROCESSOR.replace("switch_us = 1", "switch_us = 0");
@@ -87,8 +88,8 @@ fn a_priority_that_posix_does_not_know_is_refused() {
     assert!(!refused.results[0].is_granted());
 }
 
-/// 5000 bytes on one processor are a copy of 5 µs by the sender and no more; the receiver gets the processor after a switch
-/// of 1 µs. Between processors they take the link 50 µs.
+/// 5000 bytes on one processor are a copy of 5 µs by the sender and no more; the receiver gets the processor after a
+/// switch of 1 µs. Between processors they take the link 50 µs.
 #[test]
 fn messages_on_one_processor_cost_a_copy() {
     for (ranks_per_processor, expected) in [(2, 6), (1, 50)] {
@@ -153,8 +154,8 @@ fn the_suite_passes_with_three_ranks_on_each_processor() {
     }
 }
 
-/// Ranks that poll while switches are long: a choice made before all jobs of its moment were there gave the same rank slice
-/// after slice, and this went on for ever.
+/// Ranks that poll while switches are long: a choice made before all jobs of its moment were there gave the same rank
+/// slice after slice, and this went on for ever.
 #[test]
 fn ranks_that_poll_get_on_however_long_a_switch_is() {
     let mut machine = find("paragon-osf1").unwrap();

@@ -52,7 +52,8 @@ fn computing_takes_the_machines_time_and_is_left_out_on_demand() {
     }
 }
 
-/// Both send 10 kB, which take 100 µs on the link each way. Ranks that can do both at once need 100 µs; simplex ones 200.
+/// Both send 10 kB, which take 100 µs on the link each way. Ranks that can do both at once need 100 µs; simplex ones
+/// 200.
 #[test]
 fn a_simplex_node_sends_and_takes_in_one_after_the_other() {
     for (simplex, us) in [(false, 100), (true, 200)] {

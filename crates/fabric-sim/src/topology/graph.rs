@@ -1,18 +1,18 @@
-//! Routes over any graph, as a table.
+//! Routes over any graph, from a table.
 
 use std::collections::VecDeque;
 
-use super::Kind;
+use super::Layout;
 
 const NO_CHANNEL: u32 = u32::MAX;
-/// A graph's table of routes grows with the square of the nodes.
+/// The most nodes of a graph. Its table of routes grows with the square of this number.
 const GRAPH_NODES_MAX: usize = 4096;
 
-/// The number of places that links name, all of which they join: all hang together if one search from place 0 finds all, for
-/// links lead both ways.
+/// The number of places that the links name. The links must connect all of them. Links lead both ways, so one search
+/// from place 0 finds all places of a connected graph.
 ///
 /// # Errors
-/// In words, if links leave a place apart, or name too many.
+/// A sentence, if a place is not connected with place 0 or there are too many.
 pub(crate) fn joined(edges: &[(usize, usize)]) -> Result<usize, String> {
     let places = 1 + edges.iter().map(|&(a, b)| a.max(b)).max().unwrap_or(0);
     if places > GRAPH_NODES_MAX {
@@ -39,9 +39,9 @@ pub(crate) fn joined(edges: &[(usize, usize)]) -> Result<usize, String> {
     }
 }
 
-/// Shortest paths; of several the one over the neighbour named first. Places that links name beyond the first `nodes` pass
-/// packets on, as switches do.
-pub(super) fn graph(edges: &[(usize, usize)], nodes: usize) -> Result<Kind, String> {
+/// A graph with shortest paths. Of several shortest paths it takes the one over the neighbour that is named first.
+/// Places beyond the first `nodes` pass packets on, as switches do.
+pub(super) fn graph(edges: &[(usize, usize)], nodes: usize) -> Result<Layout, String> {
     let places = joined(edges)?;
     if nodes > places {
         return Err(format!("the links join nodes 0 to {}, and {nodes} are needed", places - 1));
@@ -65,5 +65,5 @@ pub(super) fn graph(edges: &[(usize, usize)], nodes: usize) -> Result<Kind, Stri
             }
         }
     }
-    Ok(Kind::Graph { next, ends, places })
+    Ok(Layout::Graph { next, ends, places })
 }

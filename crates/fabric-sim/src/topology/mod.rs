@@ -1,4 +1,4 @@
-//! Which nodes are joined by links, and which links a message takes.
+//! Which nodes are connected by links, and the route of each message.
 
 mod graph;
 mod routes;
@@ -12,18 +12,18 @@ use routes::{diagonal, fat_tree, grid, neighbour};
 pub enum Shape {
     /// Nodes in a row, links both ways.
     Line,
-    /// Nodes in a circle.
+    /// Nodes in a ring.
     Ring {
         /// Whether links lead one way only.
         one_way: bool,
     },
     /// A grid with these extents, or as nearly square as the number of nodes allows.
     Mesh(Vec<usize>),
-    /// A grid that closes at its ends.
+    /// A grid whose ends are connected.
     Torus(Vec<usize>),
     /// A torus in two dimensions with links along the diagonals as well.
     EightNeighbours(Vec<usize>),
-    /// Nodes whose numbers differ in one bit.
+    /// Nodes whose numbers differ in one bit are connected.
     Hypercube,
     /// One medium for all.
     Bus,
@@ -41,16 +41,17 @@ pub enum Shape {
 /// A network of a known number of nodes: its channels (each a link in one direction), and the routes over them.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    shape: Kind,
+    layout: Layout,
     nodes: usize,
     channels: usize,
-    /// Whether packets leave the network through one port a node, for which they contend as for a link.
+    /// Whether packets leave the network through one port for each node, for which they contend as for a link.
     ejection: bool,
 }
 
+/// A shape of a known number of nodes.
 #[derive(Clone, Debug)]
-enum Kind {
-    /// Ports along each dimension, two a dimension; `closed` where the ends are joined.
+enum Layout {
+    /// Two ports for each dimension; `closed` where the ends are connected.
     Grid {
         extents: Vec<usize>,
         closed: bool,
@@ -76,36 +77,36 @@ enum Kind {
 }
 
 impl Topology {
-    /// The network of this shape with `nodes` nodes; `ejection` adds a port that packets leave through.
+    /// The network of this shape with `nodes` nodes. `ejection` adds a port for each node through which packets leave.
     ///
     /// # Errors
-    /// In words, if the shape cannot have so many nodes or leaves some of them apart.
+    /// A sentence, if the shape cannot have so many nodes or does not connect all of them.
     pub fn new(shape: &Shape, nodes: usize, ejection: bool) -> Result<Self, String> {
-        let kind = match shape {
-            Shape::Line => Kind::Grid { extents: vec![nodes], closed: false },
-            Shape::Ring { one_way: true } => Kind::OneWayRing,
-            Shape::Ring { one_way: false } => Kind::Grid { extents: vec![nodes], closed: true },
-            Shape::Mesh(extents) => Kind::Grid { extents: fill(extents, nodes)?, closed: false },
-            Shape::Torus(extents) => Kind::Grid { extents: fill(extents, nodes)?, closed: true },
+        let layout = match shape {
+            Shape::Line => Layout::Grid { extents: vec![nodes], closed: false },
+            Shape::Ring { one_way: true } => Layout::OneWayRing,
+            Shape::Ring { one_way: false } => Layout::Grid { extents: vec![nodes], closed: true },
+            Shape::Mesh(extents) => Layout::Grid { extents: fill(extents, nodes)?, closed: false },
+            Shape::Torus(extents) => Layout::Grid { extents: fill(extents, nodes)?, closed: true },
             Shape::EightNeighbours(extents) => {
                 let extents = fill(extents, nodes)?;
                 let [x, y] = extents[..] else {
                     return Err("eight neighbours need two dimensions".into());
                 };
-                Kind::EightNeighbours { extents: [x, y] }
+                Layout::EightNeighbours { extents: [x, y] }
             }
-            Shape::Hypercube => {
-                Kind::Hypercube { dimensions: nodes.next_power_of_two().trailing_zeros() as usize }
-            }
-            Shape::Bus => Kind::Bus,
-            Shape::Switch => Kind::Switch,
+            Shape::Hypercube => Layout::Hypercube {
+                dimensions: nodes.next_power_of_two().trailing_zeros() as usize,
+            },
+            Shape::Bus => Layout::Bus,
+            Shape::Switch => Layout::Switch,
             Shape::FatTree { arity } => {
                 let levels = (1..).find(|&levels| arity.pow(levels) >= nodes).unwrap_or(1);
-                Kind::FatTree { arity: *arity, levels: levels as usize }
+                Layout::FatTree { arity: *arity, levels: levels as usize }
             }
             Shape::Graph(edges) => graph(edges, nodes)?,
         };
-        let mut topology = Topology { shape: kind, nodes, channels: 0, ejection };
+        let mut topology = Topology { layout, nodes, channels: 0, ejection };
         topology.ejection = ejection && topology.is_direct();
         topology.channels =
             topology.links() + if topology.ejection { topology.places() } else { 0 };
@@ -122,57 +123,57 @@ impl Topology {
         self.channels
     }
 
-    /// Whether links join the nodes themselves.
+    /// Whether links connect the nodes directly.
     fn is_direct(&self) -> bool {
-        !matches!(self.shape, Kind::Bus | Kind::Switch | Kind::FatTree { .. })
+        !matches!(self.layout, Layout::Bus | Layout::Switch | Layout::FatTree { .. })
     }
 
-    /// Places for nodes: at least as many as there are nodes, since a grid, a cube or a graph may be filled in part, and a
-    /// packet may pass an empty place.
+    /// The number of places for nodes. It is at least the number of nodes: a grid, a cube or a graph may be filled in
+    /// part, and a packet may pass an empty place.
     fn places(&self) -> usize {
-        match &self.shape {
-            Kind::Grid { extents, .. } => extents.iter().product(),
-            Kind::EightNeighbours { extents } => extents.iter().product(),
-            Kind::Hypercube { dimensions } => 1 << dimensions,
-            Kind::FatTree { arity, levels } => arity.pow(*levels as u32),
-            Kind::Graph { places, .. } => *places,
-            Kind::OneWayRing | Kind::Bus | Kind::Switch => self.nodes,
+        match &self.layout {
+            Layout::Grid { extents, .. } => extents.iter().product(),
+            Layout::EightNeighbours { extents } => extents.iter().product(),
+            Layout::Hypercube { dimensions } => 1 << dimensions,
+            Layout::FatTree { arity, levels } => arity.pow(*levels as u32),
+            Layout::Graph { places, .. } => *places,
+            Layout::OneWayRing | Layout::Bus | Layout::Switch => self.nodes,
         }
     }
 
     fn links(&self) -> usize {
-        match &self.shape {
-            Kind::Grid { extents, .. } => self.places() * 2 * extents.len(),
-            Kind::OneWayRing => self.nodes,
-            Kind::EightNeighbours { .. } => self.places() * 8,
-            Kind::Hypercube { dimensions } => self.places() * dimensions,
-            Kind::Bus => 1,
-            Kind::Switch => 2 * self.nodes,
-            Kind::FatTree { levels, .. } => 2 * self.places() * levels,
-            Kind::Graph { ends, .. } => ends.len(),
+        match &self.layout {
+            Layout::Grid { extents, .. } => self.places() * 2 * extents.len(),
+            Layout::OneWayRing => self.nodes,
+            Layout::EightNeighbours { .. } => self.places() * 8,
+            Layout::Hypercube { dimensions } => self.places() * dimensions,
+            Layout::Bus => 1,
+            Layout::Switch => 2 * self.nodes,
+            Layout::FatTree { levels, .. } => 2 * self.places() * levels,
+            Layout::Graph { ends, .. } => ends.len(),
         }
     }
 
-    /// Appends the channels from node `from` to node `to`, which is another, in order.
+    /// Appends the channels from node `from` to another node `to`, in order.
     pub fn route(&self, from: usize, to: usize, channels: &mut Vec<u32>) {
-        match &self.shape {
-            Kind::Grid { extents, closed } => grid(extents, *closed, from, to, channels),
-            Kind::OneWayRing => {
+        match &self.layout {
+            Layout::Grid { extents, closed } => grid(extents, *closed, from, to, channels),
+            Layout::OneWayRing => {
                 let hops = (to + self.nodes - from) % self.nodes;
                 channels.extend((0..hops).map(|hop| ((from + hop) % self.nodes) as u32));
             }
-            Kind::EightNeighbours { extents } => diagonal(*extents, from, to, channels),
-            Kind::Hypercube { dimensions } => {
+            Layout::EightNeighbours { extents } => diagonal(*extents, from, to, channels),
+            Layout::Hypercube { dimensions } => {
                 let mut at = from;
                 for bit in (0..*dimensions).filter(|bit| (from ^ to) >> bit & 1 == 1) {
                     channels.push((at * dimensions + bit) as u32);
                     at ^= 1 << bit;
                 }
             }
-            Kind::Bus => channels.push(0),
-            Kind::Switch => channels.extend([from as u32, (self.nodes + to) as u32]),
-            Kind::FatTree { arity, levels } => fat_tree(*arity, *levels, from, to, channels),
-            Kind::Graph { next, ends, places } => {
+            Layout::Bus => channels.push(0),
+            Layout::Switch => channels.extend([from as u32, (self.nodes + to) as u32]),
+            Layout::FatTree { arity, levels } => fat_tree(*arity, *levels, from, to, channels),
+            Layout::Graph { next, ends, places } => {
                 let mut at = from;
                 while at != to {
                     let channel = next[at * places + to];
@@ -186,31 +187,31 @@ impl Topology {
         }
     }
 
-    /// The channels from which packets leave the network, of those that no packet is passed on from.
+    /// The channels from which packets only leave the network and are never passed on.
     pub fn last_channels(&self) -> std::ops::Range<usize> {
-        match self.shape {
+        match self.layout {
             _ if self.ejection => self.links()..self.channels,
-            Kind::Bus => 0..1,
-            Kind::Switch => self.nodes..2 * self.nodes,
-            Kind::FatTree { levels, .. } => levels * self.places()..(levels + 1) * self.places(),
+            Layout::Bus => 0..1,
+            Layout::Switch => self.nodes..2 * self.nodes,
+            Layout::FatTree { levels, .. } => levels * self.places()..(levels + 1) * self.places(),
             _ => 0..0,
         }
     }
 
-    /// Whether a channel is part of a circle of channels that packets follow straight on.
+    /// Whether a channel is part of a closed ring of channels that packets follow.
     pub fn in_ring(&self, channel: u32) -> bool {
         let closed = matches!(
-            self.shape,
-            Kind::Grid { closed: true, .. } | Kind::OneWayRing | Kind::EightNeighbours { .. }
+            self.layout,
+            Layout::Grid { closed: true, .. } | Layout::OneWayRing | Layout::EightNeighbours { .. }
         );
         closed && (channel as usize) < self.links()
     }
 
-    /// Whether a packet that goes from channel `a` to channel `b` of a ring stays in it.
+    /// Whether a packet that goes from channel `a` to channel `b` of a ring stays in that ring.
     pub fn same_ring(&self, a: u32, b: u32) -> bool {
-        let ports = match &self.shape {
-            Kind::Grid { extents, .. } => 2 * extents.len() as u32,
-            Kind::EightNeighbours { .. } => 8,
+        let ports = match &self.layout {
+            Layout::Grid { extents, .. } => 2 * extents.len() as u32,
+            Layout::EightNeighbours { .. } => 8,
             _ => 1,
         };
         a % ports == b % ports
@@ -223,42 +224,42 @@ impl Topology {
             return format!("out of node {}", channel - links);
         }
         let place = |ports: usize| (channel / ports, channel % ports);
-        match &self.shape {
-            // Of two nodes in a circle both links lead to the other one.
-            Kind::Grid { extents, .. } if extents.len() == 1 && extents[0] > 2 => {
+        match &self.layout {
+            // In a ring of two nodes both links lead to the other node.
+            Layout::Grid { extents, .. } if extents.len() == 1 && extents[0] > 2 => {
                 let (node, port) = place(2);
                 format!("node {node} to {}", neighbour(node, 1, extents[0], port == 0))
             }
-            Kind::Grid { extents, .. } => {
+            Layout::Grid { extents, .. } => {
                 let (node, port) = place(2 * extents.len());
                 let sign = if port % 2 == 0 { '+' } else { '-' };
                 format!("node {node} {sign}{}", ["x", "y", "z", "w"][(port / 2).min(3)])
             }
-            Kind::OneWayRing => format!("node {channel} to {}", (channel + 1) % self.nodes),
-            Kind::EightNeighbours { .. } => {
+            Layout::OneWayRing => format!("node {channel} to {}", (channel + 1) % self.nodes),
+            Layout::EightNeighbours { .. } => {
                 let (node, port) = place(8);
                 format!("node {node} {}", ["E", "NE", "N", "NW", "W", "SW", "S", "SE"][port])
             }
-            Kind::Hypercube { dimensions } => {
+            Layout::Hypercube { dimensions } => {
                 let (node, bit) = place(*dimensions);
                 format!("node {node} to {}", node ^ (1 << bit))
             }
-            Kind::Bus => "bus".into(),
-            Kind::Switch if channel < self.nodes => format!("node {channel} to switch"),
-            Kind::Switch => format!("switch to node {}", channel - self.nodes),
-            Kind::FatTree { levels, .. } => {
+            Layout::Bus => "bus".into(),
+            Layout::Switch if channel < self.nodes => format!("node {channel} to switch"),
+            Layout::Switch => format!("switch to node {}", channel - self.nodes),
+            Layout::FatTree { levels, .. } => {
                 let (level, index) = (channel / self.places(), channel % self.places());
                 let way = if level < *levels { "up" } else { "down" };
                 format!("level {} {way} {index}", level % levels)
             }
-            Kind::Graph { ends, .. } => {
+            Layout::Graph { ends, .. } => {
                 format!("node {} to {}", ends[channel].0, ends[channel].1)
             }
         }
     }
 }
 
-/// The extents given, or ones as nearly equal as possible (in as many dimensions) that hold `nodes` nodes.
+/// The given extents, or as many that are as nearly equal as possible and hold `nodes` nodes.
 fn fill(extents: &[usize], nodes: usize) -> Result<Vec<usize>, String> {
     if extents.contains(&0) {
         let mut square = vec![1; extents.len()];

@@ -1,6 +1,6 @@
 //! The routes of regular shapes, channel by channel.
 
-/// Dimension order: all the way along the first, then along the next.
+/// Dimension-order routing: the whole distance along the first dimension, then along the next.
 pub(super) fn grid(
     extents: &[usize],
     closed: bool,
@@ -20,7 +20,8 @@ pub(super) fn grid(
     }
 }
 
-/// The steps up (true) or down along a dimension, the shorter way round where it is closed; up where both are equal.
+/// The steps up (`true`) or down along a dimension. Where it is closed they go the shorter way, and up if both are
+/// equal.
 fn steps(here: usize, there: usize, extent: usize, closed: bool) -> impl Iterator<Item = bool> {
     let up = (there + extent - here) % extent;
     let go_up = if closed { up <= extent - up } else { there >= here };
@@ -34,14 +35,14 @@ pub(super) fn neighbour(at: usize, stride: usize, extent: usize, up: bool) -> us
     at - here * stride + there * stride
 }
 
-/// Along the diagonal first, then straight on.
+/// Along the diagonal first, then along one dimension.
 pub(super) fn diagonal(
     [width, height]: [usize; 2],
     from: usize,
     to: usize,
     channels: &mut Vec<u32>,
 ) {
-    // Port numbers go round from east: E, NE, N, NW, W, SW, S, SE.
+    // Ports are numbered counter-clockwise from east: E, NE, N, NW, W, SW, S, SE.
     const PORTS: [[u32; 3]; 3] = [[5, 4, 3], [6, 8, 2], [7, 0, 1]];
     let mut x = steps(from % width, to % width, width, true);
     let mut y = steps(from / width, to / width, height, true);
@@ -62,8 +63,8 @@ pub(super) fn diagonal(
     }
 }
 
-/// Up to the lowest common switch, choosing among the links up by the destination's digits, and down again: messages to
-/// different nodes share no link on the way down.
+/// Up to the lowest common switch and down again. The digits of the destination select among the links up, so that
+/// messages to different nodes share no link on the way down.
 pub(super) fn fat_tree(
     arity: usize,
     levels: usize,

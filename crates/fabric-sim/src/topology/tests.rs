@@ -1,4 +1,4 @@
-//! Distances and routes by hand.
+//! Distances and routes that were worked out by hand.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn distances_are_those_of_the_shape() {
     assert_eq!(hops(Shape::Graph(vec![(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]), 4, 1, 3), 2);
 }
 
-/// Follows every route over a table of where each channel leads, which is built from routes of one hop only.
+/// Follows every route with a table of where each channel leads. The table is built from routes of one hop only.
 #[test]
 fn routes_are_unbroken() {
     for (shape, nodes) in [
@@ -72,7 +72,7 @@ fn all_to_one_shift_over_a_fat_tree_shares_no_link() {
 
 #[test]
 fn nodes_of_a_graph_beyond_those_in_use_pass_packets_on() {
-    // Two nodes that only a third joins.
+    // Two nodes that are connected by a third only.
     assert_eq!(hops(Shape::Graph(vec![(0, 2), (2, 1)]), 2, 0, 1), 2);
 }
 
@@ -85,12 +85,12 @@ fn shapes_that_cannot_be_are_refused() {
     assert_eq!(small, "the links join nodes 0 to 2, and 4 are needed");
 }
 
-/// A table of routes between them would have 16 million entries; one search sees all nodes, and the one that hangs apart.
+/// One search finds all nodes, and the one that is not connected. A table of routes would have 4096 x 4096 entries.
 #[test]
 fn whether_a_graph_hangs_together_takes_no_table_of_routes() {
     let mut links: Vec<(usize, usize)> = (1..4096).map(|node| (node - 1, node)).collect();
     assert_eq!(joined(&links), Ok(4096));
-    // Neither node is named first: links lead both ways.
+    // Links lead both ways, so the order of the two nodes does not matter.
     assert_eq!(joined(&[(2, 1), (1, 0)]), Ok(3));
     links.remove(2000);
     assert_eq!(joined(&links), Err("no links lead from node 2001 to node 0".into()));

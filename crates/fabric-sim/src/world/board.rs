@@ -1,14 +1,14 @@
-//! Boards in shared memory: what each rank shows the others in the steps of its collectives, and when it is seen.
+//! Boards in shared memory: what each rank shows the others in the steps of its collectives, and when they see it.
 //!
-//! All ranks count their steps alike. In a step a rank may put a part on its board, which the others see a little later; a
-//! part's place is used again some steps later, once every rank has ended the step.
+//! All ranks count their steps alike. In a step a rank may put a part on its board, which the others see a little
+//! later. The place of a part is used again some steps later, once every rank has ended the step.
 
 use std::collections::VecDeque;
 
 use contract::{Error, Reduction, Result, Time};
 
-use super::call::Turn;
 use super::operation::Waiting;
+use super::time::Next;
 use super::{Event, World};
 use crate::machine::Board;
 
@@ -20,14 +20,14 @@ pub(crate) struct Mark {
     pub(crate) reduction: Option<Reduction>,
 }
 
-/// What a rank has on its board, and how far it is.
+/// What a rank has on its board, and its progress.
 #[derive(Default)]
 pub(super) struct Shown {
     /// The last step that it has begun.
     begun: u64,
     /// The last step that it has ended.
     ended: u64,
-    /// What its latest steps belong to: as many as a rank may be ahead of another.
+    /// The calls of its latest steps: as many steps as a rank may be ahead of another.
     calls: VecDeque<(u64, Mark)>,
     parts: VecDeque<Part>,
 }
@@ -97,14 +97,14 @@ impl World {
     }
 
     /// Whether a rank sees another's part of a step. If not, it is to be suspended.
-    pub(crate) fn see_part(&mut self, rank: usize, of: usize, step: u64) -> Result<Turn> {
+    pub(crate) fn see_part(&mut self, rank: usize, of: usize, step: u64) -> Result<Next> {
         self.check()?;
         match self.part(of, step).map(|part| part.seen_from) {
             Some(seen_from) if of != rank => Ok(self.wait_until(rank, seen_from)),
-            Some(_) => Ok(Turn::GoOn),
+            Some(_) => Ok(Next::Continue),
             None => {
                 self.ranks[rank].waiting = Waiting::Part { of: of as u32, step };
-                Ok(Turn::Suspend)
+                Ok(Next::Suspend)
             }
         }
     }
@@ -119,7 +119,7 @@ impl World {
         self.part(of, step).map(|part| &part.data[..])
     }
 
-    /// A rank reads nothing of a step any more.
+    /// A rank has read all that it needs of a step.
     pub(crate) fn end_step(&mut self, rank: usize, step: u64) {
         self.boards[rank].ended = step;
         let ended_by_all = self.boards.iter().map(|shown| shown.ended).min().unwrap_or(0);
@@ -132,7 +132,7 @@ impl World {
         self.boards[of].parts.iter().rev().find(|part| part.step == step)
     }
 
-    /// Ranks that wait for what is so from `time` on go on then.
+    /// Ranks that wait for something that holds from `time` on continue then.
     fn wake_at(&mut self, time: Time, is_for: impl Fn(&Waiting) -> bool) {
         for rank in 0..self.ranks.len() {
             if is_for(&self.ranks[rank].waiting) {

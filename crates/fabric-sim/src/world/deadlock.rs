@@ -1,9 +1,11 @@
 //! Why nothing more can happen, in words.
 
+use contract::{Request, Selector, Source, Tag, TagSelector};
+
 use super::World;
 use super::operation::{State, Waiting};
 
-/// Ranks named at most; of a great machine the first few tell the story.
+/// The most ranks that are named: of a great machine the first few are enough to see the mistake.
 const NAMED_MAX: usize = 16;
 
 impl World {
@@ -14,7 +16,7 @@ impl World {
         let mut words: Vec<String> = (0..self.size())
             .filter(|&rank| everyone || !matches!(self.ranks[rank].waiting, Waiting::Ended))
             .take(NAMED_MAX)
-            .map(|rank| format!("rank {rank} {}", self.words(rank)))
+            .map(|rank| format!("rank {rank} {}", self.describe_wait(rank)))
             .collect();
         if !everyone && waiting > NAMED_MAX {
             words.push(format!("and {} more ranks wait", waiting - NAMED_MAX));
@@ -28,11 +30,15 @@ impl World {
         words.join("; ")
     }
 
-    fn words(&self, rank: usize) -> String {
+    fn describe_wait(&self, rank: usize) -> String {
         match &self.ranks[rank].waiting {
             Waiting::Ended => "has ended".into(),
-            Waiting::Operation(number) => self.waiting_words(rank, std::slice::from_ref(number)),
-            Waiting::Operations(numbers) => self.waiting_words(rank, numbers),
+            Waiting::Request(request) => self.describe_requests(rank, &[*request]),
+            Waiting::Requests(requests) => self.describe_requests(rank, requests),
+            Waiting::Anything => {
+                let requests: Vec<Request> = self.ranks[rank].operations.all().collect();
+                self.describe_requests(rank, &requests)
+            }
             Waiting::Part { of, .. } => format!("waits in a collective for the part of rank {of}"),
             Waiting::Place { .. } => {
                 "waits in a collective until all ranks have read what it showed them".into()
@@ -41,24 +47,39 @@ impl World {
         }
     }
 
-    fn waiting_words(&self, rank: usize, numbers: &[u32]) -> String {
-        let operations = &self.ranks[rank].operations;
-        let words = numbers.iter().filter_map(|&number| match operations.state(number) {
-            State::Sending { to, tag, bytes } => {
-                Some(format!("to send {bytes} bytes with {tag} to rank {to}"))
+    fn describe_requests(&self, rank: usize, requests: &[Request]) -> String {
+        let described = requests.iter().filter_map(|&one| self.describe_request(rank, one));
+        let words = described.collect::<Vec<_>>().join(" or ");
+        let words = if words.is_empty() { "for a message".into() } else { words };
+        format!("waits {words}{}", self.describe_unmatched(rank))
+    }
+
+    /// What a request under way is for.
+    pub(super) fn describe_request(&self, rank: usize, request: Request) -> Option<String> {
+        match self.ranks[rank].operations.state(request) {
+            State::Sending { to, envelope } => {
+                let (bytes, tag) = (envelope.bytes, Tag::from_wire(envelope.tag));
+                let context = in_context(envelope.context);
+                Some(format!("to send {bytes} bytes with {tag} to rank {to}{context}"))
             }
-            State::Receiving { from, tag } => Some(format!("to receive {tag} from {from}")),
-            State::Free | State::Finished(_) => None,
-        });
-        let words: Vec<String> = words.collect();
-        format!("waits {}{}", words.join(" or "), self.unmatched(rank))
+            State::Receiving { selector, .. } => {
+                let from = selector.source.map_or(Source::Any, |one| Source::Rank(one as usize));
+                let (tag, context) = (tag_of(selector), in_context(selector.context));
+                Some(format!("to receive {tag} from {from}{context}"))
+            }
+            State::Free | State::Done(_) => None,
+        }
     }
 
     /// Messages that came to a rank and that its receives do not take: often a wrong tag.
-    fn unmatched(&self, rank: usize) -> String {
-        let arrived = self.ranks[rank].mailbox.waiting().take(3);
+    fn describe_unmatched(&self, rank: usize) -> String {
+        let arrived = self.ranks[rank].mailbox.arrived().take(3);
         let words: Vec<String> = arrived
-            .map(|envelope| format!("{} from rank {}", envelope.tag, envelope.from))
+            .map(|arrived| {
+                let envelope = arrived.envelope;
+                let (tag, context) = (Tag::from_wire(envelope.tag), in_context(envelope.context));
+                format!("{tag} from rank {}{context}", envelope.source)
+            })
             .collect();
         if words.is_empty() {
             String::new()
@@ -66,4 +87,18 @@ impl World {
             format!(" (it has, not asked for, {})", words.join(", "))
         }
     }
+}
+
+/// Each context has two of messages: even numbers for those of programs, odd ones for those inside collectives.
+fn tag_of(selector: &Selector) -> TagSelector {
+    match selector.tag {
+        Some(tag) => TagSelector::Is(Tag::from_wire(tag)),
+        None if selector.context.is_multiple_of(2) => TagSelector::Any,
+        None => TagSelector::AnyReserved,
+    }
+}
+
+/// Nothing is said of the context of all ranks.
+fn in_context(context: u32) -> String {
+    if context < 2 { String::new() } else { format!(" in context {}", context / 2) }
 }

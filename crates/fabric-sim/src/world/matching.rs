@@ -2,68 +2,78 @@
 
 use std::collections::VecDeque;
 
-use contract::{Source, Tag, TagSelector};
+use contract::{Envelope, Request, Selector};
 
-/// A rank's messages that no receive has taken, and receives that no message has met, each in order.
+/// A rank's messages that no receive has taken, and its receives that no message has met, each in order.
 #[derive(Default)]
 pub(super) struct Mailbox {
-    arrived: VecDeque<Envelope>,
-    wanted: VecDeque<Wanted>,
+    arrived: VecDeque<Arrived>,
+    receives: VecDeque<PostedReceive>,
 }
 
-/// What a message is matched by.
+/// A message that no receive has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Envelope {
+pub(super) struct Arrived {
     pub(super) message: u32,
-    pub(super) from: u32,
-    pub(super) tag: Tag,
+    pub(super) envelope: Envelope,
 }
 
-/// What a receive is matched by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
-    pub(super) operation: u32,
-    pub(super) from: Source,
-    pub(super) tag: TagSelector,
-}
-
-impl Wanted {
-    fn accepts(&self, envelope: &Envelope) -> bool {
-        self.from.accepts(envelope.from as usize) && self.tag.accepts(envelope.tag)
-    }
+/// A receive that no message has met.
+#[derive(Clone, Copy, Debug)]
+struct PostedReceive {
+    request: Request,
+    selector: Selector,
 }
 
 impl Mailbox {
-    /// A message came: the receive that takes it. Without one it waits.
-    pub(super) fn arrive(&mut self, envelope: Envelope) -> Option<u32> {
-        match self.wanted.iter().position(|wanted| wanted.accepts(&envelope)) {
-            Some(index) => self.wanted.remove(index).map(|wanted| wanted.operation),
+    /// A message arrives: returns the receive that takes it. Without one the message is kept.
+    pub(super) fn arrive(&mut self, arrived: Arrived) -> Option<Request> {
+        let accepts = |receive: &PostedReceive| receive.selector.accepts(&arrived.envelope);
+        match self.receives.iter().position(accepts) {
+            Some(index) => self.receives.remove(index).map(|receive| receive.request),
             None => {
-                self.arrived.push_back(envelope);
+                self.arrived.push_back(arrived);
                 None
             }
         }
     }
 
-    /// A receive was posted: the message that it takes. Without one it waits.
-    pub(super) fn want(&mut self, wanted: Wanted) -> Option<u32> {
-        match self.arrived.iter().position(|envelope| wanted.accepts(envelope)) {
-            Some(index) => self.arrived.remove(index).map(|envelope| envelope.message),
+    /// A receive is posted: returns the message that it takes. Without one the receive is kept.
+    pub(super) fn post(&mut self, request: Request, selector: Selector) -> Option<u32> {
+        match self.take(&selector) {
+            Some(arrived) => Some(arrived.message),
             None => {
-                self.wanted.push_back(wanted);
+                self.receives.push_back(PostedReceive { request, selector });
                 None
             }
         }
     }
 
-    /// The first message that such a receive would take.
-    pub(super) fn probe(&self, from: Source, tag: TagSelector) -> Option<Envelope> {
-        let wanted = Wanted { operation: 0, from, tag };
-        self.arrived.iter().find(|envelope| wanted.accepts(envelope)).copied()
+    /// Takes out the oldest message that `selector` accepts.
+    pub(super) fn take(&mut self, selector: &Selector) -> Option<Arrived> {
+        let index = self.arrived.iter().position(|one| selector.accepts(&one.envelope))?;
+        self.arrived.remove(index)
     }
 
-    /// The messages that wait.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Envelope> {
+    /// The oldest message that `selector` accepts.
+    pub(super) fn find(&self, selector: &Selector) -> Option<Envelope> {
+        let found = self.arrived.iter().find(|one| selector.accepts(&one.envelope));
+        found.map(|arrived| arrived.envelope)
+    }
+
+    /// Takes out a receive that no message has met; false if there is no such receive.
+    pub(super) fn withdraw(&mut self, request: Request) -> bool {
+        let found = self.receives.iter().position(|receive| receive.request == request);
+        found.and_then(|index| self.receives.remove(index)).is_some()
+    }
+
+    /// Whether this is a receive that no message has met.
+    pub(super) fn is_unmet(&self, request: Request) -> bool {
+        self.receives.iter().any(|receive| receive.request == request)
+    }
+
+    /// The messages that no receive has taken.
+    pub(super) fn arrived(&self) -> impl Iterator<Item = &Arrived> {
         self.arrived.iter()
     }
 }

@@ -1,94 +1,112 @@
-//! A message's way from its send to its receive: at once if it is short, else announced, answered and sent.
+//! A message's way from its send to its receive: a short one eagerly, a long one by rendezvous (RTS, CTS, data).
 
-use contract::{EAGER_BYTES, Tag, TimeSpan};
+use contract::{EAGER_BYTES, Envelope, Request, Selector, TimeSpan};
 
-use super::matching::Envelope;
-use super::operation::{Finished, Waiting};
+use super::matching::Arrived;
+use super::operation::{Done, State};
 use super::{Event, Outcome, World};
 use crate::machine::Announcement;
-use crate::network::{Kind, Parcel};
+use crate::message_kind::MessageKind;
+use crate::network::Parcel;
+
+/// How a message is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// As the machine's protocol says for its length.
+    Standard,
+    /// By rendezvous, whatever its length: the send is done only once a receive has taken the message.
+    Synchronous,
+    /// At once, as a step of the machine's own collective: there is no overhead at either end.
+    Bare,
+}
 
 /// How far a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Its data are on the way, before anybody asked for them.
+    /// Its data are on the way, before a receive is known.
     Eager,
-    /// The receiver is told of it.
-    Announced,
-    /// The receiver waits for it; its answer is on the way back.
-    Answered,
-    /// Its data are on the way, and the receiver waits for them.
+    /// Its request to send (RTS) is on the way or has arrived.
+    RequestToSend,
+    /// It has a receive; the clear to send (CTS) is on its way back.
+    ClearToSend,
+    /// Its data are on the way, and the receive waits for them.
     Data,
 }
 
 #[derive(Debug)]
 pub(super) struct Message {
-    pub(super) from: u32,
     pub(super) to: u32,
-    pub(super) tag: Tag,
+    pub(super) envelope: Envelope,
     pub(super) data: Vec<u8>,
+    mode: Mode,
     stage: Stage,
-    /// The sender's operation, until it has finished.
-    send: Option<u32>,
-    /// The receiver's operation, once they have met.
-    receive: Option<u32>,
-    /// Not the machine's own message, but a step of one of its collectives: no overhead at either end.
-    pub(super) bare: bool,
-    /// When the receiver's processor has only now to deal with it: it came before it was asked for.
+    /// The sender's request, until it is done.
+    send: Option<Request>,
+    /// The receiver's request, once they have met.
+    receive: Option<Request>,
+    /// Whether it arrived before its receive was posted: the receiver's processor has more to do then.
     unexpected: bool,
-    pub(super) sent_at: super::Time,
+    sent_at: super::Time,
+    /// False once its place is free for another message.
+    in_use: bool,
 }
 
 impl World {
     /// A message with its data, in a place of its own.
-    pub(super) fn new_message(&mut self, from: u32, to: u32, tag: Tag, data: &[u8]) -> u32 {
+    pub(super) fn new_message(
+        &mut self,
+        to: u32,
+        envelope: Envelope,
+        data: &[u8],
+        mode: Mode,
+    ) -> u32 {
         self.counts.messages += 1;
         self.counts.bytes += data.len() as u64;
-        let sent_at = self.now();
+        let message = |data| Message {
+            to,
+            envelope,
+            data,
+            mode,
+            stage: Stage::Eager,
+            send: None,
+            receive: None,
+            unexpected: false,
+            sent_at: self.agenda.now(),
+            in_use: true,
+        };
         if let Some(number) = self.free_messages.pop() {
-            let message = &mut self.messages[number as usize];
-            message.data.clear();
-            message.data.extend_from_slice(data);
-            (message.from, message.to, message.tag) = (from, to, tag);
-            (message.send, message.receive) = (None, None);
-            (message.stage, message.bare, message.unexpected) = (Stage::Eager, false, false);
-            message.sent_at = sent_at;
+            let place = &mut self.messages[number as usize];
+            let mut memory = std::mem::take(&mut place.data);
+            memory.clear();
+            memory.extend_from_slice(data);
+            *place = message(memory);
             return number;
         }
-        let data = data.to_vec();
-        let stage = Stage::Eager;
-        let (send, receive, bare, unexpected) = (None, None, false, false);
-        self.messages.push(Message {
-            from,
-            to,
-            tag,
-            data,
-            stage,
-            send,
-            receive,
-            bare,
-            unexpected,
-            sent_at,
-        });
+        self.messages.push(message(data.to_vec()));
         self.messages.len() as u32 - 1
     }
 
-    /// Sends a message: the sender's overhead is spent, unless it follows the answer. `send` finishes once the data may
-    /// be changed.
-    pub(super) fn dispatch(&mut self, number: u32, send: u32) {
+    /// Sends a message. The sender's overhead is spent, unless the machine spends it after the CTS. `send` is done once the
+    /// data may be changed.
+    pub(super) fn dispatch(&mut self, number: u32, send: Request) {
         let message = &mut self.messages[number as usize];
         let bytes = message.data.len();
-        let at_once = message.bare || self.machine.protocol.sends_at_once(bytes as u64);
+        let at_once = match message.mode {
+            Mode::Standard => self.machine.protocol.sends_at_once(bytes as u64),
+            Mode::Synchronous => false,
+            Mode::Bare => true,
+        };
+        let is_buffered = bytes <= EAGER_BYTES && message.mode != Mode::Synchronous;
         message.send = Some(send);
-        message.stage = if at_once { Stage::Eager } else { Stage::Announced };
-        // A copy is kept of what the contract promises to buffer, and the sender goes on.
-        if !at_once && bytes <= EAGER_BYTES {
+        message.stage = if at_once { Stage::Eager } else { Stage::RequestToSend };
+        // The contract promises to buffer it: a copy is kept, and the sender continues.
+        if !at_once && is_buffered {
             self.finish_send(number);
         }
         let free = self.machine.protocol.announcement == Announcement::Free;
         if self.is_local(number) {
             // The sender's processor has copied it.
-            if bytes <= EAGER_BYTES {
+            if is_buffered {
                 self.finish_send(number);
             }
             self.arrived(number);
@@ -102,29 +120,28 @@ impl World {
     /// Whether it never leaves its processor.
     fn is_local(&self, number: u32) -> bool {
         let message = &self.messages[number as usize];
-        self.processors.are_one(message.from as usize, message.to as usize)
+        self.processors.are_one(message.envelope.source as usize, message.to as usize)
     }
 
-    /// Hands a message to the network, or what its stage sends in its stead.
+    /// Hands a message to the network: its data, its RTS or its CTS, as its stage says.
     pub(super) fn launch(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let control_bytes = u64::from(self.machine.protocol.control_bytes);
-        let data = if message.bare { Kind::Bare } else { Kind::Data };
+        let data = if message.mode == Mode::Bare { MessageKind::Bare } else { MessageKind::Data };
+        let (source, to) = (message.envelope.source, message.to);
         let (from, to, bytes, kind) = match message.stage {
-            Stage::Eager | Stage::Data => {
-                (message.from, message.to, message.data.len() as u64, data)
-            }
-            Stage::Announced => (message.from, message.to, control_bytes, Kind::Control),
-            Stage::Answered => (message.to, message.from, control_bytes, Kind::Control),
+            Stage::Eager | Stage::Data => (source, to, message.data.len() as u64, data),
+            Stage::RequestToSend => (source, to, control_bytes, MessageKind::Control),
+            Stage::ClearToSend => (to, source, control_bytes, MessageKind::Control),
         };
         let [from, to] = [from, to].map(|rank| self.processors.node(rank as usize) as u32);
         let parcel = Parcel { message: number, from, to, bytes, kind };
         self.network.launch(&mut self.agenda, parcel, &mut self.outcomes);
-        self.heed_outcomes();
+        self.handle_outcomes();
     }
 
-    /// Acts on what the network said.
-    pub(super) fn heed_outcomes(&mut self) {
+    /// Acts on what the network reported.
+    pub(super) fn handle_outcomes(&mut self) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {
             match outcome {
@@ -133,17 +150,21 @@ impl World {
                 Outcome::Arrived(number) => self.arrived(number),
             }
         }
-        // Whatever acting on them added is in the new list, which is nearly always empty.
+        // Acting on them may have added more to the new list, which is nearly always empty.
         if self.outcomes.is_empty() {
             self.outcomes = outcomes;
         } else {
-            self.heed_outcomes();
+            self.handle_outcomes();
         }
     }
 
+    /// The sender's engine has taken up a parcel: of short data it has a copy then.
     fn started(&mut self, number: u32) {
-        let Message { stage, bare, .. } = self.messages[number as usize];
-        if stage == Stage::Eager && !bare && !self.machine.endpoint.send_waits_for_link {
+        let Message { stage, mode, ref data, .. } = self.messages[number as usize];
+        let is_copied = matches!(stage, Stage::Eager | Stage::Data)
+            && mode != Mode::Bare
+            && self.machine.protocol.sends_at_once(data.len() as u64);
+        if is_copied && !self.machine.endpoint.send_waits_for_link {
             self.finish_send(number);
         }
     }
@@ -154,25 +175,27 @@ impl World {
         }
     }
 
-    /// A message, or what was sent in its stead, is at its end.
+    /// The data, the RTS or the CTS of a message have arrived.
     pub(super) fn arrived(&mut self, number: u32) {
         let message = &self.messages[number as usize];
-        let (from, to, tag, stage) = (message.from, message.to, message.tag, message.stage);
-        match stage {
-            Stage::Eager | Stage::Announced => {
-                let envelope = Envelope { message: number, from, tag };
-                match self.ranks[to as usize].mailbox.arrive(envelope) {
+        let (to, envelope) = (message.to as usize, message.envelope);
+        match message.stage {
+            Stage::Eager | Stage::RequestToSend => {
+                match self.ranks[to].mailbox.arrive(Arrived { message: number, envelope }) {
                     Some(receive) => self.meet(number, receive),
-                    None => self.messages[number as usize].unexpected = true,
+                    None => {
+                        self.messages[number as usize].unexpected = true;
+                        self.note_arrival(to);
+                    }
                 }
             }
-            Stage::Answered => self.send_data(number),
+            Stage::ClearToSend => self.send_data(number),
             Stage::Data => self.finish_receive(number),
         }
     }
 
     /// A receive and its message have found each other.
-    pub(super) fn meet(&mut self, number: u32, receive: u32) {
+    pub(super) fn meet(&mut self, number: u32, receive: Request) {
         let local = self.is_local(number);
         let message = &mut self.messages[number as usize];
         message.receive = Some(receive);
@@ -180,18 +203,18 @@ impl World {
             self.finish_send(number);
             self.finish_receive(number);
         } else {
-            message.stage = Stage::Answered;
+            message.stage = Stage::ClearToSend;
             message.unexpected = false;
             let at = self.agenda.now() + self.machine.protocol.answer;
             self.agenda.push(at, Event::Launch(number));
         }
     }
 
-    /// The sender's engine has the receiver's answer.
+    /// The sender's engine has the CTS.
     fn send_data(&mut self, number: u32) {
         let message = &mut self.messages[number as usize];
         message.stage = Stage::Data;
-        let (from, bytes) = (message.from as usize, message.data.len() as u64);
+        let (from, bytes) = (message.envelope.source as usize, message.data.len() as u64);
         let overhead = match self.machine.protocol.announcement {
             Announcement::Message => TimeSpan::ZERO,
             Announcement::Free => self.machine.endpoint.send.of(bytes),
@@ -199,56 +222,74 @@ impl World {
         self.spend(from, overhead, Event::Launch(number));
     }
 
-    /// A rank's processor works for it while its program waits, or goes on: `done` happens afterwards.
-    fn spend(&mut self, rank: usize, span: TimeSpan, done: Event) {
-        if self.processors.are_shared() {
-            self.occupy(rank, span, done);
-        } else {
-            let at = self.processors.end(rank, self.agenda.now(), span);
-            self.agenda.push(at, done);
-        }
-    }
-
     fn finish_send(&mut self, number: u32) {
         let message = &mut self.messages[number as usize];
-        let Some(send) = message.send.take() else { return };
-        let (from, tag, bytes) = (message.from, message.tag, message.data.len());
-        let finished = Finished { message: None, source: from, tag, bytes, due: TimeSpan::ZERO };
-        self.finish(from as usize, send, finished);
+        let (source, send) = (message.envelope.source as usize, message.send.take());
+        // The message's own envelope is another one once it was claimed.
+        if let Some(send) = send
+            && let State::Sending { envelope, .. } = *self.ranks[source].operations.state(send)
+        {
+            let done = Done { envelope, message: None, due: TimeSpan::ZERO };
+            self.finish(source, send, done);
+        }
     }
 
     fn finish_receive(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let receive = message.receive.expect("the message has met its receive");
-        let (source, to, tag, bytes) = (message.from, message.to, message.tag, message.data.len());
+        let (envelope, to) = (message.envelope, message.to);
+        let bytes = envelope.bytes;
         let now = self.agenda.now();
-        let endpoint = &self.machine.endpoint;
-        let due = if message.bare || self.is_local(number) {
+        let costs = &self.machine.endpoint;
+        let due = if message.mode == Mode::Bare || self.is_local(number) {
             TimeSpan::ZERO
         } else if message.unexpected {
-            endpoint.receive.of(bytes as u64) + endpoint.unexpected.of(bytes as u64)
+            costs.receive.of(bytes as u64) + costs.unexpected.of(bytes as u64)
         } else {
-            endpoint.receive.of(bytes as u64)
+            costs.receive.of(bytes as u64)
         };
         if let Some(recorder) = &mut self.recorder {
-            recorder.message(source, to, bytes, message.sent_at, now);
+            recorder.message(envelope.source, to, bytes, message.sent_at, now);
         }
-        self.finish(
-            to as usize,
-            receive,
-            Finished { message: Some(number), source, tag, bytes, due },
-        );
+        self.finish(to as usize, receive, Done { envelope, message: Some(number), due });
     }
 
-    /// An operation has finished: its rank goes on if it waits for it, after what its processor has to do.
-    fn finish(&mut self, rank: usize, operation: u32, mut finished: Finished) {
+    /// A request is done: its rank continues if it waits for it, after what its processor has to do.
+    fn finish(&mut self, rank: usize, request: Request, mut done: Done) {
         let state = &mut self.ranks[rank];
-        if state.waiting.is_for(operation) {
-            state.waiting = Waiting::Time;
-            let due = std::mem::take(&mut finished.due);
-            self.spend(rank, due, Event::Wake(rank as u32));
+        state.happenings += 1;
+        if state.waiting.is_for(request) {
+            let due = std::mem::take(&mut done.due);
+            self.wake_after(rank, due);
+        } else if state.operations.is_watched(request) && state.waiting.is_for_others() {
+            self.wake_after(rank, TimeSpan::ZERO);
         }
-        self.ranks[rank].operations.finish(operation, finished);
+        let data = done.message.map_or(&[][..], |number| &self.messages[number as usize].data);
+        self.ranks[rank].operations.conclude(request, done, data);
+    }
+
+    /// Whether a message that `selector` accepts is on its way to a rank.
+    pub(super) fn is_on_its_way(&self, rank: usize, selector: Selector) -> bool {
+        self.messages.iter().any(|message| {
+            message.in_use
+                && message.to as usize == rank
+                && message.receive.is_none()
+                && selector.accepts(&message.envelope)
+        })
+    }
+
+    /// Whether a send waits for its receive, and for nothing else.
+    pub(super) fn waits_for_receive(&self, rank: usize, send: Request) -> bool {
+        let is_of_send = |message: &Message| {
+            message.in_use && message.envelope.source as usize == rank && message.send == Some(send)
+        };
+        let number = self.messages.iter().position(is_of_send);
+        number.is_some_and(|number| {
+            let message = &self.messages[number];
+            let is_at_receiver =
+                message.stage == Stage::RequestToSend || self.is_local(number as u32);
+            message.receive.is_none() && is_at_receiver
+        })
     }
 
     /// Gives a message's place back.
@@ -258,6 +299,7 @@ impl World {
         if message.data.capacity() > KEPT_BYTES {
             message.data = Vec::new();
         }
+        message.in_use = false;
         self.free_messages.push(number);
     }
 }

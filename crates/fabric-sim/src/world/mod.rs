@@ -1,14 +1,16 @@
-//! All of a simulated machine but its rank programs: what they ask for, and what comes of it.
+//! All of a simulated machine except its rank programs: what they ask for, and what comes of it.
 
 mod board;
-mod call;
 mod deadlock;
+mod leaving;
 mod matching;
 mod message;
 mod noise;
 mod operation;
 mod processors;
-mod sharing;
+mod requests;
+mod scheduler;
+mod time;
 
 use std::rc::Rc;
 
@@ -21,12 +23,12 @@ use crate::topology::Topology;
 use crate::trace::Recorder;
 
 pub(crate) use board::Mark;
-pub(crate) use call::Turn;
 use matching::Mailbox;
 use message::Message;
-pub(crate) use operation::Finished;
+pub(crate) use message::Mode;
 use operation::{Operations, Waiting};
 use processors::Processors;
+pub(crate) use time::Next;
 
 /// The state of a run.
 pub(crate) struct World {
@@ -41,6 +43,10 @@ pub(crate) struct World {
     boards: Vec<board::Shown>,
     messages: Vec<Message>,
     free_messages: Vec<u32>,
+    /// How many ranks have left or ended, each counted for both.
+    departures: u64,
+    /// How many ranks wait for anything to happen.
+    waiting_for_anything: usize,
     outcomes: Vec<Outcome>,
     /// What every call returns once the run has failed.
     told: Option<Error>,
@@ -67,9 +73,13 @@ struct RankState {
     priority: Priority,
     /// When the clock was last read, if nothing has happened to the rank since.
     clock_read: Option<Time>,
-    /// The bytes of its posted operations, and the most that there were since there was none.
-    posted_bytes: u64,
-    posted_peak_bytes: u64,
+    /// The memory of its posted operations, and the most that there was since there was none.
+    lent_bytes: u64,
+    lent_peak_bytes: u64,
+    /// Whether it sends no messages of its own any more and takes none.
+    left: bool,
+    /// How many messages have arrived without a receive, and requests been done.
+    happenings: u64,
 }
 
 impl World {
@@ -88,24 +98,28 @@ impl World {
         if trace {
             network.keep_busy_spans();
         }
-        let state = |rank| RankState {
+        let state = |_| RankState {
             waiting: Waiting::Running,
-            operations: Operations::new(rank),
+            operations: Operations::default(),
             mailbox: Mailbox::default(),
             priority: Priority::TimeShared,
             clock_read: None,
-            posted_bytes: 0,
-            posted_peak_bytes: 0,
+            lent_bytes: 0,
+            lent_peak_bytes: 0,
+            left: false,
+            happenings: 0,
         };
         let has_boards = machine.board.is_some();
         World {
             boards: (0..if has_boards { ranks } else { 0 }).map(|_| Default::default()).collect(),
-            ranks: (0..ranks as u32).map(state).collect(),
+            ranks: (0..ranks).map(state).collect(),
             processors,
             agenda: Agenda::new(),
             network,
             messages: Vec::new(),
             free_messages: Vec::new(),
+            departures: 0,
+            waiting_for_anything: 0,
             outcomes: Vec::new(),
             told: None,
             failure: None,
@@ -125,8 +139,8 @@ impl World {
         self.agenda.now()
     }
 
-    pub(crate) fn fingerprint(&self) -> u64 {
-        self.agenda.fingerprint()
+    pub(crate) fn event_hash(&self) -> u64 {
+        self.agenda.event_hash()
     }
 
     pub(crate) fn counts(&self) -> Counts {
@@ -141,13 +155,13 @@ impl World {
         self.network.take_busy_spans()
     }
 
-    /// Every rank is to begin. They begin as events, so that none gets ahead of one that has not begun.
+    /// Starts every rank by an event, so that no rank gets ahead of one that has not begun.
     pub(crate) fn wake_all(&mut self) {
         let now = self.now();
         (0..self.size() as u32).for_each(|rank| self.agenda.push(now, Event::Wake(rank)));
     }
 
-    /// Lets things happen until a rank can go on, and says which. `None`: nothing more happens.
+    /// Handles events until a rank can continue, and says which. `None`: there are no more events.
     pub(crate) fn advance(&mut self) -> Option<usize> {
         loop {
             if self.network.is_unsettled() && !self.agenda.has_more_now() {
@@ -161,17 +175,17 @@ impl World {
                 }
                 Event::Launch(message) => self.launch(message),
                 Event::Ready(rank) => self.give_processor(rank),
-                Event::Turn(node) => self.processors.turn(&mut self.agenda, node),
+                Event::Stop(node) => self.processors.stop(&mut self.agenda, node),
                 Event::Choose(node) => self.processors.choose(&mut self.agenda, node),
                 event => {
                     self.network.handle(&mut self.agenda, event, &mut self.outcomes);
-                    self.heed_outcomes();
+                    self.handle_outcomes();
                 }
             }
         }
     }
 
-    /// Fails once the run has failed.
+    /// Returns the error of the run once it has failed.
     pub(crate) fn check(&self) -> Result<()> {
         self.told.clone().map_or(Ok(()), Err)
     }
@@ -180,16 +194,21 @@ impl World {
         self.told.is_some()
     }
 
-    /// A rank's program has ended.
-    pub(crate) fn end(&mut self, rank: usize, outcome: std::result::Result<(), Error>) {
-        self.ranks[rank].waiting = Waiting::Ended;
+    /// A rank's program has ended, and the memory that it lent is gone. Only the first call does something, except
+    /// that a failure is never lost.
+    pub(crate) fn end(&mut self, rank: usize, outcome: Result<()>) {
+        if self.ranks[rank].waiting != Waiting::Ended {
+            self.ranks[rank].waiting = Waiting::Ended;
+            self.ranks[rank].operations.forget_rooms();
+            self.note_departure();
+        }
         if let Err(error) = outcome {
             let how = error.to_string();
             self.fail(rank, error, Error::RankDied { rank, how });
         }
     }
 
-    /// The first failure counts; what fails later does so because of it.
+    /// The first failure counts: what fails later fails because of it.
     fn fail(&mut self, rank: usize, error: Error, told: Error) {
         if self.failure.is_none() {
             self.failure = Some((rank, error));
@@ -197,7 +216,7 @@ impl World {
         }
     }
 
-    /// Gives the run up from outside.
+    /// Ends the run from outside.
     pub(crate) fn abort(&mut self, why: &str) {
         let error = Error::Aborted { why: why.into() };
         self.fail(0, error.clone(), error);
@@ -208,7 +227,7 @@ impl World {
         self.ranks.iter().position(|rank| !matches!(rank.waiting, Waiting::Ended))
     }
 
-    /// Nothing more happens, and a rank still waits: the run fails with an account of who waits for what.
+    /// There are no more events, and a rank still waits: the run fails, and the error says who waits for what.
     pub(crate) fn declare_deadlock(&mut self) {
         if let Some(first) = self.first_unended() {
             let error = Error::Deadlock { explanation: self.explain_deadlock() };

@@ -1,17 +1,17 @@
-//! The pauses that the operating system makes on a processor, replayed in virtual time.
+//! The pauses of the operating system on a processor, replayed in virtual time.
 
 use contract::{Time, TimeSpan};
 
 use crate::machine::{Machine, Pause};
 use crate::random::Random;
 
-/// Stream numbers of the processors' random numbers begin here: when the pauses of each begin.
+/// The first of the random streams that say when the pauses of each processor begin.
 const STREAM: u64 = 1 << 40;
-/// The moments and lengths of single pauses have streams of their own.
+/// The first of the random streams for the jitters of each kind of pause.
 const STREAM_OF_KIND: u64 = 1 << 41;
 const KINDS_MAX: u64 = 1 << 8;
 
-/// When a processor has finished a piece of work, given when it begins.
+/// Says when a processor has finished a piece of work, given when it begins.
 pub(super) struct Noise {
     kinds: Vec<Kind>,
 }
@@ -22,7 +22,7 @@ struct Kind {
     length: u64,
     period_jitter: u64,
     length_jitter: u64,
-    /// When the first begins, less its jitter; below the period.
+    /// When the first begins, without its jitter; below the period.
     first: u64,
     /// Numbers 2k and 2k + 1 are the jitters of pause k.
     random: Random,
@@ -34,7 +34,7 @@ impl Noise {
         let mut shared = Random::new(seed, STREAM - 1);
         let mut kinds = Vec::new();
         for (number, pause) in machine.pauses.iter().enumerate() {
-            // Drawn for each kind, whether used or not, so that one kind does not shift the others.
+            // Drawn for each kind, used or not, so that the numbers of one kind do not depend on the others.
             let (own, shared) =
                 (own.below(pause.period.as_ps()), shared.below(pause.period.as_ps()));
             if pause.concerns(processor as usize) {
@@ -45,8 +45,8 @@ impl Noise {
         Noise { kinds }
     }
 
-    /// When work of `span` is done that begins at `start`. It waits for a pause that lasts at that moment; one that begins
-    /// meanwhile puts the end off, which may let further pauses in.
+    /// The end of work of `span` that is submitted at `start`. A pause that lasts at that moment delays its begin.
+    /// Each pause that begins before its end delays the end, which may let further pauses in.
     pub(super) fn end(&self, start: Time, span: TimeSpan) -> Time {
         if self.kinds.is_empty() {
             return start + span;
@@ -63,7 +63,7 @@ impl Noise {
         }
     }
 
-    /// How much of a piece of work that began at `start` is done at `now`: the most that ends by then.
+    /// How much of a piece of work that began at `start` is done at `now`: the longest work that ends by then.
     pub(super) fn worked(&self, start: Time, now: Time) -> TimeSpan {
         let elapsed = now.since(start);
         if self.kinds.is_empty() {
@@ -120,7 +120,7 @@ impl Kind {
         if self.period_jitter == 0 && self.length_jitter == 0 {
             return (self.count(until) - self.count(after)) * self.length;
         }
-        // The last one that should have begun by `after` may be late.
+        // The last one that is due by `after` may be late.
         (self.count(after).saturating_sub(1)..self.count(until))
             .filter(|&pause| (after + 1..=until).contains(&self.begin_of(pause)))
             .map(|pause| self.length_of(pause))

@@ -1,37 +1,52 @@
 //! What a rank has asked for and what came of it.
 
-use contract::{Buffer, Error, Posted, Result, Source, Tag, TagSelector};
+use contract::{Envelope, Request, Selector, TimeSpan, Writable};
 
 /// What a rank does while its program is suspended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
-    /// It runs, or will as soon as its turn comes.
+    /// It runs, or will as soon as the agenda comes to it.
     Running,
-    /// For this operation.
-    Operation(u32),
-    /// For one of these operations.
-    Operations(Vec<u32>),
-    /// For a moment.
+    /// It waits for this request.
+    Request(Request),
+    /// It waits for one of these requests.
+    Requests(Vec<Request>),
+    /// It waits until something of its own happens: a message arrives, or a request is done.
+    Anything,
+    /// It waits for a moment.
     Time,
-    /// For another rank's part of a step of a collective over boards.
+    /// It waits for another rank's part of a step of a collective over boards.
     Part { of: u32, step: u64 },
-    /// For its own place on its board, until every rank has ended this step.
+    /// It waits for its own place on its board, until every rank has ended this step.
     Place { ended: u64 },
-    /// For nothing any more.
+    /// Its program has ended.
     Ended,
 }
 
 impl Waiting {
-    /// Whether it is for this operation, among others.
-    pub(super) fn is_for(&self, operation: u32) -> bool {
+    /// Whether the end of this request ends the wait.
+    pub(super) fn is_for(&self, request: Request) -> bool {
         match self {
-            Waiting::Operation(wanted) => *wanted == operation,
-            Waiting::Operations(wanted) => wanted.contains(&operation),
+            Waiting::Request(wanted) => *wanted == request,
+            Waiting::Requests(wanted) => wanted.contains(&request),
+            Waiting::Anything => true,
             Waiting::Running
             | Waiting::Time
             | Waiting::Part { .. }
             | Waiting::Place { .. }
             | Waiting::Ended => false,
+        }
+    }
+
+    /// Whether it is for other ranks: then the rank may be woken to look at something else, and wait again.
+    pub(super) fn is_for_others(&self) -> bool {
+        match self {
+            Waiting::Request(_)
+            | Waiting::Requests(_)
+            | Waiting::Anything
+            | Waiting::Part { .. }
+            | Waiting::Place { .. } => true,
+            Waiting::Running | Waiting::Time | Waiting::Ended => false,
         }
     }
 }
@@ -40,122 +55,133 @@ impl Waiting {
 #[derive(Debug)]
 pub(super) enum State {
     Free,
-    Sending { to: u32, tag: Tag, bytes: usize },
-    Receiving { from: Source, tag: TagSelector },
-    Finished(Finished),
+    Sending {
+        to: u32,
+        envelope: Envelope,
+    },
+    /// Where the message goes; none for a blocking receive, which collects it at its end.
+    Receiving {
+        selector: Selector,
+        room: Option<Writable>,
+    },
+    Done(Done),
 }
 
-/// What an operation came to.
+/// A request that is done.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Finished {
-    /// The message: the receiver takes its data, and gives it back.
-    pub(crate) message: Option<u32>,
-    pub(crate) source: u32,
-    pub(crate) tag: Tag,
-    pub(crate) bytes: usize,
+pub(super) struct Done {
+    pub(super) envelope: Envelope,
+    /// The message of a receive, whose place is given back at the end of the request.
+    pub(super) message: Option<u32>,
     /// What the rank's processor has yet to do for it.
-    pub(crate) due: contract::TimeSpan,
+    pub(super) due: TimeSpan,
 }
 
-struct Slot {
+struct Place {
     state: State,
-    buffer: Option<Buffer>,
-    generation: u32,
+    /// The memory that the program has lent for the operation.
+    lent_bytes: u64,
+    /// Whether the time that it takes beyond the caches is yet to be spent.
+    owes_memory: bool,
+    /// Whether its rank has asked if it is done, and will look again.
+    watched: bool,
 }
 
-/// A rank's operations, by number.
+/// A rank's operations, by number. Numbers are used again.
+#[derive(Default)]
 pub(super) struct Operations {
-    rank: u32,
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+    places: Vec<Place>,
+    free: Vec<Request>,
 }
-
-// A handle from the top: 20 bits of rank, 24 of generation, 20 of slot.
-const SLOT_BITS: u32 = 20;
-const GENERATION_BITS: u32 = 24;
-const RANK_MASK: u64 = (1 << 20) - 1;
 
 impl Operations {
-    pub(super) fn new(rank: u32) -> Self {
-        Operations { rank, slots: Vec::new(), free: Vec::new() }
-    }
-
-    pub(super) fn add(&mut self, state: State) -> u32 {
-        if let Some(number) = self.free.pop() {
-            let slot = &mut self.slots[number as usize];
-            slot.state = state;
-            return number;
+    pub(super) fn add(&mut self, state: State) -> Request {
+        let place = Place { state, lent_bytes: 0, owes_memory: false, watched: false };
+        if let Some(request) = self.free.pop() {
+            self.places[request.index()] = place;
+            return request;
         }
-        self.slots.push(Slot { state, buffer: None, generation: 0 });
-        self.slots.len() as u32 - 1
+        self.places.push(place);
+        Request(self.places.len() as u32 - 1)
     }
 
-    pub(super) fn handle(&self, number: u32) -> Posted {
-        let generation = self.slots[number as usize].generation & ((1 << GENERATION_BITS) - 1);
-        let rank = u64::from(self.rank) & RANK_MASK;
-        let high = rank << GENERATION_BITS | u64::from(generation);
-        Posted::new(high << SLOT_BITS | u64::from(number))
+    pub(super) fn state(&self, request: Request) -> &State {
+        &self.places[request.index()].state
     }
 
-    /// The number of a posted operation; refuses one that was completed before, or is another rank's.
-    pub(super) fn number(&self, posted: &Posted) -> Result<u32> {
-        let number = (posted.number() & ((1 << SLOT_BITS) - 1)) as u32;
-        let used =
-            self.slots.get(number as usize).is_some_and(|slot| !matches!(slot.state, State::Free));
-        if used && self.handle(number) == *posted { Ok(number) } else { Err(Error::UnknownRequest) }
-    }
-
-    pub(super) fn state(&self, number: u32) -> &State {
-        &self.slots[number as usize].state
-    }
-
-    pub(super) fn finish(&mut self, number: u32, finished: Finished) {
-        self.slots[number as usize].state = State::Finished(finished);
-    }
-
-    /// What became of an operation, if it has finished, with its buffer; it is forgotten.
-    pub(super) fn take(&mut self, number: u32) -> Option<(Finished, Option<Buffer>)> {
-        let slot = &mut self.slots[number as usize];
-        let State::Finished(finished) = slot.state else { return None };
-        slot.state = State::Free;
-        slot.generation = slot.generation.wrapping_add(1);
-        self.free.push(number);
-        Some((finished, slot.buffer.take()))
-    }
-
-    /// Keeps a buffer until the operation is taken.
-    pub(super) fn keep(&mut self, number: u32, buffer: Buffer) {
-        self.slots[number as usize].buffer = Some(buffer);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_handle_is_good_once_and_for_its_rank() {
-        let sending = || State::Sending { to: 0, tag: Tag::new(0), bytes: 0 };
-        let finished = Finished {
-            message: None,
-            source: 0,
-            tag: Tag::new(0),
-            bytes: 0,
-            due: Default::default(),
+    /// The operations under way and those that are done.
+    pub(super) fn all(&self) -> impl Iterator<Item = Request> {
+        let used = |(index, place): (usize, &Place)| {
+            (!matches!(place.state, State::Free)).then_some(Request(index as u32))
         };
-        let mut mine = Operations::new(1);
-        let number = mine.add(sending());
-        let posted = mine.handle(number);
-        assert_eq!(mine.number(&posted), Ok(number));
-        mine.finish(number, finished);
-        assert!(mine.take(number).is_some());
-        assert_eq!(mine.number(&posted), Err(Error::UnknownRequest));
-        assert_eq!(mine.add(sending()), number, "slots are used again");
-        assert_eq!(mine.number(&posted), Err(Error::UnknownRequest));
+        self.places.iter().enumerate().filter_map(used)
+    }
 
-        let mut other = Operations::new(2);
-        let foreign = other.add(sending());
-        assert_eq!(mine.number(&other.handle(foreign)), Err(Error::UnknownRequest));
-        assert_eq!(mine.number(&Posted::new(u64::MAX)), Err(Error::UnknownRequest));
+    /// Says that the program has lent so much memory for an operation.
+    pub(super) fn lend(&mut self, request: Request, bytes: u64) {
+        let place = &mut self.places[request.index()];
+        (place.lent_bytes, place.owes_memory) = (bytes, true);
+    }
+
+    /// An operation is done. The data of a message go where its receive has said.
+    pub(super) fn conclude(&mut self, request: Request, mut done: Done, data: &[u8]) {
+        let state = &mut self.places[request.index()].state;
+        if let State::Receiving { room: Some(room), .. } = state {
+            room.write(0, data);
+            done.envelope.room = room.bytes();
+        }
+        *state = State::Done(done);
+    }
+
+    pub(super) fn done(&self, request: Request) -> Option<&Done> {
+        match self.state(request) {
+            State::Done(done) => Some(done),
+            _ => None,
+        }
+    }
+
+    /// Whether a request is done. If not, its rank will look again.
+    pub(super) fn watch(&mut self, request: Request) -> bool {
+        let place = &mut self.places[request.index()];
+        place.watched = true;
+        matches!(place.state, State::Done(_))
+    }
+
+    pub(super) fn is_watched(&self, request: Request) -> bool {
+        self.places[request.index()].watched
+    }
+
+    /// What the rank's processor has yet to do for a request that is done: asked for once.
+    pub(super) fn take_due(&mut self, request: Request) -> TimeSpan {
+        match &mut self.places[request.index()].state {
+            State::Done(done) => std::mem::take(&mut done.due),
+            _ => TimeSpan::ZERO,
+        }
+    }
+
+    /// The length of a posted message that the processor has yet to move: asked for once.
+    pub(super) fn take_memory(&mut self, request: Request) -> Option<usize> {
+        let place = &mut self.places[request.index()];
+        let State::Done(Done { message: Some(_), envelope, .. }) = &place.state else {
+            return None;
+        };
+        std::mem::take(&mut place.owes_memory).then_some(envelope.bytes)
+    }
+
+    /// Forgets an operation; how much memory the program had lent for it.
+    pub(super) fn forget(&mut self, request: Request) -> u64 {
+        let place = &mut self.places[request.index()];
+        place.state = State::Free;
+        self.free.push(request);
+        place.lent_bytes
+    }
+
+    /// Forgets the memory that receives write to: the program that has lent it is gone.
+    pub(super) fn forget_rooms(&mut self) {
+        for place in &mut self.places {
+            if let State::Receiving { room, .. } = &mut place.state {
+                *room = None;
+            }
+        }
     }
 }

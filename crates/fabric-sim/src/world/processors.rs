@@ -3,17 +3,17 @@
 use contract::{Priority, Time, TimeSpan};
 
 use super::noise::Noise;
-use super::sharing::{Costs, Job, Sharing};
+use super::scheduler::{Costs, Job, Scheduler};
 use crate::agenda::{Agenda, Event};
 use crate::machine::Machine;
 
 /// All processors of a machine. Rank r is on processor r / ranks_per_processor.
 pub(super) struct Processors {
     ranks_per_processor: u32,
-    /// Of ranks that have a processor each; empty on a machine without pauses.
+    /// By rank, where each has a processor of its own; empty on a machine without pauses.
     noise: Vec<Noise>,
-    /// Of those that do not.
-    shared: Vec<Sharing>,
+    /// By processor, where several ranks share one.
+    shared: Vec<Scheduler>,
 }
 
 impl Processors {
@@ -30,8 +30,8 @@ impl Processors {
         if ranks_per_processor > 1 {
             let costs =
                 Costs { slice: machine.processor.time_slice, switch: machine.processor.switch };
-            let sharing = |node| Sharing::new(node, costs, noise(node));
-            processors.shared = nodes.map(sharing).collect();
+            let scheduler = |node| Scheduler::new(node, costs, noise(node));
+            processors.shared = nodes.map(scheduler).collect();
         } else if !machine.pauses.is_empty() {
             processors.noise = nodes.map(noise).collect();
         }
@@ -52,7 +52,7 @@ impl Processors {
         if self.are_shared() { rank / self.ranks_per_processor as usize } else { rank }
     }
 
-    /// Whether two ranks are on one processor, as every rank is with itself.
+    /// Whether two ranks are on one processor; a rank and itself are.
     pub(super) fn are_one(&self, rank: usize, other: usize) -> bool {
         rank == other || (self.are_shared() && self.node(rank) == self.node(other))
     }
@@ -65,7 +65,7 @@ impl Processors {
         }
     }
 
-    /// A job for the processor that a rank shares; `done` happens when it is done.
+    /// Submits a job to the processor that a rank shares; `done` happens when it is done.
     pub(super) fn occupy(
         &mut self,
         agenda: &mut Agenda,
@@ -80,11 +80,11 @@ impl Processors {
     }
 
     /// What runs on a shared processor ends.
-    pub(super) fn turn(&mut self, agenda: &mut Agenda, node: u32) {
-        self.shared[node as usize].turn(agenda);
+    pub(super) fn stop(&mut self, agenda: &mut Agenda, node: u32) {
+        self.shared[node as usize].stop(agenda);
     }
 
-    /// A shared processor chooses what it does next.
+    /// The scheduler of a shared processor chooses the next job.
     pub(super) fn choose(&mut self, agenda: &mut Agenda, node: u32) {
         self.shared[node as usize].choose(agenda);
     }

@@ -51,7 +51,11 @@ fn serve_remote() -> i32 {
 
 fn run(mut rank: TcpProcess, case: &[u8]) -> i32 {
     let reporter = rank.reporter();
-    let outcome = program(&mut rank.world(), &reporter, &String::from_utf8_lossy(case));
+    let case = String::from_utf8_lossy(case);
+    let outcome = match case.strip_prefix("endpoint ") {
+        Some(name) => crate::conformance::program_of_endpoint(rank.endpoint_mut(), name),
+        None => program(&mut rank.world(), &reporter, &case),
+    };
     rank.finish(outcome)
 }
 

@@ -26,7 +26,7 @@ fn tcp_job() -> Vec<u8> {
 /// Does the part of such a program, if this process is one; its status.
 pub(crate) fn serve() -> Option<i32> {
     let case = std::env::var(CASE).ok()?;
-    let joined = match ShmEndpoint::attach()? {
+    let joined = match ShmEndpoint::attach_library()? {
         Ok(endpoint) => join_from_library(endpoint),
         Err(error) => Err(error),
     };

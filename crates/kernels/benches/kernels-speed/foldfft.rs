@@ -1,7 +1,7 @@
 //! The foldfft in its three ways.
 
 use kernels::Complex32;
-use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Way, foldfft_operations};
+use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
 
 use crate::stopwatch::{Contender, Race};
 use crate::targets::Targets;
@@ -15,13 +15,13 @@ pub(crate) fn three_ways(targets: &mut Targets) {
         let instances = BLOCK / points;
         let input = vec![Complex32::new(0.5, -0.5); instances * points];
         let input = &input;
-        let contender = |way: Way| {
+        let contender = |way: Variant| {
             let weights = vec![Complex32::new(0.6, 0.8); fold];
             let mut plan = FoldFft::new(vec![0.25; points], weights, way).expect("a size");
             let mut output = vec![Complex32::new(0.0, 0.0); instances * fold];
             Contender::new(way.name(), move || plan.compute(input, &mut output).expect("it fits"))
         };
-        let race = Race::run(Way::ALL.map(contender).into_iter().collect());
+        let race = Race::run(Variant::ALL.map(contender).into_iter().collect());
         let work = foldfft_operations(points, fold) * instances as f64;
         println!("{points:>6}, {fold:>3}: {}", race.line(work));
         if (points, fold) == (64, 8) {

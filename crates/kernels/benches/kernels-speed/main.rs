@@ -3,12 +3,12 @@
 //! `cargo bench -p kernels --bench kernels-speed [-- SECTION...]` runs every section, or those whose names begin as given.
 
 mod aligned;
+mod corner_turn;
 mod fft;
 mod foldfft;
 mod stones;
 mod stopwatch;
 mod targets;
-mod turn;
 mod yardstick;
 
 use kernels::Instructions;
@@ -30,8 +30,8 @@ fn main() {
         ("long", Box::new(|targets| fft::long(&yardsticks, targets))),
         ("accuracy", Box::new(|targets| fft::accuracy(&yardsticks, targets))),
         ("odd", Box::new(fft::odd_numbers)),
-        ("turn", Box::new(turn::against_copy)),
-        ("fused", Box::new(turn::fused)),
+        ("turn", Box::new(corner_turn::against_copy)),
+        ("fused", Box::new(corner_turn::fused)),
         ("foldfft", Box::new(foldfft::three_ways)),
         ("stones", Box::new(|_| stones::print())),
     ];

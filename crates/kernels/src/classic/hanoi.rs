@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use super::check;
-use crate::Result;
+use super::check::check;
+use crate::error::Result;
 
 const MOST_DISCS: usize = 32;
 

@@ -5,8 +5,8 @@
 
 use std::hint::black_box;
 
-use super::check;
-use crate::Result;
+use super::check::check;
+use crate::error::Result;
 
 const SIDE: usize = 8;
 const CELLS: usize = SIDE * SIDE * SIDE;

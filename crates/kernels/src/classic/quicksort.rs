@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use super::check;
-use crate::Result;
+use super::check::check;
+use crate::error::Result;
 
 /// Sorts `count` elements and says how many comparisons that took.
 pub(super) fn run(count: usize) -> Result<u64> {

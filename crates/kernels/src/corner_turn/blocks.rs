@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::Instructions;
-use crate::ahead::prefetch;
+use crate::instructions::Instructions;
 use crate::lanes::{Array, Vector};
+use crate::prefetch::prefetch_line;
 
 /// An out-of-place corner turn. Pitches count elements.
-pub(super) struct Turn<T> {
+pub(super) struct BlockTurn<T> {
     pub(super) input: *const T,
     pub(super) output: *mut T,
     pub(super) rows: usize,
@@ -48,7 +48,7 @@ pub(super) struct Squares<T> {
 /// # Safety
 /// The pointers are good for the elements that rows, columns and pitches say, do not overlap, and the processor has the
 /// instructions of `squares`.
-pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &Turn<T>) {
+pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &BlockTurn<T>) {
     let side = squares.side;
     let line = side * size_of::<T>();
     // A square whose rows cross cache lines is much slower, so the walk begins where cache lines begin.
@@ -113,7 +113,7 @@ pub(crate) fn fence() {
 }
 
 /// Element by element, along the shorter side first: these are strips at the edges.
-unsafe fn turn_plainly<T: Copy>(turn: &Turn<T>, rows: Range<usize>, columns: Range<usize>) {
+unsafe fn turn_plainly<T: Copy>(turn: &BlockTurn<T>, rows: Range<usize>, columns: Range<usize>) {
     let one = |row: usize, column: usize| {
         // SAFETY: the caller keeps the ranges inside the matrix.
         unsafe {
@@ -220,7 +220,7 @@ unsafe fn tile<V: Vector, const STREAMED: bool, const AHEAD: bool>(
 #[inline(always)]
 fn prefetch_square<V: Vector>(from: *const V::Element, pitch: usize) {
     for row in 0..V::COUNT {
-        prefetch(from.wrapping_add(row * pitch));
+        prefetch_line(from.wrapping_add(row * pitch));
     }
 }
 

@@ -5,25 +5,32 @@ use num_complex::Complex;
 use super::kernels::Kernels;
 #[cfg(target_arch = "x86_64")]
 use super::long_rows::{PARTS, Parts};
+use super::scalar::Scalar;
 use super::tile::{self, Job};
-use super::{Real, SELF_SUFFICIENT, TURNED_BY_TILES};
 use crate::corner_turn;
+
+/// From this length on RustFFT takes what does not fill the lanes: one transform alone keeps its vectors busy.
+pub(super) const SELF_SUFFICIENT: usize = 32;
+
+/// From this length on tiles transform and turn rows at least as fast as kernels for rows do, strip by strip. See
+/// docs/measurements.md#rows-that-become-columns.
+const TURNED_BY_TILES: usize = 256;
 
 pub(super) struct Block<T> {
     kernels: Kernels<T>,
-    rows_roots: Vec<Line>,
-    roots: Vec<Line>,
-    scratch: Vec<Line>,
+    rows_roots: Vec<CacheLine>,
+    roots: Vec<CacheLine>,
+    scratch: Vec<CacheLine>,
 }
 
 /// A cache line, for its alignment: a vector that crosses two lines is twice the work.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
 /// The numbers, from the beginning of a line on.
-fn in_lines<T: Real>(numbers: &[Complex<T>]) -> Vec<Line> {
-    let mut lines = vec![Line([0; 64]); size_of_val(numbers).div_ceil(size_of::<Line>())];
+fn in_lines<T: Scalar>(numbers: &[Complex<T>]) -> Vec<CacheLine> {
+    let mut lines = vec![CacheLine([0; 64]); size_of_val(numbers).div_ceil(size_of::<CacheLine>())];
     // SAFETY: the lines have room for all numbers, which are nothing but bits, and are better aligned.
     unsafe {
         let to = lines.as_mut_ptr().cast::<Complex<T>>();
@@ -32,12 +39,12 @@ fn in_lines<T: Real>(numbers: &[Complex<T>]) -> Vec<Line> {
     lines
 }
 
-impl<T: Real> Block<T> {
+impl<T: Scalar> Block<T> {
     pub(super) fn new(kernels: Kernels<T>, length: usize) -> Self {
         // One row fills the lanes where there are no tiles.
         let rows = if kernels.columns.is_some() { kernels.lanes } else { 1 };
         let bytes = rows * length * size_of::<Complex<T>>();
-        let scratch = vec![Line([0; 64]); bytes.div_ceil(size_of::<Line>())];
+        let scratch = vec![CacheLine([0; 64]); bytes.div_ceil(size_of::<CacheLine>())];
         let rows_roots = in_lines(&(kernels.rows_roots)(length));
         Block { kernels, rows_roots, roots: in_lines(&tile::roots::<T>(length)), scratch }
     }

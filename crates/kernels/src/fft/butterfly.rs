@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use super::Real;
+use super::scalar::Scalar;
 use crate::lanes::Lanes;
 
 const COS_EIGHTH_PI: f64 = 0.923_879_532_511_286_8;
@@ -65,7 +65,9 @@ impl<V: Lanes> Pair<V> {
 
 /// The transform of `R` points, 2, 4, 8 or 16, in natural order.
 #[inline(always)]
-pub(super) fn transform<V: Lanes<Element: Real>, const R: usize>(x: [Pair<V>; R]) -> [Pair<V>; R] {
+pub(super) fn transform<V: Lanes<Element: Scalar>, const R: usize>(
+    x: [Pair<V>; R],
+) -> [Pair<V>; R] {
     let mut y = x;
     match R {
         2 => y[..].copy_from_slice(&two([x[0], x[1]])),
@@ -108,7 +110,7 @@ fn with_odd<V: Lanes>([sum, difference]: [Pair<V>; 2], b: Pair<V>, d: Pair<V>) -
 
 /// Even and odd points apart; the eighth roots of unity cost one factor, folded into the last additions.
 #[inline(always)]
-fn eight<V: Lanes<Element: Real>>(x: [Pair<V>; 8]) -> [Pair<V>; 8] {
+fn eight<V: Lanes<Element: Scalar>>(x: [Pair<V>; 8]) -> [Pair<V>; 8] {
     let half = x[0].re.fill(V::Element::nearest(FRAC_1_SQRT_2));
     let even = four([x[0], x[2], x[4], x[6]]);
     let odd = four([x[1], x[3], x[5], x[7]]);
@@ -129,7 +131,7 @@ fn eight<V: Lanes<Element: Real>>(x: [Pair<V>; 8]) -> [Pair<V>; 8] {
 
 /// Four transforms of four points, the sixteenth roots of unity, four transforms of four points.
 #[inline(always)]
-fn sixteen<V: Lanes<Element: Real>>(x: [Pair<V>; 16]) -> [Pair<V>; 16] {
+fn sixteen<V: Lanes<Element: Scalar>>(x: [Pair<V>; 16]) -> [Pair<V>; 16] {
     let half = x[0].re.fill(V::Element::nearest(FRAC_1_SQRT_2));
     let cos = x[0].re.fill(V::Element::nearest(COS_EIGHTH_PI));
     let sin = x[0].re.fill(V::Element::nearest(SIN_EIGHTH_PI));
@@ -166,7 +168,7 @@ fn eighth<V: Lanes>(x: Pair<V>, half: V) -> Pair<V> {
 
 /// `x` times the third power of that root, -(1 + i) / sqrt 2.
 #[inline(always)]
-fn three_eighths<V: Lanes<Element: Real>>(x: Pair<V>, half: V) -> Pair<V> {
+fn three_eighths<V: Lanes<Element: Scalar>>(x: Pair<V>, half: V) -> Pair<V> {
     let minus_half = half.fill(V::Element::nearest(-FRAC_1_SQRT_2));
     Pair { re: x.im.sub(x.re).mul(half), im: x.re.add(x.im).mul(minus_half) }
 }

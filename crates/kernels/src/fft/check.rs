@@ -2,7 +2,7 @@
 
 use num_complex::{Complex, Complex32};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Checks a forward transform of `length` points against the definition, in double precision, for a few transforms of random
 /// points made from `seed`: whatever computes them transforms a slice of whole transforms in place.

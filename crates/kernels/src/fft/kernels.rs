@@ -2,10 +2,11 @@
 
 use num_complex::Complex;
 
+use super::scalar::Scalar;
 use super::tile::{self, Job};
 #[cfg(target_arch = "x86_64")]
 use super::{avx512_rows, long_rows, long_rows::Parts};
-use crate::Instructions;
+use crate::instructions::Instructions;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::avx512::F32x16;
 use crate::lanes::{Array, Vector};
@@ -38,10 +39,7 @@ pub(super) struct Kernels<T> {
 }
 
 /// A real number type that kernels are compiled for.
-pub trait Real: rustfft::FftNum + sealed::Sealed {
-    /// The nearest value.
-    fn nearest(value: f64) -> Self;
-}
+pub trait Real: Scalar + sealed::Sealed {}
 
 pub(super) mod sealed {
     use super::{Instructions, Kernels};
@@ -171,12 +169,7 @@ fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
 
 macro_rules! real {
     ($real:ty, $portable:path, $avx2:path, $avx512:path) => {
-        impl Real for $real {
-            #[inline(always)]
-            fn nearest(value: f64) -> Self {
-                value as $real
-            }
-        }
+        impl Real for $real {}
 
         impl sealed::Sealed for $real {
             #[allow(private_interfaces)]

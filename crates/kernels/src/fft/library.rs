@@ -5,9 +5,9 @@ use std::sync::Arc;
 use num_complex::{Complex, Complex32};
 use rustfft::{Fft, FftPlanner};
 
-use super::Real;
+use super::scalar::Scalar;
 use crate::error::check_whole;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// RustFFT behind the same call, to be compared with.
 pub struct LibraryFft {
@@ -43,7 +43,7 @@ pub(super) struct Library<T> {
     pub(super) scratch: Vec<Complex<T>>,
 }
 
-impl<T: Real> Library<T> {
+impl<T: Scalar> Library<T> {
     pub(super) fn new(length: usize) -> Self {
         let plan = FftPlanner::new().plan_fft_forward(length);
         let needed = plan.get_inplace_scratch_len().max(plan.get_immutable_scratch_len());

@@ -7,11 +7,11 @@
 
 use num_complex::Complex;
 
-use super::Real;
 use super::butterfly::{Pair, transform};
+use super::scalar::Scalar;
 use super::tile::{self, Job};
-use crate::ahead::prefetch;
 use crate::lanes::{Lanes, Vector};
+use crate::prefetch::prefetch_line;
 
 /// The lanes of the vectors whose rows come in parts, see [`Parts`].
 pub(super) const PARTS: usize = 16;
@@ -26,7 +26,7 @@ pub(super) struct Parts<T> {
 
 /// The factors between the columns and the tile, W^(n k) for a vector of columns n from result k = 1 on, real and imaginary
 /// parts apart; after them the roots of the tile.
-pub(super) fn roots<V: Vector<Element: Real>>(length: usize) -> Vec<Complex<V::Element>> {
+pub(super) fn roots<V: Vector<Element: Scalar>>(length: usize) -> Vec<Complex<V::Element>> {
     let columns = length / V::COUNT;
     let mut parts = Vec::with_capacity(2 * length);
     for first in (0..columns).step_by(V::COUNT) {
@@ -50,7 +50,7 @@ pub(super) fn roots<V: Vector<Element: Real>>(length: usize) -> Vec<Complex<V::E
 /// The job's memory holds the rows and one row of scratch, its roots are those of [`roots`], and the processor has the
 /// instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn rows<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
 ) {
     for row in 0..job.tiles {
@@ -72,7 +72,7 @@ pub(super) unsafe fn rows<V: Lanes<Element: Real>, const A: usize, const B: usiz
 /// As for [`rows`], and the parts hold the rows, whatever the job says of its input. The output is one of the parts, in its
 /// place, or apart from all of them.
 #[inline(always)]
-pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
     parts: &Parts<V::Element>,
 ) {
@@ -85,8 +85,8 @@ pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Real>, const A: usize, cons
             let points = |n: usize, first: usize| {
                 let at = start[n].add(2 * first);
                 let next = if is_last { at } else { at.wrapping_add(parts.step[n]) };
-                prefetch(next);
-                prefetch(next.wrapping_add(V::COUNT));
+                prefetch_line(next);
+                prefetch_line(next.wrapping_add(V::COUNT));
                 load::<V>(at)
             };
             one_row::<V, A, B>(job, points, job.output.add(2 * A * B * row));
@@ -99,7 +99,7 @@ pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Real>, const A: usize, cons
 
 /// The real and the imaginary parts of the points at `at`, as many as there are lanes.
 #[inline(always)]
-unsafe fn load<V: Lanes<Element: Real>>(at: *const V::Element) -> Pair<V> {
+unsafe fn load<V: Lanes<Element: Scalar>>(at: *const V::Element) -> Pair<V> {
     // SAFETY: the caller vouches for the points.
     let (re, im) = unsafe { V::deinterleave_in_order(V::load(at), V::load(at.add(V::COUNT))) };
     Pair { re, im }
@@ -107,7 +107,7 @@ unsafe fn load<V: Lanes<Element: Real>>(at: *const V::Element) -> Pair<V> {
 
 /// Transforms one row, of which `points(n, k)` are as many as there are lanes from point `B * n + k` on.
 #[inline(always)]
-unsafe fn one_row<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+unsafe fn one_row<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
     points: impl Fn(usize, usize) -> Pair<V>,
     output: *mut V::Element,
@@ -124,7 +124,7 @@ unsafe fn one_row<V: Lanes<Element: Real>, const A: usize, const B: usize>(
 
 /// Transforms the columns of one row, multiplies and transposes them.
 #[inline(always)]
-unsafe fn transposed_columns<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+unsafe fn transposed_columns<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     points: impl Fn(usize, usize) -> Pair<V>,
     scratch: *mut Pair<V>,
     roots: *const Pair<V>,

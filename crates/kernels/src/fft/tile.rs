@@ -5,14 +5,16 @@
 //! nothing: rows in, columns out, without the second transposition.
 
 mod ends;
+mod order;
 mod passes;
 
 use num_complex::Complex;
 
-use super::Real;
 use super::butterfly::{Pair, transform};
+use super::scalar::Scalar;
 use crate::lanes::{Lanes, Vector};
 use ends::{Columns, InPlace, Turned, scatter};
+use order::split;
 use passes::{columns_pass, from_rows, in_place, put_all, remaining_passes};
 
 /// What a kernel works on. Pitches count real numbers, two to a point.
@@ -33,22 +35,9 @@ pub(super) struct Job<T> {
     pub(super) scratch: *mut T,
 }
 
-/// The radix of the first pass and the length that is left to the others; (1, length) where one pass suffices.
-pub(super) const fn split(length: usize) -> (usize, usize) {
-    match length {
-        32 => (4, 8),
-        64 => (8, 8),
-        128 => (8, 16),
-        256 => (4, 64),
-        512 => (8, 64),
-        1024 => (16, 64),
-        _ => (1, length),
-    }
-}
-
 /// The factors after the first pass, W^(n k) at `n * A + k` for column n of B and result k of A, followed by those of the
 /// passes over the B points that are left.
-pub(super) fn roots<T: Real>(length: usize) -> Vec<Complex<T>> {
+pub(super) fn roots<T: Scalar>(length: usize) -> Vec<Complex<T>> {
     let (first, rest) = split(length);
     let root = |index: usize| {
         let turns = ((index / first) * (index % first)) as f64 / length as f64;
@@ -60,14 +49,6 @@ pub(super) fn roots<T: Real>(length: usize) -> Vec<Complex<T>> {
         all.extend(roots::<T>(rest));
     }
     all
-}
-
-/// Where result `k` of a transform lies in the scratch when every pass has put its results where its points were.
-const fn place(length: usize, k: usize) -> usize {
-    match split(length) {
-        (1, _) => k,
-        (first, rest) => rest * (k % first) + place(rest, k / first),
-    }
 }
 
 /// How many transforms of `length` contiguous points one tile of [`rows`] takes.
@@ -82,7 +63,7 @@ pub(super) const fn rows_per_tile<V: Vector>(length: usize) -> usize {
 /// The job's memory holds `tiles` whole tiles of [`rows_per_tile`] transforms and a tile of scratch, its roots are those of
 /// `N`, and the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn rows<V: Lanes<Element: Real>, const N: usize>(job: &Job<V::Element>) {
+pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
     for tile in 0..job.tiles {
         let (input, output) =
             (tile * V::COUNT * job.input_pitch, tile * V::COUNT * job.output_pitch);
@@ -112,7 +93,7 @@ pub(super) unsafe fn rows<V: Lanes<Element: Real>, const N: usize>(job: &Job<V::
 /// As for [`rows`], with `2 * N` at least `V::COUNT`; the output holds `N` rows of all transforms, each aligned to a vector
 /// if `STREAMED`.
 #[inline(always)]
-pub(super) unsafe fn turned<V: Lanes<Element: Real>, const N: usize, const STREAMED: bool>(
+pub(super) unsafe fn turned<V: Lanes<Element: Scalar>, const N: usize, const STREAMED: bool>(
     job: &Job<V::Element>,
 ) {
     for tile in 0..job.tiles {
@@ -132,7 +113,7 @@ pub(super) unsafe fn turned<V: Lanes<Element: Real>, const N: usize, const STREA
 /// The job's memory holds `N` rows of `tiles` times `V::COUNT` columns and a tile of scratch, its roots are those of `N`, and
 /// the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn columns<V: Lanes<Element: Real>, const N: usize>(job: &Job<V::Element>) {
+pub(super) unsafe fn columns<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
     for tile in 0..job.tiles {
         // SAFETY: the caller's promise, for this tile. Input and output may be one: all points are read before the last pass,
         // or by it before it writes.
@@ -169,7 +150,7 @@ pub(super) unsafe fn columns<V: Lanes<Element: Real>, const N: usize>(job: &Job<
 /// # Safety
 /// Scratch and output hold `N` points of all lanes, the roots are those of `N`.
 #[inline(always)]
-pub(super) unsafe fn from_scratch<V: Lanes<Element: Real>, const N: usize>(
+pub(super) unsafe fn from_scratch<V: Lanes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
     output: *mut V::Element,
@@ -181,7 +162,7 @@ pub(super) unsafe fn from_scratch<V: Lanes<Element: Real>, const N: usize>(
 
 /// Transforms that fit a vector, several to a row of the square.
 #[inline(always)]
-unsafe fn short_rows<V: Lanes<Element: Real>, const N: usize>(
+unsafe fn short_rows<V: Lanes<Element: Scalar>, const N: usize>(
     input: *const V::Element,
     input_pitch: usize,
     output: *mut V::Element,

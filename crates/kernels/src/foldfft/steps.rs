@@ -2,7 +2,7 @@
 
 use num_complex::Complex32;
 
-use crate::Instructions;
+use crate::instructions::Instructions;
 use crate::lanes::{Array, Lanes, Vector};
 
 /// Folding and weighting of many instances in vector instructions.

@@ -21,7 +21,7 @@ macro_rules! handle {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) struct $name(pub(crate) usize);
 
-        impl super::Handle for $name {
+        impl crate::abi::Handle for $name {
             fn number(self) -> usize {
                 self.0
             }

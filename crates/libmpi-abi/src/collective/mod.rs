@@ -20,7 +20,13 @@ use crate::request::{self, How};
 /// Goes on with a collective as asked.
 #[inline(always)]
 unsafe fn go_on<C: Collective<Chosen>>(call: C, how: How) -> Result {
-    request::go_on(how, call, C::run, C::start, C::persistent)
+    // Not as messages go on: called through a parameter, the way would no longer be one function.
+    match how {
+        How::Blocking => return call.run(),
+        How::Nonblocking(place) => *place = request::register(call.start()?),
+        How::Persistent(place) => *place = request::register(call.persistent()),
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn barrier(comm: Comm, how: How) -> Result {

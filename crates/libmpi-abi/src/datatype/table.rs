@@ -135,8 +135,8 @@ pub(super) fn add(made: Rc<Type>) -> Datatype {
     handle
 }
 
-/// A handle of a type, if it has one. There may be several: the one that is kept with the type is the newest, which may
-/// have been freed.
+/// A handle of a type, if it has one. There may be several: the one that is kept with the type is the newest,
+/// which may have been freed.
 fn handle_of(object: &Rc<Type>) -> Option<Datatype> {
     let table = TYPES.borrow();
     let newest = Datatype(object.number());
@@ -146,8 +146,8 @@ fn handle_of(object: &Rc<Type>) -> Option<Datatype> {
     }
 }
 
-/// Calls `with` with a handle of a type. One that the program has freed, and still uses in what is under way, gets one for
-/// the moment.
+/// Calls `with` with a handle of a type. One that the program has freed, and still uses in what is under way,
+/// gets one for the moment.
 pub(crate) fn with_handle(object: &Rc<Type>, with: impl FnOnce(Datatype)) {
     if let Some(handle) = handle_of(object) {
         return with(handle);

@@ -89,6 +89,31 @@ static void reductions(void) {
     MPI_Type_free(&two);
 }
 
+/* Composes as `compose` does, and asks about the type that it is given. */
+static int wrong_sizes;
+static void compose_asking(void *in, void *inout, int *count, MPI_Datatype *type) {
+    int bytes = 0;
+    wrong_sizes += MPI_Type_size(*type, &bytes) != MPI_SUCCESS || bytes != (int)sizeof(int[2]);
+    compose(in, inout, count, type);
+}
+
+/* A type and an operation may be freed once their reduction is under way; the function still gets a type. */
+static void freed_under_way(void) {
+    MPI_Op op;
+    MPI_Datatype two;
+    MPI_Request request;
+    int mine[2] = {1, rank}, all[2] = {0, 0};
+    MPI_Type_contiguous(2, MPI_INT, &two);
+    MPI_Type_commit(&two);
+    MPI_Op_create(compose_asking, 0, &op);
+    MPI_Iallreduce(mine, all, 1, two, op, MPI_COMM_WORLD, &request);
+    MPI_Op_free(&op);
+    MPI_Type_free(&two);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(all[0] == 1 && all[1] == size * (size - 1) / 2);
+    CHECK(wrong_sizes == 0);
+}
+
 /* Such a function at each place of a vector: its multiplier, and what this rank adds. */
 static int times(int place) { return place % 3 - 1; }
 static int plus(int place, int of) { return 5 * of + place % 7; }
@@ -194,6 +219,7 @@ int main(int argc, char **argv) {
     duplicates();
     parts();
     reductions();
+    freed_under_way();
     long_reductions();
     long_blocks();
     unequal();

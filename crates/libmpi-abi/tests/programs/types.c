@@ -57,6 +57,29 @@ static void places(void) {
     lies_at(type, (int[]){3, 4}, 2, 5);
 }
 
+/* Bounds that were set by hand count alone where there are any, and an empty part has none. */
+static void bounds(void) {
+    MPI_Datatype wide, none, whole;
+    MPI_Aint lower, extent;
+    MPI_Type_create_resized(MPI_INT, -4, 100, &wide);
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    const int lengths[] = {1, 1, 1};
+    const MPI_Aint places[] = {0, 200, 300};
+    const MPI_Datatype marked[] = {wide, MPI_INT, none}, plain[] = {MPI_INT, MPI_INT, none};
+    MPI_Type_create_struct(3, lengths, places, marked, &whole);
+    MPI_Type_get_extent(whole, &lower, &extent);
+    CHECK(lower == -4 && extent == 100);
+    MPI_Type_get_true_extent(whole, &lower, &extent);
+    CHECK(lower == 0 && extent == 204);
+    MPI_Type_free(&whole);
+    MPI_Type_create_struct(3, lengths, places, plain, &whole);
+    MPI_Type_get_extent(whole, &lower, &extent);
+    CHECK(lower == 0 && extent == 204);
+    MPI_Type_free(&whole);
+    MPI_Type_free(&none);
+    MPI_Type_free(&wide);
+}
+
 /* Counts beyond int are told in a list of their own, and only by the large variant. */
 static void large(void) {
     MPI_Datatype type, old[1];
@@ -110,6 +133,7 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     places();
+    bounds();
     large();
     gaps(0);
     gaps(1);

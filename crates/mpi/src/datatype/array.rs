@@ -78,8 +78,8 @@ impl Distribution {
 }
 
 impl Datatype {
-    /// The part of an array of `sizes` that begins at `starts` and is as long as `parts` says, dimension by dimension. Its
-    /// extent is that of the whole array.
+    /// The part of an array of `sizes` that begins at `starts` and is as long as `parts` says, dimension by
+    /// dimension. Its extent is that of the whole array.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] without dimensions, and if the part does not lie inside the array.
@@ -109,11 +109,12 @@ impl Datatype {
         Ok(builder.share(Made::Subarray { sizes, parts, starts, order, of: of.clone() }))
     }
 
-    /// One process's part of an array that is distributed over a grid of processes. Its extent is that of the whole array.
+    /// One process's part of an array that is distributed over a grid of processes. Its extent is that of the
+    /// whole array.
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] if the grid does not have as many processes as it says, or a distribution does not cover
-    /// its dimension; [`ErrorClass::Rank`] for a rank that is not in the grid.
+    /// [`ErrorClass::Argument`] if the grid does not have as many processes as it says, or a distribution does
+    /// not cover its dimension; [`ErrorClass::Rank`] for a rank that is not in the grid.
     pub fn distributed(spread: Spread, of: &Rc<Datatype>) -> Result<Rc<Datatype>> {
         let Spread { size, rank, lengths, distributions, processes, order } = &spread;
         let dimensions = lengths.len();

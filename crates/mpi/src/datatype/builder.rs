@@ -79,8 +79,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes the bounds of what was added. Bounds that were set by hand count alone, where there are any; of what is empty
-    /// there are none.
+    /// Takes the bounds of what was added into account. An empty part has none. As soon as one part has bounds
+    /// that were set by hand, only such bounds count (MPI 5, section 5.1.7).
     fn widen(&mut self, lower: i64, upper: i64, part: &Datatype) {
         if part.has_fixed_bounds == self.has_fixed_bounds {
             if part.runs.is_empty() && !part.has_fixed_bounds {
@@ -112,7 +112,9 @@ impl Builder {
         let first = self.runs.iter().map(|run| run.offset).min().unwrap_or(0);
         let last = self.runs.iter().map(|run| run.offset + run.bytes()).max().unwrap_or(0);
         let extent = self.upper - self.lower;
+        let kind = self.runs.first().map(|run| run.kind);
         Datatype {
+            only_kind: kind.filter(|&kind| self.runs.iter().all(|run| run.kind == kind)),
             is_dense: self.runs.len() <= 1 && first == 0 && size == extent,
             runs: self.runs,
             size,

@@ -1,8 +1,8 @@
 //! The constructors of datatypes.
 //!
-//! Counts and lengths count elements, bounds are in bytes, and places and strides are as their [`Unit`] says. Each
-//! constructor fails with [`ErrorClass::Count`] for a count that is negative, and with [`ErrorClass::NoMemory`] for a type
-//! of too many separate pieces.
+//! Counts and lengths count elements, bounds are in bytes, and places and strides are as their [`Unit`] says.
+//! Each constructor fails with [`ErrorClass::Count`] for a count that is negative, and with
+//! [`ErrorClass::NoMemory`] for a type of too many separate pieces.
 
 use std::rc::Rc;
 
@@ -67,8 +67,8 @@ impl Datatype {
         both
     }
 
-    /// A copy, committed if `of` is, with the attributes that their functions give it; `object` is the number by which
-    /// these functions know `of`.
+    /// A copy, committed if `of` is, with the attributes that their functions give it; `object` is the number
+    /// by which these functions know `of`.
     ///
     /// # Errors
     /// Those of the functions of an attribute.
@@ -84,7 +84,7 @@ impl Datatype {
     /// `count` elements, one after the other.
     ///
     /// # Errors
-    /// As for all [constructors](self).
+    /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
     pub fn contiguous(count: i64, of: &Rc<Datatype>) -> Result<Rc<Datatype>> {
         check_count(count)?;
         let mut builder = Builder::new();
@@ -95,7 +95,7 @@ impl Datatype {
     /// `count` blocks of `length` elements, each `stride` after the one before.
     ///
     /// # Errors
-    /// As for all [constructors](self).
+    /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
     pub fn vector(
         count: i64,
         length: i64,
@@ -120,7 +120,7 @@ impl Datatype {
     /// Blocks of `lengths` elements at `places`.
     ///
     /// # Errors
-    /// As for all [constructors](self).
+    /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
     pub fn indexed(
         lengths: Vec<i64>,
         places: Vec<i64>,
@@ -134,7 +134,7 @@ impl Datatype {
     /// Blocks of `length` elements each, at `places`.
     ///
     /// # Errors
-    /// As for all [constructors](self).
+    /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
     pub fn indexed_block(
         length: i64,
         places: Vec<i64>,
@@ -145,11 +145,11 @@ impl Datatype {
         Ok(builder.share(Made::IndexedBlock { length, places, unit, of: of.clone() }))
     }
 
-    /// Blocks of `lengths` elements at `places`, in bytes, each of a type of its own. The extent is what C would give such
-    /// a structure.
+    /// Blocks of `lengths` elements at `places`, in bytes, each of a type of its own. The extent is what C
+    /// would give such a structure.
     ///
     /// # Errors
-    /// As for all [constructors](self).
+    /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
     pub fn structure(
         lengths: Vec<i64>,
         places: Vec<i64>,
@@ -169,7 +169,7 @@ impl Datatype {
     /// The same data with other bounds.
     ///
     /// # Errors
-    /// As for all [constructors](self).
+    /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
     pub fn resized(lower: i64, extent: i64, of: &Rc<Datatype>) -> Result<Rc<Datatype>> {
         let made = Made::Resized { lower, extent, of: of.clone() };
         Ok(Rc::new(resize(of, lower, extent, made)?))

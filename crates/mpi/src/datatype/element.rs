@@ -29,7 +29,8 @@ pub trait Element: Copy + 'static + private::Plain {
 }
 
 mod private {
-    /// Numbers without padding of which every bit pattern is valid. Outside this crate nobody can claim that of a type.
+    /// Numbers without padding of which every bit pattern is valid. Outside this crate nobody can claim that of
+    /// a type.
     pub trait Plain {}
 }
 

@@ -139,9 +139,12 @@ pub enum Made {
 
 /// Which bytes of memory an element is made of. All lengths are in bytes.
 ///
-/// Types are shared, `Rc<Datatype>`, and never change but for their name, their attributes and whether they are committed.
+/// Types are shared, `Rc<Datatype>`, and never change but for their name, their attributes and whether they are
+/// committed.
 pub struct Datatype {
     pub(super) runs: Vec<Run>,
+    /// Known beforehand, since each reduction asks for it.
+    pub(super) only_kind: Option<Kind>,
     pub(super) size: i64,
     pub(super) lower: i64,
     pub(super) extent: i64,
@@ -232,7 +235,8 @@ impl Datatype {
         &self.attributes
     }
 
-    /// A number that whoever stands between this crate and another language may keep with it. Nothing here looks at it.
+    /// A number that whoever stands between this crate and another language may keep with it. Nothing here
+    /// looks at it.
     pub fn number(&self) -> usize {
         self.number.get()
     }
@@ -243,9 +247,9 @@ impl Datatype {
     }
 
     /// The only kind of element, if there is but one.
+    #[inline]
     pub fn only_kind(&self) -> Option<Kind> {
-        let first = self.runs.first()?.kind;
-        self.runs.iter().all(|run| run.kind == first).then_some(first)
+        self.only_kind
     }
 
     /// How many runs `count` of them are.

@@ -1,6 +1,7 @@
 //! Datatypes: which bytes of memory an element is made of.
 //!
-//! A type is kept flat, as runs of equal basic elements in the order of its type map; runs that follow each other are one.
+//! A type is kept flat, as runs of equal basic elements in the order of its type map; runs that follow each
+//! other are one.
 
 mod array;
 mod builder;

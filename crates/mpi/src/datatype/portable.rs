@@ -1,5 +1,5 @@
-//! The portable form of data, "external32": numbers with their highest byte first, in lengths that are the same on every
-//! machine (MPI 5, section 14.5.2).
+//! The portable form of data, "external32": numbers with their highest byte first, in lengths that are the same
+//! on every machine (MPI 5, section 14.5.2).
 
 use super::kind::Kind;
 use super::layout::{Datatype, Run};
@@ -70,7 +70,8 @@ impl Number {
     }
 }
 
-/// From the ten bytes of the x87 to IEEE's sixteen: the exponents are the same, and the leading one of the mantissa goes.
+/// From the ten bytes of the x87 to IEEE's sixteen: the exponents are the same, and the leading one of the
+/// mantissa goes.
 fn to_quad(number: &[u8]) -> [u8; 16] {
     let mantissa = u64::from_le_bytes(number[..8].try_into().expect("sixteen bytes"));
     let high = u16::from_le_bytes([number[8], number[9]]);

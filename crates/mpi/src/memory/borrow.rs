@@ -48,7 +48,8 @@ impl<'a> Outgoing<'a> {
     /// [`ErrorClass::Count`].
     pub fn new<T: Element>(data: &'a [T], count: i64, of: &Rc<Datatype>) -> Result<Self> {
         check_inside(size_of_val(data), count, of)?;
-        // SAFETY: the elements lie within `data`, which is borrowed for as long as this lives, and numbers have no padding.
+        // SAFETY: the elements lie within `data`, which is borrowed for as long as this lives, and numbers have
+        // no padding.
         let memory = unsafe { Memory::new(data.as_ptr().cast(), count, of.clone()) }?;
         Ok(Outgoing { memory, borrowed: PhantomData })
     }

@@ -35,7 +35,8 @@ impl Image {
         let span = span(&of, count);
         let storage = Storage::zeroed((span.end - span.start) as usize);
         let start = storage.start().wrapping_offset(-span.start as isize);
-        // SAFETY: the storage holds the whole span, and lasts as long as the image, which nobody takes the view out of.
+        // SAFETY: the storage holds the whole span, and lasts as long as the image, which nobody takes the view
+        // out of.
         let memory = unsafe { Memory::unchecked(start, count, of) };
         Image { storage, memory }
     }
@@ -65,11 +66,6 @@ impl Image {
             return 0..0;
         }
         (before + span.start) as usize..(before + span.end) as usize
-    }
-
-    /// The length of the whole span.
-    pub(crate) fn bytes(&self) -> usize {
-        self.span().len()
     }
 
     /// The whole span for a fabric to read.
@@ -115,12 +111,12 @@ mod tests {
             let original =
                 unsafe { Memory::new(bytes[address..].as_ptr(), 3, gapped(extent)) }.unwrap();
             let image = Image::copy(&original);
-            assert_eq!((image.memory().packed(), image.bytes()), (parts.to_vec(), 9));
+            assert_eq!((image.memory().packed(), image.readable().bytes()), (parts.to_vec(), 9));
             let span = image.readable();
             assert_eq!(span.as_slice()[..3], [bytes[1], 0, bytes[3]]);
             // The last two elements: two parts of five or six bytes.
             let part = image.part(1, 2);
-            assert_eq!((part.memory().packed(), part.bytes()), (parts[2..].to_vec(), 6));
+            assert_eq!((part.memory().packed(), part.readable().bytes()), (parts[2..].to_vec(), 6));
         }
     }
 }

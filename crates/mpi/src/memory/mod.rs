@@ -1,9 +1,8 @@
 //! Memory that messages are made of: a program's, seen through a datatype, and our own.
 //!
-//! A program promises once, where it makes a [`Memory`], that its memory lasts. Everything that is done with a `Memory`
-//! afterwards is safe.
+//! A program promises once, where it makes a [`Memory`], that its memory lasts. Everything that is done with a
+//! `Memory` afterwards is safe.
 #![allow(unsafe_code)]
-#![allow(dead_code, unused_imports)] // What the rooms above need, before they are here.
 
 mod borrow;
 mod image;

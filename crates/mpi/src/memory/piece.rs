@@ -34,11 +34,6 @@ impl Piece {
         self.memory.bytes()
     }
 
-    /// The program's memory.
-    pub(crate) fn memory(&self) -> &Memory {
-        &self.memory
-    }
-
     /// The data for a fabric to read.
     #[inline]
     pub(crate) fn readable(&self) -> Readable {

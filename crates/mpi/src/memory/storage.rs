@@ -8,8 +8,8 @@ use contract::{Readable, Writable};
 
 /// Some bytes of our own. Clones are the same bytes, which last as long as any of them.
 ///
-/// Whoever gives a part to a fabric keeps a clone until the request has ended, and nobody looks at a part that a fabric
-/// writes before that.
+/// Whoever gives a part to a fabric keeps a clone until the request has ended, and nobody looks at a part that
+/// a fabric writes before that.
 #[derive(Clone, Debug)]
 pub(crate) struct Storage(Rc<Bytes>);
 
@@ -75,8 +75,8 @@ impl Storage {
     /// Shows a part, which no fabric writes any more.
     pub(crate) fn with<R>(&self, part: Range<usize>, look: impl FnOnce(&[u8]) -> R) -> R {
         let (start, bytes) = self.part(part);
-        // SAFETY: the bytes are initialised, and nobody writes to them while `look` runs: there is one thread, and as this
-        // type's documentation asks, no request that writes them is under way.
+        // SAFETY: the bytes are initialised, and nobody writes to them while `look` runs: there is one thread,
+        // and as this type's documentation asks, no request that writes them is under way.
         look(unsafe { std::slice::from_raw_parts(start, bytes) })
     }
 

@@ -21,19 +21,19 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// `count` elements of `of` at `start`. A type whose data do not begin at its address may go with an address of null,
-    /// as one of absolute addresses does.
+    /// `count` elements of `of` at `start`. A type whose data do not begin at its address may go with an
+    /// address of null, as one of absolute addresses does.
     ///
     /// # Errors
     /// [`ErrorClass::Count`] for a count that is negative or too large, [`ErrorClass::Type`] for a type that was not
     /// committed, and [`ErrorClass::Buffer`] for no address where there are data.
     ///
     /// # Safety
-    /// The bytes that the type's runs describe, for each element, are initialised and may be read; where it is given to
-    /// something that writes, they may be written. That holds as long as this view, its clones and its parts are used, and
-    /// until every request that one of them was given to has ended. Meanwhile nobody else changes what is read, nor reads
-    /// or changes what is written.
-    #[inline]
+    /// The bytes that the type's runs describe, for each element, are initialised and may be read; where it is
+    /// given to something that writes, they may be written. That holds as long as this view, its clones and its
+    /// parts are used, and until every request that one of them was given to has ended. Meanwhile nobody else
+    /// changes what is read, nor reads or changes what is written.
+    #[inline(always)]
     pub unsafe fn new(start: *const u8, count: i64, of: Rc<Datatype>) -> Result<Memory> {
         ensure!(count >= 0, ErrorClass::Count, "a count of {count}");
         ensure!(of.is_committed(), ErrorClass::Type, "the datatype was not committed");
@@ -78,7 +78,8 @@ impl Memory {
         (self.count * self.of.size()) as usize
     }
 
-    /// Where the data lie, if they lie in one piece. Of no data that is a place that is never null, as slices want it.
+    /// Where the data lie, if they lie in one piece. Without data it is some place that is not null, as slices
+    /// need one.
     #[inline]
     pub fn in_one_piece(&self) -> Option<*mut u8> {
         if self.bytes() == 0 {
@@ -109,14 +110,14 @@ impl Memory {
         Some(unsafe { Writable::new(start, self.bytes()) })
     }
 
-    /// Whether it and another are the same elements at the same place. One address may mean two places: with absolute types
-    /// it is the datatypes that tell them apart.
+    /// Whether it and another are the same elements at the same place. One address may mean two places: with
+    /// absolute types it is the datatypes that tell them apart.
     pub fn is_same_as(&self, other: &Memory) -> bool {
         self.start == other.start && self.count == other.count && Rc::ptr_eq(&self.of, &other.of)
     }
 
-    /// Whether it and another have bytes in common, as far as can be told without looking at every element: for data in one
-    /// piece, and for the same buffer of the same type.
+    /// Whether it and another have bytes in common, as far as can be told without looking at every element: for
+    /// data in one piece, and for the same buffer of the same type.
     #[inline]
     pub fn overlaps(&self, other: &Memory) -> bool {
         let (bytes, others) = (self.bytes(), other.bytes());

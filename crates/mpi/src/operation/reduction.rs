@@ -73,7 +73,8 @@ impl Reduction {
     /// `operation` on elements of type `of`.
     ///
     /// # Errors
-    /// [`ErrorClass::Type`] if the type was not committed, [`ErrorClass::Operation`] if the operation is not defined for it.
+    /// [`ErrorClass::Type`] if the type was not committed, [`ErrorClass::Operation`] if the operation is not
+    /// defined for it.
     #[inline]
     pub fn new(operation: Rc<Operation>, of: Rc<Datatype>) -> Result<Self> {
         ensure!(of.is_committed(), ErrorClass::Type, "the datatype was not committed");

@@ -1,5 +1,5 @@
-//! The oracle: a datatype as MPI defines it (MPI 5, section 5.1), a list of basic elements and their displacements, made
-//! element by element.
+//! The oracle: a datatype as MPI defines it (MPI 5, section 5.1), a list of basic elements and their
+//! displacements, made element by element.
 
 use mpi::{Kind, Order};
 

@@ -23,14 +23,6 @@ fn apply(reduction: &Reduction, left: &[u8], right: &mut [u8], count: i64) {
     reduction.apply(&input.unwrap(), &inout.unwrap());
 }
 
-/// The same by a fabric's way, into another place.
-fn apply_natively(reduction: &Reduction, left: &[u8], right: &[u8]) -> Option<Vec<u8>> {
-    let mut apply = reduction.applied()?;
-    let mut result = vec![0; right.len()];
-    apply(left.as_ptr(), right.as_ptr(), result.as_mut_ptr(), right.len());
-    Some(result)
-}
-
 /// What an operation makes of two integers; none for operations that are not of integers.
 fn of_integers(op: Predefined, left: i128, right: i128) -> Option<i128> {
     let truth = |both: bool| Some(i128::from(both));
@@ -85,7 +77,7 @@ fn integers_of_every_width_are_combined_as_wide_ones_are() {
                 continue;
             };
             // Few, and so many that vectors are used.
-            for count in [1, 3, 700] {
+            for count in [1, 3, if cfg!(miri) { 20 } else { 700 }] {
                 // Small ones are often equal or zero.
                 let mut numbers = || {
                     let mut bytes = random.bytes(width * count);
@@ -104,8 +96,6 @@ fn integers_of_every_width_are_combined_as_wide_ones_are() {
                 let mut result = right.clone();
                 apply(&reduction, &left, &mut result, count as i64);
                 assert_eq!(result, expected, "{op:?} of {count} {kind:?}");
-                let natively = apply_natively(&reduction, &left, &right);
-                assert_eq!(natively, Some(expected), "{op:?} of {count} {kind:?}, natively");
             }
         }
     }
@@ -143,7 +133,7 @@ fn floating_point_numbers_and_complex_ones_follow_their_rules() {
     assert_eq!(combined(Sum, Kind::Complex(4), &[1.0_f32, 2.0], &[3.0, 4.0]), [4.0, 6.0]);
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))] // Miri knows no instructions of the x87.
 #[test]
 fn long_doubles_are_combined_in_their_own_format() {
     /// A power of two as the x87 has it: the exponent is 16383 more, the leading one is written.
@@ -201,7 +191,6 @@ fn gaps_between_elements_stay_as_they_are() {
     let mut result = bytes_of(&right);
     apply(&reduction, &bytes_of(&left), &mut result, 2);
     assert_eq!(result, bytes_of(&[11, 20, 31, 41, 50, 61_i16]));
-    assert_eq!(apply_natively(&reduction, &bytes_of(&left), &result), None);
 }
 
 #[test]
@@ -233,11 +222,9 @@ fn a_program_brings_operations_of_its_own() {
     assert!(!shift.commutes() && shift.predefined().is_none());
     let of = Datatype::basic(Kind::Signed(4));
     let reduction = on(shift, &of).unwrap();
-    let (left, right) = (bytes_of(&[1, 2]), bytes_of(&[3, 4]));
-    let mut result = right.clone();
+    let (left, mut result) = (bytes_of(&[1, 2]), bytes_of(&[3, 4]));
     apply(&reduction, &left, &mut result, 2);
     assert_eq!(result, bytes_of(&[13, 24]));
-    assert_eq!(apply_natively(&reduction, &left, &right), Some(result));
     // On elements with gaps it sees the data alone.
     let gapped = Datatype::resized(0, 6, &of).unwrap();
     gapped.commit();

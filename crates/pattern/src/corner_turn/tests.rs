@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::Step;
+use crate::program::{Pattern, Step};
 use crate::stages::{node_contention, stages};
 
 /// Figure 6.4, in its own abbreviation: `S7` sends a block to node 7.

@@ -2,13 +2,31 @@
 
 use std::fmt::Write;
 
-use super::{Design, Schedule};
+use super::schedule::{Design, Schedule};
 use crate::describe::bytes as bytes_in_words;
+use crate::program::Pattern;
+use crate::read::read;
 
 /// Lines are broken before this column.
 const WIDTH: usize = 100;
 
-pub(super) fn text(schedule: &Schedule, bytes: u32) -> String {
+impl Schedule {
+    /// The pattern as a pattern file, each message `bytes` long.
+    pub fn to_text(&self, bytes: u32) -> String {
+        text(self, bytes)
+    }
+
+    /// The pattern, each message `bytes` long.
+    ///
+    /// # Panics
+    /// If a message is longer than a pattern allows ([`crate::BYTES_MAX`]).
+    pub fn to_pattern(&self, bytes: u32) -> Pattern {
+        let name = format!("corner-turn-{}-{}.pmp", self.design.name(), self.nodes);
+        read(&name, &self.to_text(bytes)).expect("every block that is sent is received")
+    }
+}
+
+fn text(schedule: &Schedule, bytes: u32) -> String {
     let Schedule { design, nodes, .. } = schedule;
     let contention = schedule.link_contention();
     let mut text = format!(

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::model::{Ends, Op, Rule, ends};
 use crate::program::{Cursor, Step};
-use crate::random::Random;
+use crate::random::SplitMix64;
 use crate::{compile, parser, read};
 
 /// A few nodes with a few messages: some sound, some with actions out of order, lost or added.
-fn code(random: &mut Random) -> Vec<Vec<Op>> {
+fn code(random: &mut SplitMix64) -> Vec<Vec<Op>> {
     let nodes = 2 + random.below(3);
     let mut code = vec![Vec::new(); nodes];
     for _ in 0..1 + random.below(7) {
@@ -60,7 +60,7 @@ fn text(code: &[Vec<Op>]) -> String {
 fn the_checker_agrees_with_every_order_of_events() {
     let (mut sound, mut unbalanced, mut hanging) = (0, 0, 0);
     for seed in 0..4000 {
-        let code = code(&mut Random::new(seed));
+        let code = code(&mut SplitMix64::new(seed));
         let text = text(&code);
         let generous = ends(&code, Rule::Generous);
         assert!(generous.good != generous.bad, "seed {seed}: the order matters?\n{text}");
@@ -89,7 +89,7 @@ fn the_checker_agrees_with_every_order_of_events() {
 }
 
 /// Random nested actions as text, and the steps that they stand for.
-fn actions(random: &mut Random, depth: usize) -> (String, Vec<Step>) {
+fn actions(random: &mut SplitMix64, depth: usize) -> (String, Vec<Step>) {
     let (mut text, mut steps) = (String::new(), Vec::new());
     for _ in 0..random.below(5) {
         match random.below(if depth < 4 { 5 } else { 3 }) {
@@ -121,7 +121,7 @@ fn actions(random: &mut Random, depth: usize) -> (String, Vec<Step>) {
 #[test]
 fn a_cursor_takes_the_steps_that_loops_stand_for() {
     for seed in 0..2000 {
-        let (text, expected) = actions(&mut Random::new(seed), 0);
+        let (text, expected) = actions(&mut SplitMix64::new(seed), 0);
         let source = parser::parse(&format!("0: {text} E\n1: E")).expect(&text);
         let pattern = compile::compile("random", &source).expect(&text);
         let mut cursor = Cursor::default();
@@ -167,7 +167,7 @@ fn no_text_makes_the_reader_panic() {
         "99999999999999999999",
     ];
     for seed in 0..20_000 {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let words: Vec<&str> =
             (0..random.below(16)).map(|_| pieces[random.below(pieces.len())]).collect();
         for text in [words.join(" "), format!("0: {} E 1: R E", words.join(" ")), words.concat()] {

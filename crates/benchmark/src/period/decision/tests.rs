@@ -1,12 +1,12 @@
 use super::*;
-use crate::testing::Random;
+use crate::testing::SplitMix64;
 
 /// A model machine: a period is sustained with a chance that rises from 0 to 1 between `truth` and
 /// `truth * (1 + softness)`.
 struct Model {
     truth_ps: f64,
     softness: f64,
-    random: Random,
+    random: SplitMix64,
 }
 
 impl Model {
@@ -25,8 +25,8 @@ impl Model {
 
 const US: u64 = 1_000_000;
 
-fn limits() -> Limits {
-    Limits {
+fn range() -> SearchRange {
+    SearchRange {
         shortest: TimeSpan::from_ns(1),
         longest: TimeSpan::from_us(1_000_000),
         width: 0.02,
@@ -34,13 +34,13 @@ fn limits() -> Limits {
     }
 }
 
-fn run(limits: Limits, guess: TimeSpan, model: &mut Model) -> (Answer, Decision) {
-    let mut decision = Decision::new(limits, guess);
+fn run(range: SearchRange, guess: TimeSpan, model: &mut Model) -> (Answer, Decision) {
+    let mut decision = Decision::new(range, guess);
     loop {
         match decision.next() {
-            Step::Done(answer) => return (answer, decision),
-            Step::Try(period) => {
-                assert!(period >= limits.shortest && period <= limits.longest);
+            NextStep::Done(answer) => return (answer, decision),
+            NextStep::Try(period) => {
+                assert!(period >= range.shortest && period <= range.longest);
                 let before = decision.evidence.get(&period.as_ps()).map(|e| e.verdict);
                 let verdict = model.sustains(period, before);
                 decision.record(period, verdict);
@@ -57,11 +57,11 @@ fn interval(answer: &Answer) -> (f64, f64) {
 #[test]
 fn a_quiet_machine_is_pinned_down_whatever_the_guess() {
     for seed in 0..500u64 {
-        let mut model = Model { truth_ps: 0.0, softness: 0.0, random: Random::new(seed) };
+        let mut model = Model { truth_ps: 0.0, softness: 0.0, random: SplitMix64::new(seed) };
         // From 10 ns to 100 ms, guessed up to a factor of 20 off either way.
         model.truth_ps = 1e4 * 10f64.powf(7.0 * model.random.uniform());
         let guess = model.truth_ps * 20f64.powf(2.0 * model.random.uniform() - 1.0);
-        let (answer, decision) = run(limits(), TimeSpan::from_ps(guess as u64), &mut model);
+        let (answer, decision) = run(range(), TimeSpan::from_ps(guess as u64), &mut model);
         let (low, high) = interval(&answer);
         assert_eq!(answer.end, SearchEnd::Settled, "seed {seed}");
         assert!(low < model.truth_ps && model.truth_ps <= high, "seed {seed}");
@@ -81,8 +81,8 @@ fn a_quiet_machine_is_pinned_down_whatever_the_guess() {
 #[test]
 fn the_ends_of_a_settled_search_were_never_contradicted() {
     for seed in 0..300u64 {
-        let mut model = Model { truth_ps: 5e9, softness: 0.08, random: Random::new(seed) };
-        let (answer, decision) = run(limits(), TimeSpan::from_us(4000), &mut model);
+        let mut model = Model { truth_ps: 5e9, softness: 0.08, random: SplitMix64::new(seed) };
+        let (answer, decision) = run(range(), TimeSpan::from_us(4000), &mut model);
         if answer.end != SearchEnd::Settled {
             continue;
         }
@@ -102,8 +102,8 @@ fn intervals_of_two_searches_of_a_noisy_machine_overlap_nine_times_in_ten() {
         let mut apart = 0;
         for seed in 0..500u64 {
             let search = |seed: u64| {
-                let mut model = Model { truth_ps: 5e9, softness, random: Random::new(seed) };
-                interval(&run(limits(), TimeSpan::from_us(4000), &mut model).0)
+                let mut model = Model { truth_ps: 5e9, softness, random: SplitMix64::new(seed) };
+                interval(&run(range(), TimeSpan::from_us(4000), &mut model).0)
             };
             let [a, b] = [search(2 * seed), search(2 * seed + 1)];
             apart += u32::from(a.1 < b.0 || b.1 < a.0);
@@ -115,39 +115,39 @@ fn intervals_of_two_searches_of_a_noisy_machine_overlap_nine_times_in_ten() {
 #[test]
 fn the_same_outcomes_give_the_same_search() {
     let answer = || {
-        let mut model = Model { truth_ps: 7e8, softness: 0.05, random: Random::new(42) };
-        run(limits(), TimeSpan::from_us(1000), &mut model).0
+        let mut model = Model { truth_ps: 7e8, softness: 0.05, random: SplitMix64::new(42) };
+        run(range(), TimeSpan::from_us(1000), &mut model).0
     };
     assert_eq!(answer(), answer());
 }
 
 #[test]
 fn a_machine_that_never_sustains_ends_the_search_at_the_longest_period() {
-    let mut model = Model { truth_ps: f64::INFINITY, softness: 0.0, random: Random::new(1) };
-    let (answer, decision) = run(limits(), TimeSpan::from_us(10), &mut model);
+    let mut model = Model { truth_ps: f64::INFINITY, softness: 0.0, random: SplitMix64::new(1) };
+    let (answer, decision) = run(range(), TimeSpan::from_us(10), &mut model);
     assert_eq!(answer.end, SearchEnd::NeverSustained);
-    assert_eq!(answer.longest_refused, Some(limits().longest));
+    assert_eq!(answer.longest_refused, Some(range().longest));
     assert_eq!(answer.shortest_sustained, None);
     assert!(decision.trials < 15, "{}", decision.trials);
 }
 
 #[test]
 fn a_machine_that_sustains_everything_ends_the_search_at_the_shortest_period() {
-    let mut model = Model { truth_ps: 0.0, softness: 0.0, random: Random::new(1) };
+    let mut model = Model { truth_ps: 0.0, softness: 0.0, random: SplitMix64::new(1) };
     model.truth_ps = 1.0;
-    let (answer, _) = run(limits(), TimeSpan::from_us(10), &mut model);
+    let (answer, _) = run(range(), TimeSpan::from_us(10), &mut model);
     assert_eq!(answer.end, SearchEnd::AlwaysSustained);
-    assert_eq!(answer.shortest_sustained, Some(limits().shortest));
+    assert_eq!(answer.shortest_sustained, Some(range().shortest));
     assert_eq!(answer.longest_refused, None);
 }
 
 #[test]
 fn a_machine_of_pure_chance_comes_to_an_end() {
     for seed in 0..50u64 {
-        let mut model = Model { truth_ps: 1.0, softness: 0.0, random: Random::new(seed) };
-        let mut decision = Decision::new(limits(), TimeSpan::from_us(US / 1000));
+        let mut model = Model { truth_ps: 1.0, softness: 0.0, random: SplitMix64::new(seed) };
+        let mut decision = Decision::new(range(), TimeSpan::from_us(US / 1000));
         let mut trials = 0;
-        while let Step::Try(period) = decision.next() {
+        while let NextStep::Try(period) = decision.next() {
             let heads = model.random.uniform() < 0.5;
             decision.record(period, if heads { Verdict::Sustained } else { Verdict::Refused });
             trials += 1;
@@ -160,32 +160,34 @@ fn a_machine_of_pure_chance_comes_to_an_end() {
 fn an_end_that_changes_its_mind_widens_the_interval() {
     use Verdict::{Refused, Sustained, Unclear};
     let us = |us: u64| TimeSpan::from_us(us);
-    let mut decision = Decision::new(Limits { width: 0.1, repeats: 2, ..limits() }, us(1000));
+    let mut decision = Decision::new(SearchRange { width: 0.1, repeats: 2, ..range() }, us(1000));
     decision.record(us(1000), Refused);
     decision.record(us(1090), Sustained);
-    assert_eq!(decision.next(), Step::Try(us(1090)));
+    assert_eq!(decision.next(), NextStep::Try(us(1090)));
     decision.record(us(1090), Unclear);
     // Nothing above 1090 is sustained; from 1000 to 1090 it was less than the first step of 1.3, so on with that.
-    let Step::Try(next) = decision.next() else { panic!("it must go on") };
+    let NextStep::Try(next) = decision.next() else { panic!("it must go on") };
     assert!((next.as_us() - 1090.0 * 1.3).abs() < 0.01, "{next:?}");
     decision.record(next, Sustained);
     // The gap from 1090 to 1417 is too wide.
-    let Step::Try(middle) = decision.next() else { panic!("it must go on") };
+    let NextStep::Try(middle) = decision.next() else { panic!("it must go on") };
     assert!((middle.as_us() - (1090.0 * next.as_us()).sqrt()).abs() < 0.01, "{middle:?}");
     decision.record(middle, Unclear);
-    let Step::Done(answer) = decision.done(SearchEnd::TimeLimit) else { panic!("it was ended") };
+    let NextStep::Done(answer) = decision.done(SearchEnd::TimeLimit) else {
+        panic!("it was ended")
+    };
     assert_eq!((answer.longest_refused, answer.shortest_sustained), (Some(us(1000)), Some(next)));
 }
 
 /// With a period between that stays unclear, both gaps beside it are narrowed, and it is tried as often as the ends.
 #[test]
 fn what_stays_unclear_lies_inside_the_interval_and_is_tried_again() {
-    let limits = Limits { width: 0.1, repeats: 3, ..limits() };
-    let mut decision = Decision::new(limits, TimeSpan::from_us(1000));
+    let range = SearchRange { width: 0.1, repeats: 3, ..range() };
+    let mut decision = Decision::new(range, TimeSpan::from_us(1000));
     let answer = loop {
         match decision.next() {
-            Step::Done(answer) => break answer,
-            Step::Try(period) => decision.record(
+            NextStep::Done(answer) => break answer,
+            NextStep::Try(period) => decision.record(
                 period,
                 match period.as_us() {
                     us if us < 900.0 => Verdict::Refused,
@@ -210,17 +212,17 @@ fn what_stays_unclear_lies_inside_the_interval_and_is_tried_again() {
 #[test]
 fn a_search_in_a_hurry_tries_its_ends_again_and_leaves_the_gap() {
     let us = |us: u64| TimeSpan::from_us(us);
-    let mut decision = Decision::new(Limits { repeats: 2, ..limits() }, us(1000));
+    let mut decision = Decision::new(SearchRange { repeats: 2, ..range() }, us(1000));
     decision.record(us(1000), Verdict::Refused);
     decision.record(us(4000), Verdict::Sustained);
-    assert_eq!(decision.next(), Step::Try(us(2000)), "halves the gap");
+    assert_eq!(decision.next(), NextStep::Try(us(2000)), "halves the gap");
     decision.hurry();
     for (period, verdict) in [(4000, Verdict::Sustained), (1000, Verdict::Refused)] {
-        let Step::Try(next) = decision.next() else { panic!("each end is tried twice") };
+        let NextStep::Try(next) = decision.next() else { panic!("each end is tried twice") };
         assert!(next == us(4000) || next == us(1000), "{next:?}");
         decision.record(us(period), verdict);
     }
-    let Step::Done(answer) = decision.next() else { panic!("both ends were tried twice") };
+    let NextStep::Done(answer) = decision.next() else { panic!("both ends were tried twice") };
     assert_eq!(answer.end, SearchEnd::TimeLimit);
     assert_eq!(
         (answer.longest_refused, answer.shortest_sustained),

@@ -1,30 +1,33 @@
 //! What is found is kept up for longer, and what does not hold goes back into the search.
 
+use contract::record::PeriodSearch;
+
 use super::*;
-use crate::testing::Random;
+use crate::testing::SplitMix64;
 
 /// A machine on which an instance takes 20 µs and which pauses for one to five milliseconds at random moments, in one of its
-/// moods more often than in the other.
-struct Moody {
-    random: Random,
+/// performance states more often than in the other.
+struct Unsteady {
+    random: SplitMix64,
     pauses_per_s: [f64; 2],
-    mood: usize,
-    mood_ends_ps: f64,
+    state: usize,
+    state_ends_ps: f64,
     pause_at_ps: f64,
 }
 
 const S_PS: f64 = 1e12;
-/// How often a second the mood changes.
-const MOODS_PER_S: f64 = 1.0;
+/// How often a second the performance state changes.
+const CHANGES_PER_S: f64 = 1.0;
 
-impl Moody {
+impl Unsteady {
     fn new(seed: u64, pauses_per_s: [f64; 2]) -> Self {
-        let mut random = Random::new(seed);
-        let mood = usize::from(random.uniform() < 0.5);
-        let mut moody = Moody { random, pauses_per_s, mood, mood_ends_ps: 0.0, pause_at_ps: 0.0 };
-        moody.mood_ends_ps = moody.wait_ps(MOODS_PER_S);
-        moody.pause_at_ps = moody.wait_ps(pauses_per_s[moody.mood]);
-        moody
+        let mut random = SplitMix64::new(seed);
+        let state = usize::from(random.uniform() < 0.5);
+        let mut machine =
+            Unsteady { random, pauses_per_s, state, state_ends_ps: 0.0, pause_at_ps: 0.0 };
+        machine.state_ends_ps = machine.wait_ps(CHANGES_PER_S);
+        machine.pause_at_ps = machine.wait_ps(pauses_per_s[machine.state]);
+        machine
     }
 
     /// How long it is until what happens so often a second happens next.
@@ -35,18 +38,18 @@ impl Moody {
     /// What an instance takes that begins now.
     fn cost_ps(&mut self, now_ps: u64) -> u64 {
         let now = now_ps as f64;
-        while self.mood_ends_ps < now {
-            self.mood = 1 - self.mood;
-            let begin = self.mood_ends_ps;
-            self.mood_ends_ps += self.wait_ps(MOODS_PER_S);
-            // Waiting has no memory, so the wait for the next pause may begin anew with the mood.
-            self.pause_at_ps = begin + self.wait_ps(self.pauses_per_s[self.mood]);
+        while self.state_ends_ps < now {
+            self.state = 1 - self.state;
+            let begin = self.state_ends_ps;
+            self.state_ends_ps += self.wait_ps(CHANGES_PER_S);
+            // Waiting has no memory, so the wait for the next pause may begin anew with the state.
+            self.pause_at_ps = begin + self.wait_ps(self.pauses_per_s[self.state]);
         }
         let mut cost_ps = 20 * US;
         if self.pause_at_ps < now {
             cost_ps += 1000 * US + (self.random.uniform() * 4000.0) as u64 * US;
             self.pause_at_ps = now + cost_ps as f64;
-            self.pause_at_ps += self.wait_ps(self.pauses_per_s[self.mood]);
+            self.pause_at_ps += self.wait_ps(self.pauses_per_s[self.state]);
         }
         cost_ps
     }
@@ -54,8 +57,8 @@ impl Moody {
 
 fn on(seed: u64, pauses_per_s: [f64; 2], real_time: RealTime) -> PeriodSearch {
     let make = || {
-        let mut moody = Moody::new(seed, pauses_per_s);
-        move |_, now| moody.cost_ps(now)
+        let mut machine = Unsteady::new(seed, pauses_per_s);
+        move |_, now| machine.cost_ps(now)
     };
     search_on(real_time, make).0.unwrap().search.unwrap()
 }
@@ -79,7 +82,7 @@ fn kept_up_again(pauses_per_s: [f64; 2], confirm: u32) -> (usize, usize) {
     (missed.len(), missed.iter().filter(|missed| **missed).count())
 }
 
-/// The good mood pauses for 0.15 or 0.6 % of the time, the bad one for 2.4 or 1 %: about as much as the wanted 1 %.
+/// The good performance state pauses for 0.15 or 0.6 % of the time, the bad one for 2.4 or 1 %: about as much as the wanted 1 %.
 #[test]
 fn confirmed_periods_keep_their_bound_when_they_are_kept_up_again_and_others_do_not() {
     let of = |confirm| {

@@ -1,17 +1,31 @@
 //! A block from each rank for each rank: the traffic of a corner turn.
 
-use crate::catalogue::{Benchmark, Program, RankRule};
-use crate::data::{Blocks, Received, Shape};
-use crate::plan::each_block_size;
-use crate::programs::{BENCHMARK, COLLECTIVE};
+use analysis::limits::{BoundRule, Traffic};
+
+use crate::case::each_block_size;
+use crate::data::{Blocks, Received};
+use crate::declaration::{Benchmark, Group};
+use crate::presentation::{Headline, OsuTest};
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, COLLECTIVE};
+use crate::ranks::RankRule;
+use crate::shape::Shape;
 
 pub(in crate::programs) const ALL_TO_ALL: Benchmark = Benchmark {
     name: "all-to-all",
-    group: "collectives",
+    group: Group::Collectives,
     summary: "a block from each rank to each rank, as in a corner turn",
     explains: "Each of P ranks gives each rank, itself too, a block of its own. All start together; the time is that of \
         the slowest; the size is that of one block; the rate is size (P - 1) P / time.",
     ranks: RankRule::AtLeast(2),
+    // A rank's own block moves too.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p * p }),
+    headlines: &[Headline {
+        words: "all-to-all of 64 KiB blocks",
+        metric: "time",
+        size_bytes: Some(64 << 10),
+    }],
+    osu: OsuTest::latency("All-to-All Personalized Exchange Latency"),
     cases: each_block_size,
     program: Program {
         blocks: |shape| Blocks { send: shape.ranks, receive: shape.ranks, posted: 0 },

@@ -1,13 +1,18 @@
-//! The other collectives.
+//! Operations in which all ranks take part.
 
-pub(super) mod all_to_all;
-pub(super) mod allreduce;
-pub(super) mod barrier;
-pub(super) mod gather;
-pub(super) mod reduce;
-pub(super) mod scatter;
+pub(in crate::programs) mod all_to_all;
+pub(in crate::programs) mod allgather;
+pub(in crate::programs) mod allgather_in_place;
+pub(in crate::programs) mod allreduce;
+pub(in crate::programs) mod barrier;
+pub(in crate::programs) mod broadcast;
+pub(in crate::programs) mod gather;
+pub(in crate::programs) mod node_broadcast;
+pub(in crate::programs) mod reduce;
+pub(in crate::programs) mod ring_broadcast;
+pub(in crate::programs) mod scatter;
 
-use crate::plan::{Case, Scope, each_size};
+use crate::case::{Case, Scope, each_size};
 
 /// The double-precision numbers that reductions add.
 const NUMBER_BYTES: u64 = size_of::<f64>() as u64;

@@ -1,20 +1,28 @@
 //! The sum of all ranks' numbers, for one rank.
 
+use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
 
 use super::{NUMBER_BYTES, each_size_in_numbers};
-use crate::catalogue::{Benchmark, Program, RankRule};
 use crate::data::{Blocks, Received};
-use crate::programs::{BENCHMARK, COLLECTIVE};
+use crate::declaration::{Benchmark, Group};
+use crate::presentation::{KeyFigure, OsuTest};
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, COLLECTIVE};
+use crate::ranks::RankRule;
 
 pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
     name: "reduce",
-    group: "collectives",
+    group: Group::Collectives,
     summary: "sum of double-precision numbers to rank 0",
     explains: "Rank 0 gets the sums of the numbers of all ranks, element by element. All start together; the time is that \
         of the slowest; the size is that of one rank's numbers, rounded up to a multiple of 8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
+    // Somebody must read each operand once, whoever combines them.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
+    key_figures: &[KeyFigure::ShortAllreduce.after(1)],
+    osu: OsuTest::reduction("Reduce Latency"),
     cases: each_size_in_numbers,
     program: Program {
         blocks: |shape| Blocks { send: 1, receive: (shape.me == 0).into(), posted: 0 },

@@ -1,17 +1,26 @@
 //! A block for each rank, from one rank.
 
-use crate::catalogue::{Benchmark, Program, RankRule};
-use crate::data::{Blocks, Received, Shape};
-use crate::plan::each_block_size;
-use crate::programs::{BENCHMARK, COLLECTIVE};
+use analysis::limits::{BoundRule, Traffic};
+
+use crate::case::each_block_size;
+use crate::data::{Blocks, Received};
+use crate::declaration::{Benchmark, Group};
+use crate::presentation::OsuTest;
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, COLLECTIVE};
+use crate::ranks::RankRule;
+use crate::shape::Shape;
 
 pub(in crate::programs) const SCATTER: Benchmark = Benchmark {
     name: "scatter",
-    group: "collectives",
+    group: Group::Collectives,
     summary: "a block from rank 0 to each rank",
     explains: "Rank 0 gives each of P ranks, itself too, a block of its own. All start together; the time is that of the \
         slowest; the size is that of one block; the rate is size (P - 1) / time.",
     ranks: RankRule::AtLeast(2),
+    // The root's own block moves too.
+    bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p }),
+    osu: OsuTest::latency("Scatter Latency"),
     cases: each_block_size,
     program: Program {
         blocks: |shape| {

@@ -4,17 +4,20 @@ use analysis::statistics::{Sample, precision_reached};
 use contract::record::{Measurement, Parameters, StopReason, Timing as TimingRecord};
 use contract::{Rank, Result};
 
-use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::bench::Bench;
+use crate::case::once;
 use crate::data::{Blocks, Received};
-use crate::execute::Bench;
-use crate::plan::once;
-use crate::programs::{BENCHMARK, BETWEEN_TWO};
+use crate::declaration::{Benchmark, Group};
+use crate::event::Event;
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::ranks::RankRule;
+use crate::settings::Settings;
 use crate::timed_loop::Outcome;
-use crate::{Event, Settings};
 
 pub(in crate::programs) const CLOCK_COST: Benchmark = Benchmark {
     name: "clock-cost",
-    group: "limits",
+    group: Group::Limits,
     summary: "cost and resolution of the clock that times everything else",
     explains: "One rank reads the clock in batches; the time is that of one reading. The resolution is the step between \
         two readings that differ, taken from readings in a row, so it is at least the cost of a reading where the clock \
@@ -32,12 +35,12 @@ pub(in crate::programs) const CLOCK_COST: Benchmark = Benchmark {
         ..BETWEEN_TWO
     },
     measure,
-    in_turns: false,
+    repeatable: false,
     ..BENCHMARK
 };
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let Some(outcome) = bench.sampled(&bench.benchmark.program)? else { return Ok(()) };
+    let Some(outcome) = bench.sampled(bench.definition.program)? else { return Ok(()) };
     let time = bench.subject(Parameters::new()).time(1, &outcome)?;
     let resolution = resolution(bench, &outcome)?;
     bench.tell(Event::Measured(vec![time, resolution]))
@@ -55,8 +58,13 @@ fn resolution(bench: &Bench<'_>, outcome: &Outcome) -> Result<Measurement> {
         .is_ok_and(|sample| precision_reached(&sample, confidence, precision));
     let stop_reason = if narrow { StopReason::Precision } else { StopReason::SampleLimit };
     let timing = TimingRecord { events_per_sample: 1, ..outcome.timing.clone() };
-    let outcome =
-        Outcome { samples_ps, warm_up_ps: Vec::new(), stop_reason, timing, turns: Vec::new() };
+    let outcome = Outcome {
+        samples_ps,
+        warm_up_ps: Vec::new(),
+        stop_reason,
+        timing,
+        repetitions: Vec::new(),
+    };
     let time = bench.subject(Parameters::new()).time(1, &outcome)?;
     Ok(Measurement { metric: "resolution".into(), ..time })
 }

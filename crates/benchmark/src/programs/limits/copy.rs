@@ -2,14 +2,16 @@
 
 use contract::{Rank, Result, Work, WorkKind};
 
-use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::case::{Case, Scope, sized};
 use crate::data::{Blocks, Data, Received};
-use crate::plan::{Case, Scope, sized};
-use crate::programs::{BENCHMARK, BETWEEN_TWO};
+use crate::declaration::{Benchmark, Group};
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::ranks::RankRule;
 
 pub(in crate::programs) const COPY: Benchmark = Benchmark {
     name: "copy",
-    group: "limits",
+    group: Group::Limits,
     summary: "copy bandwidth of one processor, in and out of its caches",
     explains: "One rank copies a block of memory to another, again and again; it times each copy. The rate is \
         size / time: bytes copied, not bytes read and written. Both blocks together fit a cache or do not, which shows \

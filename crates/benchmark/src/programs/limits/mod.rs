@@ -1,6 +1,6 @@
 //! What the machine itself allows: every other number is shown as a share of one of these.
 
-pub(super) mod clock_cost;
-pub(super) mod copy;
-pub(super) mod hand_over;
-pub(super) mod process_switch;
+pub(in crate::programs) mod clock_cost;
+pub(in crate::programs) mod copy;
+pub(in crate::programs) mod core_to_core;
+pub(in crate::programs) mod process_switch;

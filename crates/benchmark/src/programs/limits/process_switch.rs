@@ -4,15 +4,17 @@ use std::sync::atomic::Ordering;
 
 use contract::{Rank, Result, Source};
 
-use super::hand_over::{SHARED_LINE, there_and_back};
-use crate::catalogue::{Benchmark, Placement, Program, RankRule};
+use super::core_to_core::{SHARED_LINE, there_and_back};
+use crate::case::once;
 use crate::data::Data;
-use crate::plan::once;
-use crate::programs::{BENCHMARK, ITS_TAG};
+use crate::declaration::{Benchmark, Group};
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, ITS_TAG};
+use crate::ranks::{Placement, RankRule};
 
 pub(in crate::programs) const PROCESS_SWITCH: Benchmark = Benchmark {
     name: "process-switch",
-    group: "limits",
+    group: Group::Limits,
     summary: "handing the processor from one sleeping process to another",
     explains: "Two ranks on one and the same processor change a shared word in turn; each wakes the other and sleeps \
         in the kernel. The first times there and back; the time is half of it: one wake, one sleep and one switch of \

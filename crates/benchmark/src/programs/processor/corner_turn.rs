@@ -1,13 +1,16 @@
 //! The corner turn in memory, alone and with the transforms before it.
 
+use analysis::limits::{BoundRule, Precision};
+use contract::record::{ParameterValue, Parameters};
 use contract::{Buffer, Error, Result, Work, WorkKind};
 use kernels::fft::{BlockFft, nominal_operations};
 use kernels::{Complex32, corner_turn, corner_turn_in_place};
 
 use super::{PROCESSOR, case, choice, failed, tell, timed};
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
-use crate::plan::{Case, Scope};
+use crate::bench::Bench;
+use crate::case::{Case, Scope};
+use crate::declaration::Benchmark;
+use crate::presentation::Headline;
 
 pub(in crate::programs) const CORNER_TURN_MEMORY: Benchmark = Benchmark {
     name: "corner-turn-memory",
@@ -15,6 +18,12 @@ pub(in crate::programs) const CORNER_TURN_MEMORY: Benchmark = Benchmark {
     explains: "One rank transposes a square matrix of complex single-precision numbers, out of place or in place; the \
         rate is the bytes of the matrix over the time, so it stands beside that of `copy`, which moves the same bytes. \
         Each element of the result is checked before. The best that a corner turn can do is what a copy does.",
+    bound: BoundRule::Copy { bytes: matrix_bytes, counted: 1 },
+    headlines: &[Headline {
+        words: "fastest corner turn in memory",
+        metric: "rate",
+        size_bytes: None,
+    }],
     cases: |_| {
         let sides = |way: &'static str| {
             SIDES.map(|side| case([("way", way.into()), ("side", side.into())]))
@@ -32,10 +41,17 @@ pub(in crate::programs) const FFT_CORNER_TURN: Benchmark = Benchmark {
         corners: one after the other, through the whole matrix each time, or fused, a tile of rows at a time. The rate \
         is nominal: 512 times 5 N log2 N operations; the corner turn counts for none. Fused and apart are checked \
         against each other before.",
+    bound: BoundRule::Peak(Precision::Single),
     cases: fft_cases,
     measure: fft_and_turn,
     ..PROCESSOR
 };
+
+/// The bytes of the matrix, which is what a copy of it would move.
+fn matrix_bytes(parameters: &Parameters) -> Option<u64> {
+    let Some(ParameterValue::Number(side)) = parameters.get("side") else { return None };
+    side.checked_mul(*side)?.checked_mul(size_of::<Complex32>() as u64)
+}
 
 const PLACES: [&str; 2] = ["out-of-place", "in-place"];
 const SIDES: [u64; 4] = [128, 512, 1000, 4096];

@@ -4,8 +4,9 @@ use contract::{Result, Work, WorkKind};
 use kernels::dhrystone::run;
 
 use super::{PROCESSOR, programs_run, tell, timed};
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
+use crate::bench::Bench;
+use crate::declaration::Benchmark;
+use crate::paper;
 
 pub(in crate::programs) const DHRYSTONE: Benchmark = Benchmark {
     name: "dhrystone",
@@ -13,6 +14,7 @@ pub(in crate::programs) const DHRYSTONE: Benchmark = Benchmark {
     explains: "One rank runs Weicker's benchmark, version 2 (1988), a thousand Dhrystones at a time; the time is that of \
         one, and every variable is checked at the end. Procedures are not inlined, as its rules demand. Grunwald and \
         Reed 1986, table 3, has 3472 Dhrystones (of version 1) on a Mark-III and 724 on an iPSC.",
+    source: paper::DHRYSTONE.part(""),
     measure,
     ..PROCESSOR
 };

@@ -1,13 +1,16 @@
 //! The rate of short and long transforms, one at a time and in blocks.
 
+use analysis::limits::{BoundRule, Precision};
 use contract::{Buffer, Result, Work, WorkKind};
 use kernels::Complex32;
 use kernels::fft::{BlockFft, LibraryFft, check_forward, nominal_operations};
 
 use super::{PROCESSOR, case, choice, failed, tell, timed};
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
-use crate::plan::{Case, Scope};
+use crate::bench::Bench;
+use crate::case::{Case, Scope};
+use crate::declaration::Benchmark;
+use crate::paper;
+use crate::presentation::{Headline, KeyFigure, View};
 
 pub(in crate::programs) const FFT: Benchmark = Benchmark {
     name: "fft",
@@ -17,7 +20,12 @@ pub(in crate::programs) const FFT: Benchmark = Benchmark {
         for a block of them, `block` our block FFT. A block is 1024 points, or one transform where that is longer. A \
         repeated instance does the same block again, in cache; a multiple instance walks through 64 MiB, so every \
         block comes from memory. The data are zeros, which stay what they are; the results of random data are checked \
-        before. After Games and others, MITRE 1995, figures 3.1 and 3.3; the library is RustFFT.",
+        before. The library is RustFFT.",
+    source: paper::MITRE_METHODOLOGY.part("figures 3.1 and 3.3"),
+    bound: BoundRule::Peak(Precision::Single),
+    headlines: &[Headline { words: "fastest FFT", metric: "rate", size_bytes: None }],
+    key_figures: &[KeyFigure::Fft.after(0)],
+    view: View::TransformLengths,
     cases,
     measure,
     ..PROCESSOR
@@ -30,20 +38,20 @@ const BLOCK: usize = 1024;
 const MULTIPLE_BYTES: usize = 64 << 20;
 
 #[derive(Clone, Copy)]
-enum Way {
+enum Variant {
     One,
     Library,
     Block,
 }
 
-impl Way {
-    const ALL: [Way; 3] = [Way::One, Way::Library, Way::Block];
+impl Variant {
+    const ALL: [Variant; 3] = [Variant::One, Variant::Library, Variant::Block];
 
     fn name(self) -> &'static str {
         match self {
-            Way::One => "one",
-            Way::Library => "library",
-            Way::Block => "block",
+            Variant::One => "one",
+            Variant::Library => "library",
+            Variant::Block => "block",
         }
     }
 }
@@ -54,9 +62,9 @@ const INSTANCES: [(&str, usize); 2] = [("repeated", 0), ("multiple", MULTIPLE_BY
 fn cases(_: &Scope) -> Vec<Case> {
     let mut cases = Vec::new();
     for (instance, _) in INSTANCES {
-        for way in Way::ALL {
+        for variant in Variant::ALL {
             cases.extend(LENGTHS.map(|points| {
-                let (instance, way) = (instance.into(), way.name().into());
+                let (instance, way) = (instance.into(), variant.name().into());
                 case([("instance", instance), ("way", way), ("points", points.into())])
             }));
         }
@@ -66,11 +74,11 @@ fn cases(_: &Scope) -> Vec<Case> {
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let points = bench.number("points")?;
-    let way = choice(bench, "way", &Way::ALL, Way::name)?;
+    let variant = choice(bench, "way", &Variant::ALL, Variant::name)?;
     let (_, bytes) = choice(bench, "instance", &INSTANCES, |(name, _)| name)?;
     let block = BLOCK.max(points);
     let transforms = block / points;
-    let mut transform = transformer(way, points)?;
+    let mut transform = transformer(variant, points)?;
     check_forward(points, bench.settings.seed, &mut transform).map_err(failed)?;
 
     let mut buffer = Buffer::try_zeroed(bytes.max(block * size_of::<Complex32>()))?;
@@ -92,14 +100,14 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
 
 type Transform = Box<dyn FnMut(&mut [Complex32]) -> kernels::Result<()>>;
 
-fn transformer(way: Way, points: usize) -> Result<Transform> {
+fn transformer(variant: Variant, points: usize) -> Result<Transform> {
     let mut library = LibraryFft::new(points).map_err(failed)?;
     let mut block = BlockFft::new(points).map_err(failed)?;
-    Ok(match way {
-        Way::One => {
+    Ok(match variant {
+        Variant::One => {
             Box::new(move |data| data.chunks_mut(points).try_for_each(|one| library.transform(one)))
         }
-        Way::Library => Box::new(move |data| library.transform(data)),
-        Way::Block => Box::new(move |data| block.transform(data)),
+        Variant::Library => Box::new(move |data| library.transform(data)),
+        Variant::Block => Box::new(move |data| block.transform(data)),
     })
 }

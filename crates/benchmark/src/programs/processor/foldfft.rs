@@ -1,13 +1,16 @@
 //! The kernel of a synthetic-aperture-radar chain, in three ways.
 
+use analysis::limits::{BoundRule, Precision};
 use contract::{Result, Work, WorkKind};
 use kernels::Complex32;
-use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Way, foldfft_operations};
+use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
 
 use super::{PROCESSOR, case, choice, failed, tell, timed};
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
-use crate::plan::{Case, Scope};
+use crate::bench::Bench;
+use crate::case::{Case, Scope};
+use crate::declaration::Benchmark;
+use crate::paper;
+use crate::presentation::View;
 
 pub(in crate::programs) const FOLDFFT: Benchmark = Benchmark {
     name: "foldfft",
@@ -15,8 +18,11 @@ pub(in crate::programs) const FOLDFFT: Benchmark = Benchmark {
     explains: "One rank weights n complex points, folds them to f, transforms the f and weights them again, for a block \
         of instances in cache; the time is that of one instance, the rate nominal: 2n + 2(n - f) + 5 f log2 f + 6 f \
         operations. Plain loops and a textbook FFT, the same loops around a library's FFT, and every step over \
-        a block of instances. The ways are checked against each other before. After Games and others, MITRE 1995, \
-        table 3.1, which has 6.8 MFLOP/s for the plain and 47.3 for the blocked (64, 8) on a Paragon's processor.",
+        a block of instances. The ways are checked against each other before. The paper has 6.8 \
+        MFLOP/s for the plain and 47.3 for the blocked (64, 8) on a Paragon's processor.",
+    source: paper::MITRE_METHODOLOGY.part("table 3.1"),
+    bound: BoundRule::Peak(Precision::Single),
+    view: View::Ways,
     cases,
     measure,
     ..PROCESSOR
@@ -27,7 +33,7 @@ const BLOCK: usize = 4096;
 
 fn cases(_: &Scope) -> Vec<Case> {
     let mut cases = Vec::new();
-    for way in Way::ALL {
+    for way in Variant::ALL {
         cases.extend(TYPICAL_SIZES.map(|(points, fold)| {
             let (points, fold) = (points as u64, fold as u64);
             case([("way", way.name().into()), ("points", points.into()), ("fold", fold.into())])
@@ -38,7 +44,7 @@ fn cases(_: &Scope) -> Vec<Case> {
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let (points, fold) = (bench.number("points")?, bench.number("fold")?);
-    let way = choice(bench, "way", &Way::ALL, Way::name)?;
+    let way = choice(bench, "way", &Variant::ALL, Variant::name)?;
     let instances = (BLOCK / points).max(1);
     let input: Vec<Complex32> = (0..instances * points).map(sample).collect();
     let mut output = vec![Complex32::default(); instances * fold];
@@ -59,7 +65,7 @@ fn sample(at: usize) -> Complex32 {
     Complex32::new((at as f32 * 0.7).sin(), (at as f32 * 1.3).cos())
 }
 
-fn planned(points: usize, fold: usize, way: Way) -> Result<FoldFft> {
+fn planned(points: usize, fold: usize, way: Variant) -> Result<FoldFft> {
     let window = (0..points).map(|at| sample(at).re).collect();
     FoldFft::new(window, (0..fold).map(sample).collect(), way).map_err(failed)
 }
@@ -71,7 +77,7 @@ fn check(input: &[Complex32], points: usize, fold: usize, plan: &mut FoldFft) ->
     let mut results = [(); 2].map(|()| vec![Complex32::default(); input.len() / points * fold]);
     let [found, expected] = &mut results;
     plan.compute(input, found).map_err(failed)?;
-    planned(points, fold, Way::Plain)?.compute(input, expected).map_err(failed)?;
+    planned(points, fold, Variant::Plain)?.compute(input, expected).map_err(failed)?;
     let largest = expected.iter().map(|c| c.norm()).fold(0.0, f32::max);
     let difference = found.iter().zip(&*expected).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
     if difference <= DIFFERENCE_MAX * largest {

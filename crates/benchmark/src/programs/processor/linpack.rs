@@ -1,13 +1,16 @@
 //! The Linpack benchmark.
 
+use analysis::limits::{BoundRule, Precision};
 use contract::record::{Better, Measurement, Parameters};
 use contract::{Result, Work, WorkKind};
 use kernels::linpack::{System, nominal_operations};
 
 use super::{PROCESSOR, case, failed, rate, timed};
-use crate::Event;
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
+use crate::bench::Bench;
+use crate::declaration::Benchmark;
+use crate::event::Event;
+use crate::paper;
+use crate::presentation::{Headline, KeyFigure};
 
 pub(in crate::programs) const LINPACK: Benchmark = Benchmark {
     name: "linpack",
@@ -16,6 +19,10 @@ pub(in crate::programs) const LINPACK: Benchmark = Benchmark {
         pivoting, column by column, as in the LINPACK users' guide (1979); the rate counts 2/3 n^3 + 2 n^2 operations. The \
         residual is the largest element of A x - b in units of n times the largest elements of A and x times the rounding \
         error; a sound solution has at most about ten.",
+    source: paper::LINPACK.part(""),
+    bound: BoundRule::Peak(Precision::Double),
+    headlines: &[Headline { words: "Linpack", metric: "rate", size_bytes: None }],
+    key_figures: &[KeyFigure::Linpack.after(0)],
     cases: |_| SIZES.map(|size| case([("equations", size.into())])).to_vec(),
     measure,
     ..PROCESSOR

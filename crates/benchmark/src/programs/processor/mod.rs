@@ -14,16 +14,19 @@ pub(super) mod whetstone;
 use contract::record::{Measurement, ParameterValue, Parameters};
 use contract::{Result, Work, WorkKind};
 
-use crate::Event;
-use crate::catalogue::{Benchmark, Program, RankRule, Timing};
+use crate::bench::Bench;
+use crate::case::{Case, once};
 use crate::data::{Blocks, Received};
-use crate::execute::Bench;
-use crate::plan::{Case, once};
-use crate::programs::{BENCHMARK, BETWEEN_TWO, failed};
+use crate::declaration::{Benchmark, Group};
+use crate::error::failed;
+use crate::event::Event;
+use crate::program::{Program, Timing};
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::ranks::RankRule;
 
 /// What they have in common: one rank, and no buffers for messages.
 const PROCESSOR: Benchmark = Benchmark {
-    group: "processor",
+    group: Group::Processor,
     ranks: RankRule::Exactly(1),
     cases: once,
     program: Program {
@@ -32,7 +35,7 @@ const PROCESSOR: Benchmark = Benchmark {
         moved: |_| 0,
         ..BETWEEN_TWO
     },
-    in_turns: false,
+    repeatable: false,
     ..BENCHMARK
 };
 

@@ -5,8 +5,8 @@ use contract::{Result, Work, WorkKind};
 use kernels::peak::{Precision, run};
 
 use super::{PROCESSOR, case, choice, programs_run, tell, timed};
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
+use crate::bench::Bench;
+use crate::declaration::Benchmark;
 
 pub(in crate::programs) const PEAK: Benchmark = Benchmark {
     name: limits::PEAK,

@@ -1,12 +1,14 @@
 //! STREAM.
 
-use analysis::limits::STREAM_VECTOR_BYTES;
+use analysis::limits::BoundRule;
+
 use contract::{Result, Work, WorkKind};
 use kernels::stream::{Loop, Stream};
 
 use super::{PROCESSOR, case, choice, failed, programs_run, tell, timed};
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
+use crate::bench::Bench;
+use crate::declaration::Benchmark;
+use crate::paper;
 
 pub(in crate::programs) const STREAM: Benchmark = Benchmark {
     name: "stream",
@@ -14,12 +16,17 @@ pub(in crate::programs) const STREAM: Benchmark = Benchmark {
     explains: "One rank runs copy c = a, scale b = q c, add c = a + b and triad a = b + q c over three vectors of 64 MiB of \
         double-precision numbers; the rate counts 16 or 24 bytes an element, as STREAM does (McCalpin 1995): what the loop \
         names, not the line that a cache reads before it overwrites it. The elements are checked after.",
+    source: paper::STREAM.part(""),
+    // STREAM counts what is read and what is written, `copy` what is copied.
+    bound: BoundRule::Copy { bytes: |_| Some(VECTOR_BYTES), counted: 2 },
     cases: |_| Loop::ALL.map(|one| case([("loop", one.name().into())])).to_vec(),
     measure,
     ..PROCESSOR
 };
 
-const ELEMENTS: usize = STREAM_VECTOR_BYTES as usize / size_of::<f64>();
+/// What each vector holds: more than caches do.
+const VECTOR_BYTES: u64 = 64 << 20;
+const ELEMENTS: usize = VECTOR_BYTES as usize / size_of::<f64>();
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let which = choice(bench, "loop", &Loop::ALL, Loop::name)?;

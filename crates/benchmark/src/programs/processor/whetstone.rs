@@ -1,13 +1,15 @@
 //! The Whetstone benchmark.
 
+use analysis::limits::{BoundRule, Precision};
 use contract::record::Measurement;
 use contract::{Result, Work, WorkKind};
 use kernels::whetstone::{INSTRUCTIONS_PER_UNIT, OPERATIONS_PER_UNIT, run};
 
 use super::{PROCESSOR, programs_run, rate, timed};
-use crate::Event;
-use crate::catalogue::Benchmark;
-use crate::execute::Bench;
+use crate::bench::Bench;
+use crate::declaration::Benchmark;
+use crate::event::Event;
+use crate::paper;
 
 pub(in crate::programs) const WHETSTONE: Benchmark = Benchmark {
     name: "whetstone",
@@ -17,6 +19,8 @@ pub(in crate::programs) const WHETSTONE: Benchmark = Benchmark {
         and Reed 1986, table 3, has 684463 Whetstones on a Mark-III and 102637 on an iPSC. Whetstone instructions are an \
         interpreter's; the operation rate counts the floating-point operations among them, an elementary function as one, \
         and is what can be held against the core's peak.",
+    source: paper::WHETSTONE.part(""),
+    bound: BoundRule::Peak(Precision::Double),
     measure,
     ..PROCESSOR
 };

@@ -1,31 +1,36 @@
 //! Reads the clock without pause, and finds when the processor did something else.
 
 use analysis::pauses::classify;
-use contract::record::{
-    Better, Measurement, Parameters, Pause, Pauses, StopReason, Timing as Record,
-};
+use contract::record::{Measurement, Parameters, Pause, Pauses};
 use contract::{Rank, Result, Source, Time, TimeSpan};
 
-use crate::Event;
-use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
+use crate::bench::Bench;
+use crate::case::once;
 use crate::data::{Blocks, Received};
-use crate::execute::Bench;
-use crate::plan::once;
-use crate::programs::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
+use crate::declaration::{Benchmark, Group};
+use crate::event::Event;
+use crate::paper;
+use crate::presentation::View;
+use crate::program::{Program, Timing};
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
+use crate::ranks::{Placement, RankRule};
+use crate::record::single_events;
 use crate::timed_loop::latest_arrival;
 
 pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     name: "clock",
-    group: "real-time",
+    group: Group::RealTime,
     summary: "pauses of every processor at once: when, how long, which come again",
     explains: "A rank on every processor reads the clock again and again, all at the same time. Two readings farther apart \
         than --threshold are a pause: the processor did something else. `pause` holds their lengths in the order in \
         which they came, for each rank; `lost` is the share of the time that they took. The pauses are sorted into kinds \
         by length and period: the timer's tick, what comes once a second, and what is irregular, by the decade of its \
         length. `cornerstone calibrate` writes them into a machine file, and the simulator replays them. --duration says \
-        how long to look (1 s if not given). Source: MITRE real-time benchmarks (1995), section 4.2, which looks for half an hour.",
+        how long to look (1 s if not given). The paper looks for half an hour.",
+    source: paper::MITRE.part("section 4.2"),
     ranks: RankRule::EveryProcessor,
     placement: Placement::Spread,
+    view: View::Pauses,
     cases: once,
     program: Program {
         timing: Timing::Slowest,
@@ -37,7 +42,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| settings.real_time.trial_s()),
-    in_turns: false,
+    repeatable: false,
     ..BENCHMARK
 };
 
@@ -58,10 +63,10 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let mut agreed = threshold.as_ps().to_le_bytes();
     bench.rank.broadcast(0, &mut agreed)?;
     let threshold = TimeSpan::from_ps(u64::from_le_bytes(agreed));
-    let mut seen = Seen::new();
+    let mut seen = SeenPauses::new();
     let begin = latest_arrival(bench.rank)? + LEAD + bench.overheads.agreement;
     bench.rank.wait_until(begin);
-    seen.look(bench.rank, begin, duration, threshold);
+    seen.watch(bench.rank, begin, duration, threshold);
     // Nobody sends while another still looks.
     bench.rank.barrier()?;
     let all = bring(bench.rank, &seen)?;
@@ -76,22 +81,22 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
 }
 
 /// What one rank saw; as words, what it tells rank 0.
-struct Seen {
+struct SeenPauses {
     processor: u64,
     count: u64,
     /// When each pause began, after the beginning, and how long it was, in picoseconds.
     kept: Vec<[u64; 2]>,
 }
 
-impl Seen {
+impl SeenPauses {
     /// With all its memory touched: a page fault would be a pause of our own making, as the paper found.
     fn new() -> Self {
         let mut kept = vec![[1; 2]; KEPT_MAX];
         kept.clear();
-        Seen { processor: u64::MAX, count: 0, kept }
+        SeenPauses { processor: u64::MAX, count: 0, kept }
     }
 
-    fn look(&mut self, rank: &dyn Rank, begin: Time, duration: TimeSpan, threshold: TimeSpan) {
+    fn watch(&mut self, rank: &dyn Rank, begin: Time, duration: TimeSpan, threshold: TimeSpan) {
         self.processor = rank.processor().map_or(u64::MAX, |processor| processor as u64);
         let end = begin + duration;
         let mut last = rank.now();
@@ -118,7 +123,7 @@ impl Seen {
         let words: Vec<u64> =
             bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
         let kept = words[HEAD..].as_chunks::<2>().0.to_vec();
-        Seen { processor: words[0], count: words[1], kept }
+        SeenPauses { processor: words[0], count: words[1], kept }
     }
 }
 
@@ -126,7 +131,7 @@ impl Seen {
 const HEAD: usize = 3;
 
 /// Brings what every rank saw to rank 0; elsewhere nothing.
-fn bring(rank: &mut dyn Rank, mine: &Seen) -> Result<Vec<Seen>> {
+fn bring(rank: &mut dyn Rank, mine: &SeenPauses) -> Result<Vec<SeenPauses>> {
     let bytes = mine.to_bytes();
     let mut all = Vec::new();
     if rank.rank() != 0 {
@@ -134,54 +139,32 @@ fn bring(rank: &mut dyn Rank, mine: &Seen) -> Result<Vec<Seen>> {
         rank.send(0, TAG, &bytes)?;
         return Ok(all);
     }
-    all.push(Seen::from_bytes(&bytes));
+    all.push(SeenPauses::from_bytes(&bytes));
     for from in 1..rank.size() {
         let mut length = [0; 8];
         rank.receive(Source::Rank(from), ITS_TAG, &mut length)?;
         let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
         rank.receive(Source::Rank(from), ITS_TAG, &mut bytes)?;
-        all.push(Seen::from_bytes(&bytes));
+        all.push(SeenPauses::from_bytes(&bytes));
     }
     Ok(all)
 }
 
+/// The share of the time that was lost on `rank`, with its pauses, and how long each of them was, if there were any.
 fn describe(
     bench: &Bench<'_>,
     rank: usize,
-    seen: &Seen,
+    seen: &SeenPauses,
     duration: TimeSpan,
     threshold: TimeSpan,
 ) -> Result<Vec<Measurement>> {
     let subject = bench.subject(Parameters::from([("rank".into(), (rank as u64).into())]));
     let reading = TimeSpan::from_ps(bench.overheads.clock_cost_ps as u64);
     let pauses: Vec<Pause> = seen.kept.iter().map(|&pause| to_pause(pause, reading)).collect();
-    let lost_us: f64 = pauses.iter().map(|pause| pause.length_us).sum();
-    let lost = vec![100.0 * lost_us / duration.as_us()];
+    let lengths: Vec<f64> = pauses.iter().map(|pause| pause.length_us).collect();
+    let timing = || single_events("time", duration.as_s());
+    let lost = vec![100.0 * lengths.iter().sum::<f64>() / duration.as_us()];
     let lost = Measurement {
-        benchmark: CLOCK.name.into(),
-        group: CLOCK.group.into(),
-        fabric: subject.fabric.clone(),
-        ranks: bench.shape.ranks,
-        size_bytes: 0,
-        parameters: subject.parameters.clone(),
-        metric: "lost".into(),
-        unit: "%".into(),
-        better: Better::Lower,
-        summary: subject.summary(&lost)?,
-        // One look, as long as was asked for.
-        stop_reason: StopReason::Precision,
-        timing: Record {
-            events_per_sample: 1,
-            clock_share: 0.0,
-            start: "time".into(),
-            late_starts: 0,
-            spent_s: duration.as_s(),
-        },
-        samples: lost,
-        warm_up_samples: Vec::new(),
-        search: None,
-        link_use: Vec::new(),
-        turns: Vec::new(),
         pauses: Some(Pauses {
             processor: usize::try_from(seen.processor).ok().filter(|&p| p != usize::MAX),
             threshold_us: threshold.as_us(),
@@ -190,21 +173,12 @@ fn describe(
             not_kept: seen.count - seen.kept.len() as u64,
             kinds: classify(&pauses, duration.as_s()),
         }),
+        ..subject.metric(("lost", "%"), lost, timing())?
     };
-    if pauses.is_empty() {
+    if lengths.is_empty() {
         return Ok(vec![lost]);
     }
-    let lengths: Vec<f64> = pauses.iter().map(|pause| pause.length_us).collect();
-    let pause = Measurement {
-        metric: "pause".into(),
-        unit: "us".into(),
-        summary: subject.summary(&lengths)?,
-        samples: lengths,
-        turns: Vec::new(),
-        pauses: None,
-        ..lost.clone()
-    };
-    Ok(vec![lost, pause])
+    Ok(vec![lost, subject.metric(("pause", "us"), lengths, timing())?])
 }
 
 /// A gap between two readings, less what a reading takes, which is always in it.
@@ -228,12 +202,12 @@ mod tests {
             let us = 1_000_000;
             let rank = Altered { time_ps: Some(&time), reading_ps: us, ..Altered::new(rank) };
             let at = |us| TimeSpan::from_us(us);
-            let mut quiet = Seen::new();
-            quiet.look(&rank, Time::ZERO, at(100), at(1));
+            let mut quiet = SeenPauses::new();
+            quiet.watch(&rank, Time::ZERO, at(100), at(1));
             assert_eq!((quiet.count, quiet.kept.len()), (0, 0));
-            let mut all = Seen::new();
+            let mut all = SeenPauses::new();
             time.set(0);
-            all.look(&rank, Time::ZERO, at(100), TimeSpan::from_ns(999));
+            all.watch(&rank, Time::ZERO, at(100), TimeSpan::from_ns(999));
             // The first reading is at 1 µs, the last at 100.
             assert_eq!((all.count, all.kept[0], all.kept[98]), (99, [us, us], [99 * us, us]));
             Ok(())
@@ -250,8 +224,8 @@ mod tests {
 
     #[test]
     fn what_a_rank_saw_survives_the_wire() {
-        let seen = Seen { processor: 3, count: 9, kept: vec![[1, 2], [3, 4]] };
-        let back = Seen::from_bytes(&seen.to_bytes());
+        let seen = SeenPauses { processor: 3, count: 9, kept: vec![[1, 2], [3, 4]] };
+        let back = SeenPauses::from_bytes(&seen.to_bytes());
         assert_eq!((back.processor, back.count, back.kept), (3, 9, vec![[1, 2], [3, 4]]));
     }
 }

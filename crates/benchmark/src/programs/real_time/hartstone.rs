@@ -3,17 +3,20 @@
 use contract::record::Parameters;
 use contract::{Priority, Rank, Result, Source, Work, WorkKind};
 
-use crate::RealTime;
-use crate::catalogue::{Benchmark, Placement, Program, RankRule, Timing};
+use crate::bench::Bench;
+use crate::case::{Case, Scope, sized};
 use crate::data::{Blocks, Data, Received};
-use crate::execute::Bench;
+use crate::declaration::{Benchmark, Group};
+use crate::paper;
 use crate::period::{self, Deadlines, Trial};
-use crate::plan::{Case, Scope, sized};
-use crate::programs::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
+use crate::program::{Program, Timing};
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
+use crate::ranks::{Placement, RankRule};
+use crate::settings::RealTime;
 
 pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     name: "hartstone",
-    group: "real-time",
+    group: Group::RealTime,
     summary: "pairs of periodic tasks, periods 1:2:4: the shortest base period that is kept",
     explains: "Rank i of the first half sends a message to rank i of the second half once in its period, which is 2^i \
         times the base period. A sender is in time if its send ends within its period, a receiver if its receive does; \
@@ -22,7 +25,8 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
         one pair. With priority=rate-monotonic the shorter a task's period the higher its fixed priority; \
         priority=none leaves the processors to the system. With --load every task of load=senders or load=receivers \
         computes so many floating-point operations in each of its periods: before it sends, or after it has received. A \
-        late end's stage is its pair. Source: MITRE real-time benchmarks (1995), section 4.3.1, with messages of 256 KiB.",
+        late end's stage is its pair. The paper has messages of 256 KiB.",
+    source: paper::MITRE.part("section 4.3.1"),
     ranks: RankRule::Pairs(3),
     placement: Placement::TwoProcessors,
     cases,
@@ -39,7 +43,7 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
-    in_turns: false,
+    repeatable: false,
     ..BENCHMARK
 };
 
@@ -70,7 +74,7 @@ const PRIORITY_MIN: u8 = 2;
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let shape = bench.shape.clone();
-    let (blocks, received) = (bench.benchmark.program.blocks, bench.benchmark.program.received);
+    let (blocks, received) = (bench.definition.program.blocks, bench.definition.program.received);
     let task = Task::of(shape.me, shape.ranks / 2);
     let receives = task.is_some_and(|task| !task.sends);
     let checked = if receives { received } else { Received::Nothing };
@@ -178,7 +182,7 @@ fn moved_bytes(pairs: usize, size: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Settings;
+    use crate::settings::Settings;
 
     #[test]
     fn several_tasks_are_measured_with_and_without_priorities_and_at_either_load() {

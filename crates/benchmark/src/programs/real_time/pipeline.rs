@@ -3,18 +3,22 @@
 use contract::record::{Better, Measurement, Parameters};
 use contract::{Error, Rank, Result, TimeSpan};
 
-use crate::Settings;
-use crate::catalogue::{Benchmark, Placement, Program, RankRule};
+use crate::bench::Bench;
+use crate::case::{Case, Scope};
+use crate::chain::{Chain, Pacing};
 use crate::data::Blocks;
-use crate::execute::Bench;
+use crate::declaration::{Benchmark, Group};
+use crate::paper;
 use crate::period::{self, Deadlines, Known, Trial, derived};
-use crate::pipeline::{Chain, Member, Mode, Pacing, WAYS, computing_us, in_turns, profile};
-use crate::plan::{Case, Scope};
-use crate::programs::{BENCHMARK, BETWEEN_TWO};
+use crate::pipeline::{Member, Mode, WAYS, computing_us, in_rounds, profile};
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::ranks::{Placement, RankRule};
+use crate::settings::Settings;
 
 pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
     name: "pipeline",
-    group: "real-time",
+    group: Group::RealTime,
     summary: "a chain of processing stages: the shortest period that it keeps, its jitter",
     explains: "A source injects a matrix each period, stages on ranks of their own work on it, a sink checks results \
         against the same computed directly. Receives are always posted, a block is sent when its receiver has asked \
@@ -25,8 +29,8 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
         `back-to-back-per-computing` the one beside the other, turn by turn, and `hidden` the share of the communication \
         that does not show. At the `period` that is found \
         `latency`, `jitter` (how far the time between successive matrices is off the period) and `computing` are \
-        noted at each stage. Synchronised, each stage works on a matrix a period after the stage before. Source: MITRE \
-        real-time benchmarks (1995), section 5. `cornerstone pipeline FILE` runs other chains.",
+        noted at each stage. Synchronised, each stage works on a matrix a period after the stage before. `cornerstone pipeline FILE` runs other chains.",
+    source: paper::MITRE.part("section 5"),
     ranks: RankRule::OfChain,
     placement: Placement::Spread,
     cases,
@@ -38,7 +42,7 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(lasts_s),
-    in_turns: false,
+    repeatable: false,
     ..BENCHMARK
 };
 
@@ -75,9 +79,9 @@ fn cases(scope: &Scope) -> Vec<Case> {
     period::variants(scope, cases.collect())
 }
 
-/// The turns, the search, and a closer look at what it found.
+/// The rounds, the search, and a closer look at what it found.
 fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
-    period::turns_last_s(settings, WAYS.len()) + period::lasts_s(settings) + PROFILED_S
+    period::rounds_last_s(settings, WAYS.len()) + period::lasts_s(settings) + PROFILED_S
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -88,8 +92,8 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let mut in_a_way = |way: usize, rank: &mut dyn Rank, trial: &Trial, late: &mut Deadlines| {
         member.keep_up(WAYS[way], rank, trial, late)
     };
-    let turns = period::back_to_back(bench, WAYS.len(), &mut in_a_way)?;
-    flowing(bench, &chain, &mut member, mode, &turns)
+    let rounds = period::back_to_back(bench, WAYS.len(), &mut in_a_way)?;
+    flowing(bench, &chain, &mut member, mode, &rounds)
 }
 
 /// The chain of the step.
@@ -114,19 +118,19 @@ fn wanted(bench: &Bench<'_>) -> Result<Chain> {
     Ok(chain)
 }
 
-/// The period that the chain keeps up, a closer look at it at that period, and what the turns before showed.
+/// The period that the chain keeps up, a closer look at it at that period, and what the rounds before showed.
 fn flowing(
     bench: &mut Bench<'_>,
     chain: &Chain,
     member: &mut Member,
     mode: Mode,
-    turns: &[Vec<f64>],
+    rounds: &[Vec<f64>],
 ) -> Result<()> {
     let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
         member.keep_up(mode, rank, trial, deadlines)
     };
-    // A period is to be kept in every mood of the machine.
-    let slowest_us = turns.iter().map(|turn| turn[0]).fold(0.0, f64::max);
+    // A period is to be kept in every performance state of the machine.
+    let slowest_us = rounds.iter().map(|round| round[0]).fold(0.0, f64::max);
     let each = (mode == Mode::SelfTimed).then(|| TimeSpan::from_s(slowest_us / 1e6));
     let known = Known { each, waiting: chain.backlog as u64 };
     let found = period::find_knowing(bench, known, &mut body)?;
@@ -137,8 +141,8 @@ fn flowing(
     let mut count = instances.to_ne_bytes();
     bench.rank.broadcast(0, &mut count)?;
     let instances = u64::from_ne_bytes(count);
-    let looked_at = period::keep_up(bench, &mut body, period, instances)?;
-    let profile = match looked_at {
+    let profiled = period::keep_up(bench, &mut body, period, instances)?;
+    let profile = match profiled {
         Some((begin, period)) => {
             let stamps = member.bring_stamps(bench.rank, instances)?;
             let subject = bench.subject(Parameters::new());
@@ -149,12 +153,12 @@ fn flowing(
         None => None,
     };
     let profile = profile.transpose()?;
-    let computing_us = (bench.shape.me == 0).then(|| computing_us(turns)).flatten();
+    let computing_us = (bench.shape.me == 0).then(|| computing_us(rounds)).flatten();
     let subject = bench.subject(Parameters::new());
     let summarise = |samples: &[f64]| subject.summary(samples);
-    let in_turns = in_turns(turns, summarise)?;
+    let in_rounds = in_rounds(rounds, summarise)?;
     period::report(bench, found, Parameters::new(), |first| {
-        let mut also = in_turns.measurements(first);
+        let mut also = in_rounds.measurements(first);
         if first.metric == "period" {
             also.extend(rates(chain, first));
             also.extend(computing_us.map(|us| against_computing(first, us)));

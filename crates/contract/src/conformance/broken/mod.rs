@@ -1,6 +1,9 @@
 //! Fabrics that are wrong on purpose: each has one fault, and the suite must find it.
 
+mod contexts;
+mod endpoint;
 mod fabric;
+mod rank;
 
 use super::{Case, cases, find};
 use crate::{Rank, Reduction, Result, reference};
@@ -46,10 +49,14 @@ enum Fault {
     AllreduceWrongAtOne,
     AllreduceInOwnOrder,
     ReducesToZero,
+    SplitsWithoutKeys,
+    SplitsWithoutColours,
+    GivesEverybodyAContext,
+    StaysInTheWorld,
 }
 
 /// Which case must find which fault, and on how many ranks.
-const FOUND_BY: [(Fault, usize, &str); 44] = [
+const FOUND_BY: [(Fault, usize, &str); 50] = [
     (Fault::SwapsNeighbours, 2, "order/one-pair"),
     (Fault::SwapsNeighbours, 3, "random/programs-of-blocking-calls"),
     (Fault::ShortOvertakesLong, 2, "order/lengths-do-not-overtake"),
@@ -94,6 +101,12 @@ const FOUND_BY: [(Fault, usize, &str); 44] = [
     (Fault::AllreduceWrongAtOne, 5, "reductions/allreduce-of-each-kind"),
     (Fault::AllreduceInOwnOrder, 4, "reductions/the-same-bits-everywhere"),
     (Fault::ReducesToZero, 3, "reductions/reduce-to-every-root"),
+    (Fault::SplitsWithoutKeys, 3, "contexts/ranks-are-ordered-by-key"),
+    (Fault::SplitsWithoutColours, 4, "contexts/colours-part-the-ranks"),
+    (Fault::GivesEverybodyAContext, 2, "contexts/no-colour-gives-no-context"),
+    (Fault::StaysInTheWorld, 3, "contexts/one-within-another"),
+    (Fault::StaysInTheWorld, 2, "contexts/each-message-stays-in-its-own"),
+    (Fault::StaysInTheWorld, 2, "contexts/a-rank-beyond-the-last-is-refused"),
 ];
 
 fn passes(fault: Fault, ranks: usize, case: &'static Case) -> std::result::Result<(), String> {

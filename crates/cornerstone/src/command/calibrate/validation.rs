@@ -1,5 +1,5 @@
-//! How well a twin predicts what it was not made from: every other size of the benchmarks that it is made from, and all
-//! sizes of the others.
+//! How well a twin predicts the times that it was not made from. The twin is made from every other size of its
+//! benchmarks. It predicts the sizes between, and all sizes of the other benchmarks.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use super::{compared, twin};
 use crate::failure::Failure;
 use crate::output::table;
 
-/// The rank count that twins are made from, and validated at.
+/// The number of ranks at which twins are made and validated.
 const RANKS: usize = 2;
-/// Groups whose benchmarks are of one rank, or of the machine below the messages.
+/// Groups whose benchmarks do not measure messages.
 const NOT_OF_MESSAGES: [&str; 2] = ["limits", "processor"];
 
 /// A measurement that was held back, and the twin's.
@@ -33,14 +33,15 @@ impl HeldBack<'_> {
 /// A validation with the turns of one state only, or with all of them.
 struct Validation<'a> {
     held_back: Vec<HeldBack<'a>>,
-    /// What would have been held against the twin, but was measured in another state only.
+    /// Measurements of the other state only, which the twin is not compared with.
     not_compared: Vec<&'a Measurement>,
 }
 
-/// The tables of a validation: each value that was held back, then the median error of each benchmark and of all.
+/// The tables of a validation: each value that was held back, then the median error of each benchmark and of all of
+/// them.
 ///
 /// # Errors
-/// A run from which no twin can be made, or that holds nothing else.
+/// A run from which no twin can be made, or that has nothing to hold back.
 pub(super) fn report(run: &Run) -> Result<String, Failure> {
     let states = LineStates::of(run);
     let found = validate(run, &states)?;
@@ -52,7 +53,7 @@ pub(super) fn report(run: &Run) -> Result<String, Failure> {
     let mut text = format!("{}\n{}", values(&found.held_back), errors(&found.held_back));
     text += &format!("\n{states}\n");
     if states.other_line_us.is_some() {
-        // Nothing set aside, whatever the line took: what the states cost.
+        // Again with the turns of all states, which shows the effect of the states.
         let all = validate(run, &LineStates::default())?;
         let errors = all.held_back.iter().map(HeldBack::error).collect();
         let [_, values, median, _] = summary(errors);
@@ -88,7 +89,7 @@ fn validate<'a>(run: &'a Run, states: &LineStates) -> Result<Validation<'a>, Fai
     Ok(found)
 }
 
-/// What could not be compared, by name.
+/// The names of the measurements that could not be compared.
 fn not_compared(measurements: &[&Measurement]) -> String {
     if measurements.is_empty() {
         return String::new();
@@ -106,7 +107,7 @@ fn of_messages(m: &Measurement) -> bool {
     !NOT_OF_MESSAGES.contains(&m.group.as_str())
 }
 
-/// The first size of the ping-pong and every other one from there, and the last, so that what is held back lies between.
+/// Every other size of the ping-pong, with the first and the last, so that the sizes held back lie between.
 fn kept_sizes(run: &Run) -> Vec<u64> {
     let wanted = |m: &&Measurement| m.benchmark == PING_PONG && m.ranks == RANKS;
     let mut sizes: Vec<u64> =
@@ -124,14 +125,14 @@ fn calibrates(m: &Measurement, kept: &[u64]) -> bool {
 fn predict(twin: &Machine, measurement: &Measurement) -> Result<f64, Failure> {
     let m = measurement;
     let mut parameters = m.parameters.clone();
-    // How it was measured, where there was a choice, is no part of what was asked for.
+    // `method` is a result of the measurement and not a parameter that can be asked for.
     parameters.remove("method");
     let step = Step {
         benchmark: m.benchmark.clone(),
         parameters,
         size_bytes: m.size_bytes,
         estimate_s: 0.0,
-        turn: 1,
+        repetition: 1,
     };
     let failed = |why: String| Failure::failed(format!("{} on the twin: {why}", m.benchmark));
     let made = reproduction::predict(twin, m.ranks, step).map_err(failed)?;
@@ -167,7 +168,7 @@ fn errors(held_back: &[HeldBack]) -> String {
     table(&header, 1, rows)
 }
 
-/// A row: a place for a name, how many errors, their median, the largest.
+/// A row: an empty name, the number of errors, their median, and the largest.
 fn summary(mut errors: Vec<f64>) -> [String; 4] {
     errors.sort_by(f64::total_cmp);
     let percent = |error: f64| format!("{:.1} %", 100.0 * error);

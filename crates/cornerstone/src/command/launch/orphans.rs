@@ -1,18 +1,19 @@
-//! What ranks have started themselves, and left behind when their run was ended: the program behind a script that is a rank, say.
+//! Processes that ranks have started and that outlive them, such as the program that a script runs.
 
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
 };
 
-/// Rounds of ending what the last round has left behind in turn.
+/// The most rounds. A process that is ended may leave other processes behind.
 const ROUNDS: usize = 1000;
 
-/// Makes this process the parent of all that a rank leaves behind. Where the system refuses, nothing is ended.
+/// Makes this process the parent of all processes that a rank leaves behind. Where the system refuses, none is ended.
 pub(super) fn adopt() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// Ends all processes that have been left behind. Every child of this process is one: the ranks have been collected.
+/// Ends all processes that have been left behind. The ranks have been waited for, so every child of this process is
+/// one.
 pub(super) fn end() {
     for _ in 0..ROUNDS {
         let children = children();
@@ -20,7 +21,7 @@ pub(super) fn end() {
             return;
         }
         for child in children {
-            // An error means that it has ended by itself.
+            // An error means that it has already ended.
             let _ = kill_process(child, Signal::KILL);
             let _ = waitpid(Some(child), WaitOptions::empty());
         }
@@ -35,7 +36,8 @@ fn children() -> Vec<Pid> {
     processes.filter(|&process| parent(process) == Some(own)).collect()
 }
 
-/// The second word behind the name, which is in parentheses and may hold anything (proc_pid_stat(5)).
+/// The parent of a process: the second word after the name, which is in parentheses and may hold any characters
+/// (proc_pid_stat(5)).
 fn parent(process: Pid) -> Option<Pid> {
     let path = format!("/proc/{}/stat", process.as_raw_nonzero());
     let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();

@@ -1,4 +1,4 @@
-//! What can be refused before anything is started.
+//! Checks before anything is started.
 
 use benchmark::Launch;
 use fabric_mpi::launcher;
@@ -27,7 +27,7 @@ pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failur
     Err(Failure::usage(format!("{ranks} ranks are too many: {why}")).hint(hint))
 }
 
-/// Refuses a run that an MPI's launcher has started several times over: each would measure the others' noise.
+/// Refuses a run that the launcher of an MPI has started several times, because the runs would disturb each other.
 pub(super) fn started_once(fabric: &FabricChoice) -> Result<(), Failure> {
     match launcher::processes_started() {
         Some(processes) if processes > 1 && *fabric != FabricChoice::Mpi => {
@@ -40,7 +40,7 @@ pub(super) fn started_once(fabric: &FabricChoice) -> Result<(), Failure> {
     }
 }
 
-/// Refuses an MPI whose launcher is not there.
+/// Refuses an MPI whose launcher cannot be found.
 pub(super) fn launcher(request: &Request) -> Result<(), Failure> {
     let FabricChoice::MpiLaunched(flavour) = request.fabric else { return Ok(()) };
     let found = launcher::Launcher::find(flavour, request.mpi_library.as_deref());
@@ -51,7 +51,8 @@ pub(super) fn launcher(request: &Request) -> Result<(), Failure> {
     })
 }
 
-/// Refuses messages that do not fit memory: a rank that is killed for want of memory tells nobody why.
+/// Refuses messages that do not fit into memory, because a rank that is killed for lack of memory cannot report the
+/// reason.
 pub(super) fn memory(launches: &[Launch]) -> Result<(), Failure> {
     match environment::memory_bound() {
         Some(bound) => memory_within(launches, &bound),
@@ -80,7 +81,7 @@ fn memory_within(launches: &[Launch], bound: &MemoryBound) -> Result<(), Failure
     .hint(smaller(name)))
 }
 
-/// How to need less memory. Chains have their sizes in a file, and no option for them.
+/// A hint on how to use less memory. The sizes of chains are in a file, and have no option.
 fn smaller(benchmark: &str) -> &'static str {
     match benchmark {
         "pipeline" => "give the chain a smaller matrix, fewer ranks or fewer buffers",

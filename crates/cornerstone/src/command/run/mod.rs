@@ -1,4 +1,4 @@
-//! `run`: plan, measure, keep, show.
+//! `run`: plans the launches, measures, keeps the results and shows them.
 
 mod checks;
 mod request;
@@ -20,8 +20,8 @@ use crate::wording::size;
 use request::Request;
 use session::Session;
 
-/// Measures what is asked for. Under an MPI's launcher every process comes here: the first one measures, the others are its
-/// ranks.
+/// Measures what the arguments ask for. Under the launcher of an MPI every process calls this: the first one measures,
+/// the others are its ranks.
 pub(crate) fn execute(arguments: RunArguments) -> Result<ExitCode, Failure> {
     if !mpi::is_asked_for(&arguments) {
         return measure(arguments);
@@ -45,7 +45,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     session.close(ended)
 }
 
-/// Says which of the wanted sizes are measured as others, because numbers come whole.
+/// A note on the sizes that are rounded up to whole numbers of elements; `None` if there are none.
 fn rounded_sizes(selection: &[&Benchmark], sizes: Option<&Sizes>) -> Option<String> {
     let rounding: Vec<_> = selection.iter().filter(|one| one.size_multiple_bytes > 1).collect();
     let multiple = rounding.first()?.size_multiple_bytes;

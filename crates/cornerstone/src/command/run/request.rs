@@ -1,4 +1,4 @@
-//! What a run is asked for, from the command line and from the run that it goes on with.
+//! The request for a run, from the command line and from the run that is resumed.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::progress::note;
 use crate::results::ResultsFile;
 use crate::{environment, utc};
 
-/// What to measure, how, and where the results go.
+/// What is measured, how, and where the results go.
 pub(super) struct Request {
     pub(super) names: Vec<String>,
     pub(super) ranks: Option<Vec<usize>>,
@@ -31,9 +31,9 @@ pub(super) struct Request {
 
 /// Where the results go.
 pub(super) enum Target {
-    /// Into a new file: the one that is named, or one named by time and host.
+    /// To a new file with this path, or with a path made of the time and the host.
     New(Option<PathBuf>),
-    /// Behind those of an earlier run.
+    /// To the file of an earlier run.
     Resumed(ResultsFile, Box<Run>),
 }
 
@@ -83,7 +83,7 @@ impl Request {
         })
     }
 
-    /// The run that this one goes on with, if there is one.
+    /// The run that is resumed, if there is one.
     pub(super) fn earlier(&self) -> Option<&Run> {
         match &self.target {
             Target::New(_) => None,
@@ -91,7 +91,7 @@ impl Request {
         }
     }
 
-    /// The header of the results, once it is known what carries the messages.
+    /// The header of the results, with the description of the fabric.
     pub(super) fn header(&self, fabric: FabricDescription) -> RunHeader {
         RunHeader {
             schema_version: SCHEMA_VERSION,
@@ -110,15 +110,15 @@ impl Request {
     }
 }
 
-/// The files that say what is run.
+/// The texts of the files that describe what is run.
 fn texts(settings: &Settings) -> BTreeMap<String, String> {
     let pattern = settings.pattern.iter().map(|pattern| (pattern.key(), pattern.text.clone()));
     let chain = settings.pipeline.chain.iter().map(|chain| (chain.key(), chain.text.clone()));
     pattern.chain(chain).collect()
 }
 
-/// The quick suite has to end in about a minute. Whoever names benchmarks or says how well to measure gets the time
-/// that it takes.
+/// The settings of a run. The quick suite has short time limits, so that it ends in about a minute. A run with named
+/// benchmarks or options on the measurement has the ordinary ones.
 fn settings(arguments: &RunArguments) -> Settings {
     let quick = arguments.names.is_empty()
         && arguments.ranks.is_none()
@@ -131,7 +131,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         precision: arguments.precision.map_or(defaults.precision, |Share(share)| share),
         confidence: arguments.confidence.map_or(defaults.confidence, |Share(share)| share),
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
-        turns: arguments.turns.unwrap_or(defaults.turns),
+        repetitions: arguments.turns.unwrap_or(defaults.repetitions),
         seed: arguments.seed.unwrap_or(defaults.seed),
         real_time: arguments.tasks.put_into(arguments.real_time.settings(periods(
             arguments,
@@ -145,8 +145,8 @@ fn settings(arguments: &RunArguments) -> Settings {
     }
 }
 
-/// How periods are searched for if nothing is said. Virtual time costs the user none, so only a real machine's search is
-/// limited.
+/// The default settings of a search for periods. Only searches on real machines have a time limit, because virtual time
+/// costs the user nothing.
 fn periods(arguments: &RunArguments, quick: bool, defaults: RealTime) -> RealTime {
     const LIMIT_S: f64 = 30.0;
     const QUICK_LIMIT_S: f64 = 3.0;
@@ -158,7 +158,7 @@ fn periods(arguments: &RunArguments, quick: bool, defaults: RealTime) -> RealTim
     RealTime { search_limit_s: limit_s, ..defaults }
 }
 
-/// The arguments, with those of the run where they say nothing.
+/// The arguments, completed with those of the run that is resumed.
 fn continued(
     arguments: RunArguments,
     run: &Run,
@@ -191,7 +191,8 @@ fn continued(
     Ok(all)
 }
 
-/// Refuses another machine: its numbers would stand in one table with this one's. Says what else has changed.
+/// Refuses to resume on another machine, whose numbers would be in one table with the earlier ones. Notes what else has
+/// changed.
 fn check_machine(run: &Run, now: &Environment, path: &std::path::Path) -> Result<(), Failure> {
     let before = &run.header().environment;
     let hard = [

@@ -1,4 +1,4 @@
-//! A run under way: events come in, results go out.
+//! A session of a run: it takes the events of the ranks and writes the results.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use crate::progress::{Progress, note};
 use crate::results::{self, ResultsFile};
 use crate::wording::{ranks, wait};
 
-/// A run under way.
+/// A session of a run.
 pub(super) struct Session {
     request: Request,
     results: ResultsFile,
-    /// What is known of the run so far, earlier sessions included.
+    /// The run so far, with its earlier sessions.
     run: Run,
-    /// The machine's limits, as far as they are measured.
+    /// The limits of the machine that have been measured.
     limits: Limits,
     /// Whether this session's header is in the file.
     headed: bool,
@@ -37,7 +37,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Opens the results file and says what will happen.
+    /// Opens the results file, and announces the measurements.
     pub(super) fn open(mut request: Request, launches: &[Launch]) -> Result<Self, Failure> {
         let target = std::mem::replace(&mut request.target, Target::New(None));
         let (results, run) = match target {
@@ -94,7 +94,7 @@ impl Session {
             let ended = fabric.run(launch, &options, &mut |report| {
                 self.take(launch, report).map_or_else(
                     |failure| {
-                        // The first failure is the cause; what follows from it would only hide it.
+                        // The first failure is the cause of those that follow.
                         self.failure.get_or_insert(failure);
                         ControlFlow::Break(())
                     },
@@ -113,7 +113,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes what rank 0 says.
+    /// Takes a report of rank 0.
     fn take(&mut self, launch: &Launch, report: RankReport) -> Result<(), Failure> {
         match report {
             RankReport::Joined(fabric) => self.head(fabric),
@@ -140,7 +140,7 @@ impl Session {
         }
     }
 
-    /// Writes this session's header, the first time that a rank says what carries the messages.
+    /// Writes the header of this session when a rank describes the fabric for the first time.
     fn head(&mut self, fabric: FabricDescription) -> Result<(), Failure> {
         if !self.headed {
             let header = self.request.header(fabric);
@@ -152,12 +152,12 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps the metrics of one measurement: in the file first, for whoever reads standard output may go away.
+    /// Keeps the metrics of one measurement. They are written to the file first, because standard output may be closed.
     fn keep(&mut self, measurements: Vec<Measurement>) -> Result<(), Failure> {
         let kept = self.results.append(&measurements);
         let together: Vec<&Measurement> = measurements.iter().collect();
         for measurement in &measurements {
-            let share = self.limits.share(measurement, &together);
+            let share = self.limits.share(measurement, &together, benchmark::bound_rule);
             let line = match self.request.format {
                 RunFormat::Table => continue,
                 RunFormat::Json => json_line(measurement, share),
@@ -171,7 +171,7 @@ impl Session {
         kept
     }
 
-    /// Ends the file, makes the report, shows what was found; `ended` is how the measuring went.
+    /// Ends the file, makes the report and shows the results. `ended` is the result of [`measure`](Self::measure).
     pub(super) fn close(mut self, ended: Result<(), Failure>) -> Result<ExitCode, Failure> {
         self.progress.clear();
         for line in &self.skipped {
@@ -201,13 +201,13 @@ impl Session {
     fn end_file(&mut self) -> Result<(), Failure> {
         if self.headed {
             self.results.end()?;
-            // The report is made from here, not from the file.
+            // The report is made from this run, not from the file.
             self.run.ended = true;
         }
         Ok(())
     }
 
-    /// Shows what there is, and adds to the failure how to go on.
+    /// Shows the results so far, and adds to the failure how to resume.
     fn ended_early(&self, failure: Failure, path: &Path) -> Failure {
         if failure.is_quiet() {
             return failure;
@@ -241,7 +241,7 @@ fn announcement(steps: usize, estimate_s: f64, results: &ResultsFile, run: &Run)
     }
 }
 
-/// The first launch's trace goes to the file that was named, those of others to files beside it.
+/// The path of the trace of a launch: the given path for the first launch, numbered paths beside it for the others.
 fn numbered(path: &Path, index: usize) -> PathBuf {
     match index {
         0 => path.to_path_buf(),

@@ -1,8 +1,8 @@
-//! Starting an MPI's launcher.
+//! Starting the launcher of an MPI.
 //!
-//! This program plans and keeps the results; it starts itself again under the launcher for each launch. The launcher hands
-//! its own standard input on to rank 0, and rank 0's output back to us: the launch goes in as a line of JSON, and each
-//! message comes out as one, behind a mark.
+//! This program plans and keeps the results. For each launch it starts itself again under the launcher. The launcher
+//! connects its standard input and output with those of rank 0. The launch is written to rank 0 as a line of JSON, and
+//! rank 0 writes each report as a line of JSON behind a mark.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -23,12 +23,12 @@ use crate::progress::note;
 
 /// The first argument of a process that is a rank; the second is a [`JoinArgument`].
 const RANK: &str = "--as-an-mpi-rank";
-/// Before each message; a control character that no library prints by accident.
+/// The mark before each report. It begins with a control character that no library prints by accident.
 const MARK: &str = "\u{1e}cornerstone ";
-/// A signal is noticed within this time.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The time within which a signal is noticed.
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a rank has to know before it can join the others.
+/// What a rank must know to join the world.
 #[derive(Debug, Serialize, Deserialize)]
 struct JoinArgument {
     library: Option<PathBuf>,
@@ -58,7 +58,7 @@ pub(in crate::fabric) fn launch(
             failed(format!("cannot start '{}': {error}", found.mpiexec.display()))
         })?;
     let (stdin, stdout) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-    // A launcher that ends at once does not read; its status tells why.
+    // A launcher that ends at once does not read its input. Its exit status gives the reason.
     let _ = hand_in(stdin, launch);
     let heard = listen(&lines(stdout), &interruption, on_report);
     if let Err(end) = heard {
@@ -74,7 +74,7 @@ fn hand_in(mut stdin: ChildStdin, launch: &Launch) -> std::io::Result<()> {
     stdin.write_all(&line)
 }
 
-/// The lines of the launcher's output, as they come.
+/// The lines of the launcher's output, as they arrive.
 fn lines(stdout: ChildStdout) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -87,7 +87,7 @@ fn lines(stdout: ChildStdout) -> Receiver<String> {
     receiver
 }
 
-/// Hands on what rank 0 says, until the launcher's output ends.
+/// Passes the reports of rank 0 on until the launcher's output ends.
 fn listen(
     lines: &Receiver<String>,
     interruption: &Interruption,
@@ -97,7 +97,7 @@ fn listen(
         if let Some(signal) = interruption.signal() {
             return Err(LaunchEnd::Interrupted(signal));
         }
-        let line = match lines.recv_timeout(LOOK_EVERY) {
+        let line = match lines.recv_timeout(SIGNAL_CHECK_INTERVAL) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -137,7 +137,7 @@ fn wait(
     }
 }
 
-/// Does a rank's part, if the launcher has started this process as one.
+/// Does a rank's part if the launcher has started this process as a rank.
 pub(in crate::fabric) fn serve() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     if arguments.next()? != RANK {
@@ -155,7 +155,7 @@ pub(in crate::fabric) fn serve() -> Option<ExitCode> {
     Some(if world.rank() == 0 { be_the_first(world) } else { be_a_rank(world) })
 }
 
-/// Reads the launch, hands it out, executes it, and says what comes of it.
+/// Reads the launch, hands it out, executes it, and reports on it.
 fn be_the_first(world: World) -> ExitCode {
     let outcome = read_and_execute(&world);
     if let Err(error) = &outcome {
@@ -166,7 +166,7 @@ fn be_the_first(world: World) -> ExitCode {
 
 fn read_and_execute(world: &World) -> RankResult<()> {
     let mut work = Vec::new();
-    // A line, not all there is: some launchers do not hand on the end of their input.
+    // Reads one line and not all input, because some launchers do not pass the end of their input on.
     let read = std::io::stdin().lock().read_until(b'\n', &mut work);
     let reading = |reason: String| Error::System { what: "reading the launch".into(), reason };
     read.map_err(|error| reading(error.to_string()))?;

@@ -2,12 +2,12 @@
 
 use contract::record::{Measurement, ParameterValue};
 
-/// The heading of a parameter's column.
+/// The heading of the column of a parameter.
 pub(in crate::report) fn heading(name: &str) -> String {
     words(name.strip_suffix("_bytes").unwrap_or(name))
 }
 
-/// A parameter's value in a column under its heading.
+/// The value of a parameter in the column under its heading.
 pub(in crate::report) fn cell(name: &str, value: &ParameterValue) -> String {
     match value {
         ParameterValue::Number(bytes) if name.ends_with("_bytes") => crate::wording::size(*bytes),
@@ -15,7 +15,7 @@ pub(in crate::report) fn cell(name: &str, value: &ParameterValue) -> String {
     }
 }
 
-/// A parameter as a reader would say it: `packet 1 KiB`, `no acknowledgement`.
+/// A parameter in words: `packet 1 KiB`, `no acknowledgement`.
 pub(in crate::report) fn parameter(name: &str, value: &ParameterValue) -> String {
     match value {
         ParameterValue::Flag(true) => words(name),
@@ -24,7 +24,7 @@ pub(in crate::report) fn parameter(name: &str, value: &ParameterValue) -> String
     }
 }
 
-/// What tells a measurement from the others of its benchmark, in full.
+/// What distinguishes a measurement from the others of its benchmark: ranks, all parameters and size.
 pub(in crate::report) fn full_label(m: &Measurement) -> String {
     let mut parts = vec![ranks(m.ranks)];
     parts.extend(m.parameters.iter().map(|(name, value)| parameter(name, value)));

@@ -1,4 +1,4 @@
-//! What to draw of a metric: which quantity lies along the axis, and which measurements make a line.
+//! The charts of a metric: the quantity along the horizontal axis, and the measurements of each line.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use contract::record::{Measurement, ParameterValue};
 use super::Metric;
 use super::labels::{parameter, ranks, words};
 
-/// The quantity along a chart's horizontal axis.
+/// The quantity along the horizontal axis of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Axis {
     Size,
@@ -18,31 +18,31 @@ pub(in crate::report) enum Axis {
 /// Measurements that differ only in the quantity along the axis: one line of a chart.
 pub(in crate::report) struct Line<'a> {
     pub(in crate::report) run: usize,
-    /// What tells it from the other lines of its run.
+    /// What distinguishes it from the other lines of its run.
     pub(in crate::report) label: String,
     /// In ascending order of the axis.
     pub(in crate::report) points: Vec<(u64, &'a Measurement)>,
 }
 
-/// One chart's lines.
+/// The lines of a chart.
 pub(in crate::report) struct Plot<'a> {
     pub(in crate::report) axis: Axis,
-    /// Each with two points or more, as far as there are such.
+    /// Lines of two points or more, and in the first chart also single points that no line joins.
     pub(in crate::report) lines: Vec<Line<'a>>,
 }
 
-/// What an axis would show.
+/// The chart along one axis, and how much it would show.
 struct Joined<'a> {
-    /// How many points that no other chart shows.
+    /// The number of its points that no other chart shows.
     count: usize,
-    /// How many values along the axis.
+    /// The number of values along the axis.
     values: usize,
     plot: Plot<'a>,
 }
 
 impl<'a> Metric<'a> {
-    /// What to draw: as many charts as it takes to show each point on a line, along the quantity that joins most of
-    /// them first. Points that no line joins stand in the first chart. Empty where nothing varies.
+    /// The charts of the metric: as many as are needed to show each point on a line, beginning with the axis that joins
+    /// most points. Points that no line joins are in the first chart. Empty where nothing varies.
     pub(in crate::report) fn plots(&self) -> Vec<Plot<'a>> {
         let mut axes = vec![Axis::Size];
         axes.extend(self.numeric_parameters().into_iter().map(Axis::Parameter));
@@ -54,7 +54,7 @@ impl<'a> Metric<'a> {
             let candidates =
                 axes.iter().filter(|axis| plots.iter().all(|plot| plot.axis != **axis));
             let joined = candidates.map(|axis| self.joined(axis, &rest)).filter(|j| j.count > 0);
-            // Of equals the first named: the reversed order makes it the last, which `max_by_key` takes.
+            // `max_by_key` takes the last of equal elements. In reverse order that is the axis named first.
             let joined: Vec<Joined> = joined.collect();
             let Some(best) = joined.into_iter().rev().max_by_key(|j| (j.count, j.values)) else {
                 break;
@@ -73,7 +73,7 @@ impl<'a> Metric<'a> {
         plots
     }
 
-    /// What an axis would join of the points that are left.
+    /// The chart along an axis, with the number of points of `rest` that it joins.
     fn joined(&self, axis: &Axis, rest: &BTreeSet<*const Measurement>) -> Joined<'a> {
         let mut lines = self.lines(axis);
         lines.retain(|line| line.points.len() > 1);
@@ -107,7 +107,7 @@ impl<'a> Metric<'a> {
         lines
     }
 
-    /// The dimensions, apart from the axis, that take more than one value.
+    /// The dimensions with more than one value, without the axis.
     pub(in crate::report) fn varying(&self, axis: &Axis) -> Vec<Dimension> {
         let mut dimensions = vec![Dimension::Fabric, Dimension::Ranks, Dimension::Size];
         let names: BTreeSet<&String> =
@@ -124,7 +124,8 @@ impl<'a> Metric<'a> {
         dimensions
     }
 
-    /// Whether a dimension takes several values. The fabric counts only within a run: the run's own label names it.
+    /// Whether a dimension has several values. The fabric counts within a run only, because the label of a run names
+    /// it.
     fn varies(&self, dimension: &Dimension) -> bool {
         let within_a_run = matches!(dimension, Dimension::Fabric);
         let mut first = std::collections::BTreeMap::new();
@@ -147,7 +148,7 @@ impl<'a> Metric<'a> {
 }
 
 impl Axis {
-    /// Where a measurement lies along the axis; `None` where it lacks the parameter.
+    /// The position of a measurement along the axis; `None` where it does not have the parameter.
     pub(in crate::report) fn of(&self, m: &Measurement) -> Option<u64> {
         match self {
             Axis::Size => Some(m.size_bytes),
@@ -159,7 +160,7 @@ impl Axis {
         }
     }
 
-    /// The axis's name and whether its values are bytes.
+    /// The name of the axis, and whether its values are bytes.
     pub(in crate::report) fn title(&self) -> (String, bool) {
         match self {
             Axis::Size => ("message size".into(), true),
@@ -172,7 +173,7 @@ impl Axis {
     }
 }
 
-/// Something that tells one line of a chart from another.
+/// A property that distinguishes the lines of a chart.
 pub(in crate::report) enum Dimension {
     Fabric,
     Ranks,

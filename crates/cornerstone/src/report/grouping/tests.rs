@@ -1,4 +1,4 @@
-//! Charts and lines of measurements made up by hand.
+//! Charts and lines of measurements that were made up by hand.
 
 use contract::record::{Outliers, StopReason, Summary, Timing};
 

@@ -1,4 +1,4 @@
-//! The kinds of pauses of all processors: those of one kind on several processors have one colour and one row.
+//! The kinds of pauses of all processors. A kind that several processors have is one colour and one row.
 
 use contract::record::PauseKind;
 use maud::{Markup, html};
@@ -6,23 +6,24 @@ use maud::{Markup, html};
 use super::Lane;
 use crate::wording::{quantity, whole_percent};
 
-/// Regular kinds are the same on two processors if their periods agree within this share ...
+/// Regular kinds of two processors are the same if their periods agree within this share, and their lengths within
+/// [`SAME_LENGTH`].
 const SAME_PERIOD: f64 = 0.02;
-/// ... and their lengths within this factor.
+/// A factor between lengths.
 const SAME_LENGTH: f64 = 2.0;
 
 /// The kinds of a run.
 pub(super) struct Kinds {
     kinds: Vec<Kind>,
-    /// For each lane, which kind each of its own is.
+    /// For each lane and each of its own kinds, the place in `kinds`.
     of_lane: Vec<Vec<usize>>,
 }
 
-/// One kind, on the processors that have it.
+/// A kind and the processors that have it.
 struct Kind {
     /// As the first processor saw it.
     example: PauseKind,
-    /// On which lanes it is, and which of their kinds it is there.
+    /// The lanes that have it, and its place among the kinds of the lane.
     on: Vec<(usize, usize)>,
 }
 
@@ -54,7 +55,7 @@ impl Kinds {
         Kinds { kinds, of_lane }
     }
 
-    /// How many there are.
+    /// The number of kinds.
     pub(super) fn len(&self) -> usize {
         self.kinds.len()
     }
@@ -64,7 +65,7 @@ impl Kinds {
         self.of_lane[lane][sorted_as]
     }
 
-    /// The name of its colour: one for all that are irregular, which their length tells apart.
+    /// The name of its colour. All irregular kinds have the same colour, because their lengths distinguish them.
     pub(super) fn colour(&self, kind: usize) -> String {
         const COLOURS: usize = 6;
         match self.kinds[kind].example.regular {
@@ -73,7 +74,7 @@ impl Kinds {
         }
     }
 
-    /// What it is, in words.
+    /// The kind in words.
     pub(super) fn words(&self, kind: usize) -> String {
         let example = &self.kinds[kind].example;
         match example.regular {

@@ -1,4 +1,4 @@
-//! What processors, end points, the protocol and pauses cost, from the fields of a file.
+//! Reads the costs of processors, end points, the protocol, collectives and pauses from a file.
 
 use contract::{FileError, TimeSpan, WorkKind};
 
@@ -6,13 +6,15 @@ use super::place::Place;
 use super::schema::{
     FileAnnouncement, FileBoard, FileEndpoint, FilePause, FileProcessor, FileProtocol, FileRing,
 };
-use crate::machine::{Announcement, Board, Endpoint, Pause, Processor, Protocol, RingCollectives};
+use crate::machine::{
+    Announcement, Board, NodeCosts, Pause, Processor, Protocol, RANKS_MAX, RingCollectives,
+};
 use crate::quantity::{Cost, Piecewise};
 
 const POLLING_US: f64 = 0.1;
-/// A time slice ends at a tick of the clock, of which Unix has long had a hundred a second.
+/// A time slice ends at a tick of the clock. Unix systems have long had 100 ticks a second.
 const TIME_SLICE_US: f64 = 10_000.0;
-/// Each kind has streams of random numbers of its own.
+/// Each kind has its own streams of random numbers, whose numbers leave room for so many kinds.
 const PAUSES_MAX: usize = 256;
 
 pub(super) fn processor(place: &Place<'_>, file: &FileProcessor) -> Result<Processor, FileError> {
@@ -60,8 +62,8 @@ pub(super) fn processor(place: &Place<'_>, file: &FileProcessor) -> Result<Proce
     Ok(Processor { work, polling, time_slice, switch })
 }
 
-pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<Endpoint, FileError> {
-    Ok(Endpoint {
+pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<NodeCosts, FileError> {
+    Ok(NodeCosts {
         send: place.pieces("endpoint.send", (file.send_us, file.send_ns_per_byte), &file.send)?,
         receive: place.pieces(
             "endpoint.receive",
@@ -143,7 +145,7 @@ pub(super) fn board(place: &Place<'_>, file: &FileBoard) -> Result<Board, FileEr
         }
     }
     Ok(Board {
-        ranks_max: file.ranks_max.unwrap_or(crate::RANKS_MAX),
+        ranks_max: file.ranks_max.unwrap_or(RANKS_MAX),
         bytes_max: file.bytes_max.unwrap_or(u64::MAX),
         line_bytes: file.line_bytes.unwrap_or(u64::MAX),
         piece_bytes: file.piece_bytes,
@@ -157,7 +159,7 @@ pub(super) fn board(place: &Place<'_>, file: &FileBoard) -> Result<Board, FileEr
     })
 }
 
-/// The pause of this number.
+/// Reads the pause with this number.
 pub(super) fn pause(
     place: &Place<'_>,
     number: usize,

@@ -1,4 +1,4 @@
-//! The network of a machine, from the fields of a file.
+//! Reads the network of a machine from a file.
 
 use contract::FileError;
 
@@ -7,7 +7,7 @@ use super::schema::{FileMerge, FileNetwork, FileShape, FileSwitching};
 use crate::machine::{MergePolicy, Network, Switching};
 use crate::topology::{Shape, joined};
 
-/// The packet of a network that does not say how long its packets are: whole messages, short of the field's limit.
+/// The packet length of a network that does not give one: longer than any message.
 pub(crate) const WHOLE_MESSAGE_BYTES: u32 = 1 << 30;
 const BUFFER_PACKETS: u32 = 4;
 
@@ -57,7 +57,7 @@ pub(super) fn network(place: &Place<'_>, file: &FileNetwork) -> Result<Network, 
 }
 
 fn shape(place: &Place<'_>, file: &FileNetwork) -> Result<Shape, FileError> {
-    // Which shapes take which of the fields that only some take.
+    // The fields that only some shapes have, and those shapes.
     let takers: [(&str, bool, &[FileShape]); 4] = [
         ("one_way", file.one_way, &[FileShape::Ring]),
         (
@@ -100,7 +100,7 @@ fn shape(place: &Place<'_>, file: &FileNetwork) -> Result<Shape, FileError> {
     })
 }
 
-/// A graph whose links join all the nodes that they name; how many of them are used is known when a run begins.
+/// A graph whose links connect all the nodes that they name. How many of them are used is known when a run begins.
 fn graph(place: &Place<'_>, links: &[(usize, usize)]) -> Result<Shape, FileError> {
     match joined(links) {
         Ok(_) => Ok(Shape::Graph(links.to_vec())),

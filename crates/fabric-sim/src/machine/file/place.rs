@@ -1,11 +1,11 @@
-//! Numbers read from a file, and where in it something is wrong.
+//! Reads numbers from a file, and names the line where something is wrong.
 
 use contract::{FileError, TimeSpan, toml_mistake};
 
 use super::schema::FilePiece;
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
-/// The file, to say where in it something is wrong.
+/// A file that is read. Errors name it and the line.
 pub(super) struct Place<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
@@ -21,7 +21,8 @@ impl Place<'_> {
         toml_mistake(self.file, self.text, at, &with_hint(near(error.message())))
     }
 
-    /// The line of `section.field`, or of the section, or the first; of several sections of a name that of this number.
+    /// The line of `section.field`; the line of the section where the field is not there, and line 1 where the section
+    /// is not. Of several sections with the name it is the one with this number.
     fn line(&self, field: &str, number: usize) -> usize {
         let (section, key) = field.rsplit_once('.').unwrap_or(("", field));
         let (mut inside, mut found, mut passed) = (section.is_empty(), 1, 0);
@@ -48,7 +49,7 @@ impl Place<'_> {
         self.refuse_in(0, field, problem)
     }
 
-    /// The same in the section of this number, of several with one name.
+    /// The same for the section with this number, of several with the same name.
     pub(super) fn refuse_in(&self, number: usize, field: &str, problem: &str) -> FileError {
         self.invalid(self.line(field, number), format!("`{field}` {problem}"))
     }
@@ -114,7 +115,7 @@ impl Place<'_> {
     }
 }
 
-/// A message that names an unknown field, with the nearest of those that it lists.
+/// A message about an unknown field, with the most similar name of those that it lists.
 fn near(message: &str) -> String {
     let mut names = message.split('`').skip(1).step_by(2);
     let Some(unknown) = names.next().filter(|_| message.starts_with("unknown ")) else {
@@ -129,7 +130,7 @@ fn near(message: &str) -> String {
     }
 }
 
-/// A message that says what belongs into a section that every file must have and this one lacks.
+/// A message about a missing section, with the fields that it must have.
 fn with_hint(message: String) -> String {
     if message == "missing field `network`" {
         return message

@@ -1,4 +1,4 @@
-//! What stands in a machine file: its tables and fields, as they are written.
+//! The tables and fields of a machine file.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! The rule that every number says where it comes from.
+//! The rule that every number of a machine file has a source.
 
 use contract::FileError;
 
@@ -9,7 +9,7 @@ use crate::machine::Source;
 const SECTIONS: [&str; 7] =
     ["processor", "endpoint", "protocol", "network", "ring_collectives", "board", "pause"];
 
-/// Each number in the tables of costs must say where it comes from.
+/// Checks that each number in the tables of costs has a source, and that sources name only what is there.
 pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), FileError> {
     let table: toml::Table = toml::from_str(place.text).map_err(|error| place.syntax(&error))?;
     for (number, source) in sources.iter().enumerate() {
@@ -51,7 +51,7 @@ pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), FileErr
     Ok(())
 }
 
-/// Whether a source may name this: a section, there or not, or a field that is there.
+/// Whether a source may name this: any section, or a field that is in the file.
 fn is_there(table: &toml::Table, of: &str) -> bool {
     match of.split_once('.') {
         None => SECTIONS.contains(&of) || table.contains_key(of),

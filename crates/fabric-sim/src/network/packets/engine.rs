@@ -1,17 +1,18 @@
-//! A node's packet engine: cuts messages into packets, and takes in those that came.
+//! The packet engine of a node: it cuts messages into packets, and takes in those that arrive.
 
 use contract::TimeSpan;
 
 use super::{Packet, Packets, UNLIMITED};
 use crate::agenda::{Agenda, Event};
-use crate::network::{Kind, Outcome};
+use crate::message_kind::MessageKind;
+use crate::network::Outcome;
 use crate::quantity::Cost;
 
-/// How many prepared packets wait for a node's first channel: one on it, and one ready to follow at once.
+/// The most prepared packets before the first channel of a node: one that it carries, and one that follows at once.
 const PREPARED_MAX: usize = 2;
 
 impl Packets {
-    /// Lets a node's engine do what it can: take in before sending where one engine does both.
+    /// Lets the engine of a node do all that it can. Where one engine sends and takes in, taking in comes first.
     pub(super) fn work(&mut self, agenda: &mut Agenda, node: u32, outcomes: &mut Vec<Outcome>) {
         while self.take_in_next(agenda, node, outcomes) || self.prepare_next(agenda, node, outcomes)
         {
@@ -48,13 +49,13 @@ impl Packets {
             self.channels[last as usize].credits += 1;
             self.touch(last);
         }
-        // Packets of a message follow one route and never pass each other, so the last one ends it.
+        // The packets of a message follow one route and never overtake each other, so the last one completes it.
         if packet.last {
             outcomes.push(Outcome::Arrived(packet.message));
         }
     }
 
-    /// Cuts the next packet, if the engine is free and there is room for it; says whether it did.
+    /// Cuts the next packet, if the engine is free and there is room for it. Returns whether it did.
     fn prepare_next(
         &mut self,
         agenda: &mut Agenda,
@@ -76,9 +77,9 @@ impl Packets {
             travel.cut_any = true;
             outcomes.push(Outcome::Started(message));
         }
-        let kind = travel.parcel.map_or(Kind::Data, |parcel| parcel.kind);
+        let kind = travel.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
         let setup = match travel.parcel {
-            Some(parcel) if first && kind != Kind::Bare => endpoint.setup.of(parcel.bytes),
+            Some(parcel) if first && kind != MessageKind::Bare => endpoint.setup.of(parcel.bytes),
             _ => TimeSpan::ZERO,
         };
         let cost = setup + engine_time(endpoint.packet_send, bytes, first);
@@ -91,7 +92,7 @@ impl Packets {
         true
     }
 
-    /// Puts the packet that the engine has prepared before the node's first channel.
+    /// Puts the packet that the engine has prepared into the queue before the node's first channel.
     pub(super) fn inject(&mut self, node: u32) {
         let message = *self.nodes[node as usize].to_send.front().expect("its packet was prepared");
         let travel = &mut self.travels[message as usize];

@@ -1,19 +1,20 @@
-//! The channels: who asks, who is granted, and when a place is given back.
+//! The channels: requests, grants and credits.
 
 use contract::{Time, TimeSpan};
 
 use super::{Packet, Packets, UNLIMITED};
 use crate::agenda::{Agenda, Event};
 use crate::machine::Switching;
+use crate::message_kind::MessageKind;
+use crate::network::Outcome;
 use crate::network::merge::Request;
-use crate::network::{Kind, Outcome};
 
 impl Packets {
     pub(super) fn own_input(&self, node: u32) -> usize {
         self.channels.len() + node as usize
     }
 
-    /// A packet joins an input's queue.
+    /// Appends a packet to the queue of an input.
     pub(super) fn enter(&mut self, input: u32, packet: u32) {
         self.inputs[input as usize].push_back(packet);
         if self.inputs[input as usize].len() == 1 {
@@ -21,7 +22,7 @@ impl Packets {
         }
     }
 
-    /// The packet at an input's head asks for its next channel.
+    /// Requests the next channel of the packet at the head of an input.
     fn request(&mut self, input: u32) {
         let Some(&number) = self.inputs[input as usize].front() else { return };
         let packet = self.packets[number as usize];
@@ -48,7 +49,7 @@ impl Packets {
         !self.touched.is_empty()
     }
 
-    /// Grants each free channel that was touched in this instant.
+    /// Grants a request of each free channel that was touched in this instant.
     pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
         for index in 0..self.touched.len() {
             let number = self.touched[index];
@@ -64,7 +65,7 @@ impl Packets {
         self.touched.clear();
     }
 
-    /// A channel begins to carry the packet at the head of `input`.
+    /// Lets a channel carry the packet at the head of `input`.
     fn carry(&mut self, agenda: &mut Agenda, number: u32, input: u32) {
         let packet_number =
             *self.inputs[input as usize].front().expect("a packet asked for the channel");
@@ -72,7 +73,7 @@ impl Packets {
         packet.hop += 1;
         let travel = &self.travels[packet.message as usize];
         let network = &self.machine.network;
-        let kind = travel.parcel.map_or(Kind::Data, |parcel| parcel.kind);
+        let kind = travel.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
         let time = network.serialisation(u64::from(packet.bytes), kind);
         let start = next_slot(agenda.now(), network.slot);
 
@@ -101,7 +102,7 @@ impl Packets {
         }
     }
 
-    /// A channel has carried its packet: the packet leaves the input it came from, and the next one there moves up.
+    /// Frees a channel that has carried its packet. The packet leaves its input, and the next one there moves up.
     pub(super) fn free(&mut self, agenda: &mut Agenda, number: u32, outcomes: &mut Vec<Outcome>) {
         let served = self.channels[number as usize].serves.take();
         let input = served.expect("a busy channel serves an input");

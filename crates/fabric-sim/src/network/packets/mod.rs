@@ -1,12 +1,12 @@
 //! Level L2: packets over channels with finite buffers and credits.
 //!
-//! A message is cut into packets by its sender's engine. Each packet goes from channel to channel along its route; a
-//! channel carries one at a time, and only if the buffer at its far end has a place (a credit). The packets that wait
-//! at the head of a node's inputs ask for their next channel; once all requests of an instant are there, the channel's
-//! arbiter grants one. A place is given back when the packet's last byte has left it.
+//! The engine of the sender cuts a message into packets. Each packet goes from channel to channel along its route. A
+//! channel carries one packet at a time, and only if the buffer at its far end has a free place (a credit). The packets
+//! at the heads of a node's inputs request their next channel. When all requests of an instant have arrived, the
+//! arbiter of the channel grants one. The credit is returned when the last byte of the packet has left the buffer.
 //!
-//! In a closed ring of buffers all could be full and none could move. So a packet that enters such a ring needs two free
-//! places, one that stays in it only one (bubble flow control, Carrion et al. 1997).
+//! In a closed ring of buffers all could be full, and no packet could move. A packet that enters such a ring therefore
+//! needs two free places, and one that stays in it needs one (bubble flow control, Carrion et al. 1997).
 
 mod engine;
 mod links;
@@ -17,9 +17,10 @@ use std::rc::Rc;
 use contract::{Time, TimeSpan};
 
 use super::merge::{self, Merge};
-use super::{ChannelUse, Kind, Outcome, Parcel};
+use super::{ChannelUse, Outcome, Parcel};
 use crate::agenda::{Agenda, Event};
 use crate::machine::Machine;
+use crate::message_kind::MessageKind;
 use crate::topology::Topology;
 
 const UNLIMITED: u32 = u32::MAX;
@@ -29,22 +30,23 @@ pub(crate) struct Packets {
     topology: Topology,
     nodes: Vec<Node>,
     channels: Vec<Channel>,
-    /// Input c holds what came over channel c; after these, one for each node's own engine.
+    /// The packets at each input. Input c holds those from channel c; after these there is one input for the engine of
+    /// each node.
     inputs: Vec<VecDeque<u32>>,
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
     /// By message.
     travels: Vec<Travel>,
-    /// Channels that may have something to decide in this instant, each once.
+    /// Channels that may grant a request in this instant, each once.
     touched: Vec<u32>,
     busy_spans: Option<Vec<(u32, Time, Time)>>,
 }
 
 struct Channel {
     merge: Box<dyn Merge>,
-    /// Free places behind it.
+    /// Free places in the buffer behind it.
     credits: u32,
-    /// The input that it serves; none: it is free.
+    /// The input whose packet it carries. `None`: it is free.
     serves: Option<u32>,
     touched: bool,
     busy: TimeSpan,
@@ -53,9 +55,9 @@ struct Channel {
 
 #[derive(Default)]
 struct Node {
-    /// Messages to cut into packets, the first of them under way.
+    /// Messages to cut into packets. The first of them has been started.
     to_send: VecDeque<u32>,
-    /// Packets that came and are to be taken in.
+    /// Packets that have arrived and are to be taken in.
     to_take_in: VecDeque<u32>,
     sending: bool,
     taking_in: bool,
@@ -65,7 +67,7 @@ struct Node {
 struct Packet {
     message: u32,
     bytes: u32,
-    /// How many channels of the route it has taken.
+    /// How many channels of the route it has passed.
     hop: u32,
     first: bool,
     last: bool,
@@ -79,14 +81,15 @@ struct Travel {
     /// Bytes not yet cut into packets.
     uncut: u64,
     cut_any: bool,
-    /// When it was launched: the age of all its packets, so that a long message does not grow younger as it goes.
+    /// When it was launched. All its packets have this age, so that the later packets of a long message are not
+    /// younger.
     born: Time,
 }
 
 impl Travel {
     fn next_packet_bytes(&self, machine: &Machine) -> u64 {
         match self.parcel {
-            Some(Parcel { kind: Kind::Bare, .. }) => self.uncut,
+            Some(Parcel { kind: MessageKind::Bare, .. }) => self.uncut,
             _ => self.uncut.min(u64::from(machine.network.packet_bytes)),
         }
     }
@@ -105,7 +108,7 @@ impl Packets {
         };
         let mut channels: Vec<Channel> = (0..topology.channels()).map(channel).collect();
         if machine.endpoint.packet_receive.is_zero() {
-            // Nothing waits for an engine that takes no time.
+            // No packet waits for an engine that takes no time.
             topology.last_channels().for_each(|last| channels[last].credits = UNLIMITED);
         }
         Packets {

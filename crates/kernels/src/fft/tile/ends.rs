@@ -1,6 +1,6 @@
 //! The two ends of a tile: where points come from, and where results go.
 
-use super::place;
+use super::order::place;
 use crate::fft::butterfly::Pair;
 use crate::lanes::Lanes;
 

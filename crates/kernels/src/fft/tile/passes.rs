@@ -5,13 +5,13 @@ use std::mem::MaybeUninit;
 use num_complex::Complex;
 
 use super::ends::{Columns, Sink, gather};
-use crate::fft::Real;
 use crate::fft::butterfly::{Pair, transform};
+use crate::fft::scalar::Scalar;
 use crate::lanes::Lanes;
 
 /// All passes over a tile of rows.
 #[inline(always)]
-pub(super) unsafe fn from_rows<V: Lanes<Element: Real>, const N: usize>(
+pub(super) unsafe fn from_rows<V: Lanes<Element: Scalar>, const N: usize>(
     input: *const V::Element,
     pitch: usize,
     scratch: *mut Pair<V>,
@@ -41,7 +41,7 @@ pub(super) unsafe fn from_rows<V: Lanes<Element: Real>, const N: usize>(
 
 /// All passes over a tile that lies in the scratch already.
 #[inline(always)]
-pub(super) unsafe fn in_place<V: Lanes<Element: Real>, const N: usize>(
+pub(super) unsafe fn in_place<V: Lanes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
     sink: impl Sink<V>,
@@ -66,7 +66,7 @@ pub(super) unsafe fn in_place<V: Lanes<Element: Real>, const N: usize>(
 
 /// What follows the first pass.
 #[inline(always)]
-pub(super) unsafe fn remaining_passes<V: Lanes<Element: Real>, const N: usize>(
+pub(super) unsafe fn remaining_passes<V: Lanes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
     sink: impl Sink<V>,
@@ -93,7 +93,7 @@ pub(super) unsafe fn remaining_passes<V: Lanes<Element: Real>, const N: usize>(
 /// The first pass from rows, a square's worth of columns at a time: `A` squares are transposed into a corner of the
 /// first-level cache, and their columns transformed from there.
 #[inline(always)]
-unsafe fn rows_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+unsafe fn rows_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     input: *const V::Element,
     pitch: usize,
     scratch: *mut Pair<V>,
@@ -122,7 +122,7 @@ unsafe fn rows_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
 
 /// The first pass from columns.
 #[inline(always)]
-pub(super) unsafe fn columns_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+pub(super) unsafe fn columns_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     source: Columns<V::Element>,
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
@@ -141,7 +141,7 @@ pub(super) unsafe fn columns_pass<V: Lanes<Element: Real>, const A: usize, const
 
 /// A pass that puts its results where its points were.
 #[inline(always)]
-unsafe fn middle_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+unsafe fn middle_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
 ) {
@@ -159,7 +159,7 @@ unsafe fn middle_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
 
 /// Transforms the `A` points of column `n` of `B` and leaves each result, times its root, in the scratch.
 #[inline(always)]
-unsafe fn put_twiddled<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+unsafe fn put_twiddled<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     x: [Pair<V>; A],
     n: usize,
     scratch: *mut Pair<V>,
@@ -180,7 +180,7 @@ unsafe fn put_twiddled<V: Lanes<Element: Real>, const A: usize, const B: usize>(
 /// The transforms of `B` points, one for each of `A` results of the pass before. Result k goes to the sink as
 /// `offset + stride * k`.
 #[inline(always)]
-unsafe fn last_pass<V: Lanes<Element: Real>, const A: usize, const B: usize>(
+unsafe fn last_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     scratch: *const Pair<V>,
     sink: impl Sink<V>,
     offset: usize,

@@ -40,8 +40,8 @@ pub(super) unsafe fn apply_at(
     }
 }
 
-/// result = left op right for elements without gaps; the result may take the place of the right ones. Not for `Nothing`,
-/// `MinimumAt` and `MaximumAt`.
+/// result = left op right for elements without gaps; the result may take the place of the right ones. Not for
+/// `Nothing`, `MinimumAt` and `MaximumAt`.
 ///
 /// # Safety
 /// All are `count` elements of the datatype.

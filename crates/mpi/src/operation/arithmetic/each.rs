@@ -9,34 +9,33 @@ pub(super) struct Places {
     pub(super) count: i64,
 }
 
-/// result = with(left, right), number by number.
+/// result = with(left, right), number by number. Programs' buffers need not be aligned.
 #[inline(always)]
 unsafe fn each_in<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
     let (left, right, result) = (at.left.cast::<T>(), at.right.cast::<T>(), at.result.cast::<T>());
     for index in 0..at.count as usize {
-        // Buffers of users need not be aligned.
         let value = with(left.add(index).read_unaligned(), right.add(index).read_unaligned());
         result.add(index).write_unaligned(value);
     }
 }
 
-/// What is combined before the next numbers are asked for, and how far ahead that is. One side lies in another processor's
-/// cache: asked for early, it comes twice as fast.
+/// How much is combined between two prefetches, and how far ahead they look. One side often lies in another
+/// processor's cache, which the hardware's own prefetcher does not hide.
 #[cfg(target_arch = "x86_64")]
 const BLOCK_BYTES: usize = 512;
 #[cfg(target_arch = "x86_64")]
-const AHEAD_BYTES: usize = 2048;
+const PREFETCH_DISTANCE_BYTES: usize = 2048;
 
-/// What the vectors of one turn hold, aligned for them.
+/// What is read before any of it is written, aligned for vectors.
 #[cfg(target_arch = "x86_64")]
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-struct Turn([u8; TURN_BYTES]);
+struct Chunk([u8; CHUNK_BYTES]);
 #[cfg(target_arch = "x86_64")]
-const TURN_BYTES: usize = 256;
+const CHUNK_BYTES: usize = 256;
 
-/// One block, turn by turn: all of a turn is read before any of it is written. The compiler must know that to use vectors, since
-/// the result may take the place of one side; it combines number by number else, 30 times as slowly for bytes.
+/// Combines one block, chunk by chunk. The result may take the place of one side: the compiler uses vectors
+/// only where it can see that nothing is read after it was written, which the copies of both chunks show.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn block<T: Copy>(
@@ -45,31 +44,35 @@ unsafe fn block<T: Copy>(
     result: *mut u8,
     with: impl Fn(T, T) -> T,
 ) {
-    for offset in (0..BLOCK_BYTES).step_by(TURN_BYTES) {
-        let one = left.add(offset).cast::<Turn>().read_unaligned();
-        let mut other = right.add(offset).cast::<Turn>().read_unaligned();
+    for offset in (0..BLOCK_BYTES).step_by(CHUNK_BYTES) {
+        let one = left.add(offset).cast::<Chunk>().read_unaligned();
+        let mut other = right.add(offset).cast::<Chunk>().read_unaligned();
         let (from, to) = (one.0.as_ptr().cast::<T>(), other.0.as_mut_ptr().cast::<T>());
-        for index in 0..TURN_BYTES / size_of::<T>() {
+        for index in 0..CHUNK_BYTES / size_of::<T>() {
             let value = with(from.add(index).read_unaligned(), to.add(index).read_unaligned());
             to.add(index).write_unaligned(value);
         }
-        result.add(offset).cast::<Turn>().write_unaligned(other);
+        result.add(offset).cast::<Chunk>().write_unaligned(other);
     }
 }
 
-/// The same in blocks, with what comes later asked for early.
+/// As [`each_in`], in blocks, with prefetches.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn each_ahead<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
+unsafe fn each_prefetched<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     let in_block = (BLOCK_BYTES / size_of::<T>()) as i64;
     let mut first = 0;
     while first + in_block <= at.count {
         let offset = first as usize * size_of::<T>();
         for line in (0..BLOCK_BYTES).step_by(64) {
-            // Asking for what is not there does no harm.
-            _mm_prefetch::<_MM_HINT_T0>(at.left.wrapping_add(offset + AHEAD_BYTES + line).cast());
-            _mm_prefetch::<_MM_HINT_T0>(at.right.wrapping_add(offset + AHEAD_BYTES + line).cast());
+            // A prefetch beyond the end does no harm.
+            _mm_prefetch::<_MM_HINT_T0>(
+                at.left.wrapping_add(offset + PREFETCH_DISTANCE_BYTES + line).cast(),
+            );
+            _mm_prefetch::<_MM_HINT_T0>(
+                at.right.wrapping_add(offset + PREFETCH_DISTANCE_BYTES + line).cast(),
+            );
         }
         block(at.left.add(offset), at.right.add(offset), at.result.add(offset), &with);
         first += in_block;
@@ -82,13 +85,13 @@ unsafe fn each_ahead<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 unsafe fn each_widest<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
-    each_ahead(at, with);
+    each_prefetched(at, with);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn each_wide<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
-    each_ahead(at, with);
+    each_prefetched(at, with);
 }
 
 /// result = with(left, right), number by number, with the vectors of this machine.

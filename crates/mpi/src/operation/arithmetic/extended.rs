@@ -46,8 +46,8 @@ mod absent {
 #[cfg(not(target_arch = "x86_64"))]
 use absent::*;
 
-/// The order of two numbers: by sign, then by exponent and mantissa, which is the order of the bits; none for what is not a
-/// number.
+/// The order of two numbers: by sign, then by exponent and mantissa, which is the order of the bits; none for
+/// what is not a number.
 pub(super) unsafe fn compare(one: *const u8, other: *const u8) -> Option<Ordering> {
     let key = |place: *const u8| {
         let mantissa = place.cast::<u64>().read_unaligned();

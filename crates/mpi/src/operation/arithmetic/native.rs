@@ -9,6 +9,7 @@ use crate::operation::predefined::Predefined;
 use crate::operation::reduction::Reduction;
 
 /// The contract's name of a reduction, where it has one.
+#[inline]
 fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
     let element = match of.only_kind()? {
         Kind::Unsigned(1) => Element::U8,
@@ -30,10 +31,10 @@ fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
 }
 
 impl Reduction {
-    /// What combines elements for fabrics: the left and the right ones into the result's place, so many bytes. None for elements
-    /// with gaps and for those that are too long for a fabric.
+    /// What combines elements for fabrics, who alone may call it: the left and the right ones into the result's
+    /// place, so many bytes. None for elements with gaps and for those that are too long for a fabric.
     #[inline(always)]
-    pub fn applied(&self) -> Option<impl FnMut(*const u8, *const u8, *mut u8, usize)> {
+    pub(crate) fn applied(&self) -> Option<impl FnMut(*const u8, *const u8, *mut u8, usize)> {
         let element_bytes = self.of().size().max(1) as usize;
         if !self.of().is_dense() || element_bytes > Combine::LONGEST_ELEMENT {
             return None;
@@ -74,5 +75,94 @@ impl Reduction {
                 self.apply(&elements(left), &elements(result.cast_const()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::datatype::Unit;
+    use crate::operation::reduction::Operation as How;
+
+    /// Bytes that differ, in the exponents of numbers too.
+    fn bytes(seed: u8, count: usize) -> Vec<u8> {
+        (0..count).map(|index| (index as u8).wrapping_mul(37).wrapping_add(seed) & 0x7f).collect()
+    }
+
+    /// Both ways, of as many bytes; the second into another place.
+    fn both(reduction: &Reduction, count: usize) -> (Vec<u8>, Option<Vec<u8>>) {
+        let of = reduction.of();
+        let size = of.size() as usize * count;
+        let (left, right) = (bytes(3, size), bytes(90, size));
+        let mut combined = right.clone();
+        // SAFETY: both are as many elements, which nobody else uses.
+        let [input, inout] = unsafe {
+            [
+                Memory::unchecked(left.as_ptr(), count as i64, of.clone()),
+                Memory::unchecked(combined.as_mut_ptr(), count as i64, of.clone()),
+            ]
+        };
+        reduction.apply(&input, &inout);
+        let natively = reduction.applied().map(|mut apply| {
+            let mut result = vec![0; size];
+            apply(left.as_ptr(), right.as_ptr(), result.as_mut_ptr(), size);
+            result
+        });
+        (combined, natively)
+    }
+
+    #[test]
+    fn fabrics_get_what_programs_get() {
+        for kind in [
+            Kind::Signed(4),
+            Kind::Unsigned(1),
+            Kind::Float(8),
+            Kind::Complex(4),
+            Kind::Byte,
+            Kind::Logical(2),
+        ] {
+            let of = Datatype::basic(kind);
+            for op in Predefined::ALL {
+                let Ok(reduction) = Reduction::new(Rc::new(op.into()), of.clone()) else {
+                    continue;
+                };
+                for count in [1, 5, 900] {
+                    let (combined, natively) = both(&reduction, count);
+                    assert_eq!(natively, Some(combined), "{op:?} of {count} {kind:?}");
+                }
+            }
+        }
+        let pair = Datatype::pair(Kind::Signed(4), Kind::Signed(4));
+        let less = Reduction::new(Rc::new(Predefined::MinimumAt.into()), pair).unwrap();
+        let (combined, natively) = both(&less, 9);
+        assert_eq!(natively, Some(combined));
+        let shift = How::of_elements(false, |left: u16, right: u16| left.wrapping_shl(3) ^ right);
+        let shift = Reduction::new(Rc::new(shift), Datatype::basic(Kind::Unsigned(2))).unwrap();
+        let (combined, natively) = both(&shift, 9);
+        assert_eq!(natively, Some(combined));
+    }
+
+    #[test]
+    fn elements_with_gaps_and_long_ones_are_not_for_fabrics() {
+        let byte = Datatype::basic(Kind::Byte);
+        let gapped = Datatype::vector(2, 1, 2, Unit::Elements, &byte).unwrap();
+        let longest = Combine::LONGEST_ELEMENT as i64;
+        let [fits, long] = [longest, longest + 1].map(|count| Datatype::contiguous(count, &byte));
+        for (of, expected) in [(gapped, false), (fits.unwrap(), true), (long.unwrap(), false)] {
+            of.commit();
+            let reduction = Reduction::new(Rc::new(Predefined::BitOr.into()), of).unwrap();
+            assert_eq!(reduction.applied().is_some(), expected);
+        }
+    }
+
+    #[test]
+    fn reductions_of_the_contract_are_named_to_the_fabric() {
+        let known = |op, kind| known(op, &Datatype::basic(kind));
+        let sum = contract::Reduction::new(Element::F64, Operation::Sum);
+        assert_eq!(known(Predefined::Sum, Kind::Float(8)), Some(sum));
+        assert_eq!(known(Predefined::BitOr, Kind::Signed(4)), None);
+        assert_eq!(known(Predefined::Sum, Kind::Signed(2)), None);
     }
 }

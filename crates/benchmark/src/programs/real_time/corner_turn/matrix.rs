@@ -4,7 +4,7 @@ use contract::{Buffer, Error, Result};
 use std::marker::PhantomData;
 
 /// An element of 4, 8 or 16 bytes. What is in it means nothing to a corner turn.
-pub(super) trait Element: bytemuck::Pod + PartialEq + std::fmt::LowerHex {
+pub(super) trait MatrixElement: bytemuck::Pod + PartialEq + std::fmt::LowerHex {
     /// The element that stands at a place of the matrix; different at each place, as far as its bytes allow.
     fn at(seed: u64, place: u64) -> Self;
 }
@@ -12,19 +12,19 @@ pub(super) trait Element: bytemuck::Pod + PartialEq + std::fmt::LowerHex {
 /// An odd number, so that the product is a bijection; of the golden ratio, so that neighbours lie far apart.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl Element for u32 {
+impl MatrixElement for u32 {
     fn at(seed: u64, place: u64) -> u32 {
         ((place ^ seed) as u32).wrapping_mul(SPREAD as u32)
     }
 }
 
-impl Element for u64 {
+impl MatrixElement for u64 {
     fn at(seed: u64, place: u64) -> u64 {
         (place ^ seed).wrapping_mul(SPREAD)
     }
 }
 
-impl Element for u128 {
+impl MatrixElement for u128 {
     fn at(seed: u64, place: u64) -> u128 {
         u128::from(u64::at(seed, place)) << 64 | u128::from(place)
     }
@@ -40,7 +40,7 @@ pub(super) struct Matrix<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> Matrix<T> {
+impl<T: MatrixElement> Matrix<T> {
     pub(super) fn new(rows: usize, columns: usize, ranks: usize, seed: u64) -> Result<Self> {
         if rows == 0
             || columns == 0

@@ -1,7 +1,7 @@
 //! The distributed corner turn: a matrix that lies over the ranks by rows lies over them by columns afterwards.
 
-mod line;
 mod matrix;
+mod part;
 #[cfg(test)]
 mod tests;
 
@@ -11,26 +11,28 @@ use contract::record::Parameters;
 use contract::{Error, Result};
 use pattern::corner_turn::Design;
 
-use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::bench::Bench;
+use crate::case::{Case, Scope};
 use crate::data::{Blocks, Received};
-use crate::execute::Bench;
-use crate::period;
-use crate::plan::{Case, Scope};
-use crate::programs::{BENCHMARK, BETWEEN_TWO};
-use line::Line;
+use crate::declaration::{Benchmark, Group};
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::ranks::RankRule;
+use crate::{paper, period};
 use matrix::Matrix;
+use part::MatrixPart;
 
 pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     name: "corner-turn",
-    group: "real-time",
+    group: Group::RealTime,
     summary: "a matrix spread over the ranks, turned each period: the shortest period kept",
     explains: "Rank r keeps the r-th part of the rows of a matrix and has the r-th part of its columns afterwards, as rows. \
         In every period it turns the corners of its part in memory, so that what each other rank needs lies in one \
         piece, sends and receives one block to and from each, and puts what came in place. Blocks go in the stages of a \
         corner-turn pattern, in each of which a rank sends or receives one. A rank is in time if all that ends within the \
         period; every element of the last matrix is checked. `rate` is what a rank sends over the shortest sustained \
-        period. By default each rank keeps 1 MiB, so that blocks halve as ranks double. Source: MITRE real-time benchmarks \
-        (1995), sections 4.3.3 and 6.3.",
+        period. By default each rank keeps 1 MiB, so that blocks halve as ranks double.",
+    source: paper::MITRE.part("sections 4.3.3 and 6.3"),
     ranks: RankRule::Pairs(1),
     cases,
     program: Program {
@@ -42,7 +44,7 @@ pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
-    in_turns: false,
+    repeatable: false,
     ..BENCHMARK
 };
 
@@ -98,23 +100,23 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     }
 }
 
-fn measure_of<T: matrix::Element>(bench: &mut Bench<'_>) -> Result<()> {
+fn measure_of<T: matrix::MatrixElement>(bench: &mut Bench<'_>) -> Result<()> {
     let ranks = bench.shape.ranks;
     let (rows, columns) = (bench.number("rows")?, bench.number("columns")?);
     let matrix = Matrix::<T>::new(rows, columns, ranks, bench.settings.seed)?;
     let design = design(bench)?;
     let schedule = design.schedule(ranks).map_err(|error| Error::Program(error.to_string()))?;
-    let mut line = Line::new(&matrix, &schedule, bench.shape.me)?;
-    line.begin(bench.rank)?;
+    let mut part = MatrixPart::new(&matrix, &schedule, bench.shape.me)?;
+    part.begin(bench.rank)?;
     let found = period::find(bench, &mut |rank, trial, deadlines| {
         for instance in 0..trial.instances {
             deadlines.wait_for(rank, instance);
-            line.turn(rank)?;
+            part.turn(rank)?;
             deadlines.ended(instance, 0, rank.now());
         }
         Ok(())
     })?;
-    line.finish(bench.rank)?;
+    part.finish(bench.rank)?;
     let sent = bench.shape.bytes_to_others();
     period::report(bench, found, Parameters::new(), |first| {
         Ok(period::rate(first, sent as f64).into_iter().collect())

@@ -3,9 +3,10 @@
 use contract::reference;
 
 use super::*;
-use crate::{CornerTurn, Settings, Sizes};
+use crate::settings::{CornerTurn, Settings};
+use crate::sizes::Sizes;
 
-fn turned<T: matrix::Element + Sync + Send>(
+fn turned<T: matrix::MatrixElement + Sync + Send>(
     (rows, columns): (usize, usize),
     ranks: usize,
     design: Design,
@@ -14,13 +15,13 @@ fn turned<T: matrix::Element + Sync + Send>(
     let matrix = Matrix::<T>::new(rows, columns, ranks, 99).unwrap();
     let schedule = design.schedule(ranks).unwrap();
     reference::run(ranks, |rank| {
-        let mut line = Line::new(&matrix, &schedule, rank.rank())?;
-        line.begin(rank)?;
+        let mut part = MatrixPart::new(&matrix, &schedule, rank.rank())?;
+        part.begin(rank)?;
         for _ in 0..turns {
-            line.turn(rank)?;
+            part.turn(rank)?;
         }
         rank.barrier()?;
-        line.finish(rank)
+        part.finish(rank)
     })
 }
 

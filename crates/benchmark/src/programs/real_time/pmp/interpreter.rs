@@ -3,8 +3,8 @@
 use contract::{Buffer, Error, Posted, Rank, Result, Source, Time, TimeSpan};
 use pattern::{Action, Cursor, Pattern, Step};
 
-use crate::data::{check_block, fill};
-use crate::programs::{ITS_TAG, TAG};
+use crate::contents::{check_block, fill};
+use crate::programs::common::{ITS_TAG, TAG};
 
 /// A node of a pattern as a rank executes it.
 ///

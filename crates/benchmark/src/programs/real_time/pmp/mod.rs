@@ -10,26 +10,31 @@ use contract::record::Parameters;
 use contract::{Error, Result};
 use pattern::Pattern;
 
-use crate::PatternText;
-use crate::catalogue::{Benchmark, Program, RankRule};
+use crate::bench::Bench;
+use crate::case::{Case, Scope};
 use crate::data::{Blocks, Received};
-use crate::execute::Bench;
-use crate::period;
-use crate::plan::{Case, Scope};
-use crate::programs::{BENCHMARK, BETWEEN_TWO};
+use crate::declaration::{Benchmark, Group};
+use crate::presentation::View;
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::ranks::RankRule;
+use crate::settings::PatternText;
+use crate::{paper, period};
 
 pub use interpreter::Interpreter;
 
 pub(in crate::programs) const PMP: Benchmark = Benchmark {
     name: "pmp",
-    group: "real-time",
+    group: Group::RealTime,
     summary: "a pattern of sends and receives from a file: the shortest period that is kept",
     explains: "Each rank executes its node's code sequence once in every period: `R` waits for the posted receive and \
         posts the next, `S n b` sends b bytes to node n, `W f` waits until the fraction f of the period, `L n (...)` \
         repeats. A rank is in time if its sequence ends within the period. `rate` is what the node that sends most sends, \
         over the shortest sustained period. The messages last received are checked. It runs by `cornerstone pmp FILE`, with \
-        as many ranks as the pattern has nodes. Source: MITRE real-time benchmarks (1995), section 4.3.2.",
+        as many ranks as the pattern has nodes.",
+    source: paper::MITRE.part("section 4.3.2"),
     ranks: RankRule::AtLeast(1),
+    view: View::Pattern,
     cases,
     program: Program {
         in_a_row: false,
@@ -39,7 +44,7 @@ pub(in crate::programs) const PMP: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
-    in_turns: false,
+    repeatable: false,
     ..BENCHMARK
 };
 

@@ -7,7 +7,13 @@ use contract::{Time, TimeSpan, reference};
 use pattern::corner_turn::Design;
 
 use super::*;
-use crate::{Event, Job, RealTime, Settings, execute, plan, select};
+use crate::catalogue::select;
+use crate::event::Event;
+use crate::execute::execute;
+use crate::job::Job;
+use crate::plan::plan;
+use crate::programs::common::{ITS_TAG, TAG};
+use crate::settings::{RealTime, Settings};
 
 /// Executes some periods back to back, every other rank late to each.
 fn run(pattern: &Pattern, periods: u64) -> std::result::Result<(), (usize, Error)> {
@@ -26,9 +32,9 @@ fn run(pattern: &Pattern, periods: u64) -> std::result::Result<(), (usize, Error
         // What is still posted would take this message, and leave the next one unmatched.
         let partner = me ^ 1;
         if partner < rank.size() {
-            rank.send(partner, crate::programs::TAG, &[me as u8])?;
+            rank.send(partner, TAG, &[me as u8])?;
             let mut byte = [0];
-            rank.receive(contract::Source::Rank(partner), crate::programs::ITS_TAG, &mut byte)?;
+            rank.receive(contract::Source::Rank(partner), ITS_TAG, &mut byte)?;
             assert_eq!(byte, [partner as u8]);
         }
         Ok(())

@@ -1,0 +1,251 @@
+//! A measurement being made, as one rank sees it.
+
+use contract::record::{Key, ParameterValue, Parameters, Trial, TrialLine};
+use contract::{Error, Rank, Result, SharedLine, TimeSpan};
+
+use crate::core_to_core::line_us;
+use crate::data::Data;
+use crate::event::Event;
+use crate::job::Step;
+use crate::program::{Definition, Program, Timing};
+use crate::ranks::Placement;
+use crate::record::Subject;
+use crate::repetition::{self, Earlier};
+use crate::settings::Settings;
+use crate::shape::Shape;
+use crate::timed_loop::{self, LoopPlan, Outcome, Overheads, Progress};
+
+/// Where rank 0's events go.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(Event) -> Result<()>;
+
+/// A measurement being made, as one rank sees it.
+pub(crate) struct Bench<'a> {
+    pub(crate) rank: &'a mut dyn Rank,
+    pub(crate) definition: Definition,
+    pub(crate) step: &'a Step,
+    pub(crate) shape: Shape,
+    pub(crate) settings: &'a Settings,
+    pub(crate) overheads: Overheads,
+    pub(crate) limit: TimeSpan,
+    fabric: String,
+    /// The step's place in the job, from 0.
+    pub(crate) index: usize,
+    /// What earlier repetitions have brought.
+    pub(crate) earlier: Option<Earlier>,
+    sink: Sink<'a>,
+}
+
+impl Bench<'_> {
+    /// A bench for a step that is the only one of its job and has all the job's time.
+    pub(crate) fn new<'a>(
+        rank: &'a mut dyn Rank,
+        definition: Definition,
+        step: &'a Step,
+        settings: &'a Settings,
+        overheads: Overheads,
+        sink: Sink<'a>,
+    ) -> Bench<'a> {
+        let shape =
+            Shape::new(rank.size(), rank.rank(), step.size_bytes as usize, &step.parameters);
+        let fabric = rank.describe().name;
+        Bench {
+            rank,
+            definition,
+            step,
+            shape,
+            settings,
+            overheads,
+            limit: TimeSpan::from_s(settings.time_limit_s),
+            fabric,
+            index: 0,
+            earlier: None,
+            sink,
+        }
+    }
+
+    /// Whether the measurement is made in several repetitions.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.definition.repeatable && self.settings.repetitions > 1
+    }
+
+    /// Returns why the step cannot run on this fabric or where its ranks are, or `None` if it can. The answer is the
+    /// same on every rank.
+    pub(crate) fn misplaced(&mut self) -> Result<Option<String>> {
+        if self.definition.program.needs_shared_line && self.rank.shared_line().is_none() {
+            return Ok(Some("there is no memory here that all ranks see".into()));
+        }
+        if self.definition.placement != Placement::OneProcessor {
+            return Ok(None);
+        }
+        let processors = self.processors()?;
+        let together =
+            processors[0].is_some() && processors.iter().all(|one| *one == processors[0]);
+        let apart = "its ranks are not bound to one processor, and it measures what happens on one";
+        Ok((!together).then(|| apart.into()))
+    }
+
+    /// Returns the processor that each rank is bound to, or `None` for a rank that is not bound. Collective: all ranks
+    /// must call it.
+    pub(crate) fn processors(&mut self) -> Result<Vec<Option<u64>>> {
+        let mine = self.rank.processor().map_or(u64::MAX, |processor| processor as u64);
+        let mut all = vec![0; self.shape.ranks * size_of::<u64>()];
+        self.rank.allgather(&mine.to_ne_bytes(), &mut all)?;
+        let (words, _) = all.as_chunks();
+        let processors = words.iter().map(|word| u64::from_ne_bytes(*word));
+        Ok(processors.map(|processor| (processor != u64::MAX).then_some(processor)).collect())
+    }
+
+    /// Returns the step's parameter `name`, which must be a number.
+    pub(crate) fn number(&self, name: &str) -> Result<usize> {
+        match self.step.parameters.get(name) {
+            Some(ParameterValue::Number(number)) => Ok(*number as usize),
+            _ => Err(self.unknown(name)),
+        }
+    }
+
+    /// The error for a step whose parameter `name` is missing or unknown.
+    pub(crate) fn unknown(&self, name: &str) -> Error {
+        let found = self.step.parameters.get(name).map_or("nothing".into(), ToString::to_string);
+        Error::Program(format!("the parameter {name} is {found}, which this build does not know"))
+    }
+
+    /// Makes the measurement by the timed loop, and reports its metrics.
+    pub(crate) fn timed(&mut self) -> Result<()> {
+        let program = self.definition.program;
+        let outcome = self.sampled(program)?;
+        self.report(program, outcome, Parameters::new())
+    }
+
+    /// Times the program and checks its data. Rank 0 gets the outcome.
+    pub(crate) fn sampled(&mut self, program: Program) -> Result<Option<Outcome>> {
+        let blocks = (program.blocks)(&self.shape);
+        let seed = self.settings.seed;
+        let mut data = Data::new(self.shape.clone(), blocks, program.received, seed)?;
+        let before_us = self.line_beside_us()?;
+        self.clear_shared_line()?;
+        let event = |rank: &mut dyn Rank| (program.event)(rank, &mut data);
+        let mut outcome = self.measure(program.timing, program.in_a_row, event)?;
+        let after_us = self.line_beside_us()?;
+        if let Some(outcome) = outcome.as_mut().filter(|_| self.is_repeated()) {
+            outcome.repetitions = vec![repetition::only(outcome, before_us, after_us)];
+        }
+        data.check(program.received, seed)?;
+        Ok(outcome)
+    }
+
+    /// Measures the hand-over of a cache line, in microseconds, if this is one of several repetitions and every rank
+    /// has a processor. Collective; rank 0 gets the time.
+    fn line_beside_us(&mut self) -> Result<Option<f64>> {
+        let rank = &*self.rank;
+        let apart = rank.every_rank_has_a_processor() && rank.shared_line().is_some();
+        if !self.is_repeated() || rank.size() < 2 || !apart {
+            return Ok(None);
+        }
+        self.clear_shared_line()?;
+        line_us(self.rank)
+    }
+
+    /// Sets the shared line to zero between two barriers. The first barrier lets every rank finish reading what the
+    /// previous measurement left there; the second keeps every rank from reading before the line is zero. The barriers
+    /// also keep a rank from sending before all have their buffers, or the first samples would wait for page faults.
+    pub(crate) fn clear_shared_line(&mut self) -> Result<()> {
+        self.rank.barrier()?;
+        if self.shape.me == 0
+            && let Some(line) = self.rank.shared_line()
+        {
+            clear(line);
+        }
+        self.rank.barrier()
+    }
+
+    /// Times `event`. Rank 0 gets the outcome.
+    pub(crate) fn measure<E>(
+        &mut self,
+        timing: Timing,
+        in_a_row: bool,
+        event: E,
+    ) -> Result<Option<Outcome>>
+    where
+        E: FnMut(&mut dyn Rank) -> Result<()>,
+    {
+        let Bench { limit, settings, overheads, index, .. } = *self;
+        let plan = LoopPlan { timing, in_a_row, pair: self.shape.pair, settings, limit, overheads };
+        let sink = &mut *self.sink;
+        let mut progress = |Progress { samples, half_width, spent }: Progress| {
+            sink(Event::Progress { index, samples, half_width, spent_s: spent.as_s() })
+        };
+        timed_loop::measure(self.rank, &plan, event, &mut progress)
+    }
+
+    /// Reports the metrics of an outcome, at the rank that has one. `more` says how it had to be made, where that
+    /// differs from the plan.
+    pub(crate) fn report(
+        &mut self,
+        program: Program,
+        outcome: Option<Outcome>,
+        more: Parameters,
+    ) -> Result<()> {
+        let Some(mut outcome) = outcome else { return Ok(()) };
+        if let Some(earlier) = self.earlier.take() {
+            if earlier.more == more {
+                outcome = earlier.and(outcome, self.settings);
+            } else {
+                self.tell_metrics(program, &earlier.outcome, earlier.more)?;
+            }
+        }
+        if self.is_repeated() && self.step.repetition < self.settings.repetitions {
+            self.earlier = Some(Earlier { more, outcome });
+            return Ok(());
+        }
+        self.tell_metrics(program, &outcome, more)
+    }
+
+    fn tell_metrics(
+        &mut self,
+        program: Program,
+        outcome: &Outcome,
+        more: Parameters,
+    ) -> Result<()> {
+        let measurements = self.subject(more).measurements(program, outcome)?;
+        self.tell(Event::Measured(measurements))
+    }
+
+    pub(crate) fn subject(&self, more: Parameters) -> Subject<'_> {
+        let mut parameters = self.step.parameters.clone();
+        parameters.extend(more);
+        Subject {
+            name: self.definition.name,
+            group: self.definition.group,
+            fabric: self.fabric.clone(),
+            parameters,
+            shape: &self.shape,
+            settings: self.settings,
+        }
+    }
+
+    /// One trial of a search, as the results file keeps it.
+    pub(crate) fn trial_line(&self, trial: Trial) -> TrialLine {
+        let Step { benchmark, parameters, size_bytes, .. } = self.step.clone();
+        let key = Key { benchmark, ranks: self.shape.ranks, parameters, size_bytes };
+        TrialLine { key, fabric: self.fabric.clone(), trial }
+    }
+
+    pub(crate) fn skip(&mut self, reason: String) -> Result<()> {
+        if self.step.repetition > 1 {
+            return Ok(());
+        }
+        let (index, label) = (self.index, self.step.label());
+        self.tell(Event::Skipped { index, label, reason })
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) -> Result<()> {
+        if self.shape.me == 0 { (self.sink)(event) } else { Ok(()) }
+    }
+}
+
+fn clear(line: &dyn SharedLine) {
+    for index in 0..8 {
+        // Relaxed: the barriers before and after order it against every use by another rank.
+        line.word(index).store(0, std::sync::atomic::Ordering::Relaxed);
+    }
+}

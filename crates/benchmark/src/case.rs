@@ -1,0 +1,57 @@
+//! Which measurements a benchmark makes.
+
+use contract::record::Parameters;
+
+use crate::settings::Settings;
+use crate::sizes::Sizes;
+
+/// What a benchmark may use to decide which measurements it makes.
+pub(crate) struct Scope<'a> {
+    /// The number of ranks.
+    pub(crate) ranks: usize,
+    /// The sizes that the user wants, if any.
+    pub(crate) sizes: Option<&'a Sizes>,
+    /// Everything else that the user wants.
+    pub(crate) settings: &'a Settings,
+}
+
+/// A measurement of a benchmark.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Case {
+    /// What identifies it besides its size.
+    pub(crate) parameters: Parameters,
+    /// The message size.
+    pub(crate) size_bytes: u64,
+}
+
+/// The parameter that says how a measurement had to be made, where that differs from the plan.
+pub(crate) const METHOD: &str = "method";
+
+/// One measurement without sizes and parameters.
+pub(crate) fn once(_: &Scope) -> Vec<Case> {
+    vec![Case::default()]
+}
+
+/// The message sizes if the user gives none: empty, short, around the usual changes of protocol, and up to more than
+/// caches hold.
+pub(crate) const MESSAGE_SIZES: [u64; 12] =
+    [0, 1, 8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
+
+/// A measurement for each message size.
+pub(crate) fn each_size(scope: &Scope) -> Vec<Case> {
+    sized(scope, &MESSAGE_SIZES)
+}
+
+/// A measurement for each size of a rank's block. If the user gives no sizes, those are left out at which the blocks
+/// of all ranks together exceed 16 MiB.
+pub(crate) fn each_block_size(scope: &Scope) -> Vec<Case> {
+    let fits = |size: &u64| *size * scope.ranks as u64 <= 16 << 20;
+    let sizes: Vec<u64> = MESSAGE_SIZES.into_iter().filter(fits).collect();
+    sized(scope, &sizes)
+}
+
+/// A measurement for each size that the user wants, or else for each of `sizes`.
+pub(crate) fn sized(scope: &Scope, sizes: &[u64]) -> Vec<Case> {
+    let sizes = scope.sizes.map_or(sizes, Sizes::bytes);
+    sizes.iter().map(|&size_bytes| Case { size_bytes, ..Case::default() }).collect()
+}

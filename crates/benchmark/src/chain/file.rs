@@ -1,0 +1,268 @@
+//! Chains in files: TOML.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use contract::{FileError, line_of, toml_mistake};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::definition::{Chain, ChainPart, Function, Stage};
+use super::placement::{WantedRanks, placed};
+
+/// The largest side of a matrix, and the most ranks of a stage and messages ahead: beyond them is a slip of the pen.
+const SIDE_MAX: usize = 1 << 16;
+const RANKS_MAX: usize = 4096;
+const BUFFERS_MAX: usize = 64;
+const BACKLOG_MAX: usize = 1 << 16;
+
+/// Texts of a run's record that are chains begin so.
+const KEY: &str = "pipeline ";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    title: String,
+    matrix: FileMatrix,
+    #[serde(default)]
+    flow: FileFlow,
+    #[serde(default)]
+    source: FileEnd,
+    #[serde(default)]
+    stage: Vec<Spanned<FileStage>>,
+    #[serde(default)]
+    sink: FileEnd,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileMatrix {
+    rows: Spanned<usize>,
+    columns: Spanned<usize>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileFlow {
+    rows_per_message: Option<Spanned<usize>>,
+    buffers: Option<Spanned<usize>>,
+    overlap_sends: Option<bool>,
+    backlog: Option<Spanned<usize>>,
+}
+
+/// The source or the sink.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileEnd {
+    ranks: Option<Spanned<usize>>,
+    on: Option<Spanned<Vec<usize>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileStage {
+    name: Option<String>,
+    functions: Vec<Spanned<String>>,
+    ranks: Option<Spanned<usize>>,
+    on: Option<Spanned<Vec<usize>>>,
+}
+
+/// What a file says of the flow.
+struct Flow {
+    rows_per_message: usize,
+    buffers: usize,
+    backlog: usize,
+}
+
+impl File {
+    /// Where a part of the chain begins in the text: what to name where the part is wrong.
+    fn start_of(&self, part: ChainPart) -> usize {
+        let grain =
+            || self.flow.rows_per_message.as_ref().unwrap_or(&self.matrix.rows).span().start;
+        let end = |end: &FileEnd| {
+            let ranks = end.ranks.as_ref().map(|ranks| ranks.span().start);
+            ranks.or(end.on.as_ref().map(|on| on.span().start)).unwrap_or_else(grain)
+        };
+        match part {
+            ChainPart::Source => end(&self.source),
+            ChainPart::Stage(index) => self.stage[index].span().start,
+            ChainPart::Sink => end(&self.sink),
+        }
+    }
+}
+
+impl Chain {
+    /// The default number of messages that a rank receives ahead and works on.
+    const BUFFERS: usize = 3;
+
+    /// The chain that the benchmark runs when no other is asked for: FFT, corner turn, FFT.
+    pub(crate) fn example() -> Chain {
+        let text = include_str!("../../../../pipelines/fft-corner-turn-fft.toml");
+        Chain::parse("pipelines/fft-corner-turn-fft.toml", text)
+            .expect("the built-in chain is tested")
+    }
+
+    /// Reads the chain from `text`, which stands in `file`.
+    ///
+    /// # Errors
+    /// [`FileError::Invalid`].
+    pub fn parse(file: &str, text: &str) -> Result<Chain, FileError> {
+        let name = Path::new(file).file_stem().unwrap_or_default();
+        let name = name.to_string_lossy().to_lowercase();
+        let reader = Reader { file, text };
+        let parsed: File = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            toml_mistake(file, text, at, error.message())
+        })?;
+        reader.chain(&name, parsed)
+    }
+
+    /// What it is called among the texts of a run's record.
+    pub fn key(&self) -> String {
+        format!("{KEY}{}", self.file)
+    }
+
+    /// The first chain among the texts of a run's record.
+    pub fn among(texts: &BTreeMap<String, String>) -> Option<Chain> {
+        let chain =
+            |(key, text): (&String, &String)| Chain::parse(key.strip_prefix(KEY)?, text).ok();
+        texts.iter().find_map(chain)
+    }
+}
+
+/// Where errors are said to be.
+struct Reader<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Reader<'_> {
+    fn invalid(&self, at: usize, problem: impl Into<String>) -> FileError {
+        let line = line_of(self.text, at);
+        FileError::Invalid { file: self.file.into(), line, problem: problem.into() }
+    }
+
+    fn chain(&self, name: &str, file: File) -> Result<Chain, FileError> {
+        let rows = self.within("matrix.rows", &file.matrix.rows, SIDE_MAX)?;
+        let columns = self.within("matrix.columns", &file.matrix.columns, SIDE_MAX)?;
+        let flow = self.flow(&file.flow, rows)?;
+        if file.stage.is_empty() {
+            return Err(self.invalid(0, "there is no [[stage]]; a chain has at least one"));
+        }
+        let stages = file.stage.iter().map(|stage| self.stage(stage.get_ref()));
+        let stages = stages.collect::<Result<Vec<_>, _>>()?;
+        let [source, on @ .., sink] = &self.placed(&file)?[..] else {
+            unreachable!("a chain has two ends")
+        };
+        let placed = stages.into_iter().zip(on);
+        let chain = Chain {
+            name: name.into(),
+            file: self.file.into(),
+            text: self.text.into(),
+            rows,
+            columns,
+            rows_per_message: flow.rows_per_message,
+            buffers: flow.buffers,
+            overlap_sends: file.flow.overlap_sends.unwrap_or(true),
+            backlog: flow.backlog,
+            source: source.clone(),
+            stages: placed.map(|(stage, on)| Stage { on: on.clone(), ..stage }).collect(),
+            sink: sink.clone(),
+            title: file.title.clone(),
+        };
+        match chain.mistake() {
+            None => Ok(chain),
+            Some(mistake) => Err(self.invalid(file.start_of(mistake.at), mistake.to_string())),
+        }
+    }
+
+    fn flow(&self, flow: &FileFlow, rows: usize) -> Result<Flow, FileError> {
+        let rows_per_message = match &flow.rows_per_message {
+            Some(wanted) => self.within("flow.rows_per_message", wanted, SIDE_MAX)?,
+            None => rows,
+        };
+        let buffers = match &flow.buffers {
+            Some(buffers) => self.within("flow.buffers", buffers, BUFFERS_MAX)?,
+            None => Chain::BUFFERS,
+        };
+        let backlog = match &flow.backlog {
+            Some(none) if *none.get_ref() == 0 => 0,
+            Some(backlog) => self.within("flow.backlog", backlog, BACKLOG_MAX)?,
+            None => 0,
+        };
+        Ok(Flow { rows_per_message, buffers, backlog })
+    }
+
+    /// A stage without its ranks.
+    fn stage(&self, stage: &FileStage) -> Result<Stage, FileError> {
+        let functions = stage.functions.iter().map(|name| self.function(name));
+        let functions = functions.collect::<Result<Vec<_>, _>>()?;
+        let names = stage.functions.iter().map(|name| name.get_ref().as_str());
+        let own = names.collect::<Vec<_>>().join(" + ");
+        let own = if own.is_empty() { "hand on".into() } else { own };
+        let name = stage.name.clone().unwrap_or(own);
+        Ok(Stage { name, functions, on: Vec::new() })
+    }
+
+    /// The ranks of the source, of each stage, and of the sink.
+    fn placed(&self, file: &File) -> Result<Vec<Vec<usize>>, FileError> {
+        let stages = file.stage.iter().map(|stage| stage.get_ref());
+        let stages = stages.map(|stage| (&stage.ranks, &stage.on));
+        let source = (&file.source.ranks, &file.source.on);
+        let parts =
+            std::iter::once(source).chain(stages).chain([(&file.sink.ranks, &file.sink.on)]);
+        let wanted = parts.map(|(ranks, on)| self.wanted(ranks, on)).collect::<Result<_, _>>()?;
+        placed(wanted).map_err(|problem| self.invalid(0, problem))
+    }
+
+    fn wanted(
+        &self,
+        ranks: &Option<Spanned<usize>>,
+        on: &Option<Spanned<Vec<usize>>>,
+    ) -> Result<WantedRanks, FileError> {
+        let Some(on) = on else {
+            let ranks = ranks.as_ref().map(|ranks| self.within("ranks", ranks, RANKS_MAX));
+            return Ok(WantedRanks::Own(ranks.transpose()?.unwrap_or(1)));
+        };
+        let invalid = |problem: String| Err(self.invalid(on.span().start, problem));
+        if ranks.is_some() {
+            return invalid("`on` says which ranks, so `ranks` must be left out".into());
+        }
+        let wanted = on.get_ref();
+        if wanted.is_empty() {
+            return invalid("`on` is empty; it must name one rank or more".into());
+        }
+        if let Some(rank) = wanted.iter().find(|&&rank| rank >= RANKS_MAX) {
+            let last = RANKS_MAX - 1;
+            return invalid(format!("`on` names rank {rank}; ranks are numbers from 0 to {last}"));
+        }
+        let twice = |at: &usize| wanted[..*at].contains(&wanted[*at]);
+        if let Some(at) = (0..wanted.len()).find(twice) {
+            return invalid(format!("`on` names rank {} twice", wanted[at]));
+        }
+        Ok(WantedRanks::On(wanted.clone()))
+    }
+
+    fn function(&self, name: &Spanned<String>) -> Result<Function, FileError> {
+        let known = Function::NAMED.iter().find(|(_, known)| *known == name.get_ref());
+        known.map(|(function, _)| *function).ok_or_else(|| {
+            let names: Vec<_> =
+                Function::NAMED.iter().map(|(_, name)| format!("`{name}`")).collect();
+            let problem = format!(
+                "there is no function `{}`; there are {}",
+                name.get_ref(),
+                names.join(", ")
+            );
+            self.invalid(name.span().start, problem)
+        })
+    }
+
+    fn within(&self, field: &str, value: &Spanned<usize>, max: usize) -> Result<usize, FileError> {
+        let number = *value.get_ref();
+        if (1..=max).contains(&number) {
+            return Ok(number);
+        }
+        let problem = format!("`{field}` is {number}; it must be a number from 1 to {max}");
+        Err(self.invalid(value.span().start, problem))
+    }
+}

@@ -1,0 +1,78 @@
+//! Handing one cache line from a core to another. The benchmark `hand-over` measures it as a limit, and repetitions
+//! time it beside themselves.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use analysis::statistics::Sample;
+use contract::{Rank, Result, Source, Tag, TagSelector};
+
+/// The tag that [`wait_for`] probes for. No message has it.
+const PROBED: TagSelector = TagSelector::Is(Tag::new(0));
+
+/// Polls between two liveness checks: many hand-overs long, and still a short time.
+const LOADS: usize = 1 << 16;
+
+/// Sets the first word of the shared line to `value`.
+pub(crate) fn put(rank: &dyn Rank, value: u64) {
+    if let Some(line) = rank.shared_line() {
+        // Release, with the Acquire of the other's wait.
+        line.word(0).store(value, Ordering::Release);
+    }
+}
+
+/// Waits until the first word of the shared line is `value`.
+///
+/// The loop pauses between polls. Without the pause the processor has many loads of the line under way when the other
+/// core takes it, and must undo them all. The limit would come out too high, and every message would look better than
+/// it is. See docs/measurements.md#polling-without-a-pause.
+pub(crate) fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
+    while let Some(line) = rank.shared_line() {
+        let word = line.word(0);
+        // Acquire, with the Release of the other's put.
+        if (0..LOADS).any(|_| is_there(word, value)) {
+            break;
+        }
+        // The probe is the liveness check: it fails if the other rank is dead.
+        rank.probe(Source::Any, PROBED)?;
+    }
+    Ok(())
+}
+
+fn is_there(word: &AtomicU64, value: u64) -> bool {
+    let found = word.load(Ordering::Acquire) == value;
+    if !found {
+        std::hint::spin_loop();
+    }
+    found
+}
+
+/// Round trips between two readings of the clock, and the number of such batches. All of them are short beside a
+/// measurement.
+const ROUNDS: usize = 16;
+const BATCHES: usize = 15;
+
+/// Measures the hand-over of a cache line from rank 0 to rank 1, in microseconds. Collective; the shared line must be
+/// zero. Rank 0 gets the time.
+pub(crate) fn line_us(rank: &mut dyn Rank) -> Result<Option<f64>> {
+    let mut batches_us = Vec::with_capacity(BATCHES);
+    for batch in 0..BATCHES {
+        let begin = rank.now();
+        for round in 0..ROUNDS {
+            let there = 2 * (batch * ROUNDS + round) as u64 + 1;
+            match rank.rank() {
+                0 => {
+                    put(rank, there);
+                    wait_for(rank, there + 1)?;
+                }
+                1 => {
+                    wait_for(rank, there)?;
+                    put(rank, there + 1);
+                }
+                _ => {}
+            }
+        }
+        batches_us.push(rank.now().since(begin).as_us() / (2 * ROUNDS) as f64);
+    }
+    rank.barrier()?;
+    Ok(Sample::new(batches_us).ok().map(|sample| sample.median()))
+}

@@ -1,0 +1,133 @@
+//! What a benchmark declares of itself.
+
+use analysis::limits::BoundRule;
+use contract::record::Parameters;
+
+use crate::bench::Bench;
+use crate::case::{Case, Scope};
+use crate::paper::Source;
+use crate::presentation::{HasFigure, Headline, OsuTest, View};
+use crate::program::{Definition, Program};
+use crate::ranks::{Placement, RankRule};
+use crate::settings::Settings;
+
+/// A program that we time.
+pub struct Benchmark {
+    /// Its name, as a user types it.
+    pub name: &'static str,
+    /// What it measures, in a word.
+    pub group: Group,
+    /// What it measures, in one line.
+    pub summary: &'static str,
+    /// Its definition: what is timed, at which rank, and the formula of its rate.
+    pub explains: &'static str,
+    /// The publication that it comes from, if it comes from one.
+    pub source: Option<Source>,
+    /// With how many ranks it runs.
+    pub ranks: RankRule,
+    /// Where its ranks must be.
+    pub placement: Placement,
+    /// Message sizes are rounded up to a multiple of this, in bytes: 8 where numbers are added, else 1.
+    pub size_multiple_bytes: u64,
+    /// Which of the machine's own limits bounds its numbers.
+    pub bound: BoundRule,
+    /// Its rows among the headlines of a run.
+    pub headlines: &'static [Headline],
+    /// Its figures in the report's summary.
+    pub key_figures: &'static [HasFigure],
+    /// How the report draws it.
+    pub view: View,
+    /// The OSU test that it corresponds to.
+    pub osu: Option<OsuTest>,
+    /// The measurements that it makes.
+    pub(crate) cases: fn(&Scope) -> Vec<Case>,
+    /// What each of them times.
+    pub(crate) program: Program,
+    /// How each of them is made: [`Bench::timed`] for most.
+    pub(crate) measure: fn(&mut Bench<'_>) -> contract::Result<()>,
+    /// Whether a measurement can be put together from repetitions.
+    pub(crate) repeatable: bool,
+    /// How long one takes, in seconds, where that does not follow from its messages.
+    pub(crate) lasts_s: Option<fn(&Settings, &Parameters) -> f64>,
+}
+
+/// What benchmarks measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// What the machine itself allows: every other number is shown as a share of one of these.
+    Limits,
+    /// Times of single messages between two ranks.
+    Latencies,
+    /// Rates of streams of messages between pairs of ranks.
+    Bandwidths,
+    /// Operations in which all ranks take part.
+    Collectives,
+    /// The period that a periodic job sustains. A search takes as long as it needs to be sure, so it must be asked
+    /// for.
+    RealTime,
+    /// What one processor does by itself.
+    Processor,
+}
+
+impl Group {
+    /// Its name in commands and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Limits => analysis::limits::GROUP,
+            Group::Latencies => "latencies",
+            Group::Bandwidths => "bandwidths",
+            Group::Collectives => "collectives",
+            Group::RealTime => "real-time",
+            Group::Processor => "processor",
+        }
+    }
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Limits => "The machine's own limits",
+            Group::Latencies => "Latencies: one message between two ranks",
+            Group::Bandwidths => "Bandwidths: streams of messages between pairs of ranks",
+            Group::Collectives => "Collectives",
+            Group::RealTime => "Real time: which period is kept?",
+            Group::Processor => "Processor",
+        }
+    }
+
+    fn is_of_messages(self) -> bool {
+        matches!(self, Group::Latencies | Group::Bandwidths | Group::Collectives)
+    }
+}
+
+impl Benchmark {
+    /// Its full definition, with its source.
+    pub fn explanation(&self) -> String {
+        let source = self.source.map(|source| format!(" Source: {source}."));
+        format!("{}{}", self.explains, source.unwrap_or_default())
+    }
+
+    /// The names that select it: its own, its group's, and that of its paper, which selects the paper's benchmarks of
+    /// messages.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let paper = self.source.and_then(|source| source.paper.selects);
+        let paper = paper.filter(|_| self.group.is_of_messages());
+        [self.name, self.group.name()].into_iter().chain(paper)
+    }
+
+    /// What measuring needs of it.
+    pub(crate) fn definition(&self) -> Definition {
+        Definition {
+            name: self.name,
+            group: self.group.name(),
+            placement: self.placement,
+            program: self.program,
+            repeatable: self.repeatable,
+        }
+    }
+}
+
+impl std::fmt::Debug for Benchmark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Benchmark({})", self.name)
+    }
+}

@@ -1,0 +1,43 @@
+//! What a launch reports while it runs.
+
+use contract::record::{Measurement, TrialLine};
+use serde::{Deserialize, Serialize};
+
+/// What rank 0 reports while it executes a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// A measurement begins.
+    Started {
+        /// The step's place in the job, from 0.
+        index: usize,
+        /// How many steps the job has.
+        of: usize,
+        /// The benchmark with its parameters and size.
+        label: String,
+    },
+    /// A measurement goes on; told a few times a second.
+    Progress {
+        /// The step's place in the job, from 0.
+        index: usize,
+        /// Samples so far, without the warm-up.
+        samples: u64,
+        /// The half-width of the median's interval as a share of the median, once there are samples.
+        half_width: Option<f64>,
+        /// Seconds since the measurement began.
+        spent_s: f64,
+    },
+    /// One trial of a search for a period is made.
+    Tried(TrialLine),
+    /// A measurement is made: its metrics, the time first.
+    Measured(Vec<Measurement>),
+    /// A measurement cannot be made here.
+    Skipped {
+        /// The step's place in the job, from 0.
+        index: usize,
+        /// The benchmark with its parameters and size.
+        label: String,
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,93 @@
+//! The publications that benchmarks come from.
+
+/// A publication.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Paper {
+    /// What texts call it, with its year.
+    pub label: &'static str,
+    /// Its authors, title, publisher and year.
+    pub citation: &'static str,
+    /// The name that selects its benchmarks of messages, if it has such a name.
+    pub selects: Option<&'static str>,
+}
+
+/// Where a benchmark comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The publication.
+    pub paper: &'static Paper,
+    /// The section, figure or table of it; empty for the whole.
+    pub part: &'static str,
+}
+
+pub(crate) const HYPERCUBE: Paper = Paper {
+    label: "hypercube benchmarks (1986)",
+    citation: "Grunwald and Reed, Benchmarking hypercube hardware and software (1986)",
+    selects: Some("cube"),
+};
+
+pub(crate) const MPI_SHARC: Paper = Paper {
+    label: "MPI-SHARC (2002)",
+    citation: "Kohout and George, A high-performance communication service for parallel computing on distributed DSP \
+        systems (University of Florida, 2002)",
+    selects: Some("sharc"),
+};
+
+pub(crate) const MITRE: Paper = Paper {
+    label: "MITRE real-time benchmarks (1995)",
+    citation: "Brown, Flanzbaum, Games and Ramsdell, Real-time embedded high performance computing: application \
+        benchmarks (MITRE, 1995)",
+    selects: Some("paragon"),
+};
+
+pub(crate) const MITRE_METHODOLOGY: Paper = Paper {
+    label: "MITRE methodology (1995)",
+    citation: "Games and others, Benchmarking methodology for real-time embedded scalable high performance computing \
+        (MITRE, 1995)",
+    selects: None,
+};
+
+pub(crate) const OSU: Paper = Paper {
+    label: "OSU micro-benchmarks",
+    citation: "Ohio State University, OSU micro-benchmarks",
+    selects: Some("streams"),
+};
+
+pub(crate) const WHETSTONE: Paper = Paper {
+    label: "Whetstone (1976)",
+    citation: "Curnow and Wichmann, A synthetic benchmark (The Computer Journal, 1976)",
+    selects: None,
+};
+
+pub(crate) const DHRYSTONE: Paper = Paper {
+    label: "Dhrystone 2 (1988)",
+    citation: "Weicker, Dhrystone benchmark: rationale for version 2 and measurement rules (1988)",
+    selects: None,
+};
+
+pub(crate) const LINPACK: Paper = Paper {
+    label: "LINPACK (1979)",
+    citation: "Dongarra, Bunch, Moler and Stewart, LINPACK users' guide (1979)",
+    selects: None,
+};
+
+pub(crate) const STREAM: Paper = Paper {
+    label: "STREAM (1995)",
+    citation: "McCalpin, Memory bandwidth and machine balance in current high performance computers (1995)",
+    selects: None,
+};
+
+impl Paper {
+    /// As the source of something that stands in a part of it.
+    pub(crate) const fn part(&'static self, part: &'static str) -> Option<Source> {
+        Some(Source { paper: self, part })
+    }
+}
+
+impl std::fmt::Display for Source {
+    /// Such as `MPI-SHARC (2002), section 4.2`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let comma = if self.part.is_empty() { "" } else { ", " };
+        write!(f, "{}{comma}{}", self.paper.label, self.part)
+    }
+}

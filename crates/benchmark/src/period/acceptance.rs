@@ -1,0 +1,110 @@
+//! The miss rate that a period must meet, and whether its instances prove it.
+
+use analysis::statistics::{MissRate, miss_rate, trials_needed};
+use contract::TimeSpan;
+
+use super::decision::Verdict;
+
+/// The largest miss rate of a sustained period, and the confidence with which it must be shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Acceptance {
+    pub(super) miss_rate: f64,
+    pub(super) confidence: f64,
+}
+
+/// The number of stretches into which a trial is cut to detect bursts of misses.
+const BLOCKS: usize = 32;
+
+impl Acceptance {
+    /// The acceptance for the `attempt`-th of several periods (counted from 1), of which the first that holds is
+    /// reported. The error probabilities of the attempts are a half, a sixth, a twelfth ... of the wanted one, so
+    /// their sum does not exceed it.
+    pub(super) fn of_attempt(self, attempt: u32) -> Acceptance {
+        let share = f64::from(attempt) * (f64::from(attempt) + 1.0);
+        Acceptance { confidence: 1.0 - (1.0 - self.confidence) / share, ..self }
+    }
+
+    /// The number of instances without a miss that prove the wanted rate.
+    pub(super) fn instances_needed(self) -> u64 {
+        trials_needed(self.miss_rate, self.confidence)
+    }
+
+    /// The miss rate of instances of `period` with these responses, in `trials` trials. Bursts of misses are detected
+    /// in stretches of a trial, where single pauses show, and in stretches of all trials together, where a performance
+    /// state of the machine shows.
+    pub(super) fn rate(self, responses_ps: &[u64], period: TimeSpan, trials: usize) -> MissRate {
+        let missed: Vec<bool> = responses_ps.iter().map(|&ps| ps > period.as_ps()).collect();
+        let cut = |blocks| miss_rate(&missed, blocks, self.confidence);
+        let (short, long) = (cut(BLOCKS * trials.max(1)), cut(BLOCKS));
+        if short.clustering >= long.clustering { short } else { long }
+    }
+
+    /// The verdict on a miss rate. If there are too few instances to prove the wanted rate, the period is sustained if
+    /// none of them is missed.
+    pub(super) fn verdict(self, rate: &MissRate) -> Verdict {
+        let too_few = rate.instances < self.instances_needed();
+        match () {
+            () if self.is_proven(rate) || (too_few && rate.missed == 0) => Verdict::Sustained,
+            () if rate.min > self.miss_rate => Verdict::Refused,
+            () => Verdict::Unclear,
+        }
+    }
+
+    /// Whether the miss rate is proven to be no more than the wanted one.
+    pub(super) fn is_proven(self, rate: &MissRate) -> bool {
+        rate.max <= self.miss_rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACCEPTANCE: Acceptance = Acceptance { miss_rate: 0.01, confidence: 0.95 };
+
+    /// The verdict on so many instances of which so many, in a row or evenly spread, are missed.
+    fn verdict(missed: usize, instances: usize, in_a_row: bool) -> (Verdict, bool) {
+        let period = TimeSpan::from_ps(10);
+        let mut responses = vec![10; instances];
+        let step = if in_a_row { 1 } else { instances / missed.max(1) };
+        (0..missed)
+            .for_each(|miss| responses[instances / 3 * usize::from(in_a_row) + miss * step] = 11);
+        let rate = ACCEPTANCE.rate(&responses, period, 1);
+        (ACCEPTANCE.verdict(&rate), ACCEPTANCE.is_proven(&rate))
+    }
+
+    #[test]
+    fn all_attempts_together_err_no_more_often_than_one_may() {
+        let errors = (1..=1000).map(|attempt| 1.0 - ACCEPTANCE.of_attempt(attempt).confidence);
+        // 5 % * (1 - 1/1001): 1 / (k (k + 1)) = 1/k - 1/(k + 1).
+        assert!((errors.sum::<f64>() - 0.05 * 1000.0 / 1001.0).abs() < 1e-12);
+        // ln 0.025 / ln 0.99 = 367.04
+        assert_eq!(ACCEPTANCE.of_attempt(1).instances_needed(), 368);
+    }
+
+    #[test]
+    fn few_instances_must_all_be_met_and_prove_nothing() {
+        assert_eq!(verdict(0, 100, false), (Verdict::Sustained, false));
+        // 1 of 100 is what is wanted, so it shows nothing either way.
+        assert_eq!(verdict(1, 100, false).0, Verdict::Unclear);
+        assert_eq!(verdict(16, 16, false).0, Verdict::Refused);
+    }
+
+    #[test]
+    fn enough_instances_prove_the_rate_and_forgive_some() {
+        assert_eq!(ACCEPTANCE.instances_needed(), 299);
+        assert_eq!(verdict(0, 299, false), (Verdict::Sustained, true));
+        // 0.99^n + n 0.01 0.99^(n-1) falls to 5 % at n = 473.
+        assert_eq!(verdict(1, 472, false).0, Verdict::Unclear);
+        assert_eq!(verdict(1, 473, false), (Verdict::Sustained, true));
+    }
+
+    #[test]
+    fn a_burst_refuses_no_period_and_proves_none() {
+        // Spread out, 40 of 2000 are twice what is wanted: of 2000 at 1 % so many would miss once in 10^5.
+        assert_eq!(verdict(40, 2000, false).0, Verdict::Refused);
+        // In a row they may have had one cause, which comes once in 2000 or once in 10 000 instances.
+        assert_eq!(verdict(40, 2000, true).0, Verdict::Unclear);
+        assert_eq!(verdict(10, 2000, true).0, Verdict::Unclear);
+    }
+}

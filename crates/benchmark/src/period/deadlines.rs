@@ -1,0 +1,248 @@
+//! Deadlines: when each rank ended its part of each instance of a trial, and the pauses that kept it from its work.
+
+use contract::record::During;
+use contract::{Buffer, Rank, Result, Time, TimeSpan};
+
+use super::notes::{Interruption, LateEnd, PAUSES_KEPT, WORST_KEPT, keep_longest};
+use super::trial::Trial;
+
+/// One rank's part of a trial.
+pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
+
+/// The shortest pause that is kept. The system's timers are no more exact than this, and caches make computing differ
+/// by as much.
+const PAUSE_MIN: TimeSpan = TimeSpan::from_us(50);
+
+/// The shortest time that the same computation has taken.
+#[derive(Clone, Copy)]
+pub(crate) struct UsualTime(TimeSpan);
+
+impl Default for UsualTime {
+    fn default() -> Self {
+        UsualTime(TimeSpan::from_ps(u64::MAX))
+    }
+}
+
+/// What one rank notes of a trial: when its part of each instance ended, and its pauses. Noting allocates nothing.
+pub(crate) struct Deadlines {
+    trial: Trial,
+    /// For each instance the time from its start to the last end that was noted.
+    responses: Buffer,
+    worst: Vec<LateEnd>,
+    pauses: Vec<Interruption>,
+    /// The time since which this rank has had nothing to do.
+    free: Time,
+    /// The time of the last poll for work, if the rank has done nothing else since.
+    polled: Option<Time>,
+    /// How much later than its deadline an instance may end.
+    allowed: TimeSpan,
+}
+
+impl Deadlines {
+    pub(crate) fn new(instances: u64) -> Result<Self> {
+        let responses = Buffer::try_zeroed(instances as usize * size_of::<u64>())?;
+        let trial = Trial { period: TimeSpan::ZERO, instances: 0, begin: Time::ZERO, number: 0 };
+        let (worst, pauses) =
+            (Vec::with_capacity(WORST_KEPT + 1), Vec::with_capacity(PAUSES_KEPT + 1));
+        Ok(Deadlines {
+            trial,
+            responses,
+            worst,
+            pauses,
+            free: Time::ZERO,
+            polled: None,
+            allowed: TimeSpan::ZERO,
+        })
+    }
+
+    /// Forgets everything, and touches the memory that the trial will write.
+    pub(crate) fn begin(&mut self, trial: Trial) {
+        self.trial = trial;
+        self.responses.fill(0);
+        self.worst.clear();
+        self.pauses.clear();
+        (self.free, self.polled, self.allowed) = (Time::ZERO, None, TimeSpan::ZERO);
+    }
+
+    /// Allows every instance of this trial to end this much later than its deadline. A response is what an instance
+    /// takes beyond that.
+    pub(crate) fn allow(&mut self, later: TimeSpan) {
+        self.allowed = later;
+    }
+
+    /// How much later than its deadline an instance may end.
+    pub(crate) fn allowed(&self) -> TimeSpan {
+        self.allowed
+    }
+
+    /// Waits until `instance` begins; returns at once if this rank is behind.
+    #[inline]
+    pub(crate) fn wait_for(&mut self, rank: &mut dyn Rank, instance: u64) {
+        let start = self.trial.start(instance);
+        rank.wait_until(start);
+        if self.free < start {
+            self.began(start, rank.now());
+        }
+    }
+
+    /// Notes that this rank had nothing to do before `due`, and went on at `now`. A long time between them is a pause.
+    #[inline]
+    pub(crate) fn began(&mut self, due: Time, now: Time) {
+        let length = now.since(due);
+        if length > PAUSE_MIN {
+            self.keep_pause(Interruption { at: due, length, during: During::Waiting });
+        }
+    }
+
+    /// Notes a poll for work at `now`. A long time since the previous poll is a pause.
+    #[inline]
+    pub(crate) fn polled(&mut self, now: Time) {
+        if let Some(before) = self.polled.replace(now) {
+            self.began(before, now);
+        }
+    }
+
+    /// Notes that this rank does something else than poll.
+    #[inline]
+    pub(crate) fn works(&mut self) {
+        self.polled = None;
+    }
+
+    /// Notes that a repeated computation took from `begin` to `end`. It contains a pause if it took much longer than
+    /// usual.
+    #[inline]
+    pub(crate) fn computed(&mut self, usual: &mut UsualTime, begin: Time, end: Time) {
+        let took = end.since(begin);
+        let more = TimeSpan::from_ps(took.as_ps().saturating_sub(usual.0.as_ps()));
+        // A long computation may take half as long again for other reasons, such as cold caches.
+        if more > PAUSE_MIN && more.times(2) > usual.0 {
+            self.keep_pause(Interruption { at: begin, length: more, during: During::Computing });
+        }
+        usual.0 = usual.0.min(took);
+    }
+
+    /// Notes that this rank's part of `instance` ended at `at`; `stage` says which part, if there are several. A job
+    /// that may take several periods is noted in the instance at whose end it is due. A rank that has no part in an
+    /// instance notes nothing.
+    #[inline]
+    pub(crate) fn ended(&mut self, instance: u64, stage: u64, at: Time) {
+        let trial = &self.trial;
+        let response = at.since(trial.start(instance)).as_ps();
+        let response = response.saturating_sub(self.allowed.as_ps());
+        let kept = &mut self.responses.elements_mut::<u64>()[instance as usize];
+        *kept = response.max(*kept);
+        self.free = at;
+        if response > trial.period.as_ps() {
+            let late = TimeSpan::from_ps(response - trial.period.as_ps());
+            self.keep(LateEnd { late, instance, stage, at });
+        }
+    }
+
+    fn keep(&mut self, late: LateEnd) {
+        keep_longest(&mut self.worst, WORST_KEPT, late, |late| late.late);
+    }
+
+    #[cold]
+    fn keep_pause(&mut self, pause: Interruption) {
+        keep_longest(&mut self.pauses, PAUSES_KEPT, pause, |pause| pause.length);
+    }
+
+    /// The responses of the trial, as bytes to be reduced.
+    pub(super) fn responses(&self) -> &[u8] {
+        &self.responses[..self.trial.instances as usize * size_of::<u64>()]
+    }
+
+    pub(super) fn worst(&self) -> &[LateEnd] {
+        &self.worst
+    }
+
+    pub(super) fn pauses(&self) -> &[Interruption] {
+        &self.pauses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Time {
+        Time::ZERO + TimeSpan::from_us(us)
+    }
+
+    fn noted(ends: &[(u64, u64, u64)]) -> Deadlines {
+        let mut deadlines = Deadlines::new(64).unwrap();
+        let period = TimeSpan::from_us(10);
+        deadlines.begin(Trial { period, instances: 64, begin: us(100), number: 0 });
+        ends.iter().for_each(|&(instance, stage, at)| deadlines.ended(instance, stage, us(at)));
+        deadlines
+    }
+
+    #[test]
+    fn a_late_instance_does_not_move_the_next_one() {
+        // Instance 0 is due at 110 and ends at 125; instance 1, due at 120, ends at 118 and is in time.
+        let deadlines = noted(&[(0, 0, 125), (1, 0, 118)]);
+        let late = TimeSpan::from_us(15);
+        assert_eq!(deadlines.worst(), [LateEnd { late, instance: 0, stage: 0, at: us(125) }]);
+    }
+
+    #[test]
+    fn what_is_allowed_is_not_late_and_what_is_more_is_late_by_that() {
+        let mut deadlines = noted(&[]);
+        deadlines.allow(TimeSpan::from_us(20));
+        // Instance 0 is due at 110, and may end at 130.
+        deadlines.ended(0, 0, us(130));
+        assert_eq!(deadlines.worst(), []);
+        deadlines.ended(0, 0, us(133));
+        assert_eq!(deadlines.worst()[0].late, TimeSpan::from_us(3));
+    }
+
+    #[test]
+    fn the_last_end_of_an_instance_counts_and_its_deadline_is_still_in_time() {
+        let deadlines = noted(&[(2, 0, 124), (2, 1, 130), (2, 2, 121)]);
+        // Instance 2 begins at 120 and is due at 130.
+        let responses = deadlines.responses.elements::<u64>();
+        assert_eq!(responses[2], TimeSpan::from_us(10).as_ps());
+        assert_eq!(deadlines.worst(), []);
+    }
+
+    #[test]
+    fn the_latest_ends_are_kept_in_order() {
+        // Instance k begins at 100 + 10 k, is due at 110 + 10 k and comes (7 k) mod 64 + 1 µs late: a permutation.
+        let ends: Vec<_> = (0..64).map(|k| (k, 0, 110 + 10 * k + 7 * k % 64 + 1)).collect();
+        let deadlines = noted(&ends);
+        let late: Vec<f64> = deadlines.worst().iter().map(|late| late.late.as_us()).collect();
+        assert_eq!(late, [64.0, 63.0, 62.0, 61.0, 60.0, 59.0, 58.0, 57.0]);
+    }
+
+    #[test]
+    fn computing_that_takes_much_longer_than_else_is_a_pause() {
+        let mut deadlines = noted(&[]);
+        let mut usual = UsualTime::default();
+        // The first time is no pause, however long. 100 µs are usual; 149 are within what may differ, 400 are 300 too many.
+        for (begin, took) in [(0, 900), (1000, 100), (2000, 149), (3000, 400), (4000, 100)] {
+            deadlines.computed(&mut usual, us(begin), us(begin + took));
+        }
+        let (length, during) = (TimeSpan::from_us(300), During::Computing);
+        assert_eq!(deadlines.pauses(), [Interruption { at: us(3000), length, during }]);
+    }
+
+    #[test]
+    fn a_rank_that_has_nothing_to_do_and_begins_late_paused_and_one_that_is_behind_did_not() {
+        contract::reference::run(1, |rank| {
+            let mut deadlines = Deadlines::new(4).unwrap();
+            let period = TimeSpan::from_us(10);
+            let begin = rank.now() + TimeSpan::from_us(1000);
+            deadlines.begin(Trial { period, instances: 4, begin, number: 0 });
+            // Nothing to do until 60 µs after the beginning, when the first instance begins.
+            deadlines.began(begin, begin + TimeSpan::from_us(60));
+            assert_eq!(deadlines.pauses().len(), 1);
+            // Busy until after the second has begun.
+            deadlines.ended(0, 0, begin + TimeSpan::from_us(5000));
+            rank.wait_until(begin + TimeSpan::from_us(5000));
+            deadlines.wait_for(rank, 1);
+            assert_eq!(deadlines.pauses().len(), 1);
+            Ok(())
+        })
+        .unwrap();
+    }
+}

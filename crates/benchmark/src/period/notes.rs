@@ -1,0 +1,105 @@
+//! What a rank notes of a trial besides its responses: the latest ends, and the longest pauses.
+
+use contract::record::During;
+use contract::{Time, TimeSpan};
+
+/// How many of the latest ends a rank keeps.
+pub(super) const WORST_KEPT: usize = 8;
+
+/// An end that came after its deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LateEnd {
+    pub(super) late: TimeSpan,
+    pub(super) instance: u64,
+    pub(super) stage: u64,
+    pub(super) at: Time,
+}
+
+/// How many of its longest pauses a rank keeps of a segment of a trial.
+pub(super) const PAUSES_KEPT: usize = 32;
+/// A pause: a time in which this rank should have worked and did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interruption {
+    pub(super) at: Time,
+    pub(super) length: TimeSpan,
+    pub(super) during: During,
+}
+
+/// Inserts `one` into a list of the `most` longest, the longest first.
+pub(super) fn keep_longest<T>(
+    kept: &mut Vec<T>,
+    most: usize,
+    one: T,
+    length: impl Fn(&T) -> TimeSpan,
+) {
+    let place = kept.partition_point(|other| length(other) >= length(&one));
+    if place < most {
+        kept.insert(place, one);
+        kept.truncate(most);
+    }
+}
+
+/// A note that is sent to rank 0 as words.
+pub(super) trait Note: Copy {
+    fn to_words(self) -> [u64; NOTE_WORDS];
+    fn from_words(words: [u64; NOTE_WORDS]) -> Self;
+    /// Its length. Zero stands for no note.
+    fn length(&self) -> TimeSpan;
+}
+
+/// The words of a note.
+pub(super) const NOTE_WORDS: usize = 4;
+
+impl Note for LateEnd {
+    fn to_words(self) -> [u64; NOTE_WORDS] {
+        [self.late.as_ps(), self.instance, self.stage, self.at.as_ps()]
+    }
+
+    fn from_words(words: [u64; NOTE_WORDS]) -> Self {
+        let [late, instance, stage, at] = words;
+        LateEnd { late: TimeSpan::from_ps(late), instance, stage, at: Time::from_ps(at) }
+    }
+
+    fn length(&self) -> TimeSpan {
+        self.late
+    }
+}
+
+impl Note for Interruption {
+    fn to_words(self) -> [u64; NOTE_WORDS] {
+        let computing = u64::from(self.during == During::Computing);
+        [self.length.as_ps(), self.at.as_ps(), computing, 0]
+    }
+
+    fn from_words([length, at, computing, _]: [u64; NOTE_WORDS]) -> Self {
+        let during = if computing == 1 { During::Computing } else { During::Waiting };
+        Interruption { at: Time::from_ps(at), length: TimeSpan::from_ps(length), during }
+    }
+
+    fn length(&self) -> TimeSpan {
+        self.length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Time {
+        Time::ZERO + TimeSpan::from_us(us)
+    }
+
+    #[test]
+    fn a_late_end_survives_the_wire() {
+        let late = LateEnd { late: TimeSpan::from_us(3), instance: 5, stage: 2, at: us(77) };
+        assert_eq!(LateEnd::from_words(late.to_words()), late);
+    }
+
+    #[test]
+    fn a_pause_survives_the_wire() {
+        for during in [During::Waiting, During::Computing] {
+            let pause = Interruption { at: us(5), length: TimeSpan::from_us(70), during };
+            assert_eq!(Interruption::from_words(pause.to_words()), pause);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The input of a search, and its outcome.
+
+use analysis::statistics::MissRate;
+use contract::TimeSpan;
+use contract::record::PeriodSearch;
+
+/// What is known of a job before its period is searched for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// The approximate time of an instance, so that it need not be measured. It is known at every rank or at none, and
+    /// rank 0's value counts.
+    pub(crate) each: Option<TimeSpan>,
+    /// The number of instances that may wait for each other before one is late.
+    pub(crate) waiting: u64,
+}
+
+/// The instances of a trial, as a multiple of those that may wait, if the user left the length open. A job that has an
+/// eighth of its time to spare then works off everything that may wait within half of the trial.
+pub(crate) const PERIODS_PER_WAITING: u64 = 16;
+
+/// The outcome of a search, at rank 0.
+#[derive(Debug)]
+pub(crate) struct SearchOutcome {
+    /// The search as the record has it; none at the other ranks.
+    pub(crate) search: Option<PeriodSearch>,
+    /// The miss rate of the period that was found, or else of the longest refused one, or else of the one tried last;
+    /// none at the other ranks.
+    pub(crate) miss_rate: Option<MissRate>,
+    /// The responses of all instances of that period, in microseconds.
+    pub(crate) responses_us: Vec<f64>,
+}

@@ -1,0 +1,210 @@
+//! The search itself: rank 0 decides, and the others follow.
+
+use contract::record::SearchEnd;
+use contract::{Error, Rank, Result, Time, TimeSpan};
+
+use super::acceptance::Acceptance;
+use super::command::Command;
+use super::deadlines::{Body, Deadlines};
+use super::decision::{Answer, Decision, NextStep, NextToConfirm, SearchRange, Verdict};
+use super::outcome::{Known, SearchOutcome};
+use super::schedule::Schedule;
+use super::segment::TrialSegments;
+use super::trial::Trial;
+use super::trials::{Confirmed, TrialRunner};
+use super::{first_guess, os_isolation};
+use crate::bench::Bench;
+use crate::settings::Settings;
+
+/// The longest period that is tried, as a multiple of the first guess, and at least a tenth of a second: what delays a
+/// rank for some time does so however short the job is.
+const LONGEST: f64 = 256.0;
+const LONGEST_AT_LEAST: TimeSpan = TimeSpan::from_us(100_000);
+/// The shortest period that is tried. The clock's step is another lower limit.
+const SHORTEST: TimeSpan = TimeSpan::from_ns(10);
+
+/// Searches for the minimum sustainable period of `body`, or keeps up the period that the settings ask for.
+/// Collective.
+///
+/// # Errors
+/// Any error of the contract, after the trials so far have been reported; [`Error::Program`] for a period that the
+/// clock cannot resolve.
+pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<SearchOutcome> {
+    find_knowing(bench, Known::default(), body)
+}
+
+/// As [`find`], for a job of which something is known.
+pub(crate) fn find_knowing(
+    bench: &mut Bench<'_>,
+    known: Known,
+    body: Body<'_>,
+) -> Result<SearchOutcome> {
+    let settings = &bench.settings.real_time;
+    let step = bench.rank.clock().resolution;
+    let asked = settings.period_s.map(TimeSpan::from_s);
+    if let Some(period) = asked {
+        check_period(period, step)?;
+    }
+    let guess = settings.guess_s.map(TimeSpan::from_s);
+    let shortest = step.max(SHORTEST);
+    let told = os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
+    let mut segments = TrialSegments::new(body, bench.overheads.agreement);
+    let guess = match asked.or(guess).or(known.each) {
+        Some(guess) => guess,
+        None => first_guess::measure(bench.rank, &mut segments, settings.trial_s())?,
+    };
+    let longest = TimeSpan::from_s(guess.as_s() * LONGEST).max(LONGEST_AT_LEAST);
+    if bench.shape.me != 0 {
+        let found = follow(bench.rank, &mut segments);
+        os_isolation::restore(bench.rank);
+        return found;
+    }
+    let mut runner = TrialRunner::new(bench, segments, known.waiting);
+    let answer = match asked {
+        Some(period) => one_period(&mut runner, period)?,
+        None => {
+            let (width, repeats) = (settings.width, settings.repeats);
+            search(&mut runner, SearchRange { shortest, longest, width, repeats }, guess)?
+        }
+    };
+    let mut found = runner.conclude(answer)?;
+    os_isolation::restore(bench.rank);
+    if let Some(search) = &mut found.search {
+        search.hygiene = told;
+    }
+    Ok(found)
+}
+
+/// The time of a search without a time limit, in whole trials. Most of its trials are cut short.
+const TRIALS: f64 = 5.0;
+
+/// Estimates the time of [`find`] in seconds.
+pub(crate) fn lasts_s(settings: &Settings) -> f64 {
+    let real_time = &settings.real_time;
+    let needed = Acceptance { miss_rate: real_time.miss_rate, confidence: settings.confidence };
+    let trial_s = |period_s: f64| {
+        let period = TimeSpan::from_s(period_s).max(SHORTEST);
+        real_time.instances(period, needed.instances_needed()) as f64 * period_s
+    };
+    if let Some(period_s) = real_time.period_s {
+        return trial_s(period_s);
+    }
+    let search_s = real_time.search_limit_s.unwrap_or(TRIALS * real_time.trial_s());
+    let Schedule { times, to_its_end, .. } = Schedule::new(real_time);
+    let more = if to_its_end { f64::from(times) } else { 0.0 };
+    search_s + more * real_time.trial_s()
+}
+
+/// Keeps up the `period` of rank 0 for `instances` without judging it, in order to profile what a search found.
+/// Collective; returns the instant at which it began, and the period.
+pub(crate) fn keep_up(
+    bench: &mut Bench<'_>,
+    body: Body<'_>,
+    period: Option<TimeSpan>,
+    instances: u64,
+) -> Result<Option<(Time, TimeSpan)>> {
+    let mut words = [period.unwrap_or_default().as_ps().to_ne_bytes()];
+    bench.rank.broadcast(0, words.as_flattened_mut())?;
+    let period = TimeSpan::from_ps(u64::from_ne_bytes(words[0]));
+    if period == TimeSpan::ZERO {
+        return Ok(None);
+    }
+    let mut begin = Time::ZERO;
+    let mut noting = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
+        begin = trial.begin;
+        body(rank, trial, deadlines)
+    };
+    TrialSegments::new(&mut noting, bench.overheads.agreement)
+        .run(bench.rank, period, instances)?;
+    Ok(Some((begin, period)))
+}
+
+fn check_period(period: TimeSpan, step: TimeSpan) -> Result<()> {
+    if period == TimeSpan::ZERO {
+        return Err(Error::Program("a period of zero cannot be kept; ask for a longer one".into()));
+    }
+    if period < step {
+        return Err(Error::Program(format!(
+            "a period of {} ns is shorter than the {} ns that the clock here can tell apart; ask for a longer one",
+            period.as_ns(),
+            step.as_ns()
+        )));
+    }
+    Ok(())
+}
+
+fn search(
+    runner: &mut TrialRunner<'_, '_>,
+    limits: SearchRange,
+    guess: TimeSpan,
+) -> Result<Answer> {
+    let mut decision = Decision::new(limits, guess);
+    let Schedule { narrowing_s, finding_s, times, .. } = runner.schedule;
+    let answer = loop {
+        if runner.spent_s() >= narrowing_s {
+            decision.hurry();
+        }
+        let step = match runner.spent_s() >= finding_s {
+            true => decision.done(SearchEnd::TimeLimit),
+            false => decision.next(),
+        };
+        match step {
+            NextStep::Done(answer) => break answer,
+            NextStep::Try(period) => decision.record(period, runner.test(period, finding_s)?),
+        }
+    };
+    if times == 0 { Ok(answer) } else { confirm(runner, decision, answer) }
+}
+
+/// Goes on from `answer` upwards until a period holds, or the time is over.
+fn confirm(
+    runner: &mut TrialRunner<'_, '_>,
+    mut decision: Decision,
+    answer: Answer,
+) -> Result<Answer> {
+    let until_s = runner.schedule.confirming_s;
+    let mut end = answer.end;
+    loop {
+        match decision.next_to_confirm() {
+            NextToConfirm::Nothing => break,
+            NextToConfirm::Try(_) if runner.spent_s() >= until_s => break,
+            NextToConfirm::Try(period) => decision.record(period, runner.test(period, until_s)?),
+            NextToConfirm::Confirm(period) => match runner.confirm(period)? {
+                Confirmed::Holds | Confirmed::NoTime => break,
+                Confirmed::Fails(verdict) => {
+                    decision.disprove(period, verdict);
+                    // The ends of the interval are now farther apart than wanted.
+                    let settled = end == SearchEnd::Settled;
+                    end = if settled { SearchEnd::Unsettled } else { end };
+                }
+            },
+        }
+    }
+    Ok(decision.answer(end))
+}
+
+fn one_period(runner: &mut TrialRunner<'_, '_>, period: TimeSpan) -> Result<Answer> {
+    let verdict = runner.test(period, f64::INFINITY)?;
+    let is = |wanted| (verdict == wanted).then_some(period);
+    Ok(Answer {
+        end: SearchEnd::OnePeriod,
+        longest_refused: is(Verdict::Refused),
+        shortest_sustained: is(Verdict::Sustained),
+    })
+}
+
+/// What every rank but 0 does: it runs segments as rank 0 commands.
+fn follow(rank: &mut dyn Rank, segments: &mut TrialSegments<'_>) -> Result<SearchOutcome> {
+    loop {
+        match Command::receive(rank)? {
+            Command::Segment { period, instances } => drop(segments.run(rank, period, instances)?),
+            Command::End { .. } => {
+                return Ok(SearchOutcome {
+                    search: None,
+                    miss_rate: None,
+                    responses_us: Vec::new(),
+                });
+            }
+        }
+    }
+}

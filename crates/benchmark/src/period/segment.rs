@@ -1,0 +1,123 @@
+//! Segments: stretches of a trial that all ranks run at once, and whose notes rank 0 gets.
+
+use contract::{Buffer, Element, Operation, Rank, Reduction, Result, TimeSpan};
+
+use super::deadlines::{Body, Deadlines};
+use super::notes::{Interruption, LateEnd, NOTE_WORDS, Note, PAUSES_KEPT, WORST_KEPT};
+use super::trial::Trial;
+use crate::timed_loop::latest_arrival;
+
+/// The most instances in one segment: 16 MiB of responses on each rank.
+pub(super) const INSTANCES_MAX: u64 = 1 << 21;
+
+const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
+
+/// The time between an agreement on an instant and the instant: this many times the time of an agreement, and at least
+/// the slack below. A rank that is late for its first instance would count against the period.
+const AGREEMENTS: u64 = 8;
+const SLACK_MIN: TimeSpan = TimeSpan::from_us(20);
+/// How often a segment is repeated if a rank came late, with twice the time in between each time.
+const LATE_STARTS_MAX: u64 = 6;
+
+/// The notes of a segment; empty at every rank but 0.
+pub(super) struct TrialSegment {
+    /// For each instance the time from its start to its last end on any rank, in picoseconds.
+    pub(super) responses_ps: Vec<u64>,
+    /// The latest ends of each rank, with the rank.
+    pub(super) worst: Vec<(usize, LateEnd)>,
+    /// The longest pauses of each rank, with the rank.
+    pub(super) pauses: Vec<(usize, Interruption)>,
+}
+
+/// What is needed to run segments. It is made before the first one, so that none of them allocates.
+pub(super) struct TrialSegments<'a> {
+    body: Body<'a>,
+    /// The time of an agreement on an instant.
+    agreement: TimeSpan,
+    deadlines: Option<Deadlines>,
+    room: u64,
+    run: u64,
+}
+
+impl<'a> TrialSegments<'a> {
+    pub(super) fn new(body: Body<'a>, agreement: TimeSpan) -> Self {
+        TrialSegments { body, agreement, deadlines: None, room: 0, run: 0 }
+    }
+
+    /// Allocates for segments of up to `instances`.
+    pub(super) fn reserve(&mut self, instances: u64) -> Result<()> {
+        if self.deadlines.is_none() || self.room < instances {
+            self.deadlines = Some(Deadlines::new(instances)?);
+            self.room = instances;
+        }
+        Ok(())
+    }
+
+    /// Runs `instances` of `period`. Collective.
+    pub(super) fn run(
+        &mut self,
+        rank: &mut dyn Rank,
+        period: TimeSpan,
+        instances: u64,
+    ) -> Result<TrialSegment> {
+        self.reserve(instances)?;
+        let Some(deadlines) = &mut self.deadlines else { unreachable!("room was just made") };
+        let mut slack = self.agreement.times(AGREEMENTS) + SLACK_MIN;
+        for attempt in 0.. {
+            let begin = latest_arrival(rank)? + slack;
+            let mine_is_late = rank.now() > begin;
+            let trial = Trial { period, instances, begin, number: self.run };
+            self.run += 1;
+            deadlines.begin(trial);
+            rank.wait_until(begin);
+            (self.body)(rank, &trial, deadlines)?;
+            // The reduction also keeps every rank here until all have ended: no rank sends while another still works.
+            let any_is_late = maximum(rank, u64::from(mine_is_late))? > 0;
+            if !any_is_late || attempt == LATE_STARTS_MAX {
+                return bring(rank, deadlines);
+            }
+            slack = slack.times(2);
+        }
+        unreachable!("the last attempt returns")
+    }
+}
+
+fn maximum(rank: &mut dyn Rank, mine: u64) -> Result<u64> {
+    let mut all = [0; 8];
+    rank.allreduce(LATEST, &mine.to_ne_bytes(), &mut all)?;
+    Ok(u64::from_ne_bytes(all))
+}
+
+fn bring(rank: &mut dyn Rank, deadlines: &Deadlines) -> Result<TrialSegment> {
+    let root = rank.rank() == 0;
+    let bytes = deadlines.responses().len();
+    let mut responses = Buffer::try_zeroed(if root { bytes } else { 0 })?;
+    rank.reduce(0, LATEST, deadlines.responses(), &mut responses)?;
+    let worst = bring_notes(rank, deadlines.worst(), WORST_KEPT)?;
+    let pauses = bring_notes(rank, deadlines.pauses(), PAUSES_KEPT)?;
+    Ok(TrialSegment { responses_ps: responses.elements::<u64>().to_vec(), worst, pauses })
+}
+
+const NOTE_BYTES: usize = NOTE_WORDS * size_of::<u64>();
+
+/// Gathers every rank's notes, at most `most` of each, at rank 0.
+fn bring_notes<T: Note>(rank: &mut dyn Rank, mine: &[T], most: usize) -> Result<Vec<(usize, T)>> {
+    let bytes = most * NOTE_BYTES;
+    let mut send = vec![0; bytes];
+    let words = mine.iter().flat_map(|note| note.to_words());
+    for (place, word) in send.chunks_exact_mut(size_of::<u64>()).zip(words) {
+        place.copy_from_slice(&word.to_ne_bytes());
+    }
+    let root = rank.rank() == 0;
+    let mut receive = vec![0; if root { rank.size() * bytes } else { 0 }];
+    rank.gather(0, &send, &mut receive)?;
+    let mut all = Vec::new();
+    for (from, block) in receive.chunks_exact(bytes).enumerate() {
+        let notes = block.chunks_exact(NOTE_BYTES).map(|bytes| {
+            let (words, _) = bytes.as_chunks::<8>();
+            T::from_words(std::array::from_fn(|index| u64::from_ne_bytes(words[index])))
+        });
+        all.extend(notes.filter(|note| note.length() > TimeSpan::ZERO).map(|note| (from, note)));
+    }
+    Ok(all)
+}

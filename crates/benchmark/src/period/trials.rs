@@ -1,0 +1,333 @@
+//! Rank 0 makes trials segment by segment, judges, reports and keeps them.
+
+use std::collections::BTreeMap;
+
+use analysis::statistics::MissRate;
+use contract::record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
+use contract::{Result, Time, TimeSpan};
+
+use super::acceptance::Acceptance;
+use super::command::Command;
+use super::decision::{Answer, Verdict};
+use super::notes::{Interruption, LateEnd, WORST_KEPT};
+use super::outcome::{PERIODS_PER_WAITING, SearchOutcome};
+use super::schedule::Schedule;
+use super::segment::{INSTANCES_MAX, TrialSegment, TrialSegments};
+use crate::bench::Bench;
+use crate::event::Event;
+
+/// The instances of the first segment. Each further segment has eight times as many as all before it.
+const FIRST_SEGMENT: u64 = 16;
+const GROWTH: u64 = 8;
+
+/// A period is refused early only after this share of a trial, because misses in a shorter time may have had one
+/// cause.
+const EARLIEST: f64 = 1.0 / 4.0;
+/// A trial that shows too little is made this many times as long, if the user left its length open.
+const EXTENSION: u64 = 4;
+/// The longest pauses of a search that are kept.
+const PAUSES_KEPT: usize = 1024;
+
+/// Makes trials, and keeps their results.
+pub(super) struct TrialRunner<'a, 'b> {
+    bench: &'a mut Bench<'b>,
+    segments: TrialSegments<'a>,
+    /// The number of instances that may wait for each other.
+    waiting: u64,
+    wanted: Acceptance,
+    begin: Time,
+    pub(super) schedule: Schedule,
+    trials: Vec<TrialRecord>,
+    /// The confirmations that failed, in the order in which they were made.
+    failed: Vec<TrialRecord>,
+    held: Option<ConfirmedTrial>,
+    tried: BTreeMap<TimeSpan, TriedPeriod>,
+    /// The period that was tried last.
+    last: TimeSpan,
+    worst: Vec<LateInstance>,
+    pauses: Vec<SeenPause>,
+}
+
+/// The trials of one period.
+#[derive(Default)]
+struct TriedPeriod {
+    trials: usize,
+    /// The responses of all instances of all its trials, in picoseconds.
+    responses: Vec<u64>,
+}
+
+/// A confirmation that succeeded.
+struct ConfirmedTrial {
+    trial: TrialRecord,
+    rate: MissRate,
+}
+
+/// The result of confirming a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confirmed {
+    Holds,
+    /// The period did not hold. The verdict is that of all its instances together.
+    Fails(Verdict),
+    /// The time that is left is too short to show anything.
+    NoTime,
+}
+
+impl<'a, 'b> TrialRunner<'a, 'b> {
+    pub(super) fn new(bench: &'a mut Bench<'b>, segments: TrialSegments<'a>, waiting: u64) -> Self {
+        let miss_rate = bench.settings.real_time.miss_rate;
+        let confidence = bench.settings.confidence;
+        let schedule = Schedule::new(&bench.settings.real_time);
+        let begin = bench.rank.now();
+        TrialRunner {
+            bench,
+            segments,
+            waiting,
+            wanted: Acceptance { miss_rate, confidence },
+            begin,
+            schedule,
+            trials: Vec::new(),
+            failed: Vec::new(),
+            held: None,
+            tried: BTreeMap::new(),
+            last: TimeSpan::ZERO,
+            worst: Vec::new(),
+            pauses: Vec::new(),
+        }
+    }
+
+    /// How long the search has taken so far, in seconds.
+    pub(super) fn spent_s(&self) -> f64 {
+        self.bench.rank.now().since(self.begin).as_s()
+    }
+
+    /// Makes a trial of `period`, which ends early when the search has taken `until_s`. Returns what all trials of the
+    /// period together show.
+    pub(super) fn test(&mut self, period: TimeSpan, until_s: f64) -> Result<Verdict> {
+        let mut planned = self.planned(period).min(INSTANCES_MAX);
+        let extended = if self.bench.settings.real_time.trials_are_free() { EXTENSION } else { 1 };
+        let most = planned.saturating_mul(extended).min(INSTANCES_MAX);
+        let earliest_s = EARLIEST * planned as f64 * period.as_s();
+        let begin_s = self.spent_s();
+        let mut responses: Vec<u64> = Vec::with_capacity(planned as usize);
+        while (responses.len() as u64) < planned {
+            let made = responses.len() as u64;
+            let is_over = self.spent_s() >= until_s;
+            if made > 0 && (self.spent_s() - begin_s >= earliest_s || is_over) {
+                let so_far = self.wanted.rate(&responses, period, 1);
+                if is_over || self.wanted.verdict(&so_far) == Verdict::Refused {
+                    break;
+                }
+            }
+            let left = planned - made;
+            let next = (made * GROWTH).max(FIRST_SEGMENT);
+            // A short remainder joins the last segment: one long segment shows more than a long and a short one.
+            let instances = if left < 2 * next { left } else { next };
+            responses.extend(self.segment(period, instances, made)?);
+            let is_whole = responses.len() as u64 == planned;
+            let so_far = is_whole.then(|| self.wanted.rate(&responses, period, 1));
+            if so_far.is_some_and(|rate| self.wanted.verdict(&rate) == Verdict::Unclear) {
+                planned = most;
+            }
+        }
+        let rate = self.wanted.rate(&responses, period, 1);
+        let trial = describe(self.wanted, period, begin_s, &responses, &rate);
+        self.bench.tell_trial(trial.clone())?;
+        Ok(self.join(period, trial, responses, 1))
+    }
+
+    /// Confirms `period`: keeps it up for a multiple of a trial's length. It holds if these instances alone prove the
+    /// wanted miss rate. The trials of the search do not count, because the period was chosen for them. The more
+    /// confirmations failed before, the higher the confidence must be ([`Acceptance::of_attempt`]).
+    pub(super) fn confirm(&mut self, period: TimeSpan) -> Result<Confirmed> {
+        let wanted = self.wanted.of_attempt(self.failed.len() as u32 + 1);
+        let trial = self.planned(period).min(INSTANCES_MAX);
+        let asked = trial.saturating_mul(u64::from(self.schedule.times));
+        let left_s = self.schedule.confirming_s - self.spent_s();
+        let planned = match self.schedule.to_its_end {
+            true => asked,
+            false => asked.min((left_s.max(0.0) / period.as_s()) as u64),
+        };
+        // The first confirmation is made however late it is, if the user asked for it.
+        let may_begin = left_s > 0.0 || (self.schedule.to_its_end && self.failed.is_empty());
+        if !may_begin || (planned < asked && planned < wanted.instances_needed()) {
+            return Ok(Confirmed::NoTime);
+        }
+        let most = (wanted.miss_rate * planned as f64) as usize;
+        let begin_s = self.spent_s();
+        let mut responses: Vec<u64> = Vec::new();
+        let mut missed = 0;
+        // Once more than the wanted share is missed, the rest need not be run. A segment begins without a backlog, so
+        // each is as long as all before it: a backlog that grows slowly must have time to cause a miss.
+        while (responses.len() as u64) < planned && missed <= most {
+            let made = responses.len() as u64;
+            let longest = made.max(trial).min(INSTANCES_MAX);
+            let segment = self.segment(period, (planned - made).min(longest), made)?;
+            missed += segment.iter().filter(|&&ps| ps > period.as_ps()).count();
+            responses.extend(segment);
+        }
+        let trials = responses.len().div_ceil(trial as usize);
+        let rate = wanted.rate(&responses, period, trials);
+        let record = describe(wanted, period, begin_s, &responses, &rate);
+        self.bench.tell_trial(record.clone())?;
+        if record.sustained {
+            self.held = Some(ConfirmedTrial { trial: record, rate });
+            return Ok(Confirmed::Holds);
+        }
+        self.failed.push(record.clone());
+        Ok(Confirmed::Fails(self.join(period, record, responses, trials)))
+    }
+
+    /// Adds a trial to those of `period`. Returns what they together show.
+    fn join(
+        &mut self,
+        period: TimeSpan,
+        trial: TrialRecord,
+        responses: Vec<u64>,
+        trials: usize,
+    ) -> Verdict {
+        self.trials.push(trial);
+        self.last = period;
+        let tried = self.tried.entry(period).or_default();
+        tried.trials += trials;
+        tried.responses.extend(responses);
+        self.wanted.verdict(&self.wanted.rate(&tried.responses, period, tried.trials))
+    }
+
+    /// The number of instances in a trial of `period`.
+    fn planned(&self, period: TimeSpan) -> u64 {
+        let settings = &self.bench.settings.real_time;
+        let instances = settings.instances(period, self.wanted.instances_needed());
+        // The last segment, which is most of the trial, must hold that many.
+        let for_waiting = (PERIODS_PER_WAITING * self.waiting).div_ceil(GROWTH) * (GROWTH + 1);
+        if settings.trials_are_free() { instances.max(for_waiting) } else { instances }
+    }
+
+    /// Runs a segment of a trial of which `made` instances are done, and returns its responses.
+    fn segment(&mut self, period: TimeSpan, instances: u64, made: u64) -> Result<Vec<u64>> {
+        Command::Segment { period, instances }.send(self.bench.rank)?;
+        let segment = self.segments.run(self.bench.rank, period, instances)?;
+        self.keep_worst(period, made, &segment);
+        self.keep_pauses(&segment);
+        Ok(segment.responses_ps)
+    }
+
+    fn keep_worst(&mut self, period: TimeSpan, made: u64, segment: &TrialSegment) {
+        let record = |&(rank, late): &(usize, LateEnd)| LateInstance {
+            period_us: period.as_us(),
+            instance: made + late.instance,
+            rank,
+            stage: late.stage,
+            late_us: late.late.as_us(),
+            at_s: late.at.since(self.begin).as_s(),
+        };
+        let period_us = period.as_us();
+        let (mut same, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.worst)
+            .into_iter()
+            .partition(|late| late.period_us == period_us);
+        same.extend(segment.worst.iter().map(record));
+        same.sort_by(|a, b| b.late_us.total_cmp(&a.late_us));
+        same.truncate(WORST_KEPT);
+        same.extend(others);
+        self.worst = same;
+    }
+
+    fn keep_pauses(&mut self, segment: &TrialSegment) {
+        let record = |&(rank, pause): &(usize, Interruption)| SeenPause {
+            rank,
+            at_s: pause.at.since(self.begin).as_s(),
+            length_us: pause.length.as_us(),
+            during: pause.during,
+        };
+        self.pauses.extend(segment.pauses.iter().map(record));
+        if self.pauses.len() > 2 * PAUSES_KEPT {
+            self.keep_longest_pauses();
+        }
+    }
+
+    fn keep_longest_pauses(&mut self) {
+        self.pauses.sort_by(|a, b| b.length_us.total_cmp(&a.length_us));
+        self.pauses.truncate(PAUSES_KEPT);
+    }
+
+    /// Ends the search on every rank, and returns its outcome.
+    pub(super) fn conclude(mut self, answer: Answer) -> Result<SearchOutcome> {
+        let Answer { end, longest_refused, shortest_sustained } = answer;
+        let limit_s = self.bench.settings.real_time.search_limit_s;
+        Command::End { period: shortest_sustained }.send(self.bench.rank)?;
+        self.keep_longest_pauses();
+        self.pauses.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        // The period whose responses are shown: the sustained one, else the refused one, else the one that was tried
+        // last.
+        let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
+        let worst = self.worst_near(shown.as_us());
+        let TriedPeriod { trials, responses } = self.tried.remove(&shown).unwrap_or_default();
+        // The confirmation's miss rate is preferred: the period was not chosen for it.
+        let (confirmation, confirmed) = self.held.map(|held| (held.trial, held.rate)).unzip();
+        let miss_rate = confirmed.unwrap_or_else(|| self.wanted.rate(&responses, shown, trials));
+        let search = PeriodSearch {
+            end,
+            longest_refused_us: longest_refused.map(TimeSpan::as_us),
+            shortest_sustained_us: shortest_sustained.map(TimeSpan::as_us),
+            miss_rate: self.wanted.miss_rate,
+            confidence: self.wanted.confidence,
+            proven: shortest_sustained.is_some() && self.wanted.is_proven(&miss_rate),
+            miss_rate_max: shortest_sustained.map(|_| miss_rate.max),
+            instances_needed: self.wanted.instances_needed(),
+            limit_s,
+            confirmation,
+            unconfirmed: self.failed,
+            confirm_times: self.schedule.times,
+            worst,
+            pauses: self.pauses,
+            trials: self.trials,
+            hygiene: BTreeMap::new(),
+        };
+        let responses_us = responses.iter().map(|&ps| TimeSpan::from_ps(ps).as_us()).collect();
+        Ok(SearchOutcome { search: Some(search), miss_rate: Some(miss_rate), responses_us })
+    }
+
+    /// The latest instances: first those of the period that is shown, then those of the nearest periods.
+    fn worst_near(&mut self, shown_us: f64) -> Vec<LateInstance> {
+        let mut worst = std::mem::take(&mut self.worst);
+        let distance = |late: &LateInstance| (late.period_us - shown_us).abs();
+        worst.sort_by(|a, b| {
+            distance(a).total_cmp(&distance(b)).then(b.late_us.total_cmp(&a.late_us))
+        });
+        worst.truncate(2 * WORST_KEPT);
+        worst
+    }
+}
+
+fn describe(
+    wanted: Acceptance,
+    period: TimeSpan,
+    begin_s: f64,
+    responses: &[u64],
+    rate: &MissRate,
+) -> TrialRecord {
+    let verdict = wanted.verdict(rate);
+    let mut sorted = responses.to_vec();
+    sorted.sort_unstable();
+    let us = |ps: u64| TimeSpan::from_ps(ps).as_us();
+    TrialRecord {
+        period_us: period.as_us(),
+        begin_s,
+        instances: rate.instances,
+        missed: rate.missed,
+        miss_rate_max: rate.max,
+        miss_rate_min: rate.min,
+        sustained: verdict == Verdict::Sustained,
+        refused: verdict == Verdict::Refused,
+        proven: wanted.is_proven(rate),
+        response_median_us: us(sorted[sorted.len() / 2]),
+        response_max_us: us(sorted[sorted.len() - 1]),
+    }
+}
+
+impl Bench<'_> {
+    /// Reports one trial.
+    fn tell_trial(&mut self, trial: TrialRecord) -> Result<()> {
+        let line = self.trial_line(trial);
+        self.tell(Event::Tried(line))
+    }
+}

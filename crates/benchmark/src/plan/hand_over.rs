@@ -1,0 +1,50 @@
+//! The hand-over of a cache line, measured again between the groups of a launch.
+
+use contract::record::Parameters;
+
+use super::step::step;
+use crate::case::Case;
+use crate::catalogue::find;
+use crate::job::{Launch, Step};
+use crate::programs::HAND_OVER;
+use crate::ranks::Placement;
+use crate::settings::Settings;
+
+/// The parameter of a hand-over that is measured again: the group that it follows.
+const AFTER: &str = "after";
+
+/// Measures the hand-over between the first two ranks once more after each group of a launch.
+///
+/// A hypervisor may move a virtual processor to another core cluster in mid-run. From then on every hand-over takes
+/// another time, and every message with it. Only a limit that is measured near the numbers that are held against it
+/// shows that. See docs/measurements.md#two-performance-states.
+pub(super) fn repeat_hand_over(launch: &mut Launch, settings: &Settings) {
+    if launch.ranks < 2 || launch.placement != Placement::Spread {
+        return;
+    }
+    let group = |step: &Step| find(&step.benchmark).map_or("", |benchmark| benchmark.group.name());
+    let mut steps: Vec<Step> = Vec::new();
+    for step in std::mem::take(&mut launch.job.steps) {
+        let last = steps.last().map_or("", group);
+        if last != group(&step) {
+            steps.extend(hand_over_after(last, launch.ranks, settings));
+        }
+        steps.push(step);
+    }
+    let last = steps.last().map_or("", group);
+    steps.extend(hand_over_after(last, launch.ranks, settings));
+    launch.job.steps = steps;
+}
+
+/// The step after `group`; none after the limits themselves.
+fn hand_over_after(group: &str, ranks: usize, settings: &Settings) -> Option<Step> {
+    let worth_it = !group.is_empty() && group != HAND_OVER.group.name();
+    worth_it.then(|| {
+        let parameters = Parameters::from([
+            ("from".into(), 0.into()),
+            ("to".into(), 1.into()),
+            (AFTER.into(), group.into()),
+        ]);
+        step(&HAND_OVER, ranks, Case { parameters, size_bytes: 0 }, settings)
+    })
+}

@@ -1,0 +1,145 @@
+//! From a selection of benchmarks to launches: which ranks run what, in which order.
+
+use std::collections::BTreeSet;
+
+use contract::record::Key;
+
+use crate::case::METHOD;
+use crate::catalogue::find;
+use crate::declaration::Benchmark;
+use crate::job::{Job, Launch, Step};
+use crate::programs::HAND_OVER;
+use crate::ranks::RankRule;
+use crate::settings::Settings;
+
+mod estimate;
+mod hand_over;
+mod step;
+mod yardsticks;
+
+use hand_over::repeat_hand_over;
+use step::steps;
+use yardsticks::add_yardsticks;
+
+/// Why a selection cannot be planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// None of the wanted numbers of ranks will do.
+    #[error("`{benchmark}` runs with {needs}, not with {}", list(.wanted))]
+    Ranks {
+        /// The benchmark.
+        benchmark: &'static str,
+        /// What it runs with.
+        needs: String,
+        /// What was wanted.
+        wanted: Vec<usize>,
+    },
+}
+
+fn list(counts: &[usize]) -> String {
+    counts.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Plans the `selection` for the wanted numbers of `ranks` (or the benchmarks' own) on a machine with so many
+/// `processors`, leaving out what is `done`.
+///
+/// Steps that need the same number of ranks in the same places share a launch; launches stand in the order in which the
+/// selection first asks for them. The same arguments give the same plan.
+///
+/// # Errors
+/// [`PlanError::Ranks`] for a benchmark that runs with none of the wanted numbers.
+pub fn plan(
+    selection: &[&'static Benchmark],
+    ranks: Option<&[usize]>,
+    processors: usize,
+    settings: &Settings,
+    done: &BTreeSet<Key>,
+) -> Result<Vec<Launch>, PlanError> {
+    let mut launches: Vec<Launch> = Vec::new();
+    for benchmark in selection {
+        for count in counts(benchmark, ranks, processors, settings)? {
+            let steps = steps(benchmark, count, settings);
+            match launches
+                .iter_mut()
+                .find(|launch| launch.ranks == count && launch.placement == benchmark.placement)
+            {
+                Some(launch) => launch.job.steps.extend(steps),
+                None => launches.push(Launch {
+                    ranks: count,
+                    placement: benchmark.placement,
+                    job: Job { steps, settings: settings.clone(), limit_s: None },
+                }),
+            }
+        }
+    }
+    add_yardsticks(&mut launches, settings);
+    if selection.iter().any(|benchmark| benchmark.name == HAND_OVER.name) {
+        // Ranks that share a processor hand over the processor, not a cache line between two of them.
+        for launch in launches.iter_mut().filter(|launch| launch.ranks <= processors) {
+            repeat_hand_over(launch, settings);
+        }
+    }
+    for launch in &mut launches {
+        let ranks = launch.ranks;
+        launch.job.steps.retain(|step| !done.iter().any(|key| has_done(key, ranks, step)));
+        launch.job.steps = repeated(std::mem::take(&mut launch.job.steps), settings.repetitions);
+    }
+    launches.retain(|launch| !launch.job.steps.is_empty());
+    share_limit(&mut launches, settings.suite_limit_s);
+    Ok(launches)
+}
+
+fn counts(
+    benchmark: &Benchmark,
+    wanted: Option<&[usize]>,
+    processors: usize,
+    settings: &Settings,
+) -> Result<Vec<usize>, PlanError> {
+    let counts = match benchmark.ranks {
+        RankRule::OfChain => vec![settings.pipeline.chain().ranks()],
+        rule => rule.counts(wanted, processors),
+    };
+    if counts.is_empty() {
+        return Err(PlanError::Ranks {
+            benchmark: benchmark.name,
+            needs: benchmark.ranks.to_string(),
+            wanted: wanted.unwrap_or_default().to_vec(),
+        });
+    }
+    Ok(counts)
+}
+
+/// Repeats the steps: first come all of them, then those that can be repeated, again and again.
+fn repeated(steps: Vec<Step>, repetitions: u32) -> Vec<Step> {
+    let (mut first, mut again) = (steps, Vec::new());
+    let can = |step: &Step| find(&step.benchmark).is_some_and(|benchmark| benchmark.repeatable);
+    for step in first.iter_mut().filter(|step| can(step)) {
+        step.estimate_s /= f64::from(repetitions);
+    }
+    for repetition in 2..=repetitions {
+        let repeatable = first.iter().filter(|step| can(step));
+        again.extend(repeatable.map(|step| Step { repetition, ..step.clone() }));
+    }
+    first.extend(again);
+    first
+}
+
+/// Whether `key` is the measurement of `step`, however it had to be made.
+fn has_done(key: &Key, ranks: usize, step: &Step) -> bool {
+    key.benchmark == step.benchmark
+        && key.ranks == ranks
+        && key.size_bytes == step.size_bytes
+        && key.parameters.iter().filter(|(name, _)| *name != METHOD).eq(&step.parameters)
+}
+
+/// Divides the time limit among the launches in proportion to their estimates.
+fn share_limit(launches: &mut [Launch], limit_s: Option<f64>) {
+    let total_s: f64 = launches.iter().map(Launch::estimate_s).sum();
+    for launch in launches {
+        let share = launch.estimate_s() / total_s;
+        launch.job.limit_s = limit_s.map(|limit_s| limit_s * share);
+    }
+}
+
+#[cfg(test)]
+mod tests;

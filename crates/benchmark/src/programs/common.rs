@@ -1,0 +1,83 @@
+//! What programs have in common.
+
+use analysis::limits::BoundRule;
+use contract::{Rank, Result, Source, Tag, TagSelector};
+
+use crate::case::each_size;
+use crate::data::{Blocks, Data, Received};
+use crate::declaration::{Benchmark, Group};
+use crate::presentation::View;
+use crate::program::{Program, Timing};
+use crate::ranks::{Placement, RankRule};
+use crate::shape::{Role, Shape};
+
+/// What most benchmarks have in common: two ranks or more, a measurement for each message size.
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "",
+    group: Group::Latencies,
+    summary: "",
+    explains: "",
+    source: None,
+    ranks: RankRule::Pair,
+    placement: Placement::Spread,
+    size_multiple_bytes: 1,
+    cases: each_size,
+    program: BETWEEN_TWO,
+    measure: |bench| bench.timed(),
+    bound: BoundRule::None,
+    headlines: &[],
+    key_figures: &[],
+    view: View::Charts,
+    osu: None,
+    repeatable: true,
+    lasts_s: None,
+};
+
+/// What programs for two ranks have in common: each sends one block and receives the other's, the first times.
+pub(crate) const BETWEEN_TWO: Program = Program {
+    timing: Timing::First,
+    in_a_row: true,
+    blocks: |shape| match shape.role() {
+        Role::Other => Blocks::NONE,
+        _ => Blocks { send: 1, receive: 1, posted: 0 },
+    },
+    event: |_, _| Ok(()),
+    received: Received::Blocks(|shape, _| (shape.peer(), 0)),
+    parts: |_| 1,
+    moved: |shape| shape.size as u64,
+    needs_shared_line: false,
+};
+
+/// Blocks for a stream one way.
+pub(crate) fn from_first_to_second(shape: &Shape) -> Blocks {
+    match shape.role() {
+        Role::First => Blocks { send: 1, ..Blocks::NONE },
+        Role::Second => Blocks { receive: 1, ..Blocks::NONE },
+        Role::Other => Blocks::NONE,
+    }
+}
+
+/// What collectives have in common: a synchronised start, and the slowest rank counts.
+pub(crate) const COLLECTIVE: Program = Program { timing: Timing::Slowest, ..BETWEEN_TWO };
+
+/// For messages of programs.
+pub(crate) const TAG: Tag = Tag::new(0);
+/// The same, for receives.
+pub(crate) const ITS_TAG: TagSelector = TagSelector::Is(TAG);
+
+/// The first rank sends and waits for the answer; the second answers.
+pub(crate) fn round_trip(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+    let peer = data.peer;
+    match data.role {
+        Role::First => {
+            rank.send(peer, TAG, &data.send)?;
+            rank.receive(Source::Rank(peer), ITS_TAG, &mut data.receive)?;
+        }
+        Role::Second => {
+            rank.receive(Source::Rank(peer), ITS_TAG, &mut data.receive)?;
+            rank.send(peer, TAG, &data.send)?;
+        }
+        Role::Other => {}
+    }
+    Ok(())
+}

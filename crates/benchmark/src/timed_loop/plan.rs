@@ -1,0 +1,52 @@
+//! The input and the outcome of the timed loop.
+
+use analysis::statistics::Sample;
+use contract::TimeSpan;
+use contract::record::{StopReason, Timing as TimingRecord, Turn as Repetition};
+
+use super::overheads::Overheads;
+use crate::program::Timing;
+use crate::settings::Settings;
+
+/// What to time, and how.
+pub(crate) struct LoopPlan<'a> {
+    pub(crate) timing: Timing,
+    /// Whether events may follow each other without a new start: several timed as one sample where the clock is
+    /// coarse, and untimed ones between samples.
+    pub(crate) in_a_row: bool,
+    /// The ranks that communicate, where only two do.
+    pub(crate) pair: (usize, usize),
+    pub(crate) settings: &'a Settings,
+    /// The time limit of this measurement.
+    pub(crate) limit: TimeSpan,
+    pub(crate) overheads: Overheads,
+}
+
+/// The outcome of the loop.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    /// The time of each event in picoseconds (of a sample's mean event, where samples hold several), in order.
+    pub(crate) samples_ps: Vec<f64>,
+    /// The same for the warm-up.
+    pub(crate) warm_up_ps: Vec<f64>,
+    pub(crate) stop_reason: StopReason,
+    pub(crate) timing: TimingRecord,
+    /// The repetitions that it is put together from, if it is.
+    pub(crate) repetitions: Vec<Repetition>,
+}
+
+impl Outcome {
+    /// The median time of an event in picoseconds.
+    pub(crate) fn median_ps(&self) -> f64 {
+        Sample::new(self.samples_ps.clone()).map_or(0.0, |sample| sample.median())
+    }
+}
+
+/// The progress of a measurement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Progress {
+    pub(crate) samples: u64,
+    /// The half-width of the median's interval as a share of the median, once there are samples.
+    pub(crate) half_width: Option<f64>,
+    pub(crate) spent: TimeSpan,
+}

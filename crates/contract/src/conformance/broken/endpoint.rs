@@ -1,0 +1,199 @@
+//! An endpoint around the reference one, with one fault of its contexts or requests.
+
+use crate::record::FabricDescription;
+use crate::reference::ReferenceEndpoint;
+use crate::{
+    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Readable,
+    Request, Result, Selector, Time, Writable,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum EndpointFault {
+    None,
+    /// Messages of all contexts are in one.
+    IgnoresContexts,
+    /// Contexts whose low bits agree are one.
+    CutsContexts,
+    /// Those of programs and those inside collectives are in one.
+    MixesCollectives,
+    /// A probe finds messages of the context of all as well.
+    ProbesElsewhere,
+    SaysDoneTooEarly,
+    ForgetsToCancel,
+    ClaimsNothing,
+    SynchronousAsLocal,
+    SendsAtOnceTwice,
+    NobodyLeaves,
+}
+
+pub(super) struct BrokenEndpoint {
+    inner: ReferenceEndpoint,
+    fault: EndpointFault,
+}
+
+impl BrokenEndpoint {
+    pub(super) fn new(inner: ReferenceEndpoint, fault: EndpointFault) -> Self {
+        BrokenEndpoint { inner, fault }
+    }
+
+    fn context(&self, context: u32) -> u32 {
+        match self.fault {
+            EndpointFault::IgnoresContexts => context & 1,
+            EndpointFault::CutsContexts => context & 0x1f,
+            EndpointFault::MixesCollectives => context & !1,
+            _ => context,
+        }
+    }
+
+    fn selector(&self, selector: Selector) -> Selector {
+        Selector { context: self.context(selector.context), ..selector }
+    }
+}
+
+// SAFETY: the inner endpoint alone touches memory.
+#[allow(unsafe_code)]
+unsafe impl Endpoint for BrokenEndpoint {
+    fn rank(&self) -> usize {
+        self.inner.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.inner.processor()
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.inner.every_rank_has_a_processor()
+    }
+
+    fn describe(&self) -> FabricDescription {
+        self.inner.describe()
+    }
+
+    fn now(&self) -> Time {
+        self.inner.now()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        self.inner.clock()
+    }
+
+    fn open_context(
+        &mut self,
+        number: u32,
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        self.inner.open_context(number, members, me, offers)
+    }
+
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.inner.close_context(place)
+    }
+
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        let completion = match self.fault {
+            EndpointFault::SynchronousAsLocal => Completion::Local,
+            _ => completion,
+        };
+        self.inner.post_send(to, self.context(context), tag, data, completion)
+    }
+
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        self.inner.post_receive(self.selector(selector), room)
+    }
+
+    fn is_done(&self, request: Request) -> bool {
+        self.fault == EndpointFault::SaysDoneTooEarly || self.inner.is_done(request)
+    }
+
+    fn envelope(&self, request: Request) -> Envelope {
+        self.inner.envelope(request)
+    }
+
+    fn end(&mut self, request: Request) -> Envelope {
+        self.inner.end(request)
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        self.fault == EndpointFault::ForgetsToCancel || self.inner.cancel_receive(request)
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        let found = self.inner.probe(self.selector(selector))?;
+        if found.is_some() || self.fault != EndpointFault::ProbesElsewhere {
+            return Ok(found);
+        }
+        for context in (0..100).step_by(2) {
+            let found = self.inner.probe(Selector { context, ..selector })?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        match self.fault {
+            EndpointFault::ClaimsNothing => self.inner.probe(selector),
+            _ => self.inner.claim(self.selector(selector), context, tag),
+        }
+    }
+
+    fn progress(&mut self) -> Result<()> {
+        self.inner.progress()
+    }
+
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        self.inner.wait_any(requests)
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        while !done(self) {
+            self.inner.progress()?;
+        }
+        Ok(())
+    }
+
+    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
+        if self.fault == EndpointFault::SendsAtOnceTwice {
+            self.inner.post_send(to, context, tag, data, Completion::Local)?;
+        }
+        Ok(false)
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        self.inner.leave()
+    }
+
+    fn any_has_left(&self) -> bool {
+        self.fault != EndpointFault::NobodyLeaves && self.inner.any_has_left()
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        self.inner.is_hopeless(request)
+    }
+
+    fn none_will_send(&self, selector: Selector) -> bool {
+        self.inner.none_will_send(selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        self.inner.give_up_on(request)
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        self.inner.finish(outcome)
+    }
+}

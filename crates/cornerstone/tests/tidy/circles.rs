@@ -1,0 +1,87 @@
+//! Circles of files: each file imports from another one of them, so none can be understood, tested or moved alone.
+//!
+//! A module and the modules inside it are one room: what they import from each other makes no circle.
+
+use crate::imports::{Crate, Import};
+use crate::sources::crates;
+
+/// Circles in the whole workspace. This number only becomes smaller.
+const MOST_CIRCLES: usize = 4;
+/// Files in all of them, for two circles that become one are no progress.
+const MOST_FILES_IN_CIRCLES: usize = 35;
+
+#[test]
+fn few_files_import_each_other() {
+    let mut lines = Vec::new();
+    let (mut count, mut files) = (0, 0);
+    for name in crates() {
+        let Crate { sources, imports } = Crate::read(&name);
+        let is_inside = |inner: usize, outer: usize| {
+            sources[inner].path.starts_with(&folder(&sources[outer].path))
+        };
+        let counted = |import: &&Import| {
+            !is_inside(import.from, import.to) && !is_inside(import.to, import.from)
+        };
+        let imports: Vec<&Import> = imports.iter().filter(counted).collect();
+        let edges: Vec<(usize, usize)> =
+            imports.iter().map(|import| (import.from, import.to)).collect();
+        for circle in circles(sources.len(), &edges) {
+            count += 1;
+            files += circle.len();
+            lines.push(format!("{name}, {} files:", circle.len()));
+            let inside = imports
+                .iter()
+                .filter(|import| circle.contains(&import.from) && circle.contains(&import.to));
+            lines.extend(inside.map(|import| {
+                let (from, to) = (&sources[import.from].path, &sources[import.to].path);
+                format!("  {from}:{} uses {} of {to}", import.line, import.path)
+            }));
+        }
+    }
+    assert!(
+        count <= MOST_CIRCLES && files <= MOST_FILES_IN_CIRCLES,
+        "{count} circles with {files} files; at most {MOST_CIRCLES} with {MOST_FILES_IN_CIRCLES} are allowed\n{}",
+        lines.join("\n")
+    );
+}
+
+/// The folder of the modules inside a file's module, with `/` at its end.
+fn folder(path: &str) -> String {
+    let without = path.trim_end_matches(".rs");
+    let root = ["/mod", "/lib", "/main"].iter().find_map(|name| without.strip_suffix(name));
+    format!("{}/", root.unwrap_or(without))
+}
+
+#[test]
+fn a_module_owns_the_folder_of_its_name() {
+    assert_eq!(["a/b.rs", "a/b/mod.rs", "a/src/lib.rs"].map(folder), ["a/b/", "a/b/", "a/src/"]);
+}
+
+/// The largest sets of two and more places that all lead to each other.
+fn circles(places: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
+    let mut leads = vec![vec![false; places]; places];
+    for &(from, to) in edges {
+        leads[from][to] = true;
+    }
+    for via in 0..places {
+        let onwards = leads[via].clone();
+        for row in leads.iter_mut().filter(|row| row[via]) {
+            row.iter_mut().zip(&onwards).for_each(|(leads, &onwards)| *leads |= onwards);
+        }
+    }
+    let circle = |place: usize| -> Vec<usize> {
+        (0..places).filter(|&other| leads[place][other] && leads[other][place]).collect()
+    };
+    // Each is named by its first place.
+    (0..places)
+        .map(circle)
+        .enumerate()
+        .filter(|(place, circle)| circle.first() == Some(place))
+        .map(|(_, circle)| circle)
+        .collect()
+}
+
+#[test]
+fn a_circle_is_found_once_and_a_line_is_none() {
+    assert_eq!(circles(6, &[(0, 1), (1, 2), (2, 4), (4, 1), (3, 5)]), [[1, 2, 4]]);
+}

@@ -1,0 +1,29 @@
+//! Reads the sources as text, and refuses what makes them hard to read or to change: files and functions that are too
+//! long, rooms that import from rooms above them, files that import each other, one type name for different things, words
+//! that the glossary replaces, and links that lead nowhere.
+
+mod circles;
+mod imports;
+mod links;
+mod modules;
+mod names;
+mod rooms;
+mod sizes;
+mod sources;
+mod tokens;
+mod words;
+
+use std::collections::BTreeSet;
+
+/// Fails with what is wrong, a line each, and with exceptions that nothing needs any more.
+///
+/// `offenders` are pairs of a key, as the list of exceptions has it, and the complaint about it.
+fn refuse(rule: &str, offenders: &[(String, String)], exceptions: &[&str]) {
+    let excepted: BTreeSet<&str> = exceptions.iter().copied().collect();
+    let found: BTreeSet<&str> = offenders.iter().map(|(key, _)| key.as_str()).collect();
+    let refused = offenders.iter().filter(|(key, _)| !excepted.contains(key.as_str()));
+    let mut lines: Vec<String> = refused.map(|(_, complaint)| complaint.clone()).collect();
+    let needless = excepted.difference(&found);
+    lines.extend(needless.map(|key| format!("{key}: is fine now; remove it from the exceptions")));
+    assert!(lines.is_empty(), "{rule}\n{}", lines.join("\n"));
+}

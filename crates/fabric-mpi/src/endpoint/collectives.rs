@@ -1,0 +1,199 @@
+//! The MPI's own collectives.
+
+use std::ffi::{c_int, c_void};
+
+use contract::{
+    CollectiveCall, Combine, ContextPlace, Error, Readable, Reduction, Result, Writable,
+};
+
+use super::MpiEndpoint;
+use super::call::{counted, readable_at, writable_at};
+use crate::library::{Handle, IN_PLACE};
+
+/// Calls a collective of the library with the counts that its length asks for, and checks its status. To be used inside
+/// `unsafe`, as `counted`.
+macro_rules! collective {
+    ($endpoint:expr, $mpi_name:literal, $largest:expr, $name:ident ($count:ident; $($argument:expr),* $(,)?)) => {
+        match counted!($endpoint.library, $largest, $name, [$count = $largest]($($argument),*)) {
+            Ok(status) => $endpoint.library.check_collective($mpi_name, status),
+            Err(error) => Err(error),
+        }
+    };
+}
+
+/// Where MPI reads a block; none is in its place already.
+fn block_of(send: Option<&Readable>) -> *const c_void {
+    send.map_or(IN_PLACE, readable_at)
+}
+
+/// Where MPI writes a block; none stays in its place.
+fn room_of(receive: Option<&Writable>) -> *mut c_void {
+    receive.map_or(IN_PLACE.cast_mut(), writable_at)
+}
+
+/// Fails a call in which this rank's own arguments contradict each other: MPI has no way to tell the others.
+fn check_told(collective: &'static str, each: usize, told: Option<usize>) -> Result<()> {
+    let Some(found_bytes) = told else { return Ok(()) };
+    let what = "the block of this rank".into();
+    Err(Error::UnequalCounts { collective, what, expected_bytes: each, found_bytes })
+}
+
+/// Whether MPI has an operation for a call.
+pub(super) fn has_operation(call: &CollectiveCall<'_>) -> bool {
+    match call {
+        CollectiveCall::Reduce { combine, .. } | CollectiveCall::Allreduce { combine, .. } => {
+            combine.reduction.is_some()
+        }
+        _ => true,
+    }
+}
+
+impl MpiEndpoint {
+    /// Carries a collective out among the ranks of a context.
+    pub(super) fn mpi_collective(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+    ) -> Result<()> {
+        let context = self.contexts.at(place)?;
+        let (comm, me) = (context.for_collectives(), context.own_rank(self.setting.rank)?);
+        match call {
+            CollectiveCall::Barrier => self.mpi_barrier(comm),
+            CollectiveCall::Broadcast { root, data } => self.mpi_broadcast(comm, root, &data),
+            CollectiveCall::Scatter { root, send, receive, each } => {
+                self.mpi_scatter(comm, root, &send, receive.as_ref(), each)
+            }
+            CollectiveCall::Gather { root, send, receive, each } => {
+                self.mpi_gather(comm, root, send.as_ref(), &receive, each)
+            }
+            CollectiveCall::Allgather { send, receive, each, told } => {
+                check_told("allgather", each, told)?;
+                self.mpi_allgather(comm, send.as_ref(), &receive, each)
+            }
+            CollectiveCall::AllToAll { send, receive, each, told } => {
+                check_told("all_to_all", each, told)?;
+                self.mpi_all_to_all(comm, send.as_ref(), &receive, each)
+            }
+            CollectiveCall::Reduce { root, send, receive, combine } => {
+                let vectors = (&send, receive, me as usize == root);
+                self.mpi_reduction(comm, vectors, combine, Some(root))
+            }
+            CollectiveCall::Allreduce { send, receive, combine } => {
+                self.mpi_reduction(comm, (&send, receive, true), combine, None)
+            }
+        }
+    }
+
+    fn mpi_barrier(&mut self, comm: Handle) -> Result<()> {
+        // SAFETY: the communicator is ours.
+        let status = unsafe { (self.library.general.barrier)(comm) };
+        self.library.check_collective("MPI_Barrier", status)
+    }
+
+    fn mpi_broadcast(&mut self, comm: Handle, root: usize, data: &Writable) -> Result<()> {
+        let byte = self.library.constants.byte;
+        // SAFETY: `data` is as long as is said; MPI reads it at the root and writes it elsewhere.
+        unsafe {
+            collective!(self, "MPI_Bcast", data.bytes(), broadcast(count; writable_at(data), count, byte, root as c_int, comm))
+        }
+    }
+
+    fn mpi_scatter(
+        &mut self,
+        comm: Handle,
+        root: usize,
+        send: &Readable,
+        receive: Option<&Writable>,
+        each: usize,
+    ) -> Result<()> {
+        let byte = self.library.constants.byte;
+        let (from, to) = (readable_at(send), room_of(receive));
+        // SAFETY: `receive` holds a block, and `send` at the root, where alone it is read, one for each rank.
+        unsafe {
+            collective!(self, "MPI_Scatter", each, scatter(count; from, count, byte, to, count, byte, root as c_int, comm))
+        }
+    }
+
+    fn mpi_gather(
+        &mut self,
+        comm: Handle,
+        root: usize,
+        send: Option<&Readable>,
+        receive: &Writable,
+        each: usize,
+    ) -> Result<()> {
+        let byte = self.library.constants.byte;
+        let (from, to) = (block_of(send), writable_at(receive));
+        // SAFETY: `send` holds a block, and `receive` at the root, where alone it is written, one for each rank.
+        unsafe {
+            collective!(self, "MPI_Gather", each, gather(count; from, count, byte, to, count, byte, root as c_int, comm))
+        }
+    }
+
+    fn mpi_allgather(
+        &mut self,
+        comm: Handle,
+        send: Option<&Readable>,
+        receive: &Writable,
+        each: usize,
+    ) -> Result<()> {
+        let byte = self.library.constants.byte;
+        let (from, to) = (block_of(send), writable_at(receive));
+        // SAFETY: `send` holds a block, and `receive` one for each rank.
+        unsafe {
+            collective!(self, "MPI_Allgather", each, allgather(count; from, count, byte, to, count, byte, comm))
+        }
+    }
+
+    fn mpi_all_to_all(
+        &mut self,
+        comm: Handle,
+        send: Option<&Readable>,
+        receive: &Writable,
+        each: usize,
+    ) -> Result<()> {
+        let byte = self.library.constants.byte;
+        let (from, to) = (block_of(send), writable_at(receive));
+        // SAFETY: both hold a block for each rank.
+        unsafe {
+            collective!(self, "MPI_Alltoall", each, all_to_all(count; from, count, byte, to, count, byte, comm))
+        }
+    }
+
+    /// MPI_Reduce to a root, or MPI_Allreduce without one. The vectors are what this rank gives, where the result
+    /// goes, and whether it gets the result.
+    fn mpi_reduction(
+        &mut self,
+        comm: Handle,
+        (send, mut receive, receives): (&Readable, Writable, bool),
+        combine: Combine<'_>,
+        root: Option<usize>,
+    ) -> Result<()> {
+        let reduction: Reduction = combine.reduction.ok_or(Error::UnknownRequest)?;
+        if send.bytes() == 0 {
+            return self.mpi_barrier(comm);
+        }
+        let mut aligned = self.reductions.aligned(reduction, send, &receive, receives);
+        let (from, to) = aligned.pointers(send, &receive);
+        let is_in_place = receives && from == to.cast_const();
+        let from = if is_in_place { IN_PLACE } else { from };
+        let count = send.bytes() / reduction.element.bytes();
+        let element = self.library.constants.element(reduction.element);
+        let operation = self.reductions.operation(&self.library, reduction);
+        // SAFETY: `from` and, where the result goes, `to` are addresses of `count` elements, aligned as these need.
+        unsafe {
+            match root {
+                Some(root) => {
+                    collective!(self, "MPI_Reduce", count, reduce(count; from, to, count, element, operation, root as c_int, comm))
+                }
+                None => {
+                    collective!(self, "MPI_Allreduce", count, allreduce(count; from, to, count, element, operation, comm))
+                }
+            }
+        }?;
+        if receives {
+            aligned.deliver(&mut receive);
+        }
+        Ok(())
+    }
+}

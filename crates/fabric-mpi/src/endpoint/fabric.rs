@@ -1,0 +1,251 @@
+//! The contract's endpoint.
+
+use std::io::Write;
+
+use contract::record::FabricDescription;
+use contract::{
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    Error, Readable, Request, Result, Selector, Time, Writable,
+};
+
+use super::requests::Kind;
+use super::{Collectives, MpiEndpoint, collectives};
+
+/// After so many idle polls a rank that shares its processor yields it.
+const POLLS_BEFORE_YIELDING: u32 = 100;
+
+// SAFETY: MPI uses the memory of a request from its post until it has ended it, and that is noted when it tells so. A
+// call that fails has waited for what it had lent itself. After a failure the owner of the endpoint makes no call of
+// MPI but MPI_Abort, which ends the process.
+unsafe impl Endpoint for MpiEndpoint {
+    #[inline]
+    fn rank(&self) -> usize {
+        self.setting.rank
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.setting.size
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.settled.processor
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.settled.every_rank_has_a_processor
+    }
+
+    fn describe(&self) -> FabricDescription {
+        self.description()
+    }
+
+    #[inline]
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        self.clock.quality()
+    }
+
+    fn open_context(
+        &mut self,
+        number: u32,
+        members: &[usize],
+        _me: usize,
+        _offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        self.contexts.open(&self.library, number, members, self.setting.size)
+    }
+
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.contexts.close(&self.library, place)
+    }
+
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        let address = self.address(to, context, tag)?;
+        // SAFETY: whoever made `data` promised that it lasts.
+        let handle = unsafe { self.begin_send(address, &data, completion) }?;
+        let (source, bytes) = (self.setting.rank as u32, data.bytes());
+        let envelope = Envelope { context, source, tag, bytes, room: bytes };
+        Ok(self.requests.add(handle, Kind::Send(envelope)))
+    }
+
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        if let Some(claimed) = self.find_claimed(selector) {
+            return self.post_claimed(claimed, &room);
+        }
+        let source = self.source(selector)?;
+        // SAFETY: whoever made `room` promised that it lasts.
+        let handle = unsafe { self.begin_receive(source, &room) }?;
+        let kind = Kind::Receive { context: selector.context, room: room.bytes() };
+        Ok(self.requests.add(handle, kind))
+    }
+
+    #[inline]
+    fn is_done(&self, request: Request) -> bool {
+        self.requests.get(request).ended.is_some()
+    }
+
+    fn envelope(&self, request: Request) -> Envelope {
+        self.requests.get(request).envelope()
+    }
+
+    fn outcome(&mut self, request: Request) -> Result<()> {
+        match &self.requests.get(request).ended {
+            Some(Err(error)) => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&mut self, request: Request) -> Envelope {
+        self.requests.take(request).envelope()
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        self.cancel(request).unwrap_or(false)
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.probe_for(selector)
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        self.claim_message(selector, context, tag)
+    }
+
+    /// Asks the MPI for every request that is under way, which also makes it look at what has arrived.
+    fn progress(&mut self) -> Result<()> {
+        let under_way = self.requests.under_way();
+        for &request in &under_way {
+            self.test_for(request);
+        }
+        if under_way.is_empty() {
+            self.probe_for(Selector { context: 0, source: None, tag: None })?;
+        }
+        Ok(())
+    }
+
+    fn test(&mut self, request: Request) -> Result<bool> {
+        Ok(self.test_for(request))
+    }
+
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        if let Some(index) = requests.iter().position(|&request| self.is_done(request)) {
+            return Ok(index);
+        }
+        match requests {
+            [request] => {
+                self.wait_for(*request);
+                Ok(0)
+            }
+            several => self.wait_for_any(several),
+        }
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        let mut polls = 0;
+        while !done(self) {
+            self.progress()?;
+            polls += 1;
+            if polls > POLLS_BEFORE_YIELDING && !self.settled.every_rank_has_a_processor {
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        self.send_bytes(to, context, tag, data)
+    }
+
+    #[inline]
+    fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        self.receive_bytes(selector, buffer)
+    }
+
+    fn exchange(
+        &mut self,
+        to: (usize, u32, u32),
+        data: &[u8],
+        selector: Selector,
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        self.exchange_bytes(to, data, selector, buffer)
+    }
+
+    fn send_window(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        self.send_many(to, context, tag, data, count)
+    }
+
+    fn receive_window(
+        &mut self,
+        selector: Selector,
+        buffer: &mut [u8],
+        count: usize,
+    ) -> Result<Option<Envelope>> {
+        self.receive_many(selector, buffer, count)
+    }
+
+    fn collective(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        _idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        let is_mpis = self.setting.collectives == Collectives::Mpi;
+        if !is_mpis || !collectives::has_operation(&call) {
+            return None;
+        }
+        Some(self.mpi_collective(place, call))
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn any_has_left(&self) -> bool {
+        false
+    }
+
+    fn is_hopeless(&self, _request: Request) -> bool {
+        false
+    }
+
+    fn none_will_send(&self, _selector: Selector) -> bool {
+        false
+    }
+
+    fn give_up_on(&mut self, _request: Request) -> Error {
+        Error::Aborted { why: "a request was given up".into() }
+    }
+
+    fn finish(mut self, outcome: Result<()>) -> i32 {
+        match outcome.and_then(|()| self.end_in_order()) {
+            Ok(()) => 0,
+            Err(error) => {
+                // The others do not learn why, and their own errors come later.
+                let rank = self.setting.rank;
+                let _ = writeln!(std::io::stderr(), "cornerstone: error: rank {rank}: {error}");
+                self.abort();
+                1
+            }
+        }
+    }
+}

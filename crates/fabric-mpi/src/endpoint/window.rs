@@ -1,0 +1,130 @@
+//! Many messages of one call.
+
+use std::ffi::c_int;
+
+use contract::{Completion, Envelope, Result, Selector, Writable};
+
+use super::messages::lend;
+use super::{MpiEndpoint, Window};
+use crate::library::{self, SUCCESS};
+
+impl MpiEndpoint {
+    pub(super) fn send_many(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        let address = self.address(to, context, tag)?;
+        if to == self.setting.rank {
+            return (0..count).try_for_each(|_| self.send_to_self(address, data));
+        }
+        // SAFETY: all requests are waited for before this returns, so `data` outlives them.
+        let lent = unsafe { lend(data) };
+        self.window.requests.clear();
+        let mut begun = Ok(());
+        for _ in 0..count {
+            // SAFETY: as above.
+            match unsafe { self.begin_send(address, &lent, Completion::Local) } {
+                Ok(request) => self.window.requests.push(request),
+                Err(error) => {
+                    begun = Err(error);
+                    break;
+                }
+            }
+        }
+        let code = self.wait_for_window();
+        begun.and(self.library.check("MPI_Waitall", code))
+    }
+
+    pub(super) fn receive_many(
+        &mut self,
+        selector: Selector,
+        buffer: &mut [u8],
+        count: usize,
+    ) -> Result<Option<Envelope>> {
+        if self.find_claimed(selector).is_some() {
+            return self.receive_one_by_one(selector, buffer, count);
+        }
+        let source = self.source(selector)?;
+        // SAFETY: all requests are waited for before this returns. That they share the buffer is what the contract
+        // asks for, which says that it ends up with one of the messages.
+        let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
+        self.window.requests.clear();
+        for _ in 0..count {
+            // SAFETY: as above.
+            match unsafe { self.begin_receive(source, &room) } {
+                Ok(request) => self.window.requests.push(request),
+                Err(error) => {
+                    self.take_window_back();
+                    return Err(error);
+                }
+            }
+        }
+        match self.wait_for_window() {
+            SUCCESS => Ok(None),
+            code => self.first_of_window_that_failed(code, selector.context, room.bytes()),
+        }
+    }
+
+    fn receive_one_by_one(
+        &mut self,
+        selector: Selector,
+        buffer: &mut [u8],
+        count: usize,
+    ) -> Result<Option<Envelope>> {
+        for _ in 0..count {
+            let envelope = self.receive_bytes(selector, buffer)?;
+            if envelope.is_cut() {
+                return Ok(Some(envelope));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for all requests of the window; the MPI's code.
+    fn wait_for_window(&mut self) -> c_int {
+        let Window { requests, statuses } = &mut self.window;
+        statuses.resize(requests.len().max(statuses.len()), library::Status::default());
+        // SAFETY: all requests are under way; there are as many of them as is said, and at least as many statuses.
+        // (Open MPI's statuses are shorter than the room for each: `status_at` reads them where it puts them.)
+        unsafe {
+            (self.library.general.wait_all)(
+                requests.len() as c_int,
+                requests.as_mut_ptr(),
+                statuses.as_mut_ptr(),
+            )
+        }
+    }
+
+    /// Ends the receives of a window that could not be posted whole: messages that have found one are lost.
+    fn take_window_back(&mut self) {
+        for request in &mut self.window.requests {
+            // SAFETY: the request is under way; its end is waited for below.
+            unsafe { (self.library.general.cancel)(request) };
+        }
+        self.wait_for_window();
+    }
+
+    /// The first message of a window that did not fit; else what went wrong.
+    #[cold]
+    fn first_of_window_that_failed(
+        &self,
+        code: c_int,
+        context: u32,
+        room: usize,
+    ) -> Result<Option<Envelope>> {
+        let call = "MPI_Waitall";
+        if self.library.class(code) == self.library.constants.error_in_status {
+            for index in 0..self.window.requests.len() {
+                let status = self.library.status_at(&self.window.statuses, index);
+                if status.error != SUCCESS {
+                    return self.received(call, status.error, &status, context, room).map(Some);
+                }
+            }
+        }
+        Err(self.library.error(call, code))
+    }
+}

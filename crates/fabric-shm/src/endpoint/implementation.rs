@@ -1,0 +1,280 @@
+//! The contract's [`Endpoint`], in terms of the engine and the teams.
+
+use std::ptr::NonNull;
+
+use contract::record::FabricDescription;
+use contract::{
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    Error, InPlace, Isolation, Priority, PriorityGranted, Readable, Request, Result, Selector,
+    SharedLine, Time, Writable,
+};
+
+use super::{ShmEndpoint, real_time};
+use crate::arena;
+use crate::engine::Engine;
+use crate::wait;
+
+// SAFETY: the engine uses the memory of an operation from its start until it marks it done or takes it out of
+// its queues, and after a failure refuses every call before it touches anything (`Engine::check_alive`);
+// helpers of co-copies are kept away by `Engine::close_co_copies`.
+unsafe impl Endpoint for ShmEndpoint {
+    #[inline]
+    fn rank(&self) -> usize {
+        self.engine.rank()
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.engine.size()
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.processor
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        !self.engine.is_oversubscribed()
+    }
+
+    fn describe(&self) -> FabricDescription {
+        FabricDescription {
+            name: "local".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            details: self.details(),
+        }
+    }
+
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        Some(&self.engine.segment().header().shared_line)
+    }
+
+    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        real_time::set_priority(priority)
+    }
+
+    fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
+        real_time::isolate(isolation, on, self.processor)
+    }
+
+    #[inline]
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        self.clock.quality()
+    }
+
+    fn offer_context(&mut self) -> ContextOffer {
+        self.offer_board()
+    }
+
+    fn withdraw_context(&mut self, offer: ContextOffer) {
+        self.retire_board(offer, 0);
+    }
+
+    fn open_context(
+        &mut self,
+        _number: u32,
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        Ok(self.open_team(members, me, offers))
+    }
+
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.close_team(place);
+        Ok(())
+    }
+
+    #[inline]
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        let synchronous = completion == Completion::Synchronous;
+        let (memory, bytes) = (data.as_ptr(), data.bytes());
+        // SAFETY: whoever made `data` promised it.
+        unsafe { self.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
+    }
+
+    #[inline(always)]
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        // SAFETY: whoever made `room` promised it.
+        unsafe { self.engine.start_receive(selector, room.as_mut_ptr(), room.bytes()) }
+    }
+
+    fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        let (memory, bytes) = (room.as_mut_ptr(), room.bytes());
+        // SAFETY: as above.
+        unsafe { self.engine.start_receive_as(selector, memory, bytes, true) }
+    }
+
+    #[inline]
+    fn is_done(&self, request: Request) -> bool {
+        self.engine.is_done(request)
+    }
+
+    #[inline]
+    fn envelope(&self, request: Request) -> Envelope {
+        self.engine.envelope_of(request)
+    }
+
+    fn lent(&mut self, request: Request) -> Option<InPlace> {
+        let loan = self.engine.take_in_place(request)?;
+        let free = self.in_place.iter().position(Option::is_none);
+        let number = free.unwrap_or_else(|| {
+            self.in_place.push(None);
+            self.in_place.len() - 1
+        });
+        self.in_place[number] = Some(loan);
+        Some(InPlace::new(number as u64))
+    }
+
+    fn view(&self, message: &InPlace) -> &[u8] {
+        let loan = self.in_place.get(message.number() as usize).and_then(Option::as_ref);
+        self.engine.view(loan.expect("the message was received by this rank"))
+    }
+
+    fn give_back(&mut self, message: InPlace) -> Result<()> {
+        let loan = self.in_place.get_mut(message.number() as usize).and_then(Option::take);
+        self.engine.release(loan.ok_or(Error::UnknownRequest)?);
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self, request: Request) -> Envelope {
+        self.engine.end(request)
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        self.engine.cancel_receive(request)
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.engine.probe(selector)
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        self.engine.claim(selector, context, tag)
+    }
+
+    #[inline]
+    fn progress(&mut self) -> Result<()> {
+        self.engine.poll()
+    }
+
+    fn test(&mut self, request: Request) -> Result<bool> {
+        self.engine.test(request)
+    }
+
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        self.engine.wait_any(requests)
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
+    }
+
+    #[inline(always)]
+    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
+        // SAFETY: whoever made `data` promised it; the slice is used within this call.
+        let data = unsafe { std::slice::from_raw_parts(data.as_ptr(), data.bytes()) };
+        self.engine.send_at_once(to, context, tag, data)
+    }
+
+    #[inline]
+    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        self.engine.send(to, context, tag, data)
+    }
+
+    #[inline]
+    fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        self.engine.receive(selector, buffer)
+    }
+
+    fn exchange(
+        &mut self,
+        (to, context, tag): (usize, u32, u32),
+        data: &[u8],
+        selector: Selector,
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        self.engine.send_receive(to, context, tag, data, selector, buffer)
+    }
+
+    fn send_window(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        self.engine.send_window(to, context, tag, data, count)
+    }
+
+    #[inline(always)]
+    fn collective(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        self.collective_of_team(place, call, idle)
+    }
+
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
+        self.team_at(place).map_or(0, |team| team.count_call_by_messages(call_id))
+    }
+
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        // While a call over boards is under way the team is not in its place; that call makes the checks.
+        let team = self.teams.get(place.0 as usize)?.as_ref()?;
+        team.find_mismatch(&mut self.engine, number)
+    }
+
+    fn is_liveness_check_due(&self, polls: u32) -> bool {
+        wait::is_liveness_check_due(polls, !self.engine.is_oversubscribed())
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        arena::allocate(bytes)
+    }
+
+    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
+        // SAFETY: the caller promises the same.
+        unsafe { arena::free(memory, bytes) };
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        self.left = true;
+        self.engine.leave()
+    }
+
+    #[inline]
+    fn any_has_left(&self) -> bool {
+        self.engine.any_has_left()
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        self.engine.is_hopeless(request)
+    }
+
+    fn none_will_send(&self, selector: Selector) -> bool {
+        self.engine.none_will_send(selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        self.engine.give_up_on(request)
+    }
+
+    fn finish(mut self, outcome: Result<()>) -> i32 {
+        self.end_run(outcome)
+    }
+}

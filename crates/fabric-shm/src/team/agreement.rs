@@ -1,0 +1,196 @@
+//! What the members of a team have to agree on, and what becomes of a call in which they do not.
+
+use contract::{Error, Result};
+
+use super::call::CallCounts;
+use super::{Host, PIECE_BYTES, Team};
+use crate::board::{SLOTS, has_reached};
+use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
+use crate::segment::State;
+
+/// Whose parts a rank waits for.
+#[derive(Clone, Copy)]
+pub(super) enum Awaited {
+    Nobody,
+    One(usize),
+    All,
+}
+
+/// Whether the members are in the same call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Agreement {
+    Yes,
+    /// They are not, but each call has as many steps.
+    InStep,
+    OutOfStep,
+}
+
+pub(super) fn out_of_step() -> Error {
+    let explanation =
+        "the ranks did not agree about an earlier collective of this communicator".into();
+    Error::MismatchedCollective { explanation }
+}
+
+impl Team {
+    /// What follows from a part of a call. If it failed and all are in step, the steps go on.
+    #[inline]
+    pub(super) fn check_outcome<H: Host>(&self, outcome: &Result<()>, host: &mut H) -> Result<()> {
+        match self.agreement {
+            Agreement::InStep => Ok(()),
+            Agreement::OutOfStep => {
+                self.break_team(host);
+                Ok(())
+            }
+            Agreement::Yes => outcome.clone(),
+        }
+    }
+
+    /// Counts a call that is about to be made over boards, and publishes the count. A root that waits for
+    /// nobody does so too, for others may wait for what it never sends.
+    #[inline]
+    pub(crate) fn count_call(&mut self) {
+        self.counts.over_boards = self.counts.over_boards.wrapping_add(1);
+        self.counts.next_is_counted = true;
+        self.publish_history();
+    }
+
+    /// Counts a call that the members make among them by messages, and publishes its call id, the same at all
+    /// of them. Returns the number of the call.
+    pub(crate) fn count_call_by_messages(&mut self, call_id: u32) -> u32 {
+        self.counts.by_messages = self.counts.by_messages.wrapping_add(1);
+        self.board(self.me).recent_by_messages.publish(self.counts.by_messages, call_id);
+        self.publish_history();
+        self.counts.by_messages
+    }
+
+    /// Publishes how many calls this rank has made: a write to a line that others read only when they have
+    /// waited for long.
+    #[inline]
+    fn publish_history(&self) {
+        let CallCounts { over_boards, by_messages, .. } = self.counts;
+        self.board(self.me).history.publish(over_boards, by_messages);
+    }
+
+    /// Finds a member that cannot have made the same calls as this rank: it is in a call by messages and this
+    /// rank in one over boards, or the other way round.
+    pub(super) fn find_contradicting(&self) -> Option<usize> {
+        let CallCounts { over_boards, by_messages, .. } = self.counts;
+        (0..self.size())
+            .find(|&other| self.board(other).history.contradicts(over_boards, by_messages))
+    }
+
+    /// Finds a member whose call by messages of this number has another call id.
+    fn find_differing(&self, number: u32) -> Option<usize> {
+        let own = self.board(self.me).recent_by_messages.call_id(number)?;
+        let differs = |call_id: u32| call_id != own;
+        let call_id = |other| self.board(other).recent_by_messages.call_id(number);
+        (0..self.size()).find(|&other| call_id(other).is_some_and(differs))
+    }
+
+    /// A call begins, of which nothing is published: what was published last is the call before.
+    #[inline]
+    pub(super) fn forget_published_call(&mut self) {
+        self.counts.is_published = false;
+    }
+
+    /// Publishes which call this rank is in, once it has put what it puts first: whoever sees the call sees that part.
+    #[inline]
+    pub(super) fn publish_call(&mut self, call_id: u32) {
+        self.counts.is_published = std::mem::take(&mut self.counts.next_is_counted);
+        if self.counts.is_published {
+            self.board(self.me).recent_over_boards.publish(self.counts.over_boards, call_id);
+        }
+    }
+
+    /// Finds a member whose call over boards of the same number is another than this rank's. Lengths are
+    /// compared with the parts.
+    pub(super) fn find_in_other_call(&self) -> Option<usize> {
+        let (own, number) = (self.call.call_id, self.counts.over_boards);
+        let call_id = |other| self.board(other).recent_over_boards.call_id(number);
+        let members = if self.counts.is_published { self.size() } else { 0 };
+        (0..members).find(|&other| {
+            call_id(other).is_some_and(|call_id| !differ_in_length_only(call_id, own))
+        })
+    }
+
+    /// For a rank that waits in the call by messages of this number: why that call cannot complete, if it
+    /// cannot. The other members learn of it too.
+    pub(crate) fn find_mismatch<H: Host>(&self, host: &mut H, number: u32) -> Option<Error> {
+        if self.board(0).broken.is_set() {
+            return Some(out_of_step());
+        }
+        let other = self.find_contradicting().or_else(|| self.find_differing(number))?;
+        let rank = self.members[other];
+        self.break_team(host);
+        let explanation = format!(
+            "rank {rank} has made other collectives of this communicator, or in another order"
+        );
+        Some(Error::MismatchedCollective { explanation })
+    }
+
+    /// Makes all members fail in this call or their next one.
+    #[cold]
+    pub(super) fn break_team<H: Host>(&self, host: &mut H) {
+        self.board(0).broken.set();
+        self.wake_others(host);
+    }
+
+    /// The error of this call if a member is in another one, which `call_id` and `bytes` tell.
+    #[cold]
+    pub(super) fn mismatch<H: Host>(
+        &mut self,
+        host: &mut H,
+        member: usize,
+        call_id: u32,
+        bytes: usize,
+    ) -> Error {
+        // Calls of one step each leave the members in step. A block for every member goes in one step up to
+        // that length.
+        let one_step = bytes <= PIECE_BYTES / self.size();
+        let in_step = self.call.pieces == 1 && !self.call.by_cma && one_step;
+        self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
+        let (me, other) = (self.members[self.me], self.members[member]);
+        let (own, own_bytes) = (self.call.call_id, self.call.bytes);
+        host.on_mismatch(
+            unequal_lengths(own, own_bytes, other, call_id, bytes)
+                .unwrap_or_else(|| mismatch(me, own, other, call_id)),
+        )
+    }
+
+    /// The error of a call that a member does not take part in; `does` says what it does.
+    pub(super) fn not_in_call(&self, member: usize, does: &str) -> Error {
+        let (rank, call) = (self.members[member], describe(self.call.call_id));
+        Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
+    }
+
+    /// Finds a member that is in another call in this step, or has ended it without the part that is waited for.
+    pub(super) fn find_out_of_step(&self, awaited: Awaited, epoch: u32) -> Option<usize> {
+        let slot = epoch as usize % SLOTS;
+        let is_out_of_step = |member: usize| {
+            // In this order: a member puts its part before it ends the step.
+            let ended = has_reached(self.board(member).progress.ended(), epoch);
+            let header = &self.board(member).headers[slot];
+            if header.holds(epoch) {
+                return header.contents() != (self.call.call_id, self.call.bytes);
+            }
+            ended
+        };
+        match awaited {
+            Awaited::Nobody => None,
+            Awaited::One(member) => Some(member).filter(|&member| is_out_of_step(member)),
+            Awaited::All => {
+                (0..self.size()).find(|&member| member != self.me && is_out_of_step(member))
+            }
+        }
+    }
+
+    /// Finds a rank that has ended its program and not this step.
+    pub(super) fn find_finished<H: Host>(&self, host: &mut H, epoch: u32) -> Option<usize> {
+        let segment = host.engine().segment();
+        let is_finished = |member: usize| {
+            let finished = segment.block(self.members[member]).state() == State::Finished;
+            finished && !has_reached(self.board(member).progress.ended(), epoch)
+        };
+        (0..self.size()).find(|&member| is_finished(member)).map(|member| self.members[member])
+    }
+}

@@ -1,0 +1,57 @@
+//! Broadcast over boards.
+
+use contract::Result;
+
+use super::cma::Blocks;
+use super::pieces::{Pieces, copy};
+use super::{Host, Team};
+
+impl Team {
+    /// Copies `bytes` bytes of the root's to every other member's.
+    ///
+    /// # Safety
+    /// `memory` holds `bytes` bytes, to read at the root and to write at the other members.
+    pub(crate) unsafe fn broadcast<H: Host>(
+        &mut self,
+        host: &mut H,
+        call_id: u32,
+        root: usize,
+        memory: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        if self.blocks_go_by_cma(host, Blocks::Common, bytes) {
+            // SAFETY: the caller promises the same.
+            return unsafe { self.broadcast_by_cma(host, call_id, root, memory, bytes) };
+        }
+        let pieces = Pieces::new(bytes, self.broadcast_piece_bytes(bytes));
+        let is_root = self.me == root;
+        // A root that broadcasts again waits for nobody now either: the others take several broadcasts at
+        // once, with fewer switches. See docs/measurements.md#broadcasts-in-a-row.
+        self.must_yield &= !is_root;
+        let outcome = self.run(
+            host,
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
+                if is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    // SAFETY: the piece is within what the caller promised.
+                    team.put(epoch, bytes, |to| unsafe {
+                        copy(memory.add(start), to, bytes);
+                    });
+                    team.wake_readers(host);
+                }
+            },
+            |team, host, epoch, piece| {
+                if !is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    let from = team.part(host, root, epoch, bytes)?;
+                    // SAFETY: as above; the part stays until this step has ended.
+                    unsafe { copy(from, memory.add(start), bytes) };
+                }
+                Ok(())
+            },
+        );
+        self.must_yield = is_root && self.oversubscribed;
+        outcome
+    }
+}

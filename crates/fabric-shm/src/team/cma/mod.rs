@@ -1,0 +1,177 @@
+//! Collectives by cross-memory attach: members publish where their memory lies, and who needs the data reads
+//! or writes them there, through the kernel.
+//!
+//! A call is one step, whose parts are the addresses. A member counts on another's board when it touches that
+//! one's memory no more; nobody leaves the call before all have counted who touch its memory.
+
+mod blocks;
+mod combine;
+
+use contract::Result;
+
+use super::agreement::Awaited;
+use super::call::Call;
+use super::{Host, Team};
+use crate::board::SLOTS;
+use crate::wait;
+
+// docs/measurements.md#collectives-from-memory-to-memory has the measurements for the lengths below.
+
+/// From this length of a member's block on.
+const BLOCK_FROM_BYTES: usize = 16 << 10;
+/// The same where ranks are oversubscribed, for blocks of which each is for one rank only. Two ranks then
+/// have one cache, which holds both copies of a board's slots.
+const SEPARATE_BLOCK_FROM_BYTES_OVERSUBSCRIBED: usize = 64 << 10;
+/// The same where several ranks read one block, or all write to one rank.
+const COMMON_BLOCK_FROM_BYTES_OVERSUBSCRIBED: usize = 512 << 10;
+/// From this length of what is combined on, for each member.
+const REDUCE_FROM_BYTES: usize = 64 << 10;
+/// The same where ranks are oversubscribed.
+const REDUCE_FROM_BYTES_OVERSUBSCRIBED: usize = 128 << 10;
+
+/// What a member publishes: where its data are, and where it wants data.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Addresses {
+    from: usize,
+    to: usize,
+}
+
+/// Whom the blocks of a collective are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blocks {
+    /// Each is for one rank, and every rank gets one of each: scatter, all-to-all.
+    Separate,
+    /// Several ranks read one, or one rank gets all: broadcast, allgather, gather.
+    Common,
+}
+
+/// Who publishes addresses in a step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Publisher {
+    Root(usize),
+    All,
+}
+
+impl Team {
+    /// Whether blocks of that length go by cross-memory attach.
+    #[inline]
+    pub(super) fn blocks_go_by_cma<H: Host>(
+        &mut self,
+        host: &mut H,
+        blocks: Blocks,
+        each: usize,
+    ) -> bool {
+        let from = match (self.oversubscribed, blocks) {
+            (false, _) => BLOCK_FROM_BYTES,
+            (true, Blocks::Separate) => SEPARATE_BLOCK_FROM_BYTES_OVERSUBSCRIBED,
+            (true, Blocks::Common) => COMMON_BLOCK_FROM_BYTES_OVERSUBSCRIBED,
+        };
+        each >= from && self.size() > 1 && host.uses_cma()
+    }
+
+    /// Whether so many bytes are combined by cross-memory attach.
+    #[inline]
+    pub(super) fn combines_by_cma<H: Host>(&mut self, host: &mut H, bytes: usize) -> bool {
+        let each = match self.oversubscribed {
+            true => REDUCE_FROM_BYTES_OVERSUBSCRIBED,
+            false => REDUCE_FROM_BYTES,
+        };
+        bytes >= self.size() * each && self.size() > 1 && host.uses_cma()
+    }
+
+    /// Makes one step, in which some members publish `addresses` and `act` reads and writes the members'
+    /// memory. `touching` others touch this rank's memory.
+    fn step_by_cma<H: Host>(
+        &mut self,
+        host: &mut H,
+        (call_id, bytes): (u32, usize),
+        (publisher, addresses): (Publisher, Addresses),
+        touching: usize,
+        mut act: impl FnMut(&mut Team, &mut H, u32) -> Result<()>,
+    ) -> Result<()> {
+        let call = Call { call_id, bytes, pieces: 1, window: 1, by_cma: true };
+        let publishes = publisher == Publisher::All || publisher == Publisher::Root(self.me);
+        self.run(
+            host,
+            call,
+            |team, host, epoch, _| {
+                if publishes {
+                    team.put(epoch, size_of::<Addresses>(), |to| {
+                        // SAFETY: a short part has room for two addresses.
+                        unsafe { to.cast::<Addresses>().write_unaligned(addresses) };
+                    });
+                }
+                match publisher {
+                    Publisher::All => team.arrive(host, epoch),
+                    Publisher::Root(_) if publishes => team.wake_readers(host),
+                    Publisher::Root(_) => {}
+                }
+            },
+            |team, host, epoch, _| {
+                if publisher == Publisher::All {
+                    team.wait_for_arrivals(host, epoch)?;
+                }
+                act(team, host, epoch)?;
+                // Members that learnt of a failure from others find out here, too.
+                team.wait_for(host, epoch, Awaited::Nobody, |team| {
+                    let done = &team.board(team.me).counters[epoch as usize % SLOTS].done;
+                    touching == 0 || done.is(epoch, touching as u32)
+                })
+            },
+        )
+    }
+
+    /// The addresses that a member publishes in this step.
+    fn addresses_of<H: Host>(
+        &mut self,
+        host: &mut H,
+        member: usize,
+        epoch: u32,
+    ) -> Result<Addresses> {
+        let part = self.part(host, member, epoch, size_of::<Addresses>())?;
+        // SAFETY: a member that publishes something in such a step has put whole `Addresses`. Call ids and
+        // lengths were compared, so the member is in this very step.
+        Ok(unsafe { part.cast::<Addresses>().read_unaligned() })
+    }
+
+    /// Says that this rank touches a member's memory no more.
+    fn count_done<H: Host>(&self, host: &mut H, member: usize, epoch: u32) {
+        self.board(member).counters[epoch as usize % SLOTS].done.count(epoch);
+        if self.oversubscribed {
+            wait::wake_if_asleep(host.engine().segment().block(self.members[member]).sleep_word());
+        }
+    }
+
+    /// Copies from a member's memory.
+    ///
+    /// # Safety
+    /// `to` has room; the member has published where the bytes lie.
+    unsafe fn read<H: Host>(
+        &self,
+        host: &mut H,
+        member: usize,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller promises the same.
+        unsafe { host.engine().read_from(self.members[member], from, to, bytes) }
+    }
+
+    /// Copies to a member's memory.
+    ///
+    /// # Safety
+    /// `from` holds the bytes; the member has published a place for them that nobody else touches.
+    unsafe fn write<H: Host>(
+        &self,
+        host: &mut H,
+        member: usize,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller promises the same.
+        unsafe { host.engine().write_to(self.members[member], to, from, bytes) }
+    }
+}

@@ -1,0 +1,99 @@
+//! Gather over boards.
+
+use contract::Result;
+
+use super::cma::Blocks;
+use super::pieces::{Pieces, copy};
+use super::{Host, Memory, Team};
+
+/// How much of its own block the root of a gather copies before it polls again for the others' parts.
+const OWN_BLOCK_CHUNK_BYTES: usize = 16 << 10;
+
+/// What is left of the root's own block in a gather. The root copies it while there is nothing else to do, so
+/// that the others need not wait for it.
+struct OwnBlock {
+    from: *const u8,
+    to: *mut u8,
+    left: usize,
+}
+
+impl OwnBlock {
+    /// Copies the next chunk.
+    ///
+    /// # Safety
+    /// Both places hold the bytes that are left.
+    unsafe fn copy_chunk(&mut self) {
+        let bytes = self.left.min(OWN_BLOCK_CHUNK_BYTES);
+        // SAFETY: the caller promised it.
+        unsafe { std::ptr::copy(self.from, self.to, bytes) };
+        self.from = self.from.wrapping_add(bytes);
+        self.to = self.to.wrapping_add(bytes);
+        self.left -= bytes;
+    }
+}
+
+impl Team {
+    /// Puts `send` of member r into block r of the root's `receive`; `each` bytes.
+    ///
+    /// # Safety
+    /// `send` holds a block. At the root `receive` has room for a block of each member, and `send` may be
+    /// null: then the root's own block is in its place.
+    pub(crate) unsafe fn gather<H: Host>(
+        &mut self,
+        host: &mut H,
+        call_id: u32,
+        root: usize,
+        memory: Memory,
+        each: usize,
+    ) -> Result<()> {
+        if self.blocks_go_by_cma(host, Blocks::Common, each) {
+            // SAFETY: the caller promises the same.
+            return unsafe { self.gather_by_cma(host, call_id, root, memory, each) };
+        }
+        let (me, size, is_root) = (self.me, self.size(), self.me == root);
+        let Memory { send, receive } = memory;
+        let pieces = Pieces::new(each, self.gather_piece_bytes());
+        let mut own = OwnBlock {
+            from: send,
+            to: receive.wrapping_add(me * each),
+            left: if is_root && !send.is_null() { each } else { 0 },
+        };
+        let outcome = self.run(
+            host,
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
+                if !is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    // SAFETY: the piece is within what the caller promised.
+                    team.put(epoch, bytes, |to| unsafe {
+                        copy(send.add(start), to, bytes);
+                    });
+                }
+                team.arrive(host, epoch);
+            },
+            |team, host, epoch, piece| {
+                if !is_root {
+                    return Ok(());
+                }
+                let (start, bytes) = pieces.get(piece);
+                while own.left > 0 && !team.others_are_there(epoch) {
+                    // SAFETY: the caller promised both blocks.
+                    unsafe { own.copy_chunk() };
+                }
+                team.wait_for_arrivals(host, epoch)?;
+                for distance in 1..size {
+                    let member = (me + distance) % size;
+                    let from = team.part(host, member, epoch, bytes)?;
+                    // SAFETY: as above; the part stays until this step has ended.
+                    unsafe { copy(from, receive.add(member * each + start), bytes) };
+                }
+                Ok(())
+            },
+        );
+        while own.left > 0 {
+            // SAFETY: the caller promised both blocks.
+            unsafe { own.copy_chunk() };
+        }
+        outcome
+    }
+}

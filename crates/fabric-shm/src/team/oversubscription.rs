@@ -1,0 +1,118 @@
+//! What a member does with a processor that is not its own alone: who lets whom run, and when.
+
+use super::Team;
+use super::agreement::Awaited;
+use crate::board::{SLOTS, has_reached};
+use crate::engine::Engine;
+use crate::primitive::{spin_loop, yield_processor};
+
+/// Polls of an oversubscribed rank while what it waits for has to come from another processor: some
+/// microseconds, in case that one waits for a rank on this processor. See
+/// docs/measurements.md#polling-on-an-oversubscribed-processor.
+const SPINS_WHEN_NO_LOCAL_RANK_IS_PENDING: u32 = 300;
+
+/// Whether there are more ranks than processors, and what is known of where they run.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Oversubscription {
+    /// Every rank has a processor.
+    None,
+    /// The system moves ranks as it likes.
+    Unbound,
+    /// Each member is bound to one processor: these, by the members' places.
+    Bound(Vec<u32>),
+}
+
+impl Oversubscription {
+    /// That of a team of these ranks.
+    pub(crate) fn of(engine: &Engine, members: &[usize]) -> Self {
+        if !engine.is_oversubscribed() {
+            return Oversubscription::None;
+        }
+        let processor = |&rank: &usize| engine.segment().block(rank).processor();
+        let all: Option<Vec<u32>> = members.iter().map(processor).collect();
+        all.map_or(Oversubscription::Unbound, Oversubscription::Bound)
+    }
+}
+
+/// The members by processor, where every rank is bound to one.
+pub(super) struct ProcessorGroups {
+    /// The members on this rank's processor, without this rank.
+    pub(super) local: Vec<usize>,
+    /// The first member on each processor, in rising order.
+    pub(super) first: Vec<usize>,
+    /// Which of these is on this rank's processor.
+    pub(super) own: usize,
+}
+
+impl ProcessorGroups {
+    /// The groups of members bound to these processors, seen from number `me`.
+    pub(super) fn new(processors: &[u32], me: usize) -> Self {
+        let is_first = |&place: &usize| !processors[..place].contains(&processors[place]);
+        let first: Vec<usize> = (0..processors.len()).filter(is_first).collect();
+        let is_local = |&place: &usize| processors[place] == processors[me];
+        ProcessorGroups {
+            local: (0..processors.len()).filter(|place| *place != me && is_local(place)).collect(),
+            own: first.iter().position(is_local).unwrap_or(0),
+            first,
+        }
+    }
+}
+
+impl Team {
+    /// Lets the others on this processor take what this rank has put: yields until all have, and at most once for each.
+    pub(super) fn yield_to_members(&self) {
+        let has_ended = |member| has_reached(self.board(member).progress.ended(), self.epoch);
+        for _ in 1..self.size() {
+            if (0..self.size()).all(has_ended) {
+                return;
+            }
+            yield_processor();
+        }
+    }
+
+    /// Polls for a while, if no rank on this processor has to run before what is awaited can come. Returns
+    /// whether it came.
+    #[inline]
+    pub(super) fn keeps_processor(
+        &self,
+        awaited: Awaited,
+        epoch: u32,
+        ready: impl Fn(&Team) -> bool,
+    ) -> bool {
+        !self.is_local_rank_pending(awaited, epoch)
+            && (0..SPINS_WHEN_NO_LOCAL_RANK_IS_PENDING).any(|_| {
+                spin_loop();
+                ready(self)
+            })
+    }
+
+    /// Whether a rank on this processor may have to run before what is awaited can come.
+    fn is_local_rank_pending(&self, awaited: Awaited, epoch: u32) -> bool {
+        let Some(groups) = &self.processors else { return true };
+        match awaited {
+            Awaited::Nobody => true,
+            Awaited::One(member) => groups.local.contains(&member),
+            Awaited::All => {
+                let slot = epoch as usize % SLOTS;
+                !groups.local.iter().all(|&member| self.board(member).headers[slot].holds(epoch))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_grouped_by_processor_wherever_they_are_seen_from() {
+        let processors = [5, 2, 5, 5, 2, 9];
+        let seen = |me: usize| {
+            let groups = ProcessorGroups::new(&processors, me);
+            (groups.first, groups.own, groups.local)
+        };
+        assert_eq!(seen(2), (vec![0, 1, 5], 0, vec![0, 3]));
+        assert_eq!(seen(4), (vec![0, 1, 5], 1, vec![1]));
+        assert_eq!(seen(5), (vec![0, 1, 5], 2, vec![]));
+    }
+}

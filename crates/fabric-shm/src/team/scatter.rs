@@ -1,0 +1,76 @@
+//! Scatter over boards, a piece of every block in each step.
+
+use contract::Result;
+
+use super::cma::Blocks;
+use super::pieces::{Pieces, copy};
+use super::{Host, Memory, Team};
+use crate::board::SHORT_BYTES;
+
+impl Team {
+    /// Gives block r of `send` at the root to member r, as its `receive`; `each` bytes.
+    ///
+    /// # Safety
+    /// `receive` has room for a block. At the root `send` holds a block for each member, and `receive` may be
+    /// null: then the root's own block stays where it is.
+    pub(crate) unsafe fn scatter<H: Host>(
+        &mut self,
+        host: &mut H,
+        call_id: u32,
+        root: usize,
+        memory: Memory,
+        each: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller promises the same for whichever is called.
+        unsafe {
+            if self.blocks_go_by_cma(host, Blocks::Separate, each) {
+                return self.scatter_by_cma(host, call_id, root, memory, each);
+            }
+            if self.scatters_board_by_board(each) {
+                return self.scatter_board_by_board(host, call_id, root, memory, each);
+            }
+        }
+        let (me, size, is_root) = (self.me, self.size(), self.me == root);
+        let Memory { send, receive } = memory;
+        // Blocks that together fit one line lie in the root's, others on their members' boards.
+        let together = size * each <= SHORT_BYTES;
+        let pieces = Pieces::new(each, self.piece_bytes(1, 1));
+        let place = |team: &Team, member: usize, epoch: u32, bytes: usize| match together {
+            true => team.place(root, epoch, size * bytes).wrapping_add(member * bytes),
+            false => team.place(member, epoch, bytes),
+        };
+        if is_root && !receive.is_null() {
+            // SAFETY: the caller promised both.
+            unsafe { std::ptr::copy(send.add(me * each), receive, each) };
+        }
+        let outcome = self.run(
+            host,
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
+                if is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    for member in (0..size).filter(|&member| member != me) {
+                        let to = place(team, member, epoch, bytes);
+                        // SAFETY: the pieces are within the blocks that the caller promised. All have ended the
+                        // slot's last step, and in this one nobody but the root writes to any board.
+                        unsafe { copy(send.add(member * each + start), to, bytes) };
+                    }
+                    team.put(epoch, bytes, |_| {});
+                    team.wake_readers(host);
+                }
+            },
+            |team, host, epoch, piece| {
+                if !is_root {
+                    let (start, bytes) = pieces.get(piece);
+                    team.wait_for_part(host, root, epoch)?;
+                    let from = place(team, me, epoch, bytes);
+                    // SAFETY: as above; the part stays until this step has ended.
+                    unsafe { copy(from, receive.add(start), bytes) };
+                }
+                Ok(())
+            },
+        );
+        self.must_yield = is_root && self.oversubscribed;
+        outcome
+    }
+}

@@ -1,0 +1,90 @@
+//! Scatter of long blocks where ranks are oversubscribed: the root fills one member's board after the other.
+//!
+//! A member goes on as soon as its block is there. When the last block is there the first member has long left.
+
+use contract::Result;
+
+use super::agreement::Awaited;
+use super::pieces::Pieces;
+use super::{Host, Memory, Team};
+use crate::board::{SLOT_BYTES, SLOTS};
+use crate::wait;
+
+/// From this length of a block on. See docs/measurements.md#scatter-board-by-board.
+const BOARD_BY_BOARD_FROM_BYTES: usize = 16 << 10;
+
+impl Team {
+    /// Whether a scatter of such blocks goes board by board.
+    #[inline]
+    pub(super) fn scatters_board_by_board(&self, each: usize) -> bool {
+        each >= BOARD_BY_BOARD_FROM_BYTES && self.oversubscribed
+    }
+
+    /// Scatter, a board after the other.
+    ///
+    /// # Safety
+    /// As for `scatter`.
+    pub(super) unsafe fn scatter_board_by_board<H: Host>(
+        &mut self,
+        host: &mut H,
+        call_id: u32,
+        root: usize,
+        Memory { send, receive }: Memory,
+        each: usize,
+    ) -> Result<()> {
+        let (me, is_root) = (self.me, self.me == root);
+        let pieces = Pieces::new(each, SLOT_BYTES).in_fewest_windows();
+        let outcome = self.run(
+            host,
+            pieces.call(call_id),
+            |team, host, epoch, piece| {
+                if !is_root {
+                    return;
+                }
+                let Some((first, window)) = pieces.ended_window(epoch, piece) else { return };
+                let (start, bytes) = pieces.get_all(&window);
+                // This publishes which call it is. That a block is there is published to its member alone.
+                team.publish_window(first, window.len());
+                for member in team.remote_processors_first() {
+                    let span = team.span(member, first, bytes);
+                    // SAFETY: the bytes are within the block that the caller promised. All have ended the
+                    // steps that used these slots before, and in these nobody but the root writes to any
+                    // board.
+                    unsafe { span.put(0, send.add(member * each + start), bytes) };
+                    team.board(member).counters[epoch as usize % SLOTS].done.set(epoch, me as u32);
+                    let segment = host.engine().segment();
+                    wait::wake_if_asleep(segment.block(team.members[member]).sleep_word());
+                }
+            },
+            |team, host, epoch, piece| {
+                if is_root {
+                    return Ok(());
+                }
+                let Some((last, window)) = pieces.begun_window(epoch, piece) else {
+                    return Ok(());
+                };
+                let (start, bytes) = pieces.get_all(&window);
+                team.wait_for_part(host, root, last)?;
+                team.wait_for(host, last, Awaited::One(root), |team| {
+                    team.board(me).counters[last as usize % SLOTS].done.get(last).is_some()
+                })?;
+                // SAFETY: as above; the block stays until these steps have ended.
+                unsafe { team.span(me, epoch, bytes).take(0, receive.add(start), bytes) };
+                Ok(())
+            },
+        );
+        if is_root && !receive.is_null() {
+            // SAFETY: the caller promised both. It is done last, for the others wait for their blocks.
+            unsafe { std::ptr::copy(send.add(me * each), receive, each) };
+        }
+        self.must_yield = is_root;
+        outcome
+    }
+
+    /// The other members, those on this rank's processor last: they run only once it yields.
+    fn remote_processors_first(&self) -> impl Iterator<Item = usize> + use<> {
+        let local = self.processors.as_ref().map_or(Vec::new(), |groups| groups.local.clone());
+        let remote: Vec<usize> = self.others().filter(|other| !local.contains(other)).collect();
+        remote.into_iter().chain(local)
+    }
+}

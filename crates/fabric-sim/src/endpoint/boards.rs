@@ -1,0 +1,54 @@
+//! What the collectives over boards ask of an endpoint.
+
+use contract::{Error, Result};
+
+use super::{Idle, SimEndpoint};
+use crate::world::{Mark, Next};
+
+impl<'a> SimEndpoint<'a> {
+    /// The next step of a collective over boards, once this rank's place is free.
+    pub(crate) fn begin_step(&mut self, mark: Mark, idle: Idle<'_, 'a>) -> Result<u64> {
+        let mut looked_at = None;
+        loop {
+            let step = self.world.borrow_mut().begin_step(self.rank, mark)?;
+            if let Some(step) = step {
+                return Ok(step);
+            }
+            self.pause(&mut looked_at, idle);
+        }
+    }
+
+    pub(crate) fn put_part(&self, step: u64, data: &[u8]) {
+        self.world.borrow_mut().put_part(self.rank, step, data);
+    }
+
+    /// Waits until this rank sees another's part of a step; its length.
+    pub(crate) fn see_part(&mut self, of: usize, step: u64, idle: Idle<'_, 'a>) -> Result<usize> {
+        let mut looked_at = None;
+        loop {
+            let next = self.world.borrow_mut().see_part(self.rank, of, step)?;
+            if next == Next::Continue {
+                break;
+            }
+            self.pause(&mut looked_at, idle);
+        }
+        let world = self.world.borrow();
+        world.seen_part(of, step).map(<[u8]>::len).ok_or(Error::UnknownRequest)
+    }
+
+    /// Whether this rank sees another's part of a step by now.
+    pub(crate) fn sees_part(&self, of: usize, step: u64) -> bool {
+        self.world.borrow().sees_part(of, step)
+    }
+
+    /// Hands a part that this rank has seen to `use_it`.
+    pub(crate) fn with_part(&self, of: usize, step: u64, use_it: impl FnOnce(&[u8])) {
+        if let Some(data) = self.world.borrow().seen_part(of, step) {
+            use_it(data);
+        }
+    }
+
+    pub(crate) fn end_step(&self, step: u64) {
+        self.world.borrow_mut().end_step(self.rank, step);
+    }
+}

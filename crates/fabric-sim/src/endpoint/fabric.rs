@@ -1,0 +1,279 @@
+//! The contract's endpoint.
+
+use contract::record::FabricDescription;
+use contract::{
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    Error, Priority, PriorityGranted, Readable, Request, Result, Selector, Time, TimeSpan, Work,
+    Writable, check_rank,
+};
+
+use super::SimEndpoint;
+use crate::trace::Activity;
+use crate::world::Mode;
+
+// SAFETY: the data of a send are copied when it is posted. The memory of a receive is written to when the world
+// declares the request done, and not before; a request that was cancelled has lost it, as has one whose rank has
+// ended. The world declares nothing done once a call has failed.
+#[allow(unsafe_code)]
+unsafe impl Endpoint for SimEndpoint<'_> {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn processor(&self) -> Option<usize> {
+        Some(self.world.borrow().processor(self.rank))
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        !self.world.borrow().shares_processors()
+    }
+
+    fn describe(&self) -> FabricDescription {
+        self.description()
+    }
+
+    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        if !priority.is_valid() {
+            let why = format!("fixed priorities are from 1 to {}", Priority::MAX);
+            return PriorityGranted::Refused { why };
+        }
+        self.world.borrow_mut().set_priority(self.rank, priority);
+        PriorityGranted::Granted
+    }
+
+    fn now(&self) -> Time {
+        let next = self.world.borrow_mut().read_clock(self.rank);
+        self.suspend_if(next);
+        self.virtual_time()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        ClockQuality { resolution: TimeSpan::from_ps(1), uncertainty: TimeSpan::ZERO }
+    }
+
+    fn wait_until_time(&mut self, time: Time) {
+        let next = self.world.borrow_mut().wait_until(self.rank, time);
+        self.suspend_if(next);
+    }
+
+    fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
+        self.spend(work);
+        if self.check_results {
+            body();
+        }
+    }
+
+    /// Contexts are numbers of messages, and nothing else: only the context of all ranks has collectives of the
+    /// machine.
+    fn open_context(
+        &mut self,
+        number: u32,
+        _members: &[usize],
+        _me: usize,
+        _offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        Ok(ContextPlace(number))
+    }
+
+    fn close_context(&mut self, _place: ContextPlace) -> Result<()> {
+        Ok(())
+    }
+
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        check_rank(to, self.size)?;
+        let mode = match completion {
+            Completion::Local => Mode::Standard,
+            Completion::Synchronous => Mode::Synchronous,
+        };
+        self.post(1);
+        let request = self.begin_send(to, (context, tag), data.as_slice(), mode)?;
+        self.world.borrow_mut().lend(self.rank, request, data.bytes());
+        Ok(request)
+    }
+
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        self.post(1);
+        let mut world = self.world.borrow_mut();
+        world.check()?;
+        let bytes = room.bytes();
+        let request = world.start_receive(self.rank, selector, Some(room));
+        world.lend(self.rank, request, bytes);
+        Ok(request)
+    }
+
+    fn is_done(&self, request: Request) -> bool {
+        self.world.borrow_mut().watch(self.rank, request)
+    }
+
+    fn envelope(&self, request: Request) -> Envelope {
+        self.world.borrow().envelope(self.rank, request)
+    }
+
+    /// What a test or a wait has not yet made this rank pay for the request, it pays here.
+    fn end(&mut self, request: Request) -> Envelope {
+        let due = self.world.borrow_mut().take_due(self.rank, request);
+        self.work(due);
+        self.move_memory(request);
+        self.world.borrow_mut().end_request(self.rank, request)
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        self.world.borrow_mut().cancel_receive(self.rank, request)
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.poll();
+        let world = self.world.borrow();
+        world.check()?;
+        Ok(world.probe(self.rank, selector))
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        self.poll();
+        let mut world = self.world.borrow_mut();
+        world.check()?;
+        Ok(world.claim(self.rank, selector, context, tag))
+    }
+
+    fn progress(&mut self) -> Result<()> {
+        self.poll();
+        self.world.borrow().check()
+    }
+
+    fn test(&mut self, request: Request) -> Result<bool> {
+        self.poll();
+        let due = {
+            let mut world = self.world.borrow_mut();
+            world.check()?;
+            if !world.is_done(self.rank, request) {
+                return Ok(false);
+            }
+            world.take_due(self.rank, request)
+        };
+        self.work(due);
+        self.move_memory(request);
+        Ok(true)
+    }
+
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        let begin = self.virtual_time();
+        let index = self.wait_for(requests)?;
+        self.note(Activity::Wait, begin);
+        self.move_memory(requests[index]);
+        Ok(index)
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        let begin = self.virtual_time();
+        loop {
+            let seen = {
+                let world = self.world.borrow();
+                world.check()?;
+                world.happenings(self.rank)
+            };
+            if done(self) {
+                self.note(Activity::Wait, begin);
+                return Ok(());
+            }
+            // `done` may have let time pass, in which what it has asked for before has happened.
+            let waits = self.world.borrow_mut().wait_for_anything(self.rank, seen)?;
+            if waits {
+                self.yielder.suspend(());
+            }
+            self.poll();
+        }
+    }
+
+    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        check_rank(to, self.size)?;
+        let begin = self.virtual_time();
+        let request = self.begin_send(to, (context, tag), data, Mode::Standard)?;
+        let sent = self.wait_for(&[request]);
+        self.note(Activity::Send, begin);
+        sent?;
+        self.world.borrow_mut().end_request(self.rank, request);
+        Ok(())
+    }
+
+    fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        self.receive_by(selector, buffer, |own, request| own.wait_for(&[request]).map(drop))
+    }
+
+    fn exchange(
+        &mut self,
+        (to, context, tag): (usize, u32, u32),
+        data: &[u8],
+        selector: Selector,
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        check_rank(to, self.size)?;
+        let begin = self.virtual_time();
+        self.post(2);
+        let receive = self.begin_receive(selector)?;
+        let send = self.begin_send(to, (context, tag), data, Mode::Standard)?;
+        self.wait_for(&[send])?;
+        self.world.borrow_mut().end_request(self.rank, send);
+        let waited = self.wait_for(&[receive]);
+        let received =
+            waited.and_then(|_| self.world.borrow_mut().collect(self.rank, receive, buffer));
+        self.note(Activity::Exchange, begin);
+        received
+    }
+
+    fn collective(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        if place == ContextPlace::WORLD { self.own_collective(call, idle) } else { None }
+    }
+
+    fn mark_algorithm(&mut self, begins: bool) {
+        if begins {
+            self.algorithms += 1;
+        } else {
+            self.algorithms -= 1;
+        }
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        let mut world = self.world.borrow_mut();
+        world.check()?;
+        world.leave(self.rank);
+        Ok(())
+    }
+
+    fn any_has_left(&self) -> bool {
+        self.world.borrow().any_has_left()
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        self.world.borrow().is_hopeless(self.rank, request)
+    }
+
+    fn none_will_send(&self, selector: Selector) -> bool {
+        self.world.borrow().none_will_send(self.rank, selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        self.world.borrow_mut().give_up_on(self.rank, request)
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        let status = i32::from(outcome.is_err());
+        self.world.borrow_mut().end(self.rank, outcome);
+        status
+    }
+}

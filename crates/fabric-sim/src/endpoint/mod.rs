@@ -1,0 +1,240 @@
+//! One rank's end of a simulated machine. Each call asks the world, and suspends the rank's coroutine where it must
+//! wait.
+
+mod boards;
+mod collectives;
+mod fabric;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use contract::record::FabricDescription;
+use contract::{Envelope, Request, Result, Selector, Time, TimeSpan, Work};
+use corosensei::Yielder;
+
+use crate::trace::Activity;
+use crate::world::{Mode, Next, World};
+
+/// The context of the messages inside collectives of all ranks.
+pub(crate) const WORLD_COLLECTIVES: u32 = 1;
+
+/// One rank's end of a simulated machine.
+pub struct SimEndpoint<'a> {
+    world: Rc<RefCell<World>>,
+    yielder: &'a Yielder<(), ()>,
+    rank: usize,
+    size: usize,
+    check_results: bool,
+    /// How many algorithms of collectives are under way, one inside the other: the machine's library is at work then,
+    /// and not the program.
+    algorithms: u32,
+}
+
+/// What has to go on while a rank waits.
+pub(crate) type Idle<'i, 'a> = &'i mut dyn FnMut(&mut SimEndpoint<'a>);
+
+impl<'a> SimEndpoint<'a> {
+    pub(crate) fn new(
+        world: Rc<RefCell<World>>,
+        yielder: &'a Yielder<(), ()>,
+        rank: usize,
+        check_results: bool,
+    ) -> Self {
+        let size = world.borrow().size();
+        SimEndpoint { world, yielder, rank, size, check_results, algorithms: 0 }
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.rank
+    }
+
+    pub(crate) fn ranks(&self) -> usize {
+        self.size
+    }
+
+    fn suspend_if(&self, next: Next) {
+        if next == Next::Suspend {
+            self.yielder.suspend(());
+        }
+    }
+
+    /// Lets the rank's processor work for `span`.
+    pub(crate) fn work(&self, span: TimeSpan) {
+        let next = self.world.borrow_mut().work(self.rank, span);
+        self.suspend_if(next);
+    }
+
+    /// How long some work takes this rank's processor.
+    pub(crate) fn time_of(&self, work: Work) -> TimeSpan {
+        self.world.borrow().machine.processor.time(work.kind, work.amount).times(work.times)
+    }
+
+    /// Lets the time pass that some work takes, as a computation of the trace.
+    pub(crate) fn spend(&self, work: Work) {
+        let begin = self.virtual_time();
+        self.work(self.time_of(work));
+        self.note(Activity::Compute, begin);
+    }
+
+    /// The time of a look at what has arrived.
+    fn poll(&self) {
+        let polling = self.world.borrow().machine.processor.polling;
+        self.work(polling);
+    }
+
+    fn note(&self, activity: Activity, begin: Time) {
+        let mut world = self.world.borrow_mut();
+        let end = world.now();
+        if let Some(recorder) = &mut world.recorder {
+            recorder.activity(self.rank, activity, begin, end);
+        }
+    }
+
+    fn virtual_time(&self) -> Time {
+        self.world.borrow().now()
+    }
+
+    /// The program posts some operations. The library posts its own only where the machine's does so one by one.
+    fn post(&self, operations: u64) {
+        let (post, by_library) = {
+            let costs = &self.world.borrow().machine.endpoint;
+            (costs.post, costs.library_posts)
+        };
+        if by_library || self.algorithms == 0 {
+            self.work(post.times(operations));
+        }
+    }
+
+    /// Waits until one of some requests is done; its place among them.
+    fn wait_for(&mut self, requests: &[Request]) -> Result<usize> {
+        loop {
+            if let Some(index) = self.find_done(requests)? {
+                return Ok(index);
+            }
+            self.yielder.suspend(());
+        }
+    }
+
+    /// The same for one request of a collective of the machine's own.
+    fn wait_idling(&mut self, request: Request, idle: Idle<'_, 'a>) -> Result<()> {
+        let mut looked_at = None;
+        while self.find_done(&[request])?.is_none() {
+            self.pause(&mut looked_at, idle);
+        }
+        Ok(())
+    }
+
+    /// The place of the first of some requests that is done, after what its rank's processor has to do for it.
+    /// `None`: the rank is to be suspended until one is.
+    fn find_done(&mut self, requests: &[Request]) -> Result<Option<usize>> {
+        let done = self.world.borrow_mut().find_done_or_wait(self.rank, requests)?;
+        if let Some(index) = done {
+            let due = self.world.borrow_mut().take_due(self.rank, requests[index]);
+            self.work(due);
+        }
+        Ok(done)
+    }
+
+    /// Suspends the rank in a collective of the machine's own. First `idle` is called, if something has happened
+    /// since it `looked_at` what had: what the rank waits for may be there afterwards, and is to be asked for again.
+    fn pause(&mut self, looked_at: &mut Option<u64>, idle: Idle<'_, 'a>) {
+        let happened = self.world.borrow_mut().begin_idling(self.rank, *looked_at);
+        match happened {
+            Some(happened) => {
+                *looked_at = Some(happened);
+                idle(self);
+            }
+            None => self.yielder.suspend(()),
+        }
+    }
+
+    /// The time that a posted message takes beyond the caches, once its request is done.
+    fn move_memory(&self, request: Request) {
+        let longer = self.world.borrow_mut().take_memory_time(self.rank, request);
+        self.work(longer);
+    }
+
+    fn begin_send(
+        &mut self,
+        to: usize,
+        address: (u32, u32),
+        data: &[u8],
+        mode: Mode,
+    ) -> Result<Request> {
+        let overhead = {
+            let world = self.world.borrow();
+            world.check()?;
+            world.send_overhead(self.rank, to, data.len())
+        };
+        self.work(overhead);
+        let mut world = self.world.borrow_mut();
+        world.check()?;
+        Ok(world.start_send(self.rank, to, address, data, mode))
+    }
+
+    fn begin_receive(&mut self, selector: Selector) -> Result<Request> {
+        let mut world = self.world.borrow_mut();
+        world.check()?;
+        Ok(world.start_receive(self.rank, selector, None))
+    }
+
+    /// Starts to send a step of a collective of the machine's own. There is no overhead but what the collective's own
+    /// code spends.
+    pub(crate) fn begin_bare_send(&mut self, to: usize, tag: u32, data: &[u8]) -> Result<Request> {
+        let mut world = self.world.borrow_mut();
+        world.check()?;
+        Ok(world.start_send(self.rank, to, (WORLD_COLLECTIVES, tag), data, Mode::Bare))
+    }
+
+    /// Returns when such a send is done.
+    pub(crate) fn end_bare_send(&mut self, request: Request, idle: Idle<'_, 'a>) -> Result<()> {
+        self.wait_idling(request, idle)?;
+        self.world.borrow_mut().end_request(self.rank, request);
+        Ok(())
+    }
+
+    /// A blocking receive of a step of a collective of the machine's own.
+    pub(crate) fn receive_idling(
+        &mut self,
+        selector: Selector,
+        buffer: &mut [u8],
+        idle: Idle<'_, 'a>,
+    ) -> Result<Envelope> {
+        self.receive_by(selector, buffer, |own, request| own.wait_idling(request, idle))
+    }
+
+    /// A blocking receive, whose end `wait` waits for.
+    fn receive_by(
+        &mut self,
+        selector: Selector,
+        buffer: &mut [u8],
+        wait: impl FnOnce(&mut Self, Request) -> Result<()>,
+    ) -> Result<Envelope> {
+        let begin = self.virtual_time();
+        let request = self.begin_receive(selector)?;
+        let waited = wait(self, request);
+        let received =
+            waited.and_then(|()| self.world.borrow_mut().collect(self.rank, request, buffer));
+        self.note(Activity::Receive, begin);
+        received
+    }
+
+    fn description(&self) -> FabricDescription {
+        let world = self.world.borrow();
+        let mut details = BTreeMap::from([
+            ("machine".to_string(), world.machine.title.clone()),
+            ("level".to_string(), world.level.name().to_string()),
+            ("seed".to_string(), world.seed.to_string()),
+        ]);
+        if world.shares_processors() {
+            let ranks = world.ranks_per_processor().to_string();
+            details.insert("ranks_per_processor".to_string(), ranks);
+        }
+        FabricDescription {
+            name: format!("sim:{}", world.machine.name),
+            version: env!("CARGO_PKG_VERSION").into(),
+            details,
+        }
+    }
+}

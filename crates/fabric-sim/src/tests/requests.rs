@@ -1,0 +1,324 @@
+//! Programs over the endpoint itself: what it does that the blocking face has no call for.
+#![allow(unsafe_code)]
+
+use contract::{
+    CollectiveCall, Combine, Completion, ContextPlace, Endpoint, Error, Readable, Result, Selector,
+    Time, TimeSpan, Writable,
+};
+
+use super::machine;
+use crate::machine::find;
+use crate::{Machine, Options, SimEndpoint, run_endpoints};
+
+const CONTEXT: u32 = 4;
+
+/// A poll takes 1 us; a message of 100 bytes is 1 us on a link, and nothing else takes time.
+fn switch() -> Machine {
+    machine(
+        "[processor]\npolling_us = 1\n[protocol]\neager_bytes = 1024\n[network]\nshape = \"switch\"\nlink_mb_per_s = 100",
+    )
+}
+
+fn of(data: &[u8]) -> Readable {
+    // SAFETY: the tests keep their data until the request has ended.
+    unsafe { Readable::new(data.as_ptr(), data.len()) }
+}
+
+fn into(room: &mut [u8]) -> Writable {
+    // SAFETY: as above.
+    unsafe { Writable::new(room.as_mut_ptr(), room.len()) }
+}
+
+fn from(source: u32, tag: u32) -> Selector {
+    Selector { context: CONTEXT, source: Some(source), tag: Some(tag) }
+}
+
+fn us(endpoint: &SimEndpoint<'_>) -> u64 {
+    endpoint.now().since(Time::ZERO).as_ps() / 1_000_000
+}
+
+fn run<T: 'static>(
+    ranks: usize,
+    program: impl Fn(SimEndpoint<'_>) -> Result<T> + 'static,
+) -> std::result::Result<Vec<T>, crate::Failure> {
+    run_endpoints(&switch(), &Options::new(ranks), program).map(|outcome| outcome.results)
+}
+
+/// Rank 1 posts its receive at 50 us. A send that is done locally is done at once; the synchronous one only then.
+#[test]
+fn a_synchronous_send_is_done_when_its_receive_is_posted() {
+    let program = |mut endpoint: SimEndpoint<'_>| {
+        let (data, mut room) = ([7; 100], [0; 100]);
+        let mut times = Vec::new();
+        for (tag, completion) in [(1, Completion::Local), (2, Completion::Synchronous)] {
+            let request = if endpoint.rank() == 0 {
+                endpoint.post_send(1, CONTEXT, tag, of(&data), completion)?
+            } else {
+                endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(50));
+                endpoint.post_receive(from(0, tag), into(&mut room))?
+            };
+            endpoint.wait_any(&[request])?;
+            endpoint.end(request);
+            times.push(us(&endpoint));
+        }
+        Ok(times)
+    };
+    let times = run(2, program).unwrap();
+    assert!(times[0][0] < 50 && times[0][1] >= 50, "{times:?}");
+}
+
+#[test]
+fn the_message_is_in_its_room_when_the_request_is_done() {
+    let received = run(2, |mut endpoint| {
+        let mut room = [0; 3];
+        if endpoint.rank() == 0 {
+            endpoint.send(1, CONTEXT, 1, &[1, 2, 3, 4, 5])?;
+            return Ok((room, 0, 0));
+        }
+        let request = endpoint.post_receive(from(0, 1), into(&mut room))?;
+        endpoint.wait_until(&mut |endpoint| endpoint.is_done(request))?;
+        let before = room;
+        let envelope = endpoint.end(request);
+        assert_eq!(
+            (before, envelope),
+            (room, contract::Envelope { context: CONTEXT, source: 0, tag: 1, bytes: 5, room: 3 })
+        );
+        Ok((room, envelope.bytes, envelope.room))
+    });
+    assert_eq!(received.unwrap()[1], ([1, 2, 3], 5, 3));
+}
+
+#[test]
+fn a_claimed_message_is_received_by_whoever_knows_its_new_tag() {
+    run(2, |mut endpoint| {
+        if endpoint.rank() == 0 {
+            // The long one is announced, and follows once it is received.
+            endpoint.send(1, CONTEXT, 1, &[5; 100])?;
+            let request = endpoint.post_send(1, CONTEXT, 1, of(&[6; 2000]), Completion::Local)?;
+            endpoint.wait_any(&[request])?;
+            let envelope = endpoint.end(request);
+            assert_eq!((envelope.context, envelope.tag), (CONTEXT, 1));
+            return Ok(());
+        }
+        let any = Selector { context: CONTEXT, source: None, tag: None };
+        endpoint.wait_until(&mut |endpoint| {
+            matches!(endpoint.probe(Selector { tag: Some(9), ..any }), Ok(None))
+                && matches!(endpoint.probe(any), Ok(Some(_)))
+        })?;
+        let claimed = endpoint.claim(any, 60, 8)?.expect("it has arrived");
+        assert_eq!((claimed.context, claimed.tag, claimed.bytes), (CONTEXT, 1, 100));
+        let mut room = vec![0; 2000];
+        endpoint.wait_until(&mut |endpoint| matches!(endpoint.probe(any), Ok(Some(_))))?;
+        assert_eq!(endpoint.claim(any, 60, 9)?.expect("it has arrived").bytes, 2000);
+        for (tag, bytes, value) in [(9, 2000, 6), (8, 100, 5)] {
+            let selector = Selector { context: 60, source: Some(0), tag: Some(tag) };
+            let envelope = endpoint.receive(selector, &mut room)?;
+            assert_eq!((envelope.bytes, envelope.tag), (bytes, tag));
+            assert!(room[..bytes].iter().all(|&byte| byte == value));
+        }
+        assert_eq!(endpoint.probe(any)?, None);
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_receive_is_cancelled_unless_a_message_has_found_it() {
+    run(2, |mut endpoint| {
+        let mut room = [0; 1];
+        if endpoint.rank() == 0 {
+            return endpoint.send(1, CONTEXT, 2, &[3]);
+        }
+        let lost = endpoint.post_receive(from(0, 1), into(&mut room))?;
+        assert!(endpoint.cancel_receive(lost));
+        let mut room = [0; 1];
+        let found = endpoint.post_receive(from(0, 2), into(&mut room))?;
+        endpoint.wait_any(&[found])?;
+        assert!(!endpoint.cancel_receive(found));
+        endpoint.end(found);
+        assert_eq!(room, [3]);
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Rank 0 sends at 10, 20 and 30 us; nothing else wakes rank 1, which polls once at the beginning and once for each
+/// message.
+#[test]
+fn a_wait_looks_again_only_when_something_happened() {
+    let polls = run(2, |mut endpoint| {
+        if endpoint.rank() == 0 {
+            for tag in 1..=3 {
+                let time = TimeSpan::from_us(10 * u64::from(tag));
+                endpoint.wait_until_time(Time::ZERO + time);
+                endpoint.send(1, CONTEXT, tag, &[])?;
+            }
+            endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(100));
+            return Ok(0);
+        }
+        let mut rooms = [[0; 1]; 3];
+        let mut requests = Vec::new();
+        for (tag, room) in (1..=3).zip(&mut rooms) {
+            requests.push(endpoint.post_receive(from(0, tag), into(room))?);
+        }
+        let mut polls = 0;
+        endpoint.wait_until(&mut |endpoint| {
+            polls += 1;
+            requests.iter().all(|&request| endpoint.is_done(request))
+        })?;
+        for request in requests {
+            endpoint.end(request);
+        }
+        Ok(polls)
+    });
+    assert_eq!(polls.unwrap()[1], 4);
+}
+
+#[test]
+fn a_wait_for_what_never_happens_is_a_deadlock() {
+    let ended = run(2, |mut endpoint| {
+        if endpoint.rank() == 0 {
+            return Ok(());
+        }
+        let mut room = [0; 1];
+        let request = endpoint.post_receive(from(0, 1), into(&mut room))?;
+        endpoint.wait_until(&mut |endpoint| endpoint.is_done(request))
+    });
+    let explanation =
+        "rank 0 has ended; rank 1 waits to receive tag 1 from rank 0 in context 2".into();
+    assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
+}
+
+/// What rank 0 has sent before it left still arrives; only what it did not send is hopeless.
+#[test]
+fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
+    let ended = run(2, |mut endpoint| {
+        if endpoint.rank() == 0 {
+            let request = endpoint.post_send(1, CONTEXT, 1, of(&[1; 100]), Completion::Local)?;
+            endpoint.leave()?;
+            endpoint.wait_any(&[request])?;
+            endpoint.end(request);
+            return Ok(());
+        }
+        let (mut first, mut second) = ([0; 100], [0; 100]);
+        let sent = endpoint.post_receive(from(0, 1), into(&mut first))?;
+        let never = endpoint.post_receive(from(0, 2), into(&mut second))?;
+        endpoint.wait_until(&mut |endpoint| endpoint.any_has_left())?;
+        assert!(!endpoint.is_hopeless(sent) && endpoint.is_hopeless(never));
+        assert!(endpoint.none_will_send(from(0, 2)) && !endpoint.none_will_send(from(1, 2)));
+        endpoint.wait_any(&[sent])?;
+        endpoint.end(sent);
+        assert_eq!(first, [1; 100]);
+        Err(endpoint.give_up_on(never))
+    });
+    let explanation =
+        "rank 1 waits to receive tag 2 from rank 0 in context 2, and the ranks that it needs have ended"
+            .into();
+    assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
+}
+
+/// Elements of three bytes do not fit the pieces of 128 bytes: each piece holds 42 of them. The operation keeps the
+/// left element of each pair, so rank 0's data are the result everywhere.
+#[test]
+fn boards_combine_elements_of_any_length_with_any_operation() {
+    let boards = machine(super::boards::BOARDS);
+    let program = |mut endpoint: SimEndpoint<'_>| {
+        let own: Vec<u8> = (0..300u32).map(|i| (i as u8) ^ (endpoint.rank() as u8 * 17)).collect();
+        let mut result = vec![0; 300];
+        let mut keep_left = |left: *const u8, _: *const u8, result: *mut u8, bytes: usize| {
+            assert_eq!(bytes % 3, 0, "no element is cut");
+            // SAFETY: the fabric gives places of as many bytes, of which only right and result may be the same.
+            unsafe { std::ptr::copy(left, result, bytes) };
+        };
+        let combine = Combine { element_bytes: 3, reduction: None, apply: &mut keep_left };
+        let call =
+            CollectiveCall::Allreduce { send: of(&own), receive: into(&mut result), combine };
+        endpoint.collective(ContextPlace::WORLD, call, &mut |_| {}).expect("over boards")?;
+        Ok(result)
+    };
+    let results = run_endpoints(&boards, &Options::new(3), program).unwrap().results;
+    let expected: Vec<u8> = (0..300u32).map(|i| i as u8).collect();
+    assert!(results.iter().all(|result| *result == expected));
+}
+
+/// Blocks that are in their place already, as the interface of MPI has them.
+#[test]
+fn boards_leave_blocks_where_they_are() {
+    let boards = machine(super::boards::BOARDS);
+    let program = |mut endpoint: SimEndpoint<'_>| {
+        let me = endpoint.rank() as u8;
+        let mut all = [me, me + 10, me + 20];
+        let receive = into(&mut all);
+        let call = CollectiveCall::AllToAll { send: None, receive, each: 1, told: None };
+        endpoint.collective(ContextPlace::WORLD, call, &mut |_| {}).expect("over boards")?;
+        assert_eq!(all, [10 * me, 10 * me + 1, 10 * me + 2]);
+        let mut gathered = [9, 9, me];
+        let root = me == 2;
+        let call = CollectiveCall::Gather {
+            root: 2,
+            send: (!root).then(|| of(&[4])),
+            receive: if root { into(&mut gathered) } else { Writable::empty() },
+            each: 1,
+        };
+        endpoint.collective(ContextPlace::WORLD, call, &mut |_| {}).expect("over boards")?;
+        Ok(gathered)
+    };
+    let results = run_endpoints(&boards, &Options::new(3), program).unwrap().results;
+    assert_eq!(results[2], [4, 4, 2]);
+}
+
+/// A rank that cannot take part with the right length says so to all.
+#[test]
+fn a_length_that_is_told_fails_every_rank() {
+    for machine in [machine(super::boards::BOARDS), find("sharc-ring").unwrap()] {
+        let program = |mut endpoint: SimEndpoint<'_>| {
+            let mut all = [0; 8];
+            let told = (endpoint.rank() == 1).then_some(3);
+            let receive = into(&mut all);
+            let call =
+                CollectiveCall::Allgather { send: Some(of(&[0; 4])), receive, each: 4, told };
+            let outcome = endpoint.collective(ContextPlace::WORLD, call, &mut |_| {});
+            Ok(matches!(outcome, Some(Err(Error::UnequalCounts { .. }))))
+        };
+        let results = run_endpoints(&machine, &Options::new(2), program).unwrap().results;
+        assert_eq!(results, [true, true]);
+    }
+}
+
+/// Rank 0 passes on what rank 2 sends, and rank 1 comes to the barrier only when it has that.
+#[test]
+fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine() {
+    let program = |mut endpoint: SimEndpoint<'_>| {
+        let (mut room, data) = ([0; 4], [1, 2, 3, 4]);
+        let mut receive = None;
+        match endpoint.rank() {
+            0 => receive = Some(endpoint.post_receive(from(2, 1), into(&mut room))?),
+            1 => drop(endpoint.receive(from(0, 1), &mut room)?),
+            _ => {
+                endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(5000));
+                endpoint.send(0, CONTEXT, 1, &data)?;
+            }
+        }
+        let start = room.as_ptr();
+        let idle = &mut |endpoint: &mut SimEndpoint<'_>| {
+            let Some(request) = receive.filter(|&request| endpoint.is_done(request)) else {
+                return;
+            };
+            endpoint.end(request);
+            receive = None;
+            // SAFETY: `room` lasts until the send has ended: it is short, so that is at once.
+            let room = unsafe { Readable::new(start, 4) };
+            let sent = endpoint.post_send(1, CONTEXT, 1, room, Completion::Local).expect("sent");
+            assert!(endpoint.is_done(sent));
+            endpoint.end(sent);
+        };
+        endpoint
+            .collective(ContextPlace::WORLD, CollectiveCall::Barrier, idle)
+            .expect("it has one")?;
+        Ok(room)
+    };
+    for machine in [machine(super::boards::BOARDS), find("sharc-ring").unwrap()] {
+        let results = run_endpoints(&machine, &Options::new(3), program).unwrap().results;
+        assert_eq!(results[1], [1, 2, 3, 4], "{}", machine.name);
+    }
+}

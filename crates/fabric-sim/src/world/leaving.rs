@@ -1,0 +1,70 @@
+//! Ranks that send and take no messages any more, and what can never end because of them.
+
+use contract::{Error, Request, Selector, TimeSpan};
+
+use super::World;
+use super::operation::{State, Waiting};
+
+impl World {
+    /// A rank sends no messages of its own any more and takes none.
+    pub(crate) fn leave(&mut self, rank: usize) {
+        self.ranks[rank].left = true;
+        self.note_departure();
+    }
+
+    /// Ranks that wait for anything look whether they still wait for somebody.
+    pub(super) fn note_departure(&mut self) {
+        self.departures += 1;
+        for rank in 0..if self.waiting_for_anything == 0 { 0 } else { self.size() } {
+            if self.ranks[rank].waiting == Waiting::Anything {
+                self.wake_after(rank, TimeSpan::ZERO);
+            }
+        }
+    }
+
+    /// Whether any rank has left.
+    pub(crate) fn any_has_left(&self) -> bool {
+        self.departures > 0
+    }
+
+    fn has_left(&self, rank: usize) -> bool {
+        self.ranks[rank].left || self.ranks[rank].waiting == Waiting::Ended
+    }
+
+    /// Whether a request can never be done, because the ranks that it needs have left.
+    pub(crate) fn is_hopeless(&self, rank: usize, request: Request) -> bool {
+        match self.ranks[rank].operations.state(request) {
+            State::Free | State::Done(_) => false,
+            State::Sending { to, .. } => {
+                let waits = self.waits_for_receive(rank, request);
+                waits && *to as usize != rank && self.has_left(*to as usize)
+            }
+            State::Receiving { selector, .. } => {
+                self.ranks[rank].mailbox.is_unmet(request) && self.none_will_send(rank, *selector)
+            }
+        }
+    }
+
+    /// Whether nothing that `selector` accepts can come to a rank any more: all that could send it have left, and
+    /// none of their messages is on its way.
+    pub(crate) fn none_will_send(&self, rank: usize, selector: Selector) -> bool {
+        let is_gone = |source: usize| source != rank && self.has_left(source);
+        let all_gone = match selector.source {
+            Some(source) => is_gone(source as usize),
+            None => {
+                self.size() > 1 && (0..self.size()).all(|other| other == rank || is_gone(other))
+            }
+        };
+        all_gone && !self.is_on_its_way(rank, selector)
+    }
+
+    /// The error of a request that is hopeless, with which the run fails.
+    pub(crate) fn give_up_on(&mut self, rank: usize, request: Request) -> Error {
+        let what = self.describe_request(rank, request).unwrap_or_else(|| "for nothing".into());
+        let explanation =
+            format!("rank {rank} waits {what}, and the ranks that it needs have ended");
+        let error = Error::Deadlock { explanation };
+        self.fail(rank, error.clone(), error.clone());
+        error
+    }
+}

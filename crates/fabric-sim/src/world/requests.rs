@@ -1,0 +1,221 @@
+//! Requests of ranks: sends and receives from their posts to their ends.
+
+use contract::{Envelope, Error, Request, Result, Selector, TimeSpan, WorkKind, Writable};
+
+use super::matching::Arrived;
+use super::message::Mode;
+use super::operation::{State, Waiting};
+use super::{Event, World};
+use crate::machine::Announcement;
+
+impl World {
+    /// How long the sender's processor works on a message of `bytes` bytes before the message leaves. A message to a
+    /// rank of the same processor is copied, and that is all.
+    pub(crate) fn send_overhead(&self, rank: usize, to: usize, bytes: usize) -> TimeSpan {
+        if self.processors.are_one(rank, to) {
+            return self.machine.processor.time(WorkKind::CopyBytes, bytes as u64);
+        }
+        match self.machine.protocol.announcement {
+            Announcement::Free => TimeSpan::ZERO,
+            Announcement::Message => self.machine.endpoint.send.of(bytes as u64),
+        }
+    }
+
+    /// Starts to send, after the sender has spent its overhead.
+    pub(crate) fn start_send(
+        &mut self,
+        rank: usize,
+        to: usize,
+        (context, tag): (u32, u32),
+        data: &[u8],
+        mode: Mode,
+    ) -> Request {
+        let (source, bytes) = (rank as u32, data.len());
+        let envelope = Envelope { context, source, tag, bytes, room: bytes };
+        let state = State::Sending { to: to as u32, envelope };
+        let request = self.ranks[rank].operations.add(state);
+        let message = self.new_message(to as u32, envelope, data, mode);
+        self.dispatch(message, request);
+        request
+    }
+
+    /// Posts a receive. Without a `room` its message waits to be [collected](World::collect).
+    pub(crate) fn start_receive(
+        &mut self,
+        rank: usize,
+        selector: Selector,
+        room: Option<Writable>,
+    ) -> Request {
+        let own = &mut self.ranks[rank];
+        let request = own.operations.add(State::Receiving { selector, room });
+        if let Some(message) = own.mailbox.post(request, selector) {
+            self.meet(message, request);
+        }
+        request
+    }
+
+    /// The program has lent `bytes` of memory for a posted operation.
+    pub(crate) fn lend(&mut self, rank: usize, request: Request, bytes: usize) {
+        let state = &mut self.ranks[rank];
+        let before = state.lent_bytes;
+        state.lent_bytes += bytes as u64;
+        let peak = if before == 0 { 0 } else { state.lent_peak_bytes };
+        state.lent_peak_bytes = peak.max(state.lent_bytes);
+        state.operations.lend(request, bytes as u64);
+    }
+
+    /// The place of the first of `requests` that is done. `None`: none is, and the rank is to be suspended until one
+    /// is.
+    pub(crate) fn find_done_or_wait(
+        &mut self,
+        rank: usize,
+        requests: &[Request],
+    ) -> Result<Option<usize>> {
+        self.check()?;
+        let state = &mut self.ranks[rank];
+        let is_done = |&request: &Request| state.operations.done(request).is_some();
+        if let Some(index) = requests.iter().position(is_done) {
+            return Ok(Some(index));
+        }
+        state.waiting = match requests {
+            [request] => Waiting::Request(*request),
+            several => Waiting::Requests(several.to_vec()),
+        };
+        Ok(None)
+    }
+
+    /// Whether a request is done.
+    pub(crate) fn is_done(&self, rank: usize, request: Request) -> bool {
+        self.ranks[rank].operations.done(request).is_some()
+    }
+
+    /// The same; if it is not, the rank is woken once it is, in a collective of the machine's own, too.
+    pub(crate) fn watch(&mut self, rank: usize, request: Request) -> bool {
+        self.ranks[rank].operations.watch(request)
+    }
+
+    /// The message of a request that is done.
+    pub(crate) fn envelope(&self, rank: usize, request: Request) -> Envelope {
+        let done = self.ranks[rank].operations.done(request);
+        done.expect("only a request that is done is asked for its message").envelope
+    }
+
+    /// What the rank's processor has yet to do for a request that is done; nothing when asked again.
+    pub(crate) fn take_due(&mut self, rank: usize, request: Request) -> TimeSpan {
+        self.ranks[rank].operations.take_due(request)
+    }
+
+    /// How much longer a posted message takes the receiver for all the memory that it has posted: as much as there
+    /// was at once since there was none. Nothing when asked again.
+    pub(crate) fn take_memory_time(&mut self, rank: usize, request: Request) -> TimeSpan {
+        let state = &mut self.ranks[rank];
+        match state.operations.take_memory(request) {
+            Some(bytes) if self.machine.endpoint.posted_in_memory => {
+                let footprint = state.lent_peak_bytes;
+                self.machine.processor.beyond_caches(bytes as u64, footprint)
+            }
+            _ => TimeSpan::ZERO,
+        }
+    }
+
+    /// Forgets a request that is done, and gives back the place of its message.
+    pub(crate) fn end_request(&mut self, rank: usize, request: Request) -> Envelope {
+        let state = &mut self.ranks[rank];
+        let done = *state.operations.done(request).expect("only a request that is done is ended");
+        state.lent_bytes -= state.operations.forget(request);
+        if let Some(message) = done.message {
+            self.forget(message);
+        }
+        done.envelope
+    }
+
+    /// The same for a blocking receive, whose message is copied into `buffer` as far as it fits.
+    pub(crate) fn collect(
+        &mut self,
+        rank: usize,
+        request: Request,
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        let message = self.ranks[rank].operations.done(request).and_then(|done| done.message);
+        let data = &self.messages[message.ok_or(Error::UnknownRequest)? as usize].data;
+        let count = data.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&data[..count]);
+        Ok(Envelope { room: buffer.len(), ..self.end_request(rank, request) })
+    }
+
+    /// Ends a receive that has found no message; false if it has found one.
+    pub(crate) fn cancel_receive(&mut self, rank: usize, request: Request) -> bool {
+        let state = &mut self.ranks[rank];
+        let cancelled = state.mailbox.withdraw(request);
+        if cancelled {
+            state.lent_bytes -= state.operations.forget(request);
+        }
+        cancelled
+    }
+
+    /// The oldest message that has arrived, has no receive, and that `selector` accepts.
+    pub(crate) fn probe(&self, rank: usize, selector: Selector) -> Option<Envelope> {
+        self.ranks[rank].mailbox.find(&selector)
+    }
+
+    /// Moves such a message to another context and tag; returns what it was before.
+    pub(crate) fn claim(
+        &mut self,
+        rank: usize,
+        selector: Selector,
+        context: u32,
+        tag: u32,
+    ) -> Option<Envelope> {
+        let Arrived { message, envelope } = self.ranks[rank].mailbox.take(&selector)?;
+        let moved = &mut self.messages[message as usize].envelope;
+        (moved.context, moved.tag) = (context, tag);
+        let moved = Arrived { message, envelope: *moved };
+        if let Some(receive) = self.ranks[rank].mailbox.arrive(moved) {
+            self.meet(message, receive);
+        }
+        Some(envelope)
+    }
+
+    /// How often something has happened that this rank may wait for: a message arrived, a request was done, a rank
+    /// left.
+    pub(crate) fn happenings(&self, rank: usize) -> u64 {
+        self.ranks[rank].happenings + self.departures
+    }
+
+    /// Whether the rank is to be suspended until such a thing happens: not if one has since it counted `seen`.
+    pub(crate) fn wait_for_anything(&mut self, rank: usize, seen: u64) -> Result<bool> {
+        self.check()?;
+        if self.happenings(rank) != seen {
+            return Ok(false);
+        }
+        self.ranks[rank].waiting = Waiting::Anything;
+        self.waiting_for_anything += 1;
+        Ok(true)
+    }
+
+    /// A rank is to be suspended until others do something. If something has happened to it since it `looked_at` what
+    /// had, it continues instead, to look again; gives what has happened by now.
+    pub(crate) fn begin_idling(&mut self, rank: usize, looked_at: Option<u64>) -> Option<u64> {
+        let happened = Some(self.happenings(rank));
+        if !self.ranks[rank].waiting.is_for_others() || happened == looked_at {
+            return None;
+        }
+        self.ranks[rank].waiting = Waiting::Running;
+        happened
+    }
+
+    /// A message arrived that no receive has taken.
+    pub(super) fn note_arrival(&mut self, rank: usize) {
+        self.ranks[rank].happenings += 1;
+        if self.ranks[rank].waiting == Waiting::Anything {
+            self.wake_after(rank, TimeSpan::ZERO);
+        }
+    }
+
+    /// What a rank waits for has happened: it continues after its processor has worked for `span`.
+    pub(super) fn wake_after(&mut self, rank: usize, span: TimeSpan) {
+        let waited_for = std::mem::replace(&mut self.ranks[rank].waiting, Waiting::Time);
+        self.waiting_for_anything -= usize::from(waited_for == Waiting::Anything);
+        self.spend(rank, span, Event::Wake(rank as u32));
+    }
+}

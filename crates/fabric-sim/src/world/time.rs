@@ -1,0 +1,108 @@
+//! What takes a rank's time: work on its processor, waiting for a moment, reading the clock.
+
+use contract::{Priority, Time, TimeSpan};
+
+use super::operation::Waiting;
+use super::{Event, World};
+
+/// Whether the rank continues, or is to be suspended until it is woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Next {
+    Continue,
+    Suspend,
+}
+
+impl World {
+    /// The rank's processor works for `span`.
+    pub(crate) fn work(&mut self, rank: usize, span: TimeSpan) -> Next {
+        if span == TimeSpan::ZERO {
+            return Next::Continue;
+        }
+        if self.processors.are_shared() {
+            if self.has_failed() {
+                self.agenda.drift(self.now() + span);
+                return Next::Continue;
+            }
+            self.ranks[rank].waiting = Waiting::Time;
+            self.occupy(rank, span, Event::Wake(rank as u32));
+            return Next::Suspend;
+        }
+        let end = self.processors.end(rank, self.now(), span);
+        self.wait_for_time(rank, end, Event::Wake(rank as u32))
+    }
+
+    /// A rank's processor works for it while its program waits, or continues: `done` happens afterwards.
+    pub(super) fn spend(&mut self, rank: usize, span: TimeSpan, done: Event) {
+        if self.processors.are_shared() {
+            self.occupy(rank, span, done);
+        } else {
+            let at = self.processors.end(rank, self.agenda.now(), span);
+            self.agenda.push(at, done);
+        }
+    }
+
+    /// A job for a shared processor; `done` happens after it.
+    fn occupy(&mut self, rank: usize, span: TimeSpan, done: Event) {
+        let priority = self.ranks[rank].priority;
+        self.processors.occupy(&mut self.agenda, rank, priority, span, done);
+    }
+
+    /// A rank that waited for a moment continues once it gets its processor.
+    pub(super) fn give_processor(&mut self, rank: u32) {
+        self.occupy(rank as usize, TimeSpan::ZERO, Event::Wake(rank));
+    }
+
+    /// Gives a rank a priority on its processor.
+    pub(crate) fn set_priority(&mut self, rank: usize, priority: Priority) {
+        self.ranks[rank].priority = priority;
+    }
+
+    /// The processor that a rank runs on.
+    pub(crate) fn processor(&self, rank: usize) -> usize {
+        self.processors.node(rank)
+    }
+
+    /// How many ranks each processor has, except the last.
+    pub(crate) fn ranks_per_processor(&self) -> u32 {
+        self.processors.ranks_per_processor()
+    }
+
+    /// Whether ranks share processors.
+    pub(crate) fn shares_processors(&self) -> bool {
+        self.processors.are_shared()
+    }
+
+    /// The rank waits for a moment.
+    pub(crate) fn wait_until(&mut self, rank: usize, time: Time) -> Next {
+        let shared = self.processors.are_shared();
+        let event = if shared { Event::Ready(rank as u32) } else { Event::Wake(rank as u32) };
+        self.wait_for_time(rank, time, event)
+    }
+
+    fn wait_for_time(&mut self, rank: usize, time: Time, event: Event) -> Next {
+        if self.has_failed() {
+            self.agenda.drift(time);
+            return Next::Continue;
+        }
+        let may_jump = event == Event::Wake(rank as u32) && !self.network.is_unsettled();
+        if time <= self.now() || (may_jump && self.agenda.jump(time, rank as u32)) {
+            return Next::Continue;
+        }
+        self.ranks[rank].waiting = Waiting::Time;
+        self.agenda.push(time, event);
+        Next::Suspend
+    }
+
+    /// The rank reads its clock. A read takes no time of its own, so that a timed event is not longer for being timed.
+    /// A second read while nothing else has happened takes a poll, so that a program that waits by reading the clock
+    /// ends its wait.
+    pub(crate) fn read_clock(&mut self, rank: usize) -> Next {
+        let now = self.now();
+        let again = self.ranks[rank].clock_read == Some(now);
+        let polling = self.machine.processor.polling;
+        let next = if again { self.work(rank, polling) } else { Next::Continue };
+        self.ranks[rank].clock_read = Some(if again { now + polling } else { now });
+        next
+    }
+}

@@ -1,0 +1,22 @@
+//! The order of the passes of a transform, and of the results that they leave.
+
+/// The radix of the first pass and the length that is left to the others; (1, length) where one pass suffices.
+pub(in crate::fft) const fn split(length: usize) -> (usize, usize) {
+    match length {
+        32 => (4, 8),
+        64 => (8, 8),
+        128 => (8, 16),
+        256 => (4, 64),
+        512 => (8, 64),
+        1024 => (16, 64),
+        _ => (1, length),
+    }
+}
+
+/// Where result `k` of a transform lies in the scratch when every pass has put its results where its points were.
+pub(super) const fn place(length: usize, k: usize) -> usize {
+    match split(length) {
+        (1, _) => k,
+        (first, rest) => rest * (k % first) + place(rest, k / first),
+    }
+}

@@ -1,0 +1,20 @@
+//! From text to a pattern that is known to run.
+
+use crate::check::check;
+use crate::compile::compile;
+use crate::mistake::Refusal;
+use crate::parser::parse;
+use crate::program::Pattern;
+
+/// Reads the pattern in `text`; `name` names it in messages.
+///
+/// # Errors
+/// Everything that is wrong with it: its writing, nodes and sizes that cannot be, messages that nobody receives, receives
+/// that nobody serves, and deadlocks.
+pub fn read(name: &str, text: &str) -> Result<Pattern, Refusal> {
+    let refuse = |mistakes| Refusal::new(name, text, mistakes);
+    let source = parse(text).map_err(|mistake| refuse(vec![mistake]))?;
+    let mut pattern = compile(name, &source).map_err(refuse)?;
+    check(&mut pattern).map_err(refuse)?;
+    Ok(pattern)
+}

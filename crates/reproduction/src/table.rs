@@ -1,0 +1,188 @@
+//! The cells of a table, recomputed beside the published ones.
+
+use serde::Serialize;
+
+use crate::cell::{How, cells, processor_cells};
+use crate::error::ReproductionError;
+use crate::simulated::Simulator;
+
+/// A published cell and ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// `paper/table/row/column`.
+    pub id: String,
+    /// The unit of all values here.
+    pub unit: String,
+    /// What was published; `None` where it was kept back.
+    pub published: Option<f64>,
+    /// What we compute.
+    pub ours: f64,
+    /// Whether the machine was fitted to this cell.
+    pub how: How,
+    /// `ours / published - 1`; `None` where nothing was published, where zero was and ours is not, and where a bound was
+    /// published.
+    pub error: Option<f64>,
+    /// Whether what was published is the most that the paper found, which ours is not to exceed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
+}
+
+/// Recomputes the cells of a paper or a table (`mitre-1995`, `mitre-1995/4.4`), or all if none is named. `each` gets
+/// every row as it is made.
+///
+/// # Errors
+/// A name that is no paper and no table, and whatever goes wrong with a cell.
+pub fn reproduce(
+    table: Option<&str>,
+    each: &mut dyn FnMut(&Row),
+) -> Result<Vec<Row>, ReproductionError> {
+    let wanted: Vec<_> = cells().into_iter().filter(|cell| cell.belongs_to(table)).collect();
+    if let (true, Some(table)) = (wanted.is_empty(), table) {
+        return Err(ReproductionError::Unknown(table.into(), tables().join(", ")));
+    }
+    let mut simulator = Simulator::default();
+    let mut rows = Vec::with_capacity(wanted.len());
+    for cell in wanted {
+        let ours = cell
+            .compute(&mut simulator)
+            .map_err(|reason| ReproductionError::Cell { id: cell.id.clone(), reason })?;
+        let at_most = cell.is_bound();
+        let comparable = cell.published.filter(|_| !at_most);
+        let error = comparable.and_then(|published| relative_error(ours, published));
+        let row = Row {
+            id: cell.id,
+            unit: cell.unit,
+            published: cell.published,
+            ours,
+            how: cell.how,
+            error,
+            at_most,
+        };
+        each(&row);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn relative_error(ours: f64, published: f64) -> Option<f64> {
+    match (ours, published) {
+        (0.0, 0.0) => Some(0.0),
+        (_, 0.0) => None,
+        _ => Some(ours / published - 1.0),
+    }
+}
+
+/// The tables that there are, as `paper/table`.
+pub fn tables() -> Vec<String> {
+    let table = |id: &str| id.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
+    let mut tables: Vec<String> = cells().iter().map(|cell| table(&cell.id)).collect();
+    tables.extend(processor_cells().iter().map(|cell| table(&cell.id)));
+    tables.dedup();
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_limit(row: &Row) -> f64 {
+        match row.how {
+            How::Fitted => 0.05,
+            How::Predicted => 0.15,
+            How::Formula => 0.03,
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_and_lower_case() {
+        let mut ids: Vec<String> = cells().into_iter().map(|cell| cell.id).collect();
+        assert!(ids.iter().all(|id| !id.contains(|c: char| c.is_whitespace() || c.is_uppercase())));
+        let count = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+
+    /// What others ask for by id; the eight-node cells and table 11 have no published value here.
+    #[test]
+    fn cells_that_are_kept_back_have_rows_and_no_published_value() {
+        let mut wanted = vec![
+            ("mitre-1995/4.4/8/sum-mb-per-s".to_string(), true),
+            ("mitre-1995/4.5/3-12/rate-mb-per-s".into(), false),
+            ("mitre-1995/4.6/7-15/rate-mb-per-s".into(), false),
+            ("mpi-sharc-2002/3/eight-node-sharc/latency-us".into(), false),
+            ("mpi-sharc-2002/3/eight-node-sharc/bandwidth-mb-per-s".into(), false),
+            ("fem-1983/6/perfect-shuffle/time-us".into(), true),
+        ];
+        for row in ["4/sharc", "5/sharc", "5/sharc-in-place"] {
+            for quantity in ["latency-us", "bandwidth-mb-per-s"] {
+                for (nodes, known) in [("four", true), ("eight", false)] {
+                    wanted.push((format!("mpi-sharc-2002/{row}/{nodes}-node-{quantity}"), known));
+                }
+            }
+        }
+        for operation in ["unicast", "broadcast", "allgather", "in-place-allgather"] {
+            for size in ["small", "large"] {
+                for system in ["enhanced-clock", "enhanced-data-rate", "tigersharc"] {
+                    let id = format!("mpi-sharc-2002/11/{operation}-{size}/{system}-percent");
+                    wanted.push((id, false));
+                }
+            }
+        }
+        let cells = cells();
+        for (id, is_known) in wanted {
+            let cell = cells.iter().find(|cell| cell.id == id);
+            let cell = cell.unwrap_or_else(|| panic!("{id} has no row"));
+            assert_eq!(cell.published.is_some(), is_known, "{id}");
+            assert!(matches!(cell.how, How::Fitted | How::Predicted | How::Formula), "{id}");
+        }
+    }
+
+    /// Where misses are explained, each by its id.
+    const EXPLANATIONS: &str = include_str!("../../../docs/simulation/papers.md");
+
+    fn misses(row: &Row) -> bool {
+        match (row.at_most, row.published) {
+            (true, Some(most)) => row.ours > most,
+            (false, Some(_)) => row.error.is_none_or(|error| error.abs() > error_limit(row)),
+            (_, None) => false,
+        }
+    }
+
+    #[test]
+    fn every_published_cell_is_met_within_its_limit_or_its_miss_explained() {
+        let rows = reproduce(None, &mut |_| {}).unwrap();
+        for row in &rows {
+            let explained = EXPLANATIONS.contains(&format!("`{}`", row.id));
+            assert_eq!(misses(row), explained, "{row:?}");
+        }
+    }
+
+    /// MITRE table 4.4, by its own two rows: p pairs that leave a share u of all messages, with a sum S, have a fastest
+    /// pair of S / (p (1 - u)).
+    #[test]
+    fn unsent_shares_are_counted_over_all_processors() {
+        let published = |processors: usize, column: &str| {
+            let id = format!("mitre-1995/4.4/{processors}/{column}");
+            cells().into_iter().find(|cell| cell.id == id).unwrap().published.unwrap()
+        };
+        let fastest = |processors: usize, senders_share: f64| {
+            let unsent = published(processors, "unsent-percent") / 100.0 / senders_share;
+            published(processors, "sum-mb-per-s") / ((processors / 2) as f64 * (1.0 - unsent))
+        };
+        let alone = published(2, "sum-mb-per-s");
+        for processors in [6, 8, 10, 12, 14, 16] {
+            // Half of all processors send: the fastest pair is nearly as fast as one pair alone.
+            let found = fastest(processors, 0.5);
+            assert!((0.9..1.0).contains(&(found / alone)), "{processors}: {found}");
+        }
+        // Of the senders alone: it would be slowed down by pairs that share no link with it but the last.
+        assert!(fastest(6, 1.0) > 59.0 && fastest(16, 1.0) < 31.0);
+    }
+
+    #[test]
+    fn an_unknown_table_gets_the_list() {
+        let error = reproduce(Some("mitre-1995/9.9"), &mut |_| {}).unwrap_err();
+        assert!(error.to_string().contains("mitre-1995/4.4"), "{error}");
+    }
+}

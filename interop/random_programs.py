@@ -1,0 +1,99 @@
+"""Random MPI programs, made from seeds: one checksum for each, under our library on every fabric and under MPICH.
+
+The program (interop/random) itself checks every result against the standard. This suite compares the libraries.
+"""
+
+import os
+import re
+import subprocess
+
+from ground import COMPILER, LAUNCHER, LIBRARY, ROOT, WORK, Tally, must, run, selected
+
+RANKS = (2, 3, 4)
+# The number of seeds for all libraries, and of those with what MPICH cannot do, for our library alone.
+SEEDS, WIDE_SEEDS = 300, 100
+SOURCE = ROOT / "interop" / "random"
+PROGRAM = WORK / "random" / "random"
+
+
+def build():
+    PROGRAM.parent.mkdir(parents=True, exist_ok=True)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
+    must([COMPILER, *flags, *sorted(SOURCE.glob("*.c")), "-o", PROGRAM])
+
+
+class Machine:
+    """An MPI: the launcher with its options, and the folder with the library."""
+
+    def __init__(self, name, launcher, libraries=LIBRARY, environment=None):
+        self.name, self.launcher, self.libraries, self.environment = name, launcher, libraries, environment or {}
+        self.is_ours = libraries == LIBRARY
+
+    def run(self, ranks, words):
+        return run(ranks, [PROGRAM, *words], launcher=self.launcher,
+                   environment={"LD_LIBRARY_PATH": str(self.libraries), **self.environment})
+
+    def by_hand(self, ranks, seed, options):
+        """The command that runs one seed and prints its steps."""
+        words = [*self.launcher, "-n", ranks, PROGRAM, seed, seed, *options, "verbose"]
+        return f"LD_LIBRARY_PATH={self.libraries} " + " ".join(map(str, words))
+
+
+def machines():
+    """Our library on each fabric, and the other MPIs that are here. The others are compared with the first."""
+    yield Machine("ours over shared memory", [LAUNCHER, "launch", "--check-leaks"])
+    told = subprocess.run([LAUNCHER, "launch", "--help"], stdout=subprocess.PIPE, text=True).stdout
+    if "--fabric" in told:
+        yield Machine("ours over TCP", [LAUNCHER, "launch", "--fabric", "tcp"])
+    else:
+        print("skipped: random programs over TCP, because `cornerstone launch` has no --fabric")
+    roots = [root for root in os.environ.get("CORNERSTONE_MPI_ROOTS", "").split(":") if root] or [ROOT / ".venv"]
+    found = [root for root in roots if os.path.exists(f"{root}/lib/libmpi_abi.so.1")]
+    for root in found:
+        # MPICH polls. Ranks that share a processor must yield early.
+        yield Machine(f"the MPI in {os.path.relpath(root, ROOT)}", [f"{root}/bin/mpiexec"], f"{root}/lib",
+                      {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"})
+    if not found:
+        print("skipped: random programs under MPICH, because no folder of CORNERSTONE_MPI_ROOTS and not .venv has "
+              "an MPI with the standard ABI")
+
+
+def checksums(output):
+    return dict(re.findall(r"^seed (\d+) ranks \d+ checksum (\w+)$", output, re.MULTILINE))
+
+
+def verdict(ended, expected, by_hand):
+    """Why a run failed, with the command that shows more. None if it did not fail."""
+    got = checksums(ended.output)
+    # The seed after the last checksum is the one that a run stopped in.
+    stopped = max(map(int, got), default=0) + 1
+    wrong = re.findall(r"^wrong: (seed (\d+) .*)$", ended.output, re.MULTILINE)
+    if wrong:
+        return f"{wrong[0][0]}; to see more: {by_hand(wrong[0][1])}"
+    if ended.status != 0:
+        return f"{ended.reason()}, in seed {stopped}; to see more: {by_hand(stopped)}"
+    if "not freed" in ended.output:
+        return ended.reason()
+    differ = [seed for seed in expected if got.get(seed) != expected[seed]]
+    if differ:
+        return f"{len(differ)} checksums differ, the first in seed {differ[0]}; to see more: {by_hand(differ[0])}"
+    return None
+
+
+def test(ranks=RANKS):
+    build()
+    tally = Tally("random")
+    under = list(machines())
+    ours = [machine for machine in under if machine.is_ours]
+    for count in ranks:
+        for seeds, options, these in ((SEEDS, [], under), (WIDE_SEEDS, ["wide"], ours)):
+            expected = {}
+            for machine in these:
+                label = " ".join([str(seeds), *options, f"programs of {count} ranks,", machine.name])
+                if not selected(label):
+                    continue
+                ended = machine.run(count, [1, seeds, *options])
+                tally.take(label, verdict(ended, expected, lambda seed: machine.by_hand(count, seed, options)))
+                expected = expected or checksums(ended.output)
+    tally.close()
+    return tally
