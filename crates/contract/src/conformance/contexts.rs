@@ -285,7 +285,8 @@ fn again_and_again(machine: &mut dyn Rank) -> Result<()> {
         let own = within.rank() as u8;
         let mut all = vec![0; within.size()];
         within.allgather(&[own], &mut all)?;
-        expect("the ranks of a context", (0..all.len() as u8).collect(), all)
+        let expected: Vec<u8> = (0..all.len()).map(|rank| rank as u8).collect();
+        expect("the ranks of a context", expected, all)
     };
     for round in 0..12 {
         let context = copy_of_all(machine)?;
