@@ -1,5 +1,6 @@
 //! C programs against our header and our library, as ranks of our launcher.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
@@ -10,6 +11,8 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use fabric_shm::{Binding, LaunchError, LaunchOptions, Streams, launch};
+use fabric_tcp::Secret;
+use fabric_tcp::library::job;
 
 /// A folder with the library under the name that the loader looks for; it lasts as long as the tests' own folder.
 fn library_folder() -> &'static Path {
@@ -27,11 +30,17 @@ fn library_folder() -> &'static Path {
     })
 }
 
+/// Compiles a program, once: another test may run it already.
 fn compile(name: &str) -> PathBuf {
+    static COMPILED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let folder = library_folder();
     let program = folder.join(name);
-    let compiled = Command::new("cc")
+    let mut compiled = COMPILED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if compiled.contains(&program) {
+        return program;
+    }
+    let ended = Command::new("cc")
         .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-g", "-o"])
         .arg(&program)
         .arg(source.join(format!("{name}.c")))
@@ -42,7 +51,8 @@ fn compile(name: &str) -> PathBuf {
         .arg("-lmpi_abi")
         .output()
         .expect("the tests need a C compiler named cc");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    compiled.insert(program.clone());
     program
 }
 
@@ -54,6 +64,11 @@ fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>
     run_bound(program, ranks, argument, Binding::None)
 }
 
+/// The same with its messages over TCP.
+fn run_over_tcp(program: &Path, ranks: usize) -> (Result<(), LaunchError>, String) {
+    run_job(program, ranks, "", Binding::None, job(&Secret::generate().unwrap()))
+}
+
 /// The same with its ranks bound.
 fn run_bound(
     program: &Path,
@@ -61,10 +76,20 @@ fn run_bound(
     argument: &str,
     binding: Binding,
 ) -> (Result<(), LaunchError>, String) {
+    run_job(program, ranks, argument, binding, Vec::new())
+}
+
+fn run_job(
+    program: &Path,
+    ranks: usize,
+    argument: &str,
+    binding: Binding,
+    job: Vec<u8>,
+) -> (Result<(), LaunchError>, String) {
     let _alone = LAUNCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (mut output, input) = std::io::pipe().unwrap();
     let input = Arc::new(File::from(OwnedFd::from(input)));
-    let mut options = LaunchOptions::new(ranks, Vec::new());
+    let mut options = LaunchOptions::new(ranks, job);
     options.program = program.into();
     options.arguments = vec![OsString::from(argument)];
     options.any_program = true;
@@ -134,6 +159,18 @@ fn grids_and_hints_are_as_the_standard_says() {
 #[test]
 fn persistent_requests_serve_again_and_again_and_receives_can_be_cancelled() {
     succeeds("again");
+}
+
+/// All programs that make no mistake. What others of them expect, only shared memory finds out.
+#[test]
+fn programs_run_over_tcp_as_well() {
+    for name in ["environment", "messages", "errors", "grids", "again", "types", "together"] {
+        let program = compile(name);
+        for ranks in [1, 2, 4] {
+            let (ended, output) = run_over_tcp(&program, ranks);
+            assert!(ended.is_ok(), "{name} with {ranks} ranks: {ended:?}\n{output}");
+        }
+    }
 }
 
 #[test]

@@ -73,14 +73,14 @@ impl Memory {
     }
 
     /// The length of the data.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&self) -> usize {
         (self.count * self.of.size()) as usize
     }
 
     /// Where the data lie, if they lie in one piece. Without data it is some place that is not null, as slices
     /// need one.
-    #[inline]
+    #[inline(always)]
     pub fn in_one_piece(&self) -> Option<*mut u8> {
         if self.bytes() == 0 {
             return Some(std::ptr::dangling_mut());
@@ -95,7 +95,7 @@ impl Memory {
     }
 
     /// The data for a fabric to read, if they lie in one piece.
-    #[inline]
+    #[inline(always)]
     pub fn readable(&self) -> Option<Readable> {
         let start = self.in_one_piece()?;
         // SAFETY: the promise of `new`.
@@ -103,7 +103,7 @@ impl Memory {
     }
 
     /// The same for a fabric to write.
-    #[inline]
+    #[inline(always)]
     pub fn writable(&self) -> Option<Writable> {
         let start = self.in_one_piece()?;
         // SAFETY: the promise of `new`.
