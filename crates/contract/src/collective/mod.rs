@@ -1,18 +1,8 @@
-//! Every collective as ordinary code over point-to-point calls.
+//! Every collective by messages, in blocking calls.
 //!
-//! The algorithms use blocking calls only, work at any rank count, root and length, and take a number of steps
-//! logarithmic in the rank count wherever the result allows it. Which algorithm runs depends on the rank count and on
-//! lengths that all ranks share, never on measured times, so a run repeats exactly.
-//!
-//! | collective | short | long |
-//! |---|---|---|
-//! | barrier | dissemination | |
-//! | broadcast | binomial tree | binomial scatter, then allgather |
-//! | scatter, gather | binomial tree | the same |
-//! | allgather | dissemination (Bruck) | ring |
-//! | reduce | binomial tree | recursive halving, then binomial gather |
-//! | allreduce | recursive doubling | recursive halving, then recursive doubling (Rabenseifner) |
-//! | all-to-all | dissemination (Bruck) from 8 ranks | pairwise exchange |
+//! The algorithms are schedules of the crate `collectives`, which also chooses: by the rank count and by lengths that all ranks
+//! share, never by measured times, so that a run repeats exactly. This module carries them out over point-to-point calls, and
+//! finds mistakes.
 //!
 //! # Mistakes that are found
 //! Lengths that contradict each other within a call are refused before any message is sent. Between the ranks, each
@@ -20,7 +10,7 @@
 //! receives its neighbour's next message whatever it is: the first rank that receives from one that does something
 //! else, or does it with another length, returns [`Error::MismatchedCollective`] or [`Error::UnequalCounts`].
 //!
-//! The two algorithms of a collective begin with the same partners, so ranks that disagree on the *length* always
+//! The algorithms between which a length decides begin with the same partners, so ranks that disagree on the *length* always
 //! meet; one that only sends (a leaf, or a root that nobody else takes for it) may have finished by then, and the
 //! mistake shows in the next collective in which the two meet. Ranks that disagree on the collective or on the root
 //! usually meet too, but ranks that each wait for another that sends them nothing (two that both think themselves the
@@ -30,41 +20,207 @@
 //! [`Error::MismatchedCollective`]: crate::Error::MismatchedCollective
 //! [`Error::UnequalCounts`]: crate::Error::UnequalCounts
 
-mod all_to_all;
-mod allgather;
-mod allreduce;
-mod barrier;
-mod blocks;
-mod broadcast;
-mod call;
-mod combine;
-mod gather;
-mod reduce;
-mod scatter;
+mod mark;
+mod run;
 
-pub use all_to_all::all_to_all;
-pub use allgather::{allgather, allgather_in_place};
-pub use allreduce::allreduce;
-pub use barrier::barrier;
-pub use broadcast::broadcast;
-pub use gather::gather;
-pub use reduce::reduce;
-pub use scatter::scatter;
+pub use collectives::Algorithm;
 
-pub(crate) use call::describe;
+pub(crate) use mark::describe;
 
-/// From this length on, moving each byte fewer times is worth more messages: the product of latency and bandwidth of a
-/// machine with 1 to 2 µs and 10 GB/s. Nothing depends on it but speed.
-const LONG_BYTES: usize = 16 * 1024;
+use collectives::{Blocks, Call, Manner, Operation, Order, Own};
 
-/// The rank `distance` after `rank`, around the ring of `size` ranks.
-fn after(rank: usize, distance: usize, size: usize) -> usize {
-    (rank + distance) % size
+use crate::{Rank, Reduction, Result, check_rank};
+use mark::{expect_bytes, expect_multiple};
+use run::{Memory, run};
+
+/// Waits until every rank has come here.
+pub fn barrier<R: Rank + ?Sized>(rank: &mut R) -> Result<()> {
+    run(rank, Call::Barrier, Own::InInput, None, Memory::of_bytes(&[], &mut []))
 }
 
-/// The rank `distance` before `rank`, around the ring of `size` ranks; `distance` is at most `size`.
-fn before(rank: usize, distance: usize, size: usize) -> usize {
-    (rank + size - distance) % size
+/// Copies `buffer` of rank `root` into `buffer` of every rank.
+pub fn broadcast<R: Rank + ?Sized>(rank: &mut R, root: usize, buffer: &mut [u8]) -> Result<()> {
+    broadcast_by(rank, None, root, buffer)
+}
+
+/// The same by an algorithm of the caller's choice.
+///
+/// # Errors
+/// Those of the collective; here and below also [`Error::Unsupported`](crate::Error::Unsupported) for an algorithm that cannot do
+/// it.
+pub fn broadcast_by<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    root: usize,
+    buffer: &mut [u8],
+) -> Result<()> {
+    check_rank(root, rank.size())?;
+    let call = Call::Broadcast { root, length: buffer.len() };
+    run(rank, call, Own::InOutput, algorithm, Memory::of_bytes(&[], buffer))
+}
+
+/// Gives block r of `send` at rank `root` to rank r's `receive`.
+pub fn scatter<R: Rank + ?Sized>(
+    rank: &mut R,
+    root: usize,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    scatter_by(rank, None, root, send, receive)
+}
+
+/// The same by an algorithm of the caller's choice.
+pub fn scatter_by<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    root: usize,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let size = rank.size();
+    check_rank(root, size)?;
+    if rank.rank() == root {
+        let wanted = size * receive.len();
+        expect_bytes(Operation::Scatter, "`send` at the root", wanted, send)?;
+    }
+    let call = Call::Scatter { root, blocks: Blocks::equal(size, receive.len()) };
+    run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
+}
+
+/// Puts `send` of rank r into block r of `receive` at rank `root`.
+pub fn gather<R: Rank + ?Sized>(
+    rank: &mut R,
+    root: usize,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    gather_by(rank, None, root, send, receive)
+}
+
+/// The same by an algorithm of the caller's choice.
+pub fn gather_by<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    root: usize,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let size = rank.size();
+    check_rank(root, size)?;
+    if rank.rank() == root {
+        let wanted = size * send.len();
+        expect_bytes(Operation::Gather, "`receive` at the root", wanted, receive)?;
+    }
+    let call = Call::Gather { root, blocks: Blocks::equal(size, send.len()) };
+    run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
+}
+
+/// Puts `send` of rank r into block r of `receive` of every rank.
+pub fn allgather<R: Rank + ?Sized>(rank: &mut R, send: &[u8], receive: &mut [u8]) -> Result<()> {
+    allgather_by(rank, None, send, receive)
+}
+
+/// The same by an algorithm of the caller's choice.
+pub fn allgather_by<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let size = rank.size();
+    expect_bytes(Operation::Allgather, "`receive`", size * send.len(), receive)?;
+    let call = Call::Allgather { blocks: Blocks::equal(size, send.len()) };
+    run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
+}
+
+/// Copies block r of rank r's `buffer` into block r of every rank's.
+pub fn allgather_in_place<R: Rank + ?Sized>(rank: &mut R, buffer: &mut [u8]) -> Result<()> {
+    let size = rank.size();
+    let what = "`buffer` in blocks of one a rank";
+    expect_multiple(Operation::Allgather, what, size, buffer)?;
+    let call = Call::Allgather { blocks: Blocks::equal(size, buffer.len() / size) };
+    run(rank, call, Own::InOutput, None, Memory::of_bytes(&[], buffer))
+}
+
+/// Combines `send` of all ranks into `receive` at rank `root`. The same input gives the same bits again.
+pub fn reduce<R: Rank + ?Sized>(
+    rank: &mut R,
+    root: usize,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    reduce_by(rank, None, root, reduction, send, receive)
+}
+
+/// The same by an algorithm of the caller's choice.
+pub fn reduce_by<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    root: usize,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    check_rank(root, rank.size())?;
+    let element_bytes = reduction.element.bytes();
+    expect_multiple(Operation::Reduce, "`send` in whole elements", element_bytes, send)?;
+    if rank.rank() == root {
+        expect_bytes(Operation::Reduce, "`receive` at the root", send.len(), receive)?;
+    }
+    let length = send.len() / element_bytes;
+    let call = Call::Reduce { root, length, order: Order::Any };
+    run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
+}
+
+/// Combines `send` of all ranks into `receive` of all ranks: the same bits on each.
+pub fn allreduce<R: Rank + ?Sized>(
+    rank: &mut R,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    allreduce_by(rank, None, reduction, send, receive)
+}
+
+/// The same by an algorithm of the caller's choice.
+pub fn allreduce_by<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let element_bytes = reduction.element.bytes();
+    expect_multiple(Operation::Allreduce, "`send` in whole elements", element_bytes, send)?;
+    expect_bytes(Operation::Allreduce, "`receive`", send.len(), receive)?;
+    let call = Call::Allreduce { length: send.len() / element_bytes, order: Order::Any };
+    run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
+}
+
+/// Gives block r of `send` of rank s to rank r, as block s of its `receive`.
+pub fn all_to_all<R: Rank + ?Sized>(rank: &mut R, send: &[u8], receive: &mut [u8]) -> Result<()> {
+    all_to_all_by(rank, None, send, receive)
+}
+
+/// The same by an algorithm of the caller's choice.
+pub fn all_to_all_by<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let size = rank.size();
+    expect_multiple(Operation::AllToAll, "`send` in blocks of one a rank", size, send)?;
+    expect_bytes(Operation::AllToAll, "`receive`", send.len(), receive)?;
+    let blocks = Blocks::equal(size, send.len() / size);
+    let call = Call::AllToAll { input: blocks.clone(), output: blocks };
+    run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
+}
+
+/// The algorithm that a collective takes unless the caller chooses.
+fn chosen(call: &Call, members: usize, unit_bytes: usize) -> Algorithm {
+    collectives::select(call, members, unit_bytes, Manner::Blocking)
 }
 
 #[cfg(test)]

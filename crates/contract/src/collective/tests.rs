@@ -1,11 +1,11 @@
 //! Every collective against its definition, on the reference fabric; mistakes that must be found.
 
-use super::all_to_all::all_to_all_by;
-use super::allgather::in_place_by;
-use super::allreduce::allreduce_by;
-use super::broadcast::broadcast_by;
-use super::reduce::reduce_by;
-use super::{allgather, gather, scatter};
+use collectives::Algorithm;
+use collectives::Operation::{AllToAll, Allgather, Allreduce, Broadcast, Reduce, Scatter};
+
+use super::{
+    all_to_all_by, allgather_by, allreduce_by, broadcast_by, gather_by, reduce_by, scatter_by,
+};
 use crate::{Element, Error, Operation, Rank, Reduction, Result, reference};
 
 /// Byte `index` of what rank `rank` gives: differs between ranks, blocks and places.
@@ -27,21 +27,24 @@ fn on_all_sizes(program: impl Fn(&mut dyn Rank, usize) -> Result<()> + Sync) {
 
 const LENGTHS: [usize; 6] = [0, 1, 8, 257, 1000, 20_000];
 
-/// Each length by both algorithms, whichever would be chosen.
-fn lengths_and_algorithms() -> impl Iterator<Item = (usize, bool)> {
-    LENGTHS.into_iter().flat_map(|length| [(length, false), (length, true)])
+/// Each length by each algorithm of a collective, and by the one that is chosen.
+fn lengths_and_algorithms(
+    of: collectives::Operation,
+) -> impl Iterator<Item = (usize, Option<Algorithm>)> {
+    let algorithms = of.algorithms().iter().copied().map(Some).chain([None]);
+    LENGTHS.into_iter().flat_map(move |length| algorithms.clone().map(move |one| (length, one)))
 }
 
 #[test]
 fn broadcast_reaches_every_rank_from_every_root() {
     on_all_sizes(|machine, ranks| {
         for root in 0..ranks {
-            for (bytes, long) in lengths_and_algorithms() {
+            for (bytes, algorithm) in lengths_and_algorithms(Broadcast) {
                 let mut buffer = vec![0; bytes];
                 if machine.rank() == root {
                     buffer = given(root, bytes);
                 }
-                broadcast_by(machine, root, &mut buffer, long)?;
+                broadcast_by(machine, algorithm, root, &mut buffer)?;
                 assert!(buffer == given(root, bytes), "{bytes} bytes from root {root}");
             }
         }
@@ -53,14 +56,14 @@ fn broadcast_reaches_every_rank_from_every_root() {
 fn scatter_gives_each_rank_its_block_and_gather_brings_it_back() {
     on_all_sizes(|machine, ranks| {
         for root in 0..ranks {
-            for bytes in LENGTHS {
+            for (bytes, algorithm) in lengths_and_algorithms(Scatter) {
                 let all = if machine.rank() == root { given(root, ranks * bytes) } else { vec![] };
                 let mut block = vec![0; bytes];
-                scatter(machine, root, &all, &mut block)?;
+                scatter_by(machine, algorithm, root, &all, &mut block)?;
                 let begin = machine.rank() * bytes;
                 assert!(block == given(root, ranks * bytes)[begin..begin + bytes], "{bytes} bytes");
                 let mut back = vec![0; all.len()];
-                gather(machine, root, &block, &mut back)?;
+                gather_by(machine, algorithm, root, &block, &mut back)?;
                 assert!(back == all, "{bytes} bytes to root {root}");
             }
         }
@@ -71,15 +74,15 @@ fn scatter_gives_each_rank_its_block_and_gather_brings_it_back() {
 #[test]
 fn allgather_gives_every_rank_every_block() {
     on_all_sizes(|machine, ranks| {
-        for (bytes, long) in lengths_and_algorithms() {
+        for (bytes, algorithm) in lengths_and_algorithms(Allgather) {
             let expected: Vec<u8> = (0..ranks).flat_map(|rank| given(rank, bytes)).collect();
             let own = given(machine.rank(), bytes);
             let mut buffer = vec![0; ranks * bytes];
             buffer[machine.rank() * bytes..][..bytes].copy_from_slice(&own);
-            in_place_by(machine, &mut buffer, long)?;
+            machine.allgather_in_place(&mut buffer)?;
             assert!(buffer == expected, "{bytes} bytes in place");
             let mut all = vec![0; ranks * bytes];
-            allgather(machine, &own, &mut all)?;
+            allgather_by(machine, algorithm, &own, &mut all)?;
             assert!(all == expected, "{bytes} bytes");
         }
         Ok(())
@@ -89,41 +92,65 @@ fn allgather_gives_every_rank_every_block() {
 #[test]
 fn all_to_all_is_a_transpose() {
     on_all_sizes(|machine, ranks| {
-        for (bytes, short) in lengths_and_algorithms() {
+        for (bytes, algorithm) in lengths_and_algorithms(AllToAll) {
             let rank = machine.rank();
             let block = |from: usize, to: usize| given(from * 100 + to, bytes);
             let send: Vec<u8> = (0..ranks).flat_map(|to| block(rank, to)).collect();
             let expected: Vec<u8> = (0..ranks).flat_map(|from| block(from, rank)).collect();
             let mut receive = vec![0; send.len()];
-            all_to_all_by(machine, &send, &mut receive, short)?;
+            all_to_all_by(machine, algorithm, &send, &mut receive)?;
             assert!(receive == expected, "{bytes} bytes");
         }
         Ok(())
     });
 }
 
-/// Of integers, which give the same sum in any order. Fewer elements than ranks leave some ranks an empty part.
+/// The sum of what all ranks give: of integers, which is the same in any order.
+const SUM: Reduction = Reduction::new(Element::I32, Operation::Sum);
+
+fn sum_of_all(ranks: usize, bytes: usize) -> Result<Vec<u8>> {
+    let mut sum = given(0, bytes);
+    (1..ranks).try_for_each(|rank| SUM.combine(&mut sum, &given(rank, bytes)))?;
+    Ok(sum)
+}
+
+/// Fewer elements than ranks leave some ranks an empty part.
 #[test]
-fn reduce_combines_the_operands_of_all_ranks() {
-    let reduction = Reduction::new(Element::I32, Operation::Sum);
+fn allreduce_combines_the_operands_of_all_ranks() {
     on_all_sizes(|machine, ranks| {
-        for (count, long) in lengths_and_algorithms() {
-            let bytes = 4 * count;
-            let mut expected = given(0, bytes);
-            for rank in 1..ranks {
-                reduction.combine(&mut expected, &given(rank, bytes))?;
-            }
-            let own = given(machine.rank(), bytes);
-            let mut all = vec![0; bytes];
-            allreduce_by(machine, reduction, &own, &mut all, long)?;
-            assert!(all == expected, "allreduce of {count}");
+        for (count, algorithm) in lengths_and_algorithms(Allreduce) {
+            let own = given(machine.rank(), 4 * count);
+            let mut all = vec![0; 4 * count];
+            allreduce_by(machine, algorithm, SUM, &own, &mut all)?;
+            assert!(all == sum_of_all(ranks, 4 * count)?, "{count} by {algorithm:?}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn reduce_combines_the_operands_of_all_ranks_at_any_root() {
+    on_all_sizes(|machine, ranks| {
+        for (count, algorithm) in lengths_and_algorithms(Reduce) {
+            let (bytes, own) = (4 * count, given(machine.rank(), 4 * count));
+            let sum = sum_of_all(ranks, bytes)?;
             for root in [0, ranks / 2, ranks - 1] {
                 let is_root = machine.rank() == root;
                 let mut result = vec![0; if is_root { bytes } else { 0 }];
-                reduce_by(machine, root, reduction, &own, &mut result, long)?;
-                assert!(!is_root || result == expected, "reduce of {count} to {root}");
+                reduce_by(machine, algorithm, root, SUM, &own, &mut result)?;
+                assert!(!is_root || result == sum, "{count} to {root} by {algorithm:?}");
             }
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn an_algorithm_of_another_collective_is_refused() {
+    on_all_sizes(|machine, _| {
+        let refused = broadcast_by(machine, Some(Algorithm::Pairwise), 0, &mut [1]);
+        let Err(Error::Unsupported { what, .. }) = refused else { panic!("{refused:?}") };
+        assert!(what.contains("broadcast") && what.contains("pairwise"), "{what}");
         Ok(())
     });
 }

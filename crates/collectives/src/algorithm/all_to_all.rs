@@ -1,0 +1,94 @@
+//! All-to-all: block r of the input of member s becomes block s of the output of member r.
+
+use super::{Own, from_others, to_others};
+use crate::{Area, Blocks, Group, Message, Part, Round, Schedule};
+
+/// Where the blocks to send are: in the input, or in a copy of the output, whose blocks those that come replace.
+fn source(schedule: &mut Schedule, input: &Blocks, own: Own) -> Part {
+    match own {
+        Own::InInput => Part::of(Area::Input, 0..input.total()),
+        Own::InOutput => {
+            let copy = schedule.room(input.total());
+            schedule.copy(Part::of(Area::Output, 0..input.total()), copy);
+            copy
+        }
+    }
+}
+
+/// By pairwise exchange: in round i each member sends to the one i after it and receives from the one i before, so
+/// that no member ever receives from two at once.
+pub fn pairwise(group: Group, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let from = source(&mut schedule, input, own);
+    own.copy(
+        &mut schedule,
+        from.within(input.one(group.me)),
+        Part::of(Area::Output, output.one(group.me)),
+    );
+    let (input, output) = (input.clone(), output.clone());
+    schedule.rounds(group.size - 1, move |round| {
+        let (to, source) = (group.after(round + 1), group.before(round + 1));
+        Round::exchange(
+            Message::new(to, from.within(input.one(to))),
+            Message::new(source, Part::of(Area::Output, output.one(source))),
+        )
+    });
+    schedule
+}
+
+/// The same in one round.
+pub fn linear(group: Group, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let from = source(&mut schedule, input, own);
+    own.copy(
+        &mut schedule,
+        from.within(input.one(group.me)),
+        Part::of(Area::Output, output.one(group.me)),
+    );
+    schedule.messages(
+        from_others(group, |other| Part::of(Area::Output, output.one(other))),
+        to_others(group, |other| from.within(input.one(other))),
+    );
+    schedule
+}
+
+/// By dissemination (Bruck et al. 1997): log2 P messages of about half of all blocks each, which are copied on the way.
+///
+/// Row i of the rows is on its way to the member i after the one it started from. In round k the rows with bit k in
+/// their number go 2^k members on; after the last round each is where it belongs, and row i came from the member i
+/// before. Only for blocks of one length.
+pub fn bruck(group: Group, each: usize, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let size = group.size;
+    let area = match own {
+        Own::InInput => Area::Input,
+        Own::InOutput => Area::Output,
+    };
+    let row = |index: usize| index * each..(index + 1) * each;
+    let rows = schedule.room(size * each);
+    let ahead = (size - group.me) * each;
+    schedule.copy(Part::of(area, group.me * each..size * each), rows.within(0..ahead));
+    schedule.copy(Part::of(area, 0..group.me * each), rows.within(ahead..size * each));
+    let most = size.div_ceil(2).max(1) * each;
+    let (out, into) = (schedule.room(most), schedule.room(most));
+    let mut distance = 1;
+    while distance < size {
+        let moving = (0..size).filter(|index| index & distance != 0);
+        for (place, index) in moving.clone().enumerate() {
+            schedule.copy(rows.within(row(index)), out.within(row(place)));
+        }
+        let length = moving.clone().count() * each;
+        schedule.exchange(
+            Message::new(group.after(distance), out.within(0..length)),
+            Message::new(group.before(distance), into.within(0..length)),
+        );
+        for (place, index) in moving.enumerate() {
+            schedule.copy(into.within(row(place)), rows.within(row(index)));
+        }
+        distance *= 2;
+    }
+    for index in 0..size {
+        schedule.copy(rows.within(row(index)), Part::of(Area::Output, row(group.before(index))));
+    }
+    schedule
+}

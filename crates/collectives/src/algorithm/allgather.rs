@@ -1,0 +1,94 @@
+//! Allgather: the input of member r becomes block r of everybody's output.
+
+use std::ops::Range;
+
+use super::{Own, from_others, to_others};
+use crate::{Area, Blocks, Group, Message, Part, Round, Schedule};
+
+fn output(units: Range<usize>) -> Part {
+    Part::of(Area::Output, units)
+}
+
+/// A schedule that begins with this member's own block in its place.
+fn with_own_block(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let block = blocks.one(group.me);
+    own.copy(&mut schedule, Part::of(Area::Input, 0..block.len()), output(block));
+    schedule
+}
+
+/// Around the ring: each member passes on the block that it received last. P - 1 messages between neighbours, and no
+/// copies.
+pub fn ring(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+    let mut schedule = with_own_block(group, blocks, own);
+    from_root(&mut schedule, group, 0, blocks, true);
+    schedule
+}
+
+/// By dissemination (Bruck et al. 1997, turned round so that blocks land where they belong): log2 P messages, but runs
+/// of blocks that go around the end of the output are copied. Only for an output in one piece.
+pub fn bruck(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+    let mut schedule = with_own_block(group, blocks, own);
+    from_root(&mut schedule, group, 0, blocks, false);
+    schedule
+}
+
+/// Each member sends its block to every other, all in one round.
+pub fn linear(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+    let mut schedule = with_own_block(group, blocks, own);
+    let mine = output(blocks.one(group.me));
+    let receives = from_others(group, |other| output(blocks.one(other)));
+    schedule.messages(receives, to_others(group, |_| mine));
+    schedule
+}
+
+/// Block i belongs to the member i after `root`, which has it; all get all.
+pub(super) fn from_root(
+    schedule: &mut Schedule,
+    group: Group,
+    root: usize,
+    blocks: &Blocks,
+    ring: bool,
+) {
+    match ring {
+        true => around(schedule, group, root, blocks.clone()),
+        false => disseminate(schedule, group, root, blocks),
+    }
+}
+
+fn around(schedule: &mut Schedule, group: Group, root: usize, blocks: Blocks) {
+    let (right, left) = (group.after(1), group.before(1));
+    let by_place = Group { me: group.before(root), ..group };
+    schedule.rounds(group.size - 1, move |round| {
+        let (old, new) = (by_place.before(round), by_place.before(round + 1));
+        Round::exchange(
+            Message::new(right, output(blocks.one(old))),
+            Message::new(left, output(blocks.one(new))),
+        )
+    });
+}
+
+/// A member that holds its own block and those of the m - 1 before it gets the m before those from the member m before
+/// it. Sender and receiver speak of the same blocks, so both or neither go around the end of the output.
+fn disseminate(schedule: &mut Schedule, group: Group, root: usize, blocks: &Blocks) {
+    let (size, place) = (group.size, group.before(root));
+    let mut held = 1;
+    while held < size {
+        let count = held.min(size - held);
+        let out = blocks.around(place + size + 1 - count, count);
+        let into = blocks.around(place + 2 * size + 1 - held - count, count);
+        let (to, from) = (group.after(held), group.before(held));
+        if out.1.is_empty() && into.1.is_empty() {
+            schedule.exchange(Message::new(to, output(out.0)), Message::new(from, output(into.0)));
+        } else {
+            let send = schedule.room(out.0.len() + out.1.len());
+            let receive = schedule.room(into.0.len() + into.1.len());
+            schedule.copy(output(out.0.clone()), send.within(0..out.0.len()));
+            schedule.copy(output(out.1), send.within(out.0.len()..send.length));
+            schedule.exchange(Message::new(to, send), Message::new(from, receive));
+            schedule.copy(receive.within(0..into.0.len()), output(into.0.clone()));
+            schedule.copy(receive.within(into.0.len()..receive.length), output(into.1));
+        }
+        held *= 2;
+    }
+}

@@ -1,0 +1,86 @@
+//! Allreduce: the inputs of all members, combined, become everybody's output, the same bits at each.
+
+use super::Own;
+use super::combining::Combining;
+use crate::group::{Fold, Folded, Order};
+use crate::{Area, Blocks, Group, Message, Part, Round, Schedule, Step};
+
+/// By recursive doubling: both partners compute the same result from the same operands in the same order. log2 P
+/// messages of the whole length.
+pub fn recursive_doubling(group: Group, length: usize, order: Order, own: Own) -> Schedule {
+    let output = Part::of(Area::Output, 0..length);
+    double(Schedule::default(), group, own.part(length), output, order)
+}
+
+/// The same with the result in any part.
+pub(super) fn double(
+    schedule: Schedule,
+    group: Group,
+    input: Part,
+    vector: Part,
+    order: Order,
+) -> Schedule {
+    let mut combining = Combining::new(schedule, Fold::new(group, 0, order), input, vector);
+    if let Folded::Takes { number, .. } = combining.gather_fold() {
+        let all = 0..vector.length;
+        for level in 0..combining.fold.core.ilog2() {
+            combining.exchange_and_combine(number, number ^ (1 << level), all.clone(), all.clone());
+        }
+    }
+    combining.spread_fold();
+    combining.schedule
+}
+
+/// By recursive halving, each part combined at one member, and recursive doubling to spread the parts (Rabenseifner
+/// 2004): each unit passes a member about twice.
+pub fn rabenseifner(group: Group, length: usize, order: Order, own: Own) -> Schedule {
+    let vector = Part::of(Area::Output, 0..length);
+    let fold = Fold::new(group, 0, order);
+    let mut combining = Combining::new(Schedule::default(), fold, own.part(length), vector);
+    if let Folded::Takes { number, .. } = combining.gather_fold() {
+        for step in combining.halve(number).into_iter().rev() {
+            let other = combining.fold.member(step.partner);
+            combining.schedule.exchange(
+                Message::new(other, vector.within(step.keep)),
+                Message::new(other, vector.within(step.away)),
+            );
+        }
+    }
+    combining.spread_fold();
+    combining.schedule
+}
+
+/// Around the ring, twice: first each block is combined on its way, then the finished blocks go round. Every message
+/// is one of P blocks, so that each unit passes a member twice. Only for operations that commute.
+pub fn ring(group: Group, length: usize, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let output = Part::of(Area::Output, 0..length);
+    schedule.copy(own.part(length), output);
+    let blocks = Blocks::split(group.size, length);
+    let operand = schedule.room(blocks.longest());
+    let (right, left) = (group.after(1), group.before(1));
+    schedule.rounds(2 * (group.size - 1), move |round| {
+        let combining = group.size - 1;
+        let block =
+            |distance: usize| output.within(blocks.one(group.before(distance % group.size)));
+        let (send, receive) = match round < combining {
+            true => {
+                let receive = block(round + 1);
+                (block(round), operand.within(0..receive.length))
+            }
+            // What came last in the first half is finished: the block of the member after this one.
+            false => {
+                let distance = round - combining;
+                (block(group.size + distance - 1), block(group.size + distance))
+            }
+        };
+        let mut made = Round::exchange(Message::new(right, send), Message::new(left, receive));
+        if (1..=combining).contains(&round) {
+            let into = block(round);
+            let with = operand.within(0..into.length);
+            made.before.push(Step::Combine { into, with, into_is_left: false });
+        }
+        made
+    });
+    schedule
+}

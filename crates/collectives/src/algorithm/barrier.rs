@@ -1,0 +1,18 @@
+//! Barrier.
+
+use crate::{Group, Message, Part, Schedule};
+
+/// By dissemination: in round k each member tells the one 2^k after it, so that after log2 P rounds, rounded up, each
+/// has heard of all (Hensgen, Finkel and Manber 1988).
+pub fn dissemination(group: Group) -> Schedule {
+    let mut schedule = Schedule::default();
+    let mut distance = 1;
+    while distance < group.size {
+        schedule.exchange(
+            Message::new(group.after(distance), Part::EMPTY),
+            Message::new(group.before(distance), Part::EMPTY),
+        );
+        distance *= 2;
+    }
+    schedule
+}

@@ -1,0 +1,44 @@
+//! Broadcast: the root's output becomes everybody's.
+
+use std::ops::Range;
+
+use super::allgather;
+use crate::{Area, Blocks, Group, Message, Part, Schedule};
+
+/// Down a binomial tree: log2 P messages of the whole length one after the other.
+pub fn binomial(group: Group, root: usize, length: usize) -> Schedule {
+    let mut schedule = Schedule::default();
+    down_the_tree(&mut schedule, group, root, |_| 0..length);
+    schedule
+}
+
+/// Scattered down the tree, each subtree its part, and then gathered by all (van de Geijn): twice the messages, but
+/// each unit passes a member only twice.
+pub fn scatter_allgather(group: Group, root: usize, length: usize, ring: bool) -> Schedule {
+    let mut schedule = Schedule::default();
+    let blocks = Blocks::split(group.size, length);
+    let of = blocks.clone();
+    down_the_tree(&mut schedule, group, root, move |places| of.some(places));
+    allgather::from_root(&mut schedule, group, root, &blocks, ring);
+    schedule
+}
+
+/// Each member receives what its subtree needs, and passes on what its children need.
+fn down_the_tree(
+    schedule: &mut Schedule,
+    group: Group,
+    root: usize,
+    needed: impl Fn(Range<usize>) -> Range<usize>,
+) {
+    let tree = group.place_from(root);
+    let part = |places| Part::of(Area::Output, needed(places));
+    if let Some(parent) = tree.parent() {
+        schedule.receive(tree.member(parent), part(tree.own()));
+    }
+    let to_children =
+        tree.children().map(|places| Message::new(tree.member(places.start), part(places)));
+    let to_children: Vec<Message> = to_children.collect();
+    if !to_children.is_empty() {
+        schedule.messages([].into_iter(), to_children.into_iter());
+    }
+}

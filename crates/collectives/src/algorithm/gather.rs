@@ -1,0 +1,71 @@
+//! Gather: the input of member r becomes block r of the root's output.
+
+use super::{Own, from_others};
+use crate::{Area, Blocks, Group, Message, Part, Schedule};
+
+/// Up a binomial tree: each member collects the blocks of its subtree, and passes them on in one message, so the root
+/// receives log2 P messages and each unit once.
+pub fn binomial(group: Group, root: usize, each: usize, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let tree = group.place_from(root);
+    let input = Part::of(Area::Input, 0..each);
+    let Some(parent) = tree.parent() else {
+        at_root(&mut schedule, group, &Blocks::equal(group.size, each), own);
+        return schedule;
+    };
+    let places = tree.own();
+    if places.len() == 1 {
+        schedule.send(tree.member(parent), input);
+        return schedule;
+    }
+    let held = schedule.room(places.len() * each);
+    schedule.copy(input, held.within(0..each));
+    let offset = |place: usize| (place - places.start) * each;
+    let from_children = tree.children().rev().map(|child| {
+        Message::new(tree.member(child.start), held.within(offset(child.start)..offset(child.end)))
+    });
+    schedule.messages(from_children, [].into_iter());
+    schedule.send(tree.member(parent), held);
+    schedule
+}
+
+fn at_root(schedule: &mut Schedule, group: Group, blocks: &Blocks, own: Own) {
+    let tree = group.place_from(group.me);
+    let output = |units| Part::of(Area::Output, units);
+    own.copy(schedule, Part::of(Area::Input, blocks.one(0)), output(blocks.one(group.me)));
+    let mut receives = Vec::new();
+    let mut around = None;
+    for places in tree.children().rev() {
+        let child = tree.member(places.start);
+        let (first, second) = blocks.around(child, places.len());
+        let part = match second.is_empty() {
+            true => output(first),
+            false => {
+                let packed = schedule.room(first.len() + second.len());
+                around = Some((packed, first, second));
+                packed
+            }
+        };
+        receives.push(Message::new(child, part));
+    }
+    schedule.messages(receives.into_iter(), [].into_iter());
+    if let Some((packed, first, second)) = around {
+        schedule.copy(packed.within(0..first.len()), output(first.clone()));
+        schedule.copy(packed.within(first.len()..packed.length), output(second));
+    }
+}
+
+/// The root takes a block from every member: for blocks of any lengths, of which only the root knows.
+pub fn linear(group: Group, root: usize, blocks: &Blocks, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let input = |length| Part::of(Area::Input, 0..length);
+    if group.me != root {
+        schedule.send(root, input(blocks.longest()));
+        return schedule;
+    }
+    let own_block = blocks.one(root);
+    own.copy(&mut schedule, input(own_block.len()), Part::of(Area::Output, own_block));
+    let receives = from_others(group, |other| Part::of(Area::Output, blocks.one(other)));
+    schedule.messages(receives, [].into_iter());
+    schedule
+}

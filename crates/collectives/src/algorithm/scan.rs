@@ -1,0 +1,49 @@
+//! Scan: the inputs of the members up to each, combined, become its output.
+
+use super::Own;
+use crate::{Area, Group, Message, Part, Schedule};
+
+/// In log2 P rounds, rounded up (Hillis and Steele 1986): in round k each member adds to the left what the one 2^k
+/// before it has so far. Operands stay in the order of the ranks.
+pub fn inclusive(group: Group, length: usize, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let output = Part::of(Area::Output, 0..length);
+    schedule.copy(own.part(length), output);
+    double(&mut schedule, group, output, |_, _, _| {});
+    schedule
+}
+
+/// The same without each member's own input. Member 0 has no output.
+pub fn exclusive(group: Group, length: usize, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let output = Part::of(Area::Output, 0..length);
+    let sum = schedule.room(length);
+    schedule.copy(own.part(length), sum);
+    double(&mut schedule, group, sum, |schedule, operand, is_first| match is_first {
+        true => schedule.copy(operand, output),
+        false => schedule.combine(output, operand, false),
+    });
+    schedule
+}
+
+/// `with_operand` is told of each operand that arrives, and whether it is the first.
+fn double(
+    schedule: &mut Schedule,
+    group: Group,
+    sum: Part,
+    with_operand: impl Fn(&mut Schedule, Part, bool),
+) {
+    let operand = schedule.room(sum.length);
+    let mut distance = 1;
+    while distance < group.size {
+        let lower = group.me.checked_sub(distance).map(|from| Message::new(from, operand));
+        let higher =
+            (group.me + distance < group.size).then(|| Message::new(group.me + distance, sum));
+        schedule.messages(lower.into_iter(), higher.into_iter());
+        if lower.is_some() {
+            with_operand(schedule, operand, distance == 1);
+            schedule.combine(sum, operand, false);
+        }
+        distance *= 2;
+    }
+}

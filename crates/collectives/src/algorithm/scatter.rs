@@ -1,0 +1,68 @@
+//! Scatter: block r of the root's input becomes the output of member r.
+
+use super::{Own, to_others};
+use crate::{Area, Blocks, Group, Message, Part, Schedule};
+
+/// Down a binomial tree: each member receives the blocks of its whole subtree in one message and passes on those of
+/// its children, so the root sends log2 P messages and each unit once.
+pub fn binomial(group: Group, root: usize, each: usize, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let tree = group.place_from(root);
+    let output = Part::of(Area::Output, 0..each);
+    let Some(parent) = tree.parent() else {
+        at_root(&mut schedule, group, &Blocks::equal(group.size, each), own);
+        return schedule;
+    };
+    let places = tree.own();
+    if places.len() == 1 {
+        schedule.receive(tree.member(parent), output);
+        return schedule;
+    }
+    let held = schedule.room(places.len() * each);
+    schedule.receive(tree.member(parent), held);
+    let offset = |place: usize| (place - places.start) * each;
+    let to_children = tree.children().map(|child| {
+        Message::new(tree.member(child.start), held.within(offset(child.start)..offset(child.end)))
+    });
+    schedule.messages([].into_iter(), to_children);
+    schedule.copy(held.within(0..each), output);
+    schedule
+}
+
+fn at_root(schedule: &mut Schedule, group: Group, blocks: &Blocks, own: Own) {
+    let tree = group.place_from(group.me);
+    let input = |units| Part::of(Area::Input, units);
+    let mut sends = Vec::new();
+    for places in tree.children() {
+        let child = tree.member(places.start);
+        let (first, second) = blocks.around(child, places.len());
+        let part = match second.is_empty() {
+            true => input(first),
+            false => {
+                let packed = schedule.room(first.len() + second.len());
+                schedule.copy(input(first.clone()), packed.within(0..first.len()));
+                schedule.copy(input(second), packed.within(first.len()..packed.length));
+                packed
+            }
+        };
+        sends.push(Message::new(child, part));
+    }
+    schedule.messages([].into_iter(), sends.into_iter());
+    own.copy(schedule, input(blocks.one(group.me)), Part::of(Area::Output, blocks.one(0)));
+}
+
+/// The root sends every member its block: for blocks of any lengths, of which only the root knows.
+pub fn linear(group: Group, root: usize, blocks: &Blocks, own: Own) -> Schedule {
+    let mut schedule = Schedule::default();
+    let output = |length| Part::of(Area::Output, 0..length);
+    if group.me != root {
+        schedule.receive(root, output(blocks.longest()));
+        return schedule;
+    }
+    let own_block = blocks.one(root);
+    let length = own_block.len();
+    own.copy(&mut schedule, Part::of(Area::Input, own_block), output(length));
+    let sends = to_others(group, |other| Part::of(Area::Input, blocks.one(other)));
+    schedule.messages([].into_iter(), sends);
+    schedule
+}

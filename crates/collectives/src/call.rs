@@ -1,0 +1,305 @@
+//! What is asked for, and the algorithms that can do it.
+
+use crate::algorithm::{
+    all_to_all, allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan,
+    scatter,
+};
+use crate::{Blocks, Group, Order, Own, Schedule};
+
+/// The collectives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Waits until all members have come.
+    Barrier,
+    /// The root's output becomes everybody's.
+    Broadcast,
+    /// Block r of the root's input becomes the output of member r.
+    Scatter,
+    /// The input of member r becomes block r of the root's output.
+    Gather,
+    /// The input of member r becomes block r of everybody's output.
+    Allgather,
+    /// Block r of the input of member s becomes block s of the output of member r.
+    AllToAll,
+    /// The inputs, combined, become the root's output.
+    Reduce,
+    /// The inputs, combined, become everybody's output.
+    Allreduce,
+    /// Block r of the inputs, combined, becomes the output of member r.
+    ReduceScatter,
+    /// The inputs of the members up to each, combined, become its output.
+    InclusiveScan,
+    /// The inputs of the members before each, combined, become its output.
+    ExclusiveScan,
+}
+
+/// The algorithms, by their names in the literature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// Each tells the one 2^k after it.
+    Dissemination,
+    /// A tree in which each level doubles the members.
+    Binomial,
+    /// A broadcast in two parts: a scatter down the tree, then an allgather by dissemination.
+    ScatterBruck,
+    /// The same with an allgather around the ring.
+    ScatterRing,
+    /// From neighbour to neighbour.
+    Ring,
+    /// Dissemination of blocks, several in a message.
+    Bruck,
+    /// Partners at distances 1, 2, 4 ... exchange all they have.
+    RecursiveDoubling,
+    /// Recursive halving, then the way back.
+    Rabenseifner,
+    /// One partner after the other.
+    Pairwise,
+    /// All partners at once.
+    Linear,
+}
+
+/// A call, the same at all members. Lengths are in units: elements of reductions, bytes of others.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// A barrier.
+    Barrier,
+    /// A broadcast.
+    Broadcast {
+        /// Whose data.
+        root: usize,
+        /// How many units.
+        length: usize,
+    },
+    /// A scatter.
+    Scatter {
+        /// Whose data.
+        root: usize,
+        /// Of equal length at all members; or of any at the root, where the others give their own alone.
+        blocks: Blocks,
+    },
+    /// A gather.
+    Gather {
+        /// Who gets the data.
+        root: usize,
+        /// As for the scatter.
+        blocks: Blocks,
+    },
+    /// An allgather.
+    Allgather {
+        /// The same at all members.
+        blocks: Blocks,
+    },
+    /// An all-to-all.
+    AllToAll {
+        /// What this member sends to each.
+        input: Blocks,
+        /// What it receives from each.
+        output: Blocks,
+    },
+    /// A reduction to one member.
+    Reduce {
+        /// Who gets the result.
+        root: usize,
+        /// How many units.
+        length: usize,
+        /// What may be combined first.
+        order: Order,
+    },
+    /// A reduction to all.
+    Allreduce {
+        /// How many units.
+        length: usize,
+        /// What may be combined first.
+        order: Order,
+    },
+    /// A reduction of which each member gets a block.
+    ReduceScatter {
+        /// The same at all members.
+        blocks: Blocks,
+        /// What may be combined first.
+        order: Order,
+    },
+    /// A scan.
+    Scan {
+        /// How many units.
+        length: usize,
+        /// Whether a member's own input is left out.
+        exclusive: bool,
+    },
+}
+
+impl Operation {
+    /// Every collective.
+    pub const ALL: [Operation; 11] = [
+        Operation::Barrier,
+        Operation::Broadcast,
+        Operation::Scatter,
+        Operation::Gather,
+        Operation::Allgather,
+        Operation::AllToAll,
+        Operation::Reduce,
+        Operation::Allreduce,
+        Operation::ReduceScatter,
+        Operation::InclusiveScan,
+        Operation::ExclusiveScan,
+    ];
+
+    /// Whether one member gives or gets more than the others.
+    pub fn has_root(self) -> bool {
+        use Operation::*;
+        matches!(self, Broadcast | Scatter | Gather | Reduce)
+    }
+
+    /// The algorithms that there are for it.
+    pub fn algorithms(self) -> &'static [Algorithm] {
+        use Algorithm::*;
+        match self {
+            Operation::Barrier => &[Dissemination],
+            Operation::Broadcast => &[Binomial, ScatterBruck, ScatterRing],
+            Operation::Scatter | Operation::Gather => &[Binomial, Linear],
+            Operation::Allgather => &[Bruck, Ring, Linear],
+            Operation::AllToAll => &[Pairwise, Bruck, Linear],
+            Operation::Reduce => &[Binomial, Rabenseifner],
+            Operation::Allreduce => &[RecursiveDoubling, Rabenseifner, Ring],
+            Operation::ReduceScatter => &[RecursiveDoubling, Pairwise],
+            Operation::InclusiveScan | Operation::ExclusiveScan => &[RecursiveDoubling],
+        }
+    }
+}
+
+impl Algorithm {
+    /// Every algorithm, with its name.
+    pub const ALL: [(Algorithm, &str); 10] = [
+        (Algorithm::Dissemination, "dissemination"),
+        (Algorithm::Binomial, "binomial"),
+        (Algorithm::ScatterBruck, "scatter-bruck"),
+        (Algorithm::ScatterRing, "scatter-ring"),
+        (Algorithm::Ring, "ring"),
+        (Algorithm::Bruck, "bruck"),
+        (Algorithm::RecursiveDoubling, "recursive-doubling"),
+        (Algorithm::Rabenseifner, "rabenseifner"),
+        (Algorithm::Pairwise, "pairwise"),
+        (Algorithm::Linear, "linear"),
+    ];
+
+    /// Its name, as a user writes it.
+    pub fn name(self) -> &'static str {
+        Algorithm::ALL[self as usize].1
+    }
+}
+
+impl Call {
+    /// Which collective it is.
+    pub fn operation(&self) -> Operation {
+        match self {
+            Call::Barrier => Operation::Barrier,
+            Call::Broadcast { .. } => Operation::Broadcast,
+            Call::Scatter { .. } => Operation::Scatter,
+            Call::Gather { .. } => Operation::Gather,
+            Call::Allgather { .. } => Operation::Allgather,
+            Call::AllToAll { .. } => Operation::AllToAll,
+            Call::Reduce { .. } => Operation::Reduce,
+            Call::Allreduce { .. } => Operation::Allreduce,
+            Call::ReduceScatter { .. } => Operation::ReduceScatter,
+            Call::Scan { exclusive: false, .. } => Operation::InclusiveScan,
+            Call::Scan { exclusive: true, .. } => Operation::ExclusiveScan,
+        }
+    }
+
+    /// Its root, if it has one.
+    pub fn root(&self) -> Option<usize> {
+        match self {
+            Call::Broadcast { root, .. }
+            | Call::Scatter { root, .. }
+            | Call::Gather { root, .. }
+            | Call::Reduce { root, .. } => Some(*root),
+            _ => None,
+        }
+    }
+
+    /// Whether an algorithm can do it. All members get the same answer.
+    pub fn is_served_by(&self, algorithm: Algorithm) -> bool {
+        let has_it = self.operation().algorithms().contains(&algorithm);
+        let fits = match (self, algorithm) {
+            // A tree passes on blocks of members that know only their own length.
+            (Call::Scatter { blocks, .. } | Call::Gather { blocks, .. }, Algorithm::Binomial) => {
+                blocks.are_equal()
+            }
+            // Runs of several blocks go in one message.
+            (Call::Allgather { blocks }, Algorithm::Bruck) => blocks.are_equal(),
+            (Call::AllToAll { input, output }, Algorithm::Bruck) => {
+                input.are_equal() && output.are_equal()
+            }
+            (Call::Allreduce { order, .. }, Algorithm::Ring) => *order == Order::Any,
+            _ => true,
+        };
+        has_it && fits
+    }
+
+    /// What one member does, whose own data are where `own` says.
+    ///
+    /// # Panics
+    /// If the algorithm [cannot do it](Call::is_served_by).
+    pub fn schedule(&self, algorithm: Algorithm, group: Group, own: Own) -> Schedule {
+        assert!(self.is_served_by(algorithm), "{algorithm:?} cannot do {self:?}");
+        match (self, algorithm) {
+            (Call::Barrier, _) => barrier::dissemination(group),
+            (&Call::Broadcast { root, length }, Algorithm::Binomial) => {
+                broadcast::binomial(group, root, length)
+            }
+            (&Call::Broadcast { root, length }, _) => {
+                let ring = algorithm == Algorithm::ScatterRing;
+                broadcast::scatter_allgather(group, root, length, ring)
+            }
+            (Call::Scatter { root, blocks }, Algorithm::Binomial) => {
+                scatter::binomial(group, *root, blocks.longest(), own)
+            }
+            (Call::Scatter { root, blocks }, _) => scatter::linear(group, *root, blocks, own),
+            (Call::Gather { root, blocks }, Algorithm::Binomial) => {
+                gather::binomial(group, *root, blocks.longest(), own)
+            }
+            (Call::Gather { root, blocks }, _) => gather::linear(group, *root, blocks, own),
+            (Call::Allgather { blocks }, Algorithm::Bruck) => allgather::bruck(group, blocks, own),
+            (Call::Allgather { blocks }, Algorithm::Ring) => allgather::ring(group, blocks, own),
+            (Call::Allgather { blocks }, _) => allgather::linear(group, blocks, own),
+            (Call::AllToAll { input, .. }, Algorithm::Bruck) => {
+                all_to_all::bruck(group, input.longest(), own)
+            }
+            (Call::AllToAll { input, output }, Algorithm::Pairwise) => {
+                all_to_all::pairwise(group, input, output, own)
+            }
+            (Call::AllToAll { input, output }, _) => all_to_all::linear(group, input, output, own),
+            (&Call::Reduce { root, length, order }, Algorithm::Binomial) => {
+                reduce::binomial(group, root, length, order, own)
+            }
+            (&Call::Reduce { root, length, order }, _) => {
+                reduce::rabenseifner(group, root, length, order, own)
+            }
+            (&Call::Allreduce { length, order }, Algorithm::RecursiveDoubling) => {
+                allreduce::recursive_doubling(group, length, order, own)
+            }
+            (&Call::Allreduce { length, order }, Algorithm::Rabenseifner) => {
+                allreduce::rabenseifner(group, length, order, own)
+            }
+            (&Call::Allreduce { length, .. }, _) => allreduce::ring(group, length, own),
+            (Call::ReduceScatter { blocks, order }, Algorithm::RecursiveDoubling) => {
+                reduce_scatter::recursive_doubling(group, blocks, *order, own)
+            }
+            (Call::ReduceScatter { blocks, .. }, _) => reduce_scatter::pairwise(group, blocks, own),
+            (&Call::Scan { length, exclusive: false }, _) => scan::inclusive(group, length, own),
+            (&Call::Scan { length, exclusive: true }, _) => scan::exclusive(group, length, own),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn algorithms_stand_in_the_table_at_their_own_numbers() {
+        for (index, (algorithm, _)) in Algorithm::ALL.iter().enumerate() {
+            assert_eq!(*algorithm as usize, index);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Collectives, each algorithm once.
+//!
+//! A collective by messages is a [`Schedule`]: rounds of messages, copies and combinations, which [`algorithm`] makes for one
+//! member, and which says nothing of how messages travel or where memory lies. Whoever has messages carries it out: the
+//! crate `contract` in blocking calls, the crate `mpi` step by step while a program goes on. [`Call`] names what is asked
+//! for, [`select`] chooses the [`Algorithm`], with every threshold in one place.
+
+pub mod algorithm;
+mod blocks;
+mod call;
+mod group;
+mod schedule;
+mod select;
+
+pub use algorithm::Own;
+pub use blocks::Blocks;
+pub use call::{Algorithm, Call, Operation};
+pub use group::{Group, Order};
+pub use schedule::{Area, Cursor, Message, Part, Round, Schedule, Step};
+pub use select::{Manner, select};
+
+#[cfg(test)]
+mod tests;

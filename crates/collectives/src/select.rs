@@ -1,0 +1,124 @@
+//! Which algorithm a collective by messages takes, with every threshold.
+//!
+//! The choice depends on what all members know alike, never on measured times: a run repeats exactly, and all members choose
+//! alike.
+
+use crate::{Algorithm, Call};
+
+/// How a collective goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// The members do nothing else meanwhile.
+    Blocking,
+    /// It goes on whenever a member looks: the fewer rounds, the less it waits for the members to look.
+    InBackground,
+}
+
+/// From this length on, moving each byte fewer times is worth more messages: the product of latency and bandwidth of a
+/// machine with 1 to 2 us and 10 GB/s.
+const LONG_BYTES: usize = 16 << 10;
+/// A broadcast among so few members goes down the tree, however long: each member then passes on about as much as it would of
+/// a scatter and an allgather.
+const TREE_MOST_MEMBERS: usize = 4;
+/// Blocks up to this length are sent several at once through other members: below it a message costs more than log2 P / 2 more
+/// copies of each block.
+const BRUCK_MOST_BYTES: usize = 256;
+/// With fewer members dissemination saves too few messages to pay for its copies.
+const BRUCK_LEAST_MEMBERS: usize = 8;
+/// In the background so many messages to each member may wait for their receives at once.
+const LINEAR_MOST_MEMBERS: usize = 64;
+
+/// The algorithm for a call of `members` members, with units of so many bytes.
+pub fn select(call: &Call, members: usize, unit_bytes: usize, manner: Manner) -> Algorithm {
+    let is_long = |units: usize| units * unit_bytes >= LONG_BYTES;
+    let at_once = manner == Manner::InBackground && members <= LINEAR_MOST_MEMBERS;
+    let first_that_serves = |wanted: &[Algorithm]| {
+        let serves = wanted.iter().copied().find(|&one| call.is_served_by(one));
+        serves.expect("the last of the list serves every call")
+    };
+    match call {
+        Call::Barrier => Algorithm::Dissemination,
+        Call::Broadcast { length, .. } => {
+            if !is_long(*length) || members <= TREE_MOST_MEMBERS {
+                Algorithm::Binomial
+            } else if is_long(length.div_ceil(members)) {
+                Algorithm::ScatterRing
+            } else {
+                Algorithm::ScatterBruck
+            }
+        }
+        Call::Scatter { .. } | Call::Gather { .. } => {
+            first_that_serves(&[Algorithm::Binomial, Algorithm::Linear])
+        }
+        Call::Allgather { .. } if at_once => Algorithm::Linear,
+        Call::Allgather { blocks } if is_long(blocks.longest()) => Algorithm::Ring,
+        Call::Allgather { .. } => first_that_serves(&[Algorithm::Bruck, Algorithm::Ring]),
+        Call::AllToAll { input, .. } => {
+            // Of blocks of any lengths each member knows only its own, which must not decide.
+            let equal = call.is_served_by(Algorithm::Bruck);
+            let short = equal && input.longest() * unit_bytes <= BRUCK_MOST_BYTES;
+            if short && members >= BRUCK_LEAST_MEMBERS {
+                Algorithm::Bruck
+            } else if at_once {
+                Algorithm::Linear
+            } else {
+                Algorithm::Pairwise
+            }
+        }
+        Call::Reduce { length, .. } if is_long(*length) => Algorithm::Rabenseifner,
+        Call::Reduce { .. } => Algorithm::Binomial,
+        Call::Allreduce { length, .. } if is_long(*length) => Algorithm::Rabenseifner,
+        Call::Allreduce { .. } => Algorithm::RecursiveDoubling,
+        Call::ReduceScatter { blocks, .. } if is_long(blocks.total()) => Algorithm::Pairwise,
+        Call::ReduceScatter { .. } => Algorithm::RecursiveDoubling,
+        Call::Scan { .. } => Algorithm::RecursiveDoubling,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Blocks, Order};
+
+    /// The choice for bytes.
+    fn chosen(call: Call, members: usize, manner: Manner) -> Algorithm {
+        select(&call, members, 1, manner)
+    }
+
+    #[test]
+    fn every_threshold_divides_where_its_documentation_says() {
+        use Algorithm::*;
+        use Manner::*;
+        let broadcast = |length| Call::Broadcast { root: 0, length };
+        assert_eq!(chosen(broadcast(16383), 8, Blocking), Binomial);
+        assert_eq!(chosen(broadcast(16384), 8, Blocking), ScatterBruck);
+        assert_eq!(chosen(broadcast(16384), 4, Blocking), Binomial);
+        // 131065 bytes in 8 blocks: 16383.1 each, in whole bytes 16384.
+        assert_eq!(chosen(broadcast(131064), 8, Blocking), ScatterBruck);
+        assert_eq!(chosen(broadcast(131065), 8, Blocking), ScatterRing);
+        let equal = |each| Call::Allgather { blocks: Blocks::equal(8, each) };
+        assert_eq!(chosen(equal(16383), 8, Blocking), Bruck);
+        assert_eq!(chosen(equal(16384), 8, Blocking), Ring);
+        assert_eq!(chosen(equal(8), 8, InBackground), Linear);
+        assert_eq!(
+            chosen(Call::Allgather { blocks: Blocks::equal(65, 8) }, 65, InBackground),
+            Bruck
+        );
+        let listed = Call::Allgather { blocks: Blocks::of_lengths([1, 2, 3]) };
+        assert_eq!(chosen(listed, 3, Blocking), Ring);
+        let all = |each, members| {
+            let blocks = Blocks::equal(members, each);
+            Call::AllToAll { input: blocks.clone(), output: blocks }
+        };
+        assert_eq!(chosen(all(256, 8), 8, Blocking), Bruck);
+        assert_eq!(chosen(all(257, 8), 8, Blocking), Pairwise);
+        assert_eq!(chosen(all(256, 7), 7, Blocking), Pairwise);
+        assert_eq!(chosen(all(257, 8), 8, InBackground), Linear);
+        // 2048 elements of 8 bytes.
+        let reduce = |length| Call::Allreduce { length, order: Order::Ranks };
+        assert_eq!(select(&reduce(2047), 3, 8, Blocking), RecursiveDoubling);
+        assert_eq!(select(&reduce(2048), 3, 8, Blocking), Rabenseifner);
+        let scatter = Call::Scatter { root: 0, blocks: Blocks::of_lengths([3]) };
+        assert_eq!(chosen(scatter, 3, Blocking), Linear);
+    }
+}

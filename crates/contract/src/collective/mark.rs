@@ -1,0 +1,202 @@
+//! What the messages of a collective are marked with, and how they are checked.
+
+use collectives::{Algorithm, Call, Operation};
+
+use crate::Operation as Arithmetic;
+use crate::{Element, Error, Rank, Reduction, Result, Source, Status, Tag, TagSelector};
+
+/// A collective with what all ranks must agree on, apart from the length.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    operation: Operation,
+    tag: Tag,
+}
+
+// A reserved tag from the top: 5 bits of collective and algorithm, 5 of reduction, 10 of root (the lowest ones).
+const ROOT_BITS: u32 = 10;
+const REDUCTION_BITS: u32 = 5;
+const NO_REDUCTION: u32 = (1 << REDUCTION_BITS) - 1;
+
+/// Each collective by each of its algorithms: ranks that chose differently notice.
+fn ways() -> impl Iterator<Item = (Operation, Algorithm)> {
+    Operation::ALL.into_iter().flat_map(|operation| {
+        operation.algorithms().iter().map(move |&algorithm| (operation, algorithm))
+    })
+}
+
+/// What a collective is called.
+pub(super) fn name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Barrier => "barrier",
+        Operation::Broadcast => "broadcast",
+        Operation::Scatter => "scatter",
+        Operation::Gather => "gather",
+        Operation::Allgather => "allgather",
+        Operation::AllToAll => "all_to_all",
+        Operation::Reduce => "reduce",
+        Operation::Allreduce => "allreduce",
+        Operation::ReduceScatter => "reduce_scatter",
+        Operation::InclusiveScan => "scan",
+        Operation::ExclusiveScan => "exclusive scan",
+    }
+}
+
+impl Mark {
+    /// That of a call, made by an algorithm.
+    pub(super) fn new(call: &Call, algorithm: Algorithm, reduction: Option<Reduction>) -> Self {
+        let operation = call.operation();
+        let way = ways().position(|way| way == (operation, algorithm));
+        let way = way.expect("a collective is made by an algorithm of its own") as u32;
+        let root = call.root().unwrap_or(0) as u32 & ((1 << ROOT_BITS) - 1);
+        let reduction = reduction.map_or(NO_REDUCTION, reduction_code);
+        Mark {
+            operation,
+            tag: Tag::reserved((way << REDUCTION_BITS | reduction) << ROOT_BITS | root),
+        }
+    }
+
+    /// Sends `data` as a message of this call.
+    pub(super) fn send<R: Rank + ?Sized>(self, rank: &mut R, to: usize, data: &[u8]) -> Result<()> {
+        rank.send(to, self.tag, data)
+    }
+
+    /// Receives the next message of `from`, which must be of this call and fill `buffer`.
+    pub(super) fn receive<R: Rank + ?Sized>(
+        self,
+        rank: &mut R,
+        from: usize,
+        buffer: &mut [u8],
+    ) -> Result<()> {
+        let received = rank.receive(Source::Rank(from), TagSelector::AnyReserved, buffer);
+        self.check(rank.rank(), from, buffer.len(), received)
+    }
+
+    /// Sends to one rank and receives from another (or the same), neither waiting for the other.
+    pub(super) fn exchange<R: Rank + ?Sized>(
+        self,
+        rank: &mut R,
+        (to, data): (usize, &[u8]),
+        (from, buffer): (usize, &mut [u8]),
+    ) -> Result<()> {
+        let source = Source::Rank(from);
+        let received =
+            rank.send_receive(to, self.tag, data, source, TagSelector::AnyReserved, buffer);
+        self.check(rank.rank(), from, buffer.len(), received)
+    }
+
+    fn check(
+        self,
+        rank: usize,
+        from: usize,
+        expected_bytes: usize,
+        received: Result<Status>,
+    ) -> Result<()> {
+        let (tag, found_bytes) = match received {
+            Ok(status) => (status.tag, status.bytes),
+            Err(Error::Truncated { tag, message_bytes, .. }) => {
+                (Tag::from_wire(tag), message_bytes)
+            }
+            Err(error) => return Err(error),
+        };
+        if tag != self.tag {
+            let (own, other) = (describe(self.tag), describe(tag));
+            return Err(Error::MismatchedCollective {
+                explanation: format!("rank {rank} is in {own}, rank {from} in {other}"),
+            });
+        }
+        if found_bytes != expected_bytes {
+            let what = format!("the message of rank {from} to rank {rank}");
+            return unequal(self.operation, what, expected_bytes, found_bytes);
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a length.
+fn unequal<T>(
+    operation: Operation,
+    what: impl Into<String>,
+    expected_bytes: usize,
+    found_bytes: usize,
+) -> Result<T> {
+    let (collective, what) = (name(operation), what.into());
+    Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
+}
+
+/// Refuses `buffer`, which `what` names, unless it is `expected_bytes` long.
+pub(super) fn expect_bytes(
+    operation: Operation,
+    what: &str,
+    expected_bytes: usize,
+    buffer: &[u8],
+) -> Result<()> {
+    if buffer.len() == expected_bytes {
+        Ok(())
+    } else {
+        unequal(operation, what, expected_bytes, buffer.len())
+    }
+}
+
+/// Refuses `buffer` unless it holds a whole number of `unit_bytes`.
+pub(super) fn expect_multiple(
+    operation: Operation,
+    what: &str,
+    unit_bytes: usize,
+    buffer: &[u8],
+) -> Result<()> {
+    let broken = buffer.len() % unit_bytes;
+    expect_bytes(operation, what, buffer.len() - broken, buffer)
+}
+
+fn reduction_code(reduction: Reduction) -> u32 {
+    let element = Element::ALL.iter().position(|&e| e == reduction.element);
+    let operation = Arithmetic::ALL.iter().position(|&o| o == reduction.operation);
+    let known = "ALL lists every element and operation";
+    (element.expect(known) * Arithmetic::ALL.len() + operation.expect(known)) as u32
+}
+
+/// What a reserved tag says of its sender's call, in words.
+pub(crate) fn describe(tag: Tag) -> String {
+    let mark = tag.value() & Tag::MAX;
+    let root = mark & ((1 << ROOT_BITS) - 1);
+    let reduction = (mark >> ROOT_BITS) & NO_REDUCTION;
+    let Some((operation, algorithm)) = ways().nth((mark >> (ROOT_BITS + REDUCTION_BITS)) as usize)
+    else {
+        return format!("a collective of its fabric ({mark})");
+    };
+    let of = match Element::ALL.get(reduction as usize / Arithmetic::ALL.len()) {
+        Some(element) => {
+            let operation = Arithmetic::ALL[reduction as usize % Arithmetic::ALL.len()];
+            format!(" ({operation:?} of {element:?})")
+        }
+        None => String::new(),
+    };
+    let at = if operation.has_root() { format!(" with root {root}") } else { String::new() };
+    let by = if operation.algorithms().len() > 1 {
+        format!(" by {}", algorithm.name())
+    } else {
+        String::new()
+    };
+    format!("{}{of}{at}{by}", name(operation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use collectives::Order;
+
+    #[test]
+    fn a_tag_tells_what_its_sender_does() {
+        let call = Call::Reduce { root: 3, length: 1, order: Order::Any };
+        let mark = Mark::new(&call, Algorithm::Rabenseifner, Some(Reduction::SUM_F64));
+        assert_eq!(describe(mark.tag), "reduce (Sum of F64) with root 3 by rabenseifner");
+        assert!(mark.tag.value() & Tag::MAX < 1 << 20);
+        let barrier = Mark::new(&Call::Barrier, Algorithm::Dissemination, None);
+        assert_eq!(describe(barrier.tag), "barrier");
+    }
+
+    #[test]
+    fn every_way_has_room_in_a_tag() {
+        assert!(ways().count() <= 1 << 5, "{}", ways().count());
+    }
+}

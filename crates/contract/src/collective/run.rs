@@ -1,0 +1,199 @@
+//! Carrying a schedule out in blocking calls.
+
+use std::ops::Range;
+
+use collectives::{Algorithm, Area, Call, Cursor, Group, Own, Part, Step};
+
+use super::chosen;
+use super::mark::{Mark, name};
+use crate::{Error, Rank, Reduction, Result, Work, WorkKind};
+
+/// The memory of a call.
+pub(super) struct Memory<'a> {
+    input: &'a [u8],
+    output: &'a mut [u8],
+    scratch: Vec<u8>,
+    /// For a left operand that the result must not replace.
+    left: Vec<u8>,
+    unit_bytes: usize,
+    reduction: Option<Reduction>,
+}
+
+impl<'a> Memory<'a> {
+    /// That of a collective which moves bytes.
+    pub(super) fn of_bytes(input: &'a [u8], output: &'a mut [u8]) -> Self {
+        let (scratch, left) = (Vec::new(), Vec::new());
+        Memory { input, output, scratch, left, unit_bytes: 1, reduction: None }
+    }
+
+    /// That of one which combines elements.
+    pub(super) fn of_elements(reduction: Reduction, input: &'a [u8], output: &'a mut [u8]) -> Self {
+        let unit_bytes = reduction.element.bytes();
+        Memory { unit_bytes, reduction: Some(reduction), ..Memory::of_bytes(input, output) }
+    }
+
+    fn bytes(&self, part: Part) -> Range<usize> {
+        let units = part.units();
+        units.start * self.unit_bytes..units.end * self.unit_bytes
+    }
+
+    fn read(&self, part: Part) -> &[u8] {
+        let bytes = self.bytes(part);
+        match part.area {
+            Area::Input => &self.input[bytes],
+            Area::Output => &self.output[bytes],
+            Area::Scratch => &self.scratch[bytes],
+        }
+    }
+
+    fn write(&mut self, part: Part) -> &mut [u8] {
+        let bytes = self.bytes(part);
+        match part.area {
+            Area::Input => unreachable!("no schedule writes to its input"),
+            Area::Output => &mut self.output[bytes],
+            Area::Scratch => &mut self.scratch[bytes],
+        }
+    }
+
+    /// A part to read and another to write, which do not overlap.
+    fn read_and_write(&mut self, read: Part, write: Part) -> (&[u8], &mut [u8]) {
+        let (from, to) = (self.bytes(read), self.bytes(write));
+        match (read.area, write.area) {
+            (Area::Input, Area::Output) => (&self.input[from], &mut self.output[to]),
+            (Area::Input, _) => (&self.input[from], &mut self.scratch[to]),
+            (Area::Output, Area::Scratch) => (&self.output[from], &mut self.scratch[to]),
+            (Area::Scratch, Area::Output) => (&self.scratch[from], &mut self.output[to]),
+            (Area::Output, _) => two_parts(self.output, from, to),
+            (Area::Scratch, _) => two_parts(&mut self.scratch, from, to),
+        }
+    }
+
+    /// Does what a rank does by itself. A simulated machine is told of copies and combinations; they take place in any case,
+    /// outside of the charge, for what a collective brings may steer the program.
+    fn steps<R: Rank + ?Sized>(&mut self, rank: &mut R, steps: &[Step]) -> Result<()> {
+        for alike in steps.chunk_by(|one, other| length_of_copy(one) == length_of_copy(other)) {
+            match length_of_copy(&alike[0]) {
+                Some(units) => {
+                    let copy = Work::new(WorkKind::CopyBytes, (units * self.unit_bytes) as u64);
+                    rank.compute(copy.repeated(alike.len() as u64), &mut || {});
+                    alike.iter().for_each(|step| self.copy(step));
+                }
+                None => alike.iter().try_for_each(|step| self.combine(rank, step))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, step: &Step) {
+        let &Step::Copy { from, to } = step else { return };
+        let (from, to) = self.read_and_write(from, to);
+        to.copy_from_slice(from);
+    }
+
+    fn combine<R: Rank + ?Sized>(&mut self, rank: &mut R, step: &Step) -> Result<()> {
+        let &Step::Combine { into, with, into_is_left } = step else { return Ok(()) };
+        let reduction = self.reduction.expect("only reductions combine");
+        rank.compute(Work::new(WorkKind::Reduction, into.length as u64), &mut || {});
+        if into_is_left {
+            let (right, left) = self.read_and_write(with, into);
+            return reduction.combine(left, right);
+        }
+        let mut left = std::mem::take(&mut self.left);
+        left.clear();
+        left.extend_from_slice(self.read(with));
+        let right = self.write(into);
+        let outcome = reduction.combine(&mut left, right);
+        right.copy_from_slice(&left);
+        self.left = left;
+        outcome
+    }
+}
+
+/// How many units a step copies; none if it combines.
+fn length_of_copy(step: &Step) -> Option<usize> {
+    match step {
+        Step::Copy { from, .. } => Some(from.length),
+        Step::Combine { .. } => None,
+    }
+}
+
+/// Two disjoint parts of one buffer: one to read, one to write.
+fn two_parts(buffer: &mut [u8], read: Range<usize>, write: Range<usize>) -> (&[u8], &mut [u8]) {
+    if read.end <= write.start {
+        let (low, high) = buffer.split_at_mut(write.start);
+        (&low[read], &mut high[..write.len()])
+    } else {
+        let (low, high) = buffer.split_at_mut(read.start);
+        (&high[..read.len()], &mut low[write])
+    }
+}
+
+/// Carries a call out, by an algorithm of the caller's choice or by the one that suits it best.
+pub(super) fn run<R: Rank + ?Sized>(
+    rank: &mut R,
+    call: Call,
+    own: Own,
+    algorithm: Option<Algorithm>,
+    mut memory: Memory<'_>,
+) -> Result<()> {
+    let group = Group { me: rank.rank(), size: rank.size() };
+    let algorithm = algorithm.unwrap_or_else(|| chosen(&call, group.size, memory.unit_bytes));
+    if !call.is_served_by(algorithm) {
+        let what = format!("do {} by {}", name(call.operation()), algorithm.name());
+        return Err(Error::Unsupported { fabric: "a collective by messages".into(), what });
+    }
+    let mark = Mark::new(&call, algorithm, memory.reduction);
+    let schedule = call.schedule(algorithm, group, own);
+    memory.scratch.resize(schedule.scratch() * memory.unit_bytes, 0);
+    let mut cursor = Cursor::default();
+    while let Some(round) = schedule.next(&mut cursor) {
+        memory.steps(rank, &round.before)?;
+        // One after the other: every algorithm orders the messages of a round so that this does not make ranks wait in a
+        // circle.
+        let both = round.sends.len().min(round.receives.len());
+        for (send, receive) in round.sends.iter().zip(&round.receives) {
+            let (data, room) = memory.read_and_write(send.part, receive.part);
+            mark.exchange(rank, (send.rank, data), (receive.rank, room))?;
+        }
+        for send in &round.sends[both..] {
+            mark.send(rank, send.rank, memory.read(send.part))?;
+        }
+        for receive in &round.receives[both..] {
+            mark.receive(rank, receive.rank, memory.write(receive.part))?;
+        }
+    }
+    memory.steps(rank, schedule.last_steps())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_parts_of_a_buffer_in_either_order() {
+        let mut buffer = [0, 1, 2, 3, 4, 5];
+        let (read, write) = two_parts(&mut buffer, 4..6, 1..3);
+        assert_eq!((read, &*write), (&[4, 5][..], &[1, 2][..]));
+        let (read, write) = two_parts(&mut buffer, 0..0, 0..6);
+        assert_eq!((read.len(), write.len()), (0, 6));
+        let (read, write) = two_parts(&mut buffer, 0..6, 0..0);
+        assert_eq!((read.len(), write.len()), (6, 0));
+    }
+
+    #[test]
+    fn the_result_replaces_one_operand_whichever_is_the_left_one() {
+        let reduction = Reduction::new(crate::Element::U8, crate::Operation::Maximum);
+        let part = |area| Part::of(area, 0..2);
+        let outcome = crate::reference::run(1, |rank| {
+            for into_is_left in [true, false] {
+                let mut output = [5, 5];
+                let mut memory = Memory::of_elements(reduction, &[1, 9], &mut output);
+                let (into, with) = (part(Area::Output), part(Area::Input));
+                memory.steps(rank, &[Step::Combine { into, with, into_is_left }])?;
+                assert_eq!(output, [5, 9]);
+            }
+            Ok(())
+        });
+        assert_eq!(outcome, Ok(()));
+    }
+}
