@@ -210,11 +210,11 @@ fn case(kind: usize, size: usize, random: &mut Random) -> Case {
         }
         2 => {
             let mut case = alike(Call::Scatter { root, blocks: blocks.clone() }, size, 0, 0);
-            for me in 0..size {
-                case.output[me] = lengths[me];
+            for (me, &length) in lengths.iter().enumerate() {
+                case.output[me] = length;
                 case.wanted[me] = units(root, total)[blocks.one(me)].to_vec();
                 if !equal && me != root {
-                    let own = Blocks::of_lengths([lengths[me]]);
+                    let own = Blocks::of_lengths([length]);
                     case.calls[me] = Call::Scatter { root, blocks: own };
                 }
             }
@@ -223,10 +223,10 @@ fn case(kind: usize, size: usize, random: &mut Random) -> Case {
         }
         3 => {
             let mut case = alike(Call::Gather { root, blocks: blocks.clone() }, size, 0, 0);
-            for me in 0..size {
-                case.input[me] = lengths[me];
+            for (me, &length) in lengths.iter().enumerate() {
+                case.input[me] = length;
                 if !equal && me != root {
-                    let own = Blocks::of_lengths([lengths[me]]);
+                    let own = Blocks::of_lengths([length]);
                     case.calls[me] = Call::Gather { root, blocks: own };
                 }
                 case.wanted[me].clear();
@@ -263,8 +263,8 @@ fn case(kind: usize, size: usize, random: &mut Random) -> Case {
         8 => {
             let call = Call::ReduceScatter { blocks: blocks.clone(), order };
             let mut case = alike(call, size, total, 0);
-            for me in 0..size {
-                case.output[me] = lengths[me];
+            for (me, &length) in lengths.iter().enumerate() {
+                case.output[me] = length;
                 case.wanted[me] = blocks.one(me).map(|index| combined(0..size, index)).collect();
             }
             case.any_order = order == Order::Any;

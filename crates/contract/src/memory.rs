@@ -62,6 +62,17 @@ impl Readable {
         self.start.as_ptr()
     }
 
+    /// A part of the bytes.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[inline]
+    pub fn part(&self, bytes: Range<usize>) -> Self {
+        assert!(bytes.start <= bytes.end && bytes.end <= self.bytes, "{bytes:?} of {}", self.bytes);
+        // SAFETY: just checked to be within the memory that `new` was promised.
+        unsafe { Readable::new(self.start.as_ptr().add(bytes.start), bytes.end - bytes.start) }
+    }
+
     /// The bytes. The slice must not outlive the request.
     #[inline(always)]
     pub fn as_slice(&self) -> &[u8] {
@@ -96,6 +107,17 @@ impl Writable {
     #[inline(always)]
     pub const fn as_mut_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
+    }
+
+    /// A part of the room, and the rest is nobody's.
+    ///
+    /// # Panics
+    /// If there is not so much.
+    #[inline]
+    pub fn part(self, bytes: Range<usize>) -> Self {
+        assert!(bytes.start <= bytes.end && bytes.end <= self.bytes, "{bytes:?} of {}", self.bytes);
+        // SAFETY: just checked to be within the memory that `new` was promised.
+        unsafe { Writable::new(self.start.as_ptr().add(bytes.start), bytes.end - bytes.start) }
     }
 
     /// Copies as much of `data` as there is room for from `offset` on.

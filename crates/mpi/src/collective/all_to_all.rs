@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
+use collectives::{Blocks as ByteBlocks, Call, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
-use super::blocks::{Blocks, check_both_apart, check_number, equal};
-use super::exchange::{self, Outgoing};
+use super::blocks::{Blocks, check_apart, check_both_apart, check_number, own};
 use super::native::{Whole, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Gives block r of member s to member r, as block s.
 pub struct AllToAll<E: Endpoint> {
@@ -63,20 +63,22 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
         Some(outcome)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let size = at.members.size();
-        let from = match &self.from {
-            Some(from) => Outgoing::Blocks(equal(from, size)),
-            None => Outgoing::InPlace,
-        };
-        exchange::schedule(at, &from, &equal(&self.to, size))
+    fn task(&self) -> CollectiveTask {
+        let size = self.context.size();
+        let each = self.to.bytes() / size;
+        let failure = check_block(self.from.as_ref(), size, each);
+        let from = self.from.as_ref().filter(|_| failure.is_ok());
+        let blocks = ByteBlocks::equal(size, each);
+        let call = Call::AllToAll { input: blocks.clone(), output: blocks };
+        let areas = Areas::of_bytes().input(from).output([&self.to], from.is_none());
+        CollectiveTask { failure, ..CollectiveTask::new(call, own(from), areas) }
     }
 }
 
 /// The same with blocks of any lengths, and of a datatype for all or for each.
 pub struct AllToAllUnequal<E: Endpoint> {
     context: Rc<Context<E>>,
-    from: Outgoing,
+    from: Option<Blocks>,
     to: Blocks,
     kind: CollectiveKind,
 }
@@ -95,14 +97,10 @@ impl<E: Endpoint> AllToAllUnequal<E> {
         own_datatypes: bool,
     ) -> Result<Self> {
         check_number(&to, context.size())?;
-        let from = match from {
-            Some(blocks) => {
-                check_number(&blocks, context.size())?;
-                Outgoing::Blocks(blocks)
-            }
-            None => Outgoing::InPlace,
-        };
-        from.check_apart(&to)?;
+        if let Some(from) = &from {
+            check_number(from, context.size())?;
+            from.iter().zip(&to).try_for_each(|(from, to)| check_apart(from, to))?;
+        }
         let kind = match own_datatypes {
             true => CollectiveKind::AllToAllTypes,
             false => CollectiveKind::AllToAllUnequal,
@@ -120,7 +118,26 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAllUnequal<E> {
         CollectiveMark::of(self.kind)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        exchange::schedule(at, &self.from, &self.to)
+    fn task(&self) -> CollectiveTask {
+        let lengths = |blocks: &Blocks| ByteBlocks::of_lengths(blocks.iter().map(Memory::bytes));
+        let output = lengths(&self.to);
+        let rank = self.context.rank();
+        let own_block = self.from.as_ref().map(|from| &from[rank]);
+        let failure = check_block(own_block, 1, self.to[rank].bytes());
+        let task = match self.from.as_ref().filter(|_| failure.is_ok()) {
+            Some(from) => {
+                let areas = Areas::of_bytes().input(from).output(&self.to, false);
+                CollectiveTask::new(
+                    Call::AllToAll { input: lengths(from), output },
+                    Own::InInput,
+                    areas,
+                )
+            }
+            None => {
+                let call = Call::AllToAll { input: output.clone(), output };
+                CollectiveTask::new(call, Own::InOutput, Areas::of_bytes().output(&self.to, true))
+            }
+        };
+        CollectiveTask { failure, ..task }
     }
 }

@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
+use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
-use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, equal};
-use super::exchange::{self, Outgoing};
+use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, own};
 use super::native::{Whole, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Puts the data of member r into block r at every member.
 pub struct Allgather<E: Endpoint> {
@@ -60,9 +60,10 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
         Some(outcome)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let blocks = equal(&self.all, at.members.size());
-        schedule(at, self.mine.as_ref(), &blocks)
+    fn task(&self) -> CollectiveTask {
+        let each = self.all.bytes() / self.context.size();
+        let blocks = ByteBlocks::equal(self.context.size(), each);
+        task(blocks, self.mine.as_ref(), each, std::slice::from_ref(&self.all))
     }
 }
 
@@ -94,16 +95,17 @@ impl<E: Endpoint + 'static> Plan<E> for AllgatherUnequal<E> {
         CollectiveMark::of(CollectiveKind::AllgatherUnequal)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        schedule(at, self.mine.as_ref(), &self.blocks)
+    fn task(&self) -> CollectiveTask {
+        let blocks = ByteBlocks::of_lengths(self.blocks.iter().map(Memory::bytes));
+        let each = self.blocks[self.context.rank()].bytes();
+        task(blocks, self.mine.as_ref(), each, &self.blocks)
     }
 }
 
-fn schedule<E: Endpoint>(
-    at: CollectiveContext<E>,
-    mine: Option<&Memory>,
-    blocks: &Blocks,
-) -> Schedule<E> {
-    let mine = mine.unwrap_or(&blocks[at.rank]).clone();
-    exchange::schedule(at, &Outgoing::Same(mine), blocks)
+/// `each` is the length of this member's own block in `all`.
+fn task(blocks: ByteBlocks, mine: Option<&Memory>, each: usize, all: &[Memory]) -> CollectiveTask {
+    let failure = check_block(mine, 1, each);
+    let mine = mine.filter(|_| failure.is_ok());
+    let areas = Areas::of_bytes().input(mine).output(all, mine.is_none());
+    CollectiveTask { failure, ..CollectiveTask::new(Call::Allgather { blocks }, own(mine), areas) }
 }

@@ -2,15 +2,16 @@
 
 use std::rc::Rc;
 
+use collectives::Call;
 use contract::Endpoint;
 
 use super::Plan;
-use super::reduction::{Terms, deliver};
+use super::reduction::Terms;
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Combines the elements of all members at all of them: the same bits at each.
 pub struct Allreduce<E: Endpoint> {
@@ -49,11 +50,9 @@ impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
         self.terms.native(&self.context, None)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let mut schedule = Schedule::new(at);
-        let result = self.terms.reduce_rounds(&mut schedule, 0);
-        schedule.broadcast_rounds(0, || result.readable(), || result.writable());
-        deliver(&mut schedule, &result, self.terms.output.as_ref());
-        schedule
+    fn task(&self) -> CollectiveTask {
+        let (own, areas) = self.terms.areas();
+        let call = Call::Allreduce { length: self.terms.length(), order: self.terms.order() };
+        CollectiveTask::new(call, own, areas)
     }
 }

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use contract::{CollectiveCall, Endpoint, Readable, Writable};
+use collectives::{Call, Own};
+use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
 use crate::engine::Context;
 use crate::error::Result;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Waits until all members have come here.
 pub struct Barrier<E: Endpoint> {
@@ -36,18 +37,7 @@ impl<E: Endpoint + 'static> Plan<E> for Barrier<E> {
         self.context.collective(CollectiveCall::Barrier)
     }
 
-    /// Dissemination: after round k each rank has heard, over others, from the 2^k ranks before it (Hensgen, Finkel and
-    /// Manber, 1988).
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let mut schedule = Schedule::new(at);
-        let (rank, size) = (schedule.rank(), schedule.size());
-        let mut distance = 1;
-        while distance < size {
-            let round = schedule.round();
-            round.send((rank + distance) % size, Readable::empty());
-            round.receive((rank + size - distance) % size, Writable::empty());
-            distance *= 2;
-        }
-        schedule
+    fn task(&self) -> CollectiveTask {
+        CollectiveTask::new(Call::Barrier, Own::InInput, Areas::of_bytes())
     }
 }

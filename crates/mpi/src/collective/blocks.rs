@@ -1,19 +1,12 @@
 //! Blocks of memory, one for each member.
 
-use contract::{Endpoint, Writable};
+use collectives::Own;
 
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
-use crate::schedule::Schedule;
 
 /// What a rank has for each member.
 pub(super) type Blocks = Vec<Memory>;
-
-/// Memory as so many blocks of equal counts.
-pub(super) fn equal(all: &Memory, blocks: usize) -> Blocks {
-    let each = all.count() / blocks as i64;
-    (0..blocks as i64).map(|index| all.part(index * each, each)).collect()
-}
 
 /// What is received must not be written over what is sent.
 #[inline(always)]
@@ -44,20 +37,10 @@ pub(super) fn check_number(blocks: &Blocks, members: usize) -> Result {
     Ok(())
 }
 
-/// Copies data within this process, unless they are in their place.
-pub(super) fn copy(from: &Memory, to: &Memory) {
-    if !from.is_same_as(to) {
-        to.copy_from(from);
+/// Where this member's own data are: in their place already where there is no other memory of them.
+pub(super) fn own(mine: Option<&Memory>) -> Own {
+    match mine {
+        Some(_) => Own::InInput,
+        None => Own::InOutput,
     }
-}
-
-/// The places of a block from every other member; none of this rank's own, which is copied at once, and over which nothing
-/// that arrives may be written later.
-pub(super) fn incoming_from_others<E: Endpoint>(
-    schedule: &mut Schedule<E>,
-    blocks: &Blocks,
-) -> Vec<(usize, Writable)> {
-    let rank = schedule.rank();
-    let others = blocks.iter().enumerate().filter(|(other, _)| *other != rank);
-    others.map(|(other, block)| (other, schedule.incoming(block).writable())).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use collectives::{Call, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
@@ -9,7 +10,7 @@ use super::native::Whole;
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Copies the root's data to all members.
 pub struct Broadcast<E: Endpoint> {
@@ -54,14 +55,9 @@ impl<E: Endpoint + 'static> Plan<E> for Broadcast<E> {
         Some(outcome)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let is_root = at.rank == self.root;
-        let mut schedule = Schedule::new(at);
-        let place = match is_root {
-            true => schedule.outgoing(&self.memory),
-            false => schedule.incoming(&self.memory),
-        };
-        schedule.broadcast_rounds(self.root, || place.readable(), || place.writable());
-        schedule
+    fn task(&self) -> CollectiveTask {
+        let is_root = self.context.rank() == self.root;
+        let call = Call::Broadcast { root: self.root, length: self.memory.bytes() };
+        CollectiveTask::new(call, Own::InOutput, Areas::of_bytes().output([&self.memory], is_root))
     }
 }

@@ -2,17 +2,16 @@
 
 use std::rc::Rc;
 
+use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint, Writable};
 
 use super::Plan;
-use super::blocks::{
-    Blocks, check_both_apart, check_none_overlaps, check_number, copy, equal, incoming_from_others,
-};
+use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, own};
 use super::native::{Whole, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Puts the data of member r into block r at the root.
 pub struct Gather<E: Endpoint> {
@@ -75,10 +74,14 @@ impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
         Some(outcome)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let size = at.members.size();
-        let blocks = self.all.as_ref().map_or(vec![], |all| equal(all, size));
-        schedule(at, self.root, self.mine.as_ref(), &blocks)
+    fn task(&self) -> CollectiveTask {
+        let mine = self.mine.as_ref();
+        let each = match &self.all {
+            Some(all) => all.bytes() / self.context.size(),
+            None => mine.map_or(0, Memory::bytes),
+        };
+        let blocks = ByteBlocks::equal(self.context.size(), each);
+        task(self.root, blocks, mine, each, self.all.as_slice())
     }
 }
 
@@ -119,34 +122,30 @@ impl<E: Endpoint + 'static> Plan<E> for GatherUnequal<E> {
         CollectiveMark::rooted(CollectiveKind::GatherUnequal, self.root)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        schedule(at, self.root, self.mine.as_ref(), &self.blocks)
+    fn task(&self) -> CollectiveTask {
+        let mine = self.mine.as_ref();
+        if self.context.rank() != self.root {
+            let each = mine.map_or(0, Memory::bytes);
+            return task(self.root, ByteBlocks::of_lengths([each]), mine, each, &[]);
+        }
+        let blocks = ByteBlocks::of_lengths(self.blocks.iter().map(Memory::bytes));
+        task(self.root, blocks, mine, self.blocks[self.root].bytes(), &self.blocks)
     }
 }
 
-/// The root takes a block from every rank.
-fn schedule<E: Endpoint>(
-    at: CollectiveContext<E>,
+/// `each` is the length of this member's own block.
+fn task(
     root: usize,
+    blocks: ByteBlocks,
     mine: Option<&Memory>,
-    blocks: &Blocks,
-) -> Schedule<E> {
-    let mut schedule = Schedule::new(at);
-    let rank = schedule.rank();
-    if rank != root {
-        if let Some(mine) = mine {
-            let piece = schedule.outgoing(mine);
-            schedule.round().send(root, piece.readable());
-        }
-        return schedule;
+    each: usize,
+    all: &[Memory],
+) -> CollectiveTask {
+    let failure = check_block(mine, 1, each);
+    let mine = mine.filter(|_| failure.is_ok());
+    let areas = Areas::of_bytes().input(mine).output(all, mine.is_none());
+    CollectiveTask {
+        failure,
+        ..CollectiveTask::new(Call::Gather { root, blocks }, own(mine), areas)
     }
-    if let Some(mine) = mine {
-        copy(mine, &blocks[rank]);
-    }
-    let places = incoming_from_others(&mut schedule, blocks);
-    let round = schedule.round();
-    for (other, place) in places {
-        round.receive(other, place);
-    }
-    schedule
 }

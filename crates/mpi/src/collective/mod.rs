@@ -1,5 +1,6 @@
 //! Collective operations. Each is a value: its arguments, checked. It runs to its end, is started, or becomes a persistent
-//! request; the fabric carries it out where it can, else a schedule of messages does.
+//! request; the fabric carries it out where it can, else messages
+//! do, by an algorithm of the crate `collectives`.
 
 mod all_to_all;
 mod allgather;
@@ -7,7 +8,6 @@ mod allreduce;
 mod barrier;
 mod blocks;
 mod broadcast;
-mod exchange;
 mod gather;
 mod native;
 mod reduce;
@@ -18,6 +18,7 @@ mod scatter;
 
 use std::rc::Rc;
 
+use collectives::{Call, Own};
 use contract::Endpoint;
 
 pub use all_to_all::{AllToAll, AllToAllUnequal};
@@ -33,8 +34,11 @@ pub use scatter::{Scatter, ScatterUnequal};
 
 use crate::engine::Context;
 use crate::error::Result;
+use crate::memory::Storage;
 use crate::request::{Action, Request};
-use crate::schedule::{self, CollectiveContext, CollectiveMark, Manner, Schedule};
+use crate::schedule::{
+    self, Areas, CollectiveContext, CollectiveMark, CollectiveTask, Manner, Schedule,
+};
 
 /// How a collective is carried out. Only this crate has collectives.
 pub trait Plan<E: Endpoint>: Sized + 'static {
@@ -50,8 +54,8 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
         None
     }
 
-    /// The messages that carry it out.
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E>;
+    /// What messages have to do, and with which memory.
+    fn task(&self) -> CollectiveTask;
 }
 
 /// A collective operation whose arguments are checked. All members of its context go on with it alike.
@@ -78,7 +82,8 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     #[cold]
     fn run_by_messages(self) -> Result {
         let mark = self.mark().in_manner(Manner::Blocking);
-        schedule::finish(self.schedule(CollectiveContext::next(self.context(), mark)))
+        let at = CollectiveContext::next(self.context(), mark);
+        schedule::finish(Schedule::new(at, self.task(), Manner::Blocking))
     }
 
     /// Starts it.
@@ -87,7 +92,8 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// Those that end the run. Others come with the request's end.
     fn start(self) -> Result<Request<E>> {
         let mark = self.mark().in_manner(Manner::Nonblocking);
-        let schedule = self.schedule(CollectiveContext::next(self.context(), mark));
+        let at = CollectiveContext::next(self.context(), mark);
+        let schedule = Schedule::new(at, self.task(), Manner::Nonblocking);
         let action = Action::Collective(schedule::start(schedule)?);
         Ok(Request::new(self.context().engine(), action))
     }
@@ -98,7 +104,8 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
         let at = CollectiveContext::next(self.context(), mark);
         let engine = self.context().engine().clone();
         Request::persistent(&engine, move || {
-            Ok(Action::Collective(schedule::start(self.schedule(at.clone()))?))
+            let schedule = Schedule::new(at.clone(), self.task(), Manner::Persistent);
+            Ok(Action::Collective(schedule::start(schedule)?))
         })
     }
 }
@@ -115,7 +122,7 @@ pub(crate) fn allgather_bytes<E: Endpoint + 'static>(
 ) -> Result<Vec<u8>> {
     let all = Rc::new(std::cell::RefCell::new(Vec::new()));
     let place = all.clone();
-    schedule::finish(gather_then(at, mine, move |_, bytes| {
+    schedule::finish(gather_then(at, mine, Manner::Blocking, move |_, bytes| {
         *place.borrow_mut() = bytes.to_vec();
         Ok(())
     }))?;
@@ -126,18 +133,13 @@ pub(crate) fn allgather_bytes<E: Endpoint + 'static>(
 pub(crate) fn gather_then<E: Endpoint>(
     at: CollectiveContext<E>,
     mine: &[u8],
+    manner: Manner,
     then: impl FnOnce(&mut E, &[u8]) -> Result + 'static,
 ) -> Schedule<E> {
-    let mut schedule = Schedule::new(at);
-    let (each, rank, ranks) = (mine.len(), schedule.rank(), schedule.size());
-    let all = schedule.storage(each * ranks);
-    let block = |rank: usize| rank * each..(rank + 1) * each;
-    all.write(rank * each, mine);
-    let round = schedule.round();
-    for other in (0..ranks).filter(|&other| other != rank) {
-        round.receive(other, all.writable(block(other)));
-        round.send(other, all.readable(block(rank)));
-    }
-    schedule.finally(move |endpoint| all.with(0..each * ranks, |bytes| then(endpoint, bytes)));
-    schedule
+    let blocks = collectives::Blocks::equal(at.members.size(), mine.len());
+    let all = Storage::zeroed(blocks.total());
+    let areas = Areas::of_bytes().own_input(mine).own_output(all.clone());
+    let task = CollectiveTask::new(Call::Allgather { blocks }, Own::InInput, areas);
+    Schedule::new(at, task, manner)
+        .then(move |endpoint| all.with(0..all.bytes(), |bytes| then(endpoint, bytes)))
 }

@@ -2,15 +2,16 @@
 
 use std::rc::Rc;
 
+use collectives::Call;
 use contract::Endpoint;
 
 use super::Plan;
-use super::reduction::{Terms, deliver};
+use super::reduction::Terms;
 use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Combines the elements of all members at the root.
 pub struct Reduce<E: Endpoint> {
@@ -56,10 +57,9 @@ impl<E: Endpoint + 'static> Plan<E> for Reduce<E> {
         self.terms.native(&self.context, Some(self.root))
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let mut schedule = Schedule::new(at);
-        let result = self.terms.reduce_rounds(&mut schedule, self.root);
-        deliver(&mut schedule, &result, self.terms.output.as_ref());
-        schedule
+    fn task(&self) -> CollectiveTask {
+        let (own, areas) = self.terms.areas();
+        let (root, length, order) = (self.root, self.terms.length(), self.terms.order());
+        CollectiveTask::new(Call::Reduce { root, length, order }, own, areas)
     }
 }

@@ -2,15 +2,16 @@
 
 use std::rc::Rc;
 
+use collectives::{Blocks, Call};
 use contract::Endpoint;
 
 use super::Plan;
-use super::reduction::{Terms, deliver};
+use super::reduction::Terms;
 use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
-use crate::memory::{Image, Memory};
+use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Combines the elements of all members, and gives each member some of the result.
 pub struct ReduceScatter<E: Endpoint> {
@@ -79,24 +80,6 @@ impl<E: Endpoint> ReduceScatter<E> {
         };
         Ok(ReduceScatter { context, counts, kind, terms })
     }
-
-    /// Rank 0 gives each rank its elements.
-    fn scatter(&self, schedule: &mut Schedule<E>, result: &Image) {
-        let mut first = self.counts[0];
-        let parts: Vec<Image> = self.counts[1..]
-            .iter()
-            .map(|&count| {
-                let part = result.part(first, count);
-                first += count;
-                part
-            })
-            .collect();
-        let round = schedule.round();
-        for (other, part) in parts.iter().enumerate() {
-            round.send(other + 1, part.readable());
-        }
-        deliver(schedule, &result.part(0, self.counts[0]), self.terms.output.as_ref());
-    }
 }
 
 impl<E: Endpoint + 'static> Plan<E> for ReduceScatter<E> {
@@ -108,20 +91,9 @@ impl<E: Endpoint + 'static> Plan<E> for ReduceScatter<E> {
         CollectiveMark::of(self.kind)
     }
 
-    /// Rank 0 reduces everything and gives each rank its elements.
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let mut schedule = Schedule::new(at);
-        let rank = schedule.rank();
-        let result = self.terms.reduce_rounds(&mut schedule, 0);
-        if rank == 0 {
-            self.scatter(&mut schedule, &result);
-            return schedule;
-        }
-        let mine = self.terms.output.as_ref().expect("every rank has some of the result");
-        let place = Image::room(mine);
-        schedule.keep(&place);
-        schedule.round().receive(0, place.writable());
-        deliver(&mut schedule, &place, Some(mine));
-        schedule
+    fn task(&self) -> CollectiveTask {
+        let blocks = Blocks::of_lengths(self.counts.iter().map(|&count| count as usize));
+        let (own, areas) = self.terms.areas();
+        CollectiveTask::new(Call::ReduceScatter { blocks, order: self.terms.order() }, own, areas)
     }
 }

@@ -3,14 +3,15 @@
 //! Elements are combined in the order of the ranks, so that operations that do not commute come out right, and every rank
 //! of an allreduce gets the very same bits.
 
+use collectives::{Order, Own};
 use contract::{CollectiveCall, Endpoint, Writable};
 
-use super::blocks::{check_apart, copy};
+use super::blocks::check_apart;
 use crate::engine::Context;
 use crate::error::Result;
-use crate::memory::{Image, Memory};
+use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::Schedule;
+use crate::schedule::Areas;
 
 /// A reduction's arguments, checked.
 pub(super) struct Terms {
@@ -56,79 +57,25 @@ impl Terms {
         })
     }
 
-    /// `into` = `left` op `into`, before the messages of the next round.
-    pub(super) fn combine<E: Endpoint>(
-        &self,
-        schedule: &mut Schedule<E>,
-        left: &Image,
-        into: &Image,
-    ) {
-        let (reduction, left, into) = (self.reduction.clone(), left.clone(), into.clone());
-        schedule.round().first(move || {
-            reduction.apply(left.memory(), into.memory());
-            Ok(())
-        });
-    }
-
-    /// A temporary copy of the input.
-    pub(super) fn image<E: Endpoint>(&self, schedule: &mut Schedule<E>) -> Image {
-        let image = Image::copy(&self.input);
-        schedule.keep(&image);
-        image
-    }
-
-    /// Temporary room for as much.
-    pub(super) fn room<E: Endpoint>(&self, schedule: &mut Schedule<E>) -> Image {
-        let image = Image::room(&self.input);
-        schedule.keep(&image);
-        image
-    }
-
-    /// The rounds that bring the result to `root`, by a binomial tree; returns where it is, at the root.
-    pub(super) fn reduce_rounds<E: Endpoint>(
-        &self,
-        schedule: &mut Schedule<E>,
-        root: usize,
-    ) -> Image {
-        let (rank, size) = (schedule.rank(), schedule.size());
-        // An order that begins at the root is as good as any if the operation commutes.
-        let top = if self.reduction.commutes() { root } else { 0 };
-        let relative = (rank + size - top) % size;
-        let mut mine = self.image(schedule);
-        let mut other = self.room(schedule);
-        let mut bit = 1;
-        while bit < size {
-            if relative & bit != 0 {
-                let to = (relative - bit + top) % size;
-                schedule.round().send(to, mine.readable());
-                break;
+    /// The memory, and where this member's operands are.
+    pub(super) fn areas(&self) -> (Own, Areas) {
+        let areas = Areas::of_elements(&self.reduction);
+        match &self.output {
+            Some(output) if self.input.is_same_as(output) => {
+                (Own::InOutput, areas.result(output, true))
             }
-            if relative + bit < size {
-                let from = (relative + bit + top) % size;
-                schedule.round().receive(from, other.writable());
-                self.combine(schedule, &mine, &other);
-                std::mem::swap(&mut mine, &mut other);
-            }
-            bit *= 2;
+            Some(output) => (Own::InInput, areas.operands(&self.input).result(output, false)),
+            None => (Own::InInput, areas.operands(&self.input)),
         }
-        if top != root {
-            if rank == top {
-                schedule.round().send(root, mine.readable());
-            } else if rank == root {
-                schedule.round().receive(top, other.writable());
-                return other;
-            }
-        }
-        mine
     }
-}
 
-/// Copies a result into the user's memory at the end.
-pub(super) fn deliver<E: Endpoint>(schedule: &mut Schedule<E>, from: &Image, to: Option<&Memory>) {
-    let Some(to) = to.cloned() else { return };
-    let from = from.clone();
-    schedule.finally(move |_| {
-        copy(from.memory(), &to);
-        Ok(())
-    });
+    /// How many elements each member puts in.
+    pub(super) fn length(&self) -> usize {
+        self.input.count() as usize
+    }
+
+    /// Which members may be combined first.
+    pub(super) fn order(&self) -> Order {
+        if self.reduction.commutes() { Order::Any } else { Order::Ranks }
+    }
 }

@@ -2,15 +2,16 @@
 
 use std::rc::Rc;
 
+use collectives::Call;
 use contract::Endpoint;
 
 use super::Plan;
-use super::reduction::{Terms, deliver};
+use super::reduction::Terms;
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Whether a rank's own elements are part of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,24 +58,9 @@ impl<E: Endpoint + 'static> Plan<E> for Scan<E> {
         })
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let mut schedule = Schedule::new(at);
-        let (rank, size) = (schedule.rank(), schedule.size());
-        let mine = self.terms.image(&mut schedule);
-        let before = self.terms.room(&mut schedule);
-        if rank > 0 {
-            schedule.round().receive(rank - 1, before.writable());
-            self.terms.combine(&mut schedule, &before, &mine);
-        }
-        if rank + 1 < size {
-            schedule.round().send(rank + 1, mine.readable());
-        }
-        let output = self.terms.output.as_ref();
-        match self.kind {
-            ScanKind::Inclusive => deliver(&mut schedule, &mine, output),
-            ScanKind::Exclusive if rank > 0 => deliver(&mut schedule, &before, output),
-            ScanKind::Exclusive => {}
-        }
-        schedule
+    fn task(&self) -> CollectiveTask {
+        let (own, areas) = self.terms.areas();
+        let exclusive = self.kind == ScanKind::Exclusive;
+        CollectiveTask::new(Call::Scan { length: self.terms.length(), exclusive }, own, areas)
     }
 }

@@ -2,15 +2,16 @@
 
 use std::rc::Rc;
 
+use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint, Readable};
 
 use super::Plan;
-use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, copy, equal};
+use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, own};
 use super::native::{Whole, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark, Schedule};
+use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
 
 /// Gives block r of the root's data to member r.
 pub struct Scatter<E: Endpoint> {
@@ -70,10 +71,14 @@ impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
         Some(outcome)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        let size = at.members.size();
-        let blocks = self.all.as_ref().map_or(vec![], |all| equal(all, size));
-        schedule(at, self.root, &blocks, self.mine.as_ref())
+    fn task(&self) -> CollectiveTask {
+        let mine = self.mine.as_ref();
+        let each = match &self.all {
+            Some(all) => all.bytes() / self.context.size(),
+            None => mine.map_or(0, Memory::bytes),
+        };
+        let blocks = ByteBlocks::equal(self.context.size(), each);
+        task(self.root, blocks, self.all.as_slice(), mine, each)
     }
 }
 
@@ -114,34 +119,30 @@ impl<E: Endpoint + 'static> Plan<E> for ScatterUnequal<E> {
         CollectiveMark::rooted(CollectiveKind::ScatterUnequal, self.root)
     }
 
-    fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
-        schedule(at, self.root, &self.blocks, self.mine.as_ref())
+    fn task(&self) -> CollectiveTask {
+        let mine = self.mine.as_ref();
+        if self.context.rank() != self.root {
+            let each = mine.map_or(0, Memory::bytes);
+            return task(self.root, ByteBlocks::of_lengths([each]), &[], mine, each);
+        }
+        let blocks = ByteBlocks::of_lengths(self.blocks.iter().map(Memory::bytes));
+        task(self.root, blocks, &self.blocks, mine, self.blocks[self.root].bytes())
     }
 }
 
-/// The root gives a block to every rank.
-fn schedule<E: Endpoint>(
-    at: CollectiveContext<E>,
+/// `each` is the length of this member's own block.
+fn task(
     root: usize,
-    blocks: &Blocks,
+    blocks: ByteBlocks,
+    all: &[Memory],
     mine: Option<&Memory>,
-) -> Schedule<E> {
-    let mut schedule = Schedule::new(at);
-    let rank = schedule.rank();
-    if rank != root {
-        if let Some(mine) = mine {
-            let place = schedule.incoming(mine);
-            schedule.round().receive(root, place.writable());
-        }
-        return schedule;
+    each: usize,
+) -> CollectiveTask {
+    let failure = check_block(mine, 1, each);
+    let mine = mine.filter(|_| failure.is_ok());
+    let areas = Areas::of_bytes().input(all).output(mine, false);
+    CollectiveTask {
+        failure,
+        ..CollectiveTask::new(Call::Scatter { root, blocks }, own(mine), areas)
     }
-    if let Some(mine) = mine {
-        copy(&blocks[rank], mine);
-    }
-    let pieces: Vec<_> = blocks.iter().map(|block| schedule.outgoing(block)).collect();
-    let round = schedule.round();
-    for (other, piece) in pieces.iter().enumerate().filter(|(other, _)| *other != rank) {
-        round.send(other, piece.readable());
-    }
-    schedule
 }

@@ -11,7 +11,7 @@ use crate::error::{ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::info::Info;
 use crate::request::{Action, Request};
-use crate::schedule::{self, CollectiveContext, CollectiveKind, CollectiveMark};
+use crate::schedule::{self, CollectiveContext, CollectiveKind, CollectiveMark, Manner};
 
 impl<E: Endpoint + 'static> Communicator<E> {
     /// The members' next collective that makes a communicator.
@@ -49,7 +49,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let at = self.next_making(CollectiveKind::DuplicateLater);
         let mine = Proposal::new(&at)?.to_bytes();
         let (context, agreed_at) = (new.context().clone(), at.clone());
-        let schedule = gather_then(at, &mine, move |endpoint: &mut E, all| {
+        let schedule = gather_then(at, &mine, Manner::Nonblocking, move |endpoint: &mut E, all| {
             let agreement = Agreement::read(all, Proposal::BYTES);
             agreement.open(endpoint, &agreed_at, Some(&context))
         });

@@ -1,6 +1,7 @@
 //! Elements in memory of our own.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use contract::{Readable, Writable};
 
@@ -29,9 +30,8 @@ pub(super) fn span(of: &Datatype, count: i64) -> Range<i64> {
 }
 
 impl Image {
-    /// Room for elements like these.
-    pub(crate) fn room(like: &Memory) -> Self {
-        let (count, of) = (like.count(), like.of().clone());
+    /// Room for `count` elements.
+    pub(crate) fn of(count: i64, of: Rc<Datatype>) -> Self {
         let span = span(&of, count);
         let storage = Storage::zeroed((span.end - span.start) as usize);
         let start = storage.start().wrapping_offset(-span.start as isize);
@@ -41,10 +41,10 @@ impl Image {
         Image { storage, memory }
     }
 
-    /// A copy of these elements.
-    pub(crate) fn copy(of: &Memory) -> Self {
-        let image = Image::room(of);
-        image.memory.copy_from(of);
+    /// A copy of these elements, as elements of `of`.
+    pub(crate) fn copy(memory: &Memory, of: &Rc<Datatype>) -> Self {
+        let image = Image::of(memory.count(), of.clone());
+        image.memory.copy_from(memory);
         image
     }
 
@@ -81,8 +81,6 @@ impl Image {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
-
     use super::*;
     use crate::datatype::{Datatype, Kind, Unit};
 
@@ -110,7 +108,7 @@ mod tests {
             // SAFETY: the bytes are only read, and outlive the view; three elements lie within bytes 1 to 10.
             let original =
                 unsafe { Memory::new(bytes[address..].as_ptr(), 3, gapped(extent)) }.unwrap();
-            let image = Image::copy(&original);
+            let image = Image::copy(&original, original.of());
             assert_eq!((image.memory().packed(), image.readable().bytes()), (parts.to_vec(), 9));
             let span = image.readable();
             assert_eq!(span.as_slice()[..3], [bytes[1], 0, bytes[3]]);

@@ -1,5 +1,7 @@
 //! A program's memory as one piece.
 
+use std::ops::Range;
+
 use contract::{Readable, Writable};
 
 use super::storage::Storage;
@@ -49,6 +51,22 @@ impl Piece {
         match &self.copy {
             Some(copy) => copy.writable(0..copy.bytes()),
             None => self.memory.writable().expect("in one piece, or else it was copied"),
+        }
+    }
+
+    /// Some of the data for a fabric to read.
+    pub(crate) fn readable_part(&self, bytes: Range<usize>) -> Readable {
+        match &self.copy {
+            Some(copy) => copy.readable(bytes),
+            None => self.readable().part(bytes),
+        }
+    }
+
+    /// Some of the room for a fabric to write.
+    pub(crate) fn writable_part(&self, bytes: Range<usize>) -> Writable {
+        match &self.copy {
+            Some(copy) => copy.writable(bytes),
+            None => self.writable().part(bytes),
         }
     }
 

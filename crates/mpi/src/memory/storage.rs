@@ -79,11 +79,4 @@ impl Storage {
         // and as this type's documentation asks, no request that writes them is under way.
         look(unsafe { std::slice::from_raw_parts(start, bytes) })
     }
-
-    /// Puts bytes at a place.
-    pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
-        let (start, bytes_there) = self.part(offset..offset + bytes.len());
-        // SAFETY: there is room for as many, and nobody else holds a reference: there are only copies and pointers.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes_there) };
-    }
 }

@@ -1,23 +1,23 @@
-//! Schedules: rounds of messages and local steps, which go on whenever the process looks at its messages.
+//! Collectives by messages, which go on whenever the process looks at its messages.
 
+mod areas;
 mod call;
 
-use std::any::Any;
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 
-use contract::{Completion, Endpoint, Readable, Request as Started, Selector, Writable};
+use collectives::{Call, Cursor, Message, Own, Round};
+use contract::{Completion, Endpoint, Readable, Request as Started, Selector};
 
+pub(crate) use areas::Areas;
 pub(crate) use call::{CollectiveKind, CollectiveMark, Manner};
 
 use crate::engine::{Activity, Context};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
-use crate::memory::{Memory, Piece, Storage};
 
 /// The members of one collective operation, and the tag of its messages.
-pub struct CollectiveContext<E: Endpoint> {
+pub(crate) struct CollectiveContext<E: Endpoint> {
     pub(crate) context: Rc<Context<E>>,
     /// Ranks of the run: all members of the context, or some of them.
     pub(crate) members: Group,
@@ -51,46 +51,35 @@ impl<E: Endpoint> CollectiveContext<E> {
     }
 }
 
-/// A local step. It must not communicate.
-type Step<E> = Box<dyn FnOnce(&mut E) -> Result>;
+/// What follows once a collective of our own has ended, with the bytes of its output.
+type Then<E> = Box<dyn FnOnce(&mut E) -> Result>;
 
-/// What happens before the next round begins: first the steps, then all of the messages.
-pub(crate) struct Round<E> {
-    steps: Vec<Step<E>>,
-    receives: Vec<(usize, Writable)>,
-    sends: Vec<(usize, Readable)>,
+/// What a collective does, and with which memory.
+pub struct CollectiveTask {
+    pub(crate) call: Call,
+    /// Where this member's own data are at the beginning.
+    pub(crate) own: Own,
+    pub(crate) areas: Areas,
+    /// A failure that is known before anything has happened. The member goes through the collective all the same, for the
+    /// others count on it.
+    pub(crate) failure: Result,
 }
 
-impl<E> Round<E> {
-    fn new() -> Self {
-        Round { steps: vec![], receives: vec![], sends: vec![] }
-    }
-
-    /// Sends to a member.
-    pub(crate) fn send(&mut self, to: usize, data: Readable) {
-        self.sends.push((to, data));
-    }
-
-    /// Receives as many bytes from a member.
-    pub(crate) fn receive(&mut self, from: usize, room: Writable) {
-        self.receives.push((from, room));
-    }
-
-    /// Does something before the messages of this round.
-    pub(crate) fn first(&mut self, step: impl FnOnce() -> Result + 'static) {
-        self.steps.push(Box::new(move |_: &mut E| step()));
+impl CollectiveTask {
+    pub(crate) fn new(call: Call, own: Own, areas: Areas) -> Self {
+        CollectiveTask { call, own, areas, failure: Ok(()) }
     }
 }
 
 /// A collective operation on its way.
-pub struct Schedule<E: Endpoint> {
-    pub(crate) at: CollectiveContext<E>,
-    rounds: VecDeque<Round<E>>,
-    last: Vec<Step<E>>,
+pub(crate) struct Schedule<E: Endpoint> {
+    at: CollectiveContext<E>,
+    rounds: collectives::Schedule,
+    cursor: Cursor,
+    areas: Areas,
+    then: Option<Then<E>>,
     /// What is under way, with the length that a receive expects.
     pending: Vec<(Started, Option<usize>)>,
-    /// Kept until the end.
-    kept: Vec<Box<dyn Any>>,
     outcome: Result,
     has_ended: bool,
     /// Fruitless polls of what is under way.
@@ -98,100 +87,35 @@ pub struct Schedule<E: Endpoint> {
 }
 
 impl<E: Endpoint> Schedule<E> {
-    pub(crate) fn new(at: CollectiveContext<E>) -> Self {
+    pub(crate) fn new(at: CollectiveContext<E>, task: CollectiveTask, manner: Manner) -> Self {
+        let CollectiveTask { call, own, mut areas, failure } = task;
+        let group = collectives::Group { me: at.rank, size: at.members.size() };
+        let manner = match manner {
+            Manner::Blocking => collectives::Manner::Blocking,
+            Manner::Nonblocking | Manner::Persistent => collectives::Manner::InBackground,
+        };
+        let algorithm = collectives::select(&call, group.size, areas.unit_bytes(), manner);
+        let rounds = call.schedule(algorithm, group, own);
+        areas.make_scratch(rounds.scratch());
         Schedule {
             at,
-            rounds: VecDeque::new(),
-            last: Vec::new(),
+            rounds,
+            cursor: Cursor::default(),
+            areas,
+            then: None,
             pending: Vec::new(),
-            kept: Vec::new(),
-            outcome: Ok(()),
+            outcome: failure,
             has_ended: false,
             polls: 0,
         }
     }
 
-    pub(crate) fn size(&self) -> usize {
-        self.at.members.size()
+    /// Does something once the output is there.
+    pub(crate) fn then(mut self, then: impl FnOnce(&mut E) -> Result + 'static) -> Self {
+        self.then = Some(Box::new(then));
+        self
     }
 
-    pub(crate) fn rank(&self) -> usize {
-        self.at.rank
-    }
-}
-
-/// Building one.
-impl<E: Endpoint> Schedule<E> {
-    /// Keeps memory that messages or steps need until the end.
-    pub(crate) fn keep<T: Clone + 'static>(&mut self, memory: &T) {
-        self.kept.push(Box::new(memory.clone()));
-    }
-
-    /// Memory that lasts as long as the schedule.
-    pub(crate) fn storage(&mut self, bytes: usize) -> Storage {
-        let storage = Storage::zeroed(bytes);
-        self.keep(&storage);
-        storage
-    }
-
-    /// A new round at the end.
-    pub(crate) fn round(&mut self) -> &mut Round<E> {
-        self.rounds.push_back(Round::new());
-        self.rounds.back_mut().expect("just pushed")
-    }
-
-    /// Does something after the last round.
-    pub(crate) fn finally(&mut self, step: impl FnOnce(&mut E) -> Result + 'static) {
-        self.last.push(Box::new(step));
-    }
-
-    /// Data to send, in one piece: the user's memory, or a copy made now.
-    pub(crate) fn outgoing(&mut self, memory: &Memory) -> Piece {
-        let piece = Piece::filled(memory);
-        self.keep(&piece);
-        piece
-    }
-
-    /// A place in one piece for data that ends in the user's memory.
-    pub(crate) fn incoming(&mut self, memory: &Memory) -> Piece {
-        let piece = Piece::room(memory);
-        self.keep(&piece);
-        let place = piece.clone();
-        self.finally(move |_| {
-            place.deliver(place.bytes());
-            Ok(())
-        });
-        piece
-    }
-
-    /// The rounds of a broadcast of the memory that `readable` and `writable` give: a binomial tree.
-    pub(crate) fn broadcast_rounds(
-        &mut self,
-        root: usize,
-        readable: impl Fn() -> Readable,
-        writable: impl Fn() -> Writable,
-    ) {
-        let (rank, size) = (self.rank(), self.size());
-        let relative = (rank + size - root) % size;
-        let mut bit = 1;
-        while bit < size && relative & bit == 0 {
-            bit *= 2;
-        }
-        if relative != 0 {
-            self.round().receive((relative - bit + root) % size, writable());
-        }
-        let round = self.round();
-        while bit > 1 {
-            bit /= 2;
-            if relative + bit < size {
-                round.send((relative + bit + root) % size, readable());
-            }
-        }
-    }
-}
-
-/// Carrying one out.
-impl<E: Endpoint> Schedule<E> {
     /// The first failure stays.
     fn note(&mut self, outcome: Result) {
         if self.outcome.is_ok() {
@@ -216,19 +140,21 @@ impl<E: Endpoint> Schedule<E> {
                     self.note(check_length(envelope.bytes, expected));
                 }
             }
-            match self.rounds.pop_front() {
-                Some(round) => self.begin(round, endpoint),
+            match self.rounds.next(&mut self.cursor) {
+                Some(round) => self.begin(&round, endpoint),
                 None => self.end(endpoint),
             }
         }
     }
 
     fn end(&mut self, endpoint: &mut E) {
-        for step in std::mem::take(&mut self.last) {
-            let outcome = step(endpoint);
+        let areas = std::mem::take(&mut self.areas);
+        self.rounds.last_steps().iter().for_each(|step| areas.step(step));
+        areas.deliver();
+        if let Some(then) = self.then.take() {
+            let outcome = then(endpoint);
             self.note(outcome);
         }
-        self.kept.clear();
         self.has_ended = true;
     }
 
@@ -238,8 +164,8 @@ impl<E: Endpoint> Schedule<E> {
         let Some(place) = self.at.context.place() else { return };
         let Some(error) = endpoint.find_mismatch(place, self.at.number) else { return };
         self.note(Err(error.into()));
-        self.rounds.clear();
-        self.last.clear();
+        self.rounds = collectives::Schedule::default();
+        self.then = None;
         self.pending
             .retain(|&(started, expected)| expected.is_none() || !endpoint.cancel_receive(started));
         // What is on its way writes to memory that the program takes back at the end.
@@ -250,37 +176,37 @@ impl<E: Endpoint> Schedule<E> {
             return;
         }
         // Nobody may ever take what was sent, so its memory is not given back.
-        std::mem::forget(std::mem::take(&mut self.kept));
+        std::mem::forget(std::mem::take(&mut self.areas));
         self.pending.clear();
         self.has_ended = true;
     }
 
-    fn begin(&mut self, round: Round<E>, endpoint: &mut E) {
-        for step in round.steps {
-            let outcome = step(endpoint);
-            self.note(outcome);
-        }
-        let CollectiveContext { context, members, tag, .. } = self.at.clone();
-        let context = context.of_collectives();
-        for (from, room) in round.receives {
-            let selector =
-                Selector { context, source: Some(members.members()[from] as u32), tag: Some(tag) };
+    fn begin(&mut self, round: &Round, endpoint: &mut E) {
+        round.before.iter().for_each(|step| self.areas.step(step));
+        let (context, tag) = (self.at.context.of_collectives(), Some(self.at.tag));
+        let run_rank = |member: usize| self.at.members.members()[member];
+        let mut outcome = Ok(());
+        for &Message { rank, part } in &round.receives {
+            let selector = Selector { context, source: Some(run_rank(rank) as u32), tag };
+            let room = self.areas.writable(part);
             let expected = room.bytes();
             match endpoint.post_receive(selector, room) {
                 Ok(started) => self.pending.push((started, Some(expected))),
-                Err(error) => self.note(Err(error.into())),
+                Err(error) => outcome = Err(error),
             }
         }
         // What a failed operation would send is not right. An empty message takes its place: nobody waits for ever, and
         // whoever expects data fails too.
-        let failed = self.outcome.is_err();
-        for (to, data) in round.sends {
-            let data = if failed { Readable::empty() } else { data };
-            match endpoint.post_send(members.members()[to], context, tag, data, Completion::Local) {
+        let failed = self.outcome.is_err() || outcome.is_err();
+        for &Message { rank, part } in &round.sends {
+            let data = if failed { Readable::empty() } else { self.areas.readable(part) };
+            let to = run_rank(rank);
+            match endpoint.post_send(to, context, self.at.tag, data, Completion::Local) {
                 Ok(started) => self.pending.push((started, None)),
-                Err(error) => self.note(Err(error.into())),
+                Err(error) => outcome = Err(error),
             }
         }
+        self.note(outcome.map_err(Into::into));
     }
 }
 
