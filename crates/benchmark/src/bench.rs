@@ -1,8 +1,10 @@
 //! A measurement being made, as one rank sees it.
 
+use contract::collective::Algorithm;
 use contract::record::{Key, ParameterValue, Parameters, Trial, TrialLine};
 use contract::{Error, Rank, Result, SharedLine, TimeSpan};
 
+use crate::case::ALGORITHM;
 use crate::core_to_core::line_us;
 use crate::data::Data;
 use crate::event::Event;
@@ -103,6 +105,13 @@ impl Bench<'_> {
         }
     }
 
+    /// Returns the algorithm that the step asks for, if it asks for one.
+    fn algorithm(&self) -> Result<Option<Algorithm>> {
+        let Some(value) = self.step.parameters.get(ALGORITHM) else { return Ok(None) };
+        let known = Algorithm::named(&value.to_string());
+        known.map(Some).ok_or_else(|| self.unknown(ALGORITHM))
+    }
+
     /// The error for a step whose parameter `name` is missing or unknown.
     pub(crate) fn unknown(&self, name: &str) -> Error {
         let found = self.step.parameters.get(name).map_or("nothing".into(), ToString::to_string);
@@ -121,6 +130,7 @@ impl Bench<'_> {
         let blocks = (program.blocks)(&self.shape);
         let seed = self.settings.seed;
         let mut data = Data::new(self.shape.clone(), blocks, program.received, seed)?;
+        data.algorithm = self.algorithm()?;
         let before_us = self.line_beside_us()?;
         self.clear_shared_line()?;
         let event = |rank: &mut dyn Rank| (program.event)(rank, &mut data);

@@ -27,6 +27,9 @@ pub(crate) struct Case {
 /// The parameter that says how a measurement had to be made, where that differs from the plan.
 pub(crate) const METHOD: &str = "method";
 
+/// The parameter that says by which algorithm a collective is made, where the fabric does not choose.
+pub(crate) const ALGORITHM: &str = "algorithm";
+
 /// One measurement without sizes and parameters.
 pub(crate) fn once(_: &Scope) -> Vec<Case> {
     vec![Case::default()]

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use contract::collective::Algorithm;
 use contract::{Buffer, Error, Posted, Result};
 
 use crate::contents::{check_block, fill};
@@ -53,6 +54,8 @@ pub(crate) struct Data {
     pub(crate) posted: VecDeque<(Posted, Posted)>,
     /// A count that an event may keep.
     pub(crate) counter: u64,
+    /// The algorithm by messages that a collective is made by; none where the fabric chooses.
+    pub(crate) algorithm: Option<Algorithm>,
 }
 
 /// The bytes of a receive buffer before anything was received.
@@ -97,7 +100,18 @@ impl Data {
         incoming.iter_mut().for_each(|buffer| buffer.fill(POISON));
         let (role, peer) = (shape.role(), shape.peer());
         let posted = VecDeque::with_capacity(blocks.posted);
-        Ok(Data { shape, role, peer, send, receive, outgoing, incoming, posted, counter: 0 })
+        Ok(Data {
+            shape,
+            role,
+            peer,
+            send,
+            receive,
+            outgoing,
+            incoming,
+            posted,
+            counter: 0,
+            algorithm: None,
+        })
     }
 
     /// Checks what has arrived.

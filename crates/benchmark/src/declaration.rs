@@ -1,6 +1,7 @@
 //! What a benchmark declares of itself.
 
 use analysis::limits::BoundRule;
+use contract::collective::Algorithm;
 use contract::record::Parameters;
 
 use crate::bench::Bench;
@@ -47,6 +48,8 @@ pub struct Benchmark {
     pub(crate) measure: fn(&mut Bench<'_>) -> contract::Result<()>,
     /// Whether a measurement can be put together from repetitions.
     pub(crate) repeatable: bool,
+    /// The algorithms by messages that it can be made by, if it is a collective that has some.
+    pub algorithms: &'static [Algorithm],
     /// How long one takes, in seconds, where that does not follow from its messages.
     pub(crate) lasts_s: Option<fn(&Settings, &Parameters) -> f64>,
 }
@@ -112,6 +115,18 @@ impl Benchmark {
         let paper = self.source.and_then(|source| source.paper.selects);
         let paper = paper.filter(|_| self.group.is_of_messages());
         [self.name, self.group.name()].into_iter().chain(paper)
+    }
+
+    /// Those of its algorithms that the user wants.
+    pub(crate) fn wanted_algorithms(
+        &self,
+        settings: &Settings,
+    ) -> impl Iterator<Item = &'static Algorithm> {
+        let every = settings.wants_every_algorithm();
+        let wanted = settings.algorithms.clone();
+        self.algorithms
+            .iter()
+            .filter(move |one| every || wanted.iter().any(|name| name == one.name()))
     }
 
     /// What measuring needs of it.

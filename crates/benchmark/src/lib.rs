@@ -50,5 +50,5 @@ pub use plan::{PlanError, plan};
 pub use presentation::{HasFigure, Headline, KeyFigure, OsuColumns, OsuTest, View};
 pub use programs::Interpreter;
 pub use ranks::{Placement, RankRule};
-pub use settings::{CornerTurn, OsIsolation, PatternText, RealTime, Settings};
+pub use settings::{CornerTurn, EVERY_ALGORITHM, OsIsolation, PatternText, RealTime, Settings};
 pub use sizes::{SizeError, Sizes, parse_size};

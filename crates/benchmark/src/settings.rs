@@ -36,11 +36,16 @@ pub struct Settings {
     pub real_time: RealTime,
     /// The pattern that `pmp` executes; without one it makes no measurement.
     pub pattern: Option<PatternText>,
+    /// The algorithms by which collectives are made, by name, and [`EVERY_ALGORITHM`]; if there are none, the fabric chooses.
+    pub algorithms: Vec<String>,
     /// What `corner-turn` turns.
     pub corner_turn: CornerTurn,
     /// The chain that `pipeline` runs.
     pub pipeline: Pipeline,
 }
+
+/// What stands for the fabric's own choice and every algorithm beside it.
+pub const EVERY_ALGORITHM: &str = "all";
 
 /// What the distributed corner turn turns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,6 +130,13 @@ impl Default for OsIsolation {
     }
 }
 
+impl Settings {
+    /// Whether collectives are made by each of their algorithms, beside the fabric's own choice.
+    pub(crate) fn wants_every_algorithm(&self) -> bool {
+        self.algorithms.iter().any(|name| name == EVERY_ALGORITHM)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -138,6 +150,7 @@ impl Default for Settings {
             repetitions: 1,
             suite_limit_s: None,
             seed: 1,
+            algorithms: Vec::new(),
             real_time: RealTime::default(),
             pattern: None,
             corner_turn: CornerTurn::default(),

@@ -151,7 +151,7 @@ impl Operation {
     }
 
     /// The algorithms that there are for it.
-    pub fn algorithms(self) -> &'static [Algorithm] {
+    pub const fn algorithms(self) -> &'static [Algorithm] {
         use Algorithm::*;
         match self {
             Operation::Barrier => &[Dissemination],
@@ -181,6 +181,11 @@ impl Algorithm {
         (Algorithm::Pairwise, "pairwise"),
         (Algorithm::Linear, "linear"),
     ];
+
+    /// The algorithm with a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Algorithm::ALL.iter().find(|(_, own)| *own == name).map(|(algorithm, _)| *algorithm)
+    }
 
     /// Its name, as a user writes it.
     pub fn name(self) -> &'static str {

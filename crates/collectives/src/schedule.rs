@@ -150,7 +150,9 @@ impl Schedule {
     /// Combines units.
     pub fn combine(&mut self, into: Part, with: Part, into_is_left: bool) {
         debug_assert_eq!(into.length, with.length);
-        self.after.push(Step::Combine { into, with, into_is_left });
+        if into.length > 0 {
+            self.after.push(Step::Combine { into, with, into_is_left });
+        }
     }
 
     /// A round of one message to member `to`.

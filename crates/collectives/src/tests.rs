@@ -30,18 +30,43 @@ struct Member {
     waits_for: Vec<Message>,
     has_ended: bool,
     areas: [Vec<String>; 3],
+    /// The blocks of input and output that do not lie in one piece.
+    pieces: [Option<Blocks>; 2],
+}
+
+/// The blocks of a member's input and output, where each may lie anywhere.
+fn pieces(call: &Call, me: usize) -> [Option<Blocks>; 2] {
+    let (input, output) = match call {
+        Call::Scatter { root, blocks } if *root == me => (Some(blocks), None),
+        Call::Gather { root, blocks } if *root == me => (None, Some(blocks)),
+        Call::Allgather { blocks } => (None, Some(blocks)),
+        Call::AllToAll { input, output } => (Some(input), Some(output)),
+        _ => (None, None),
+    };
+    [input, output].map(|blocks| blocks.filter(|blocks| !blocks.are_equal()).cloned())
 }
 
 impl Member {
+    fn check_place(&self, part: Part) {
+        let Some(Some(blocks)) = self.pieces.get(part.area as usize) else { return };
+        let within = (0..blocks.count()).any(|index| {
+            let block = blocks.one(index);
+            block.start <= part.start && part.units().end <= block.end
+        });
+        assert!(within || part.length == 0, "{part:?} is of several blocks of {blocks:?}");
+    }
+
     fn area(&mut self, area: Area) -> &mut Vec<String> {
         &mut self.areas[area as usize]
     }
 
     fn read(&mut self, part: Part) -> Vec<String> {
+        self.check_place(part);
         self.area(part.area)[part.units()].to_vec()
     }
 
     fn write(&mut self, part: Part, units: Vec<String>) {
+        self.check_place(part);
         self.area(part.area)[part.units()].clone_from_slice(&units);
     }
 
@@ -119,6 +144,7 @@ fn overlap(one: Part, other: Part) -> bool {
 /// Carries out what each member does, from its input and output; gives their outputs.
 fn run(
     seed: u64,
+    calls: &[Call],
     schedules: Vec<Schedule>,
     inputs: Vec<Vec<String>>,
     outputs: Vec<Vec<String>>,
@@ -131,7 +157,8 @@ fn run(
             let scratch = vec!["?".to_string(); schedule.scratch()];
             let (cursor, waits_for) = (Cursor::default(), Vec::new());
             let areas = [input, output, scratch];
-            Member { me, schedule, cursor, waits_for, has_ended: false, areas }
+            let pieces = pieces(&calls[me], me);
+            Member { me, schedule, cursor, waits_for, has_ended: false, areas, pieces }
         })
         .collect();
     let mut idle = 0;
@@ -289,9 +316,13 @@ fn case(kind: usize, size: usize, random: &mut Random) -> Case {
 }
 
 fn all_to_all_case(size: usize, equal: bool, length: usize, random: &mut Random) -> Case {
-    let lengths: Vec<Vec<usize>> = (0..size)
+    // As much from one to the other as back, so that blocks can be exchanged in their places.
+    let drawn: Vec<Vec<usize>> = (0..size)
         .map(|_| (0..size).map(|_| if equal { length } else { random.below(5) }).collect())
         .collect();
+    let of = |me: usize, other: usize| drawn[me.min(other)][me.max(other)];
+    let lengths: Vec<Vec<usize>> =
+        (0..size).map(|me| (0..size).map(|other| of(me, other)).collect()).collect();
     let blocks = |all: Vec<usize>| match equal {
         true => Blocks::equal(size, length),
         false => Blocks::of_lengths(all),
@@ -306,9 +337,7 @@ fn all_to_all_case(size: usize, equal: bool, length: usize, random: &mut Random)
         let from = |from: usize| units(from, input[from].total())[input[from].one(me)].to_vec();
         case.wanted[me] = (0..size).flat_map(from).collect();
     }
-    if equal {
-        case.own_place = (0..size).map(|me| Some(0..input[me].total())).collect();
-    }
+    case.own_place = (0..size).map(|me| Some(0..input[me].total())).collect();
     case
 }
 
@@ -354,7 +383,7 @@ fn check(seed: u64, kind: usize, size: usize, in_output: bool, random: &mut Rand
             schedules.push(case.calls[me].schedule(algorithm, Group { me, size }, own));
         }
         println!("seed {seed}: {algorithm:?} for {:?}", case.calls);
-        let found = run(seed, schedules, inputs, outputs);
+        let found = run(seed, &case.calls, schedules, inputs, outputs);
         for me in 0..size {
             let what =
                 format!("seed {seed}: {algorithm:?} for {:?}, {me} of {size}", case.calls[me]);

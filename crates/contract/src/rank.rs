@@ -256,6 +256,10 @@ pub trait Rank {
         Ok(())
     }
 
+    /// An algorithm of a collective over messages begins (`true`) or ends. For fabrics on which a library's messages cost other
+    /// than a program's.
+    fn mark_algorithm(&mut self, _begins: bool) {}
+
     /// Waits until every rank has come here.
     fn barrier(&mut self) -> Result<()> {
         collective::barrier(self)

@@ -34,6 +34,20 @@ pub enum PlanError {
         /// What was wanted.
         wanted: Vec<usize>,
     },
+    /// None of the selected benchmarks can be made by the wanted algorithms.
+    #[error("no benchmark of the selection has an algorithm `{wanted}`{}", has(.known))]
+    Algorithms {
+        /// What was wanted.
+        wanted: String,
+        /// The names of the benchmarks that have algorithms, each with those.
+        known: Vec<(&'static str, Vec<&'static str>)>,
+    },
+}
+
+fn has(known: &[(&'static str, Vec<&'static str>)]) -> String {
+    let one =
+        |(benchmark, names): &(&str, Vec<&str>)| format!("; {benchmark} has {}", names.join(", "));
+    known.iter().map(one).collect()
 }
 
 fn list(counts: &[usize]) -> String {
@@ -55,6 +69,7 @@ pub fn plan(
     settings: &Settings,
     done: &BTreeSet<Key>,
 ) -> Result<Vec<Launch>, PlanError> {
+    check_algorithms(selection, settings)?;
     let mut launches: Vec<Launch> = Vec::new();
     for benchmark in selection {
         for count in counts(benchmark, ranks, processors, settings)? {
@@ -87,6 +102,20 @@ pub fn plan(
     launches.retain(|launch| !launch.job.steps.is_empty());
     share_limit(&mut launches, settings.suite_limit_s);
     Ok(launches)
+}
+
+/// Refuses algorithms that no benchmark of the selection has.
+fn check_algorithms(selection: &[&Benchmark], settings: &Settings) -> Result<(), PlanError> {
+    let serves = |benchmark: &&Benchmark| benchmark.wanted_algorithms(settings).next().is_some();
+    if settings.algorithms.is_empty() || selection.iter().any(serves) {
+        return Ok(());
+    }
+    let with_algorithms = selection.iter().filter(|benchmark| !benchmark.algorithms.is_empty());
+    let names = |benchmark: &&Benchmark| {
+        (benchmark.name, benchmark.algorithms.iter().map(|one| one.name()).collect())
+    };
+    let known = with_algorithms.map(names).collect();
+    Err(PlanError::Algorithms { wanted: settings.algorithms.join(", "), known })
 }
 
 fn counts(

@@ -30,6 +30,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     view: View::Charts,
     osu: None,
     repeatable: true,
+    algorithms: &[],
     lasts_s: None,
 };
 

@@ -9,7 +9,12 @@ fn source(schedule: &mut Schedule, input: &Blocks, own: Own) -> Part {
         Own::InInput => Part::of(Area::Input, 0..input.total()),
         Own::InOutput => {
             let copy = schedule.room(input.total());
-            schedule.copy(Part::of(Area::Output, 0..input.total()), copy);
+            // Blocks of any lengths need not lie in one piece.
+            let blocks = if input.are_equal() { 1 } else { input.count() };
+            for index in 0..blocks {
+                let block = if blocks == 1 { 0..input.total() } else { input.one(index) };
+                schedule.copy(Part::of(Area::Output, block.clone()), copy.within(block));
+            }
             copy
         }
     }

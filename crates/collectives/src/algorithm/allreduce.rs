@@ -78,7 +78,9 @@ pub fn ring(group: Group, length: usize, own: Own) -> Schedule {
         if (1..=combining).contains(&round) {
             let into = block(round);
             let with = operand.within(0..into.length);
-            made.before.push(Step::Combine { into, with, into_is_left: false });
+            if into.length > 0 {
+                made.before.push(Step::Combine { into, with, into_is_left: false });
+            }
         }
         made
     });

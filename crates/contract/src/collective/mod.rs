@@ -23,11 +23,11 @@
 mod mark;
 mod run;
 
-pub use collectives::Algorithm;
+pub use collectives::{Algorithm, Operation};
 
 pub(crate) use mark::describe;
 
-use collectives::{Blocks, Call, Manner, Operation, Order, Own};
+use collectives::{Blocks, Call, Manner, Order, Own};
 
 use crate::{Rank, Reduction, Result, check_rank};
 use mark::{expect_bytes, expect_multiple};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use collectives::{Algorithm, Area, Call, Cursor, Group, Own, Part, Step};
+use collectives::{Algorithm, Area, Call, Cursor, Group, Own, Part, Schedule, Step};
 
 use super::chosen;
 use super::mark::{Mark, name};
@@ -145,6 +145,18 @@ pub(super) fn run<R: Rank + ?Sized>(
     let mark = Mark::new(&call, algorithm, memory.reduction);
     let schedule = call.schedule(algorithm, group, own);
     memory.scratch.resize(schedule.scratch() * memory.unit_bytes, 0);
+    rank.mark_algorithm(true);
+    let outcome = carry_out(rank, mark, &schedule, &mut memory);
+    rank.mark_algorithm(false);
+    outcome
+}
+
+fn carry_out<R: Rank + ?Sized>(
+    rank: &mut R,
+    mark: Mark,
+    schedule: &Schedule,
+    memory: &mut Memory<'_>,
+) -> Result<()> {
     let mut cursor = Cursor::default();
     while let Some(round) = schedule.next(&mut cursor) {
         memory.steps(rank, &round.before)?;

@@ -182,14 +182,6 @@ impl<E: Endpoint> Member<'_, E> {
         let outcome = self.native(sound, call(combine))?;
         Some(outcome.and(failed.map_or(Ok(()), Err)))
     }
-
-    /// Runs an algorithm over messages.
-    fn by_messages(&mut self, steps: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        self.process.endpoint.mark_algorithm(true);
-        let outcome = steps(self);
-        self.process.endpoint.mark_algorithm(false);
-        outcome
-    }
 }
 
 /// Memory of a call that returns only when the fabric is done with it.

@@ -193,10 +193,14 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         }
     }
 
+    fn mark_algorithm(&mut self, begins: bool) {
+        self.process.endpoint.mark_algorithm(begins);
+    }
+
     fn barrier(&mut self) -> Result<()> {
         match self.native(true, CollectiveCall::Barrier) {
             Some(outcome) => outcome,
-            None => self.by_messages(collective::barrier),
+            None => collective::barrier(self),
         }
     }
 
@@ -204,7 +208,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let call = CollectiveCall::Broadcast { root, data: lend_mut(buffer) };
         match self.native(root < self.size(), call) {
             Some(outcome) => outcome,
-            None => self.by_messages(|rank| collective::broadcast(rank, root, buffer)),
+            None => collective::broadcast(self, root, buffer),
         }
     }
 
@@ -217,7 +221,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let call = CollectiveCall::Scatter { root, send: send_lent, receive: receive_lent, each };
         match self.native(sound, call) {
             Some(outcome) => outcome,
-            None => self.by_messages(|rank| collective::scatter(rank, root, send, receive)),
+            None => collective::scatter(self, root, send, receive),
         }
     }
 
@@ -230,7 +234,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let call = CollectiveCall::Gather { root, send: send_lent, receive: receive_lent, each };
         match self.native(sound, call) {
             Some(outcome) => outcome,
-            None => self.by_messages(|rank| collective::gather(rank, root, send, receive)),
+            None => collective::gather(self, root, send, receive),
         }
     }
 
@@ -242,7 +246,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
             CollectiveCall::Allgather { send: send_lent, receive: receive_lent, each, told: None };
         match self.native(sound, call) {
             Some(outcome) => outcome,
-            None => self.by_messages(|rank| collective::allgather(rank, send, receive)),
+            None => collective::allgather(self, send, receive),
         }
     }
 
@@ -253,7 +257,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let call = CollectiveCall::Allgather { send: None, receive, each, told: None };
         match self.native(buffer.len().is_multiple_of(size), call) {
             Some(outcome) => outcome,
-            None => self.by_messages(|rank| collective::allgather_in_place(rank, buffer)),
+            None => collective::allgather_in_place(self, buffer),
         }
     }
 
@@ -278,9 +282,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         });
         match native {
             Some(outcome) => outcome,
-            None => {
-                self.by_messages(|rank| collective::reduce(rank, root, reduction, send, receive))
-            }
+            None => collective::reduce(self, root, reduction, send, receive),
         }
     }
 
@@ -295,7 +297,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         });
         match native {
             Some(outcome) => outcome,
-            None => self.by_messages(|rank| collective::allreduce(rank, reduction, send, receive)),
+            None => collective::allreduce(self, reduction, send, receive),
         }
     }
 
@@ -308,7 +310,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
             CollectiveCall::AllToAll { send: send_lent, receive: receive_lent, each, told: None };
         match self.native(sound, call) {
             Some(outcome) => outcome,
-            None => self.by_messages(|rank| collective::all_to_all(rank, send, receive)),
+            None => collective::all_to_all(self, send, receive),
         }
     }
 }

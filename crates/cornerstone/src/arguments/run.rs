@@ -6,8 +6,8 @@ use benchmark::{CornerTurn, PatternText, Pipeline};
 use clap::{Args, Parser, ValueEnum};
 
 use super::{
-    Arguments, Command, FabricChoice, HostsArguments, RESULTS, RankCounts, RealTimeArguments,
-    Seconds, Share, SimulationArguments, Sizes, TaskArguments,
+    AlgorithmNames, Arguments, Command, FabricChoice, HostsArguments, RESULTS, RankCounts,
+    RealTimeArguments, Seconds, Share, SimulationArguments, Sizes, TaskArguments,
 };
 
 const RUN_EXAMPLES: &str = "\
@@ -18,6 +18,8 @@ Examples:
       two benchmarks, at three numbers of ranks
   cornerstone run collectives --sizes 0..1MiB
       a whole group, sizes doubling from 0 to 1 MiB
+  cornerstone run allreduce --algorithm all --fabric tcp
+      each algorithm over messages, beside the one that is chosen
   cornerstone run ping-pong --sizes 8,1KiB,3000
       just these sizes
   cornerstone run --precision 1% --time-limit 10s
@@ -101,6 +103,11 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) turns: Option<u32>,
 
+    /// Make collectives by these algorithms over messages, such as ring or binomial,scatter-ring, instead of the fabric's own
+    /// choice; `all` means that choice and every algorithm beside it. `cornerstone list` names them
+    #[arg(long, value_name = "LIST")]
+    pub(crate) algorithm: Option<AlgorithmNames>,
+
     /// Seed of everything random, such as the data that are sent [default: 1]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
@@ -165,6 +172,7 @@ impl RunArguments {
             confidence: self.confidence.or(earlier.confidence),
             time_limit: self.time_limit.or(earlier.time_limit),
             turns: self.turns.or(earlier.turns),
+            algorithm: self.algorithm.or(earlier.algorithm),
             seed: self.seed.or(earlier.seed),
             real_time: self.real_time.or(earlier.real_time),
             tasks: self.tasks.or(earlier.tasks),

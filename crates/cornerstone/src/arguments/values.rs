@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+use benchmark::EVERY_ALGORITHM;
+use contract::collective::Algorithm;
+
 /// Numbers of ranks: in ascending order, each once, never zero and never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RankCounts(pub(crate) Vec<usize>);
@@ -13,6 +16,10 @@ pub(crate) struct Share(pub(crate) f64);
 /// A time in seconds, more than 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seconds(pub(crate) f64);
+
+/// Names of algorithms of collectives; one may be `all`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AlgorithmNames(pub(crate) Vec<String>);
 
 /// The most numbers in a list. No run needs so many.
 const COUNTS_MAX: usize = 1000;
@@ -51,6 +58,24 @@ fn rank_count(text: &str) -> Result<usize, String> {
         Ok(0) => Err("a run needs at least 1 rank".into()),
         Ok(count) => Ok(count),
         Err(_) => Err(format!("'{text}' is no number of ranks: write a whole number such as 2")),
+    }
+}
+
+impl FromStr for AlgorithmNames {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let check = |name: &str| match name == EVERY_ALGORITHM || Algorithm::named(name).is_some() {
+            true => Ok(name.to_string()),
+            false => {
+                let names: Vec<&str> = Algorithm::ALL.iter().map(|(_, name)| *name).collect();
+                Err(format!(
+                    "there is no algorithm '{name}'; there are {}, and all",
+                    names.join(", ")
+                ))
+            }
+        };
+        text.split(',').map(|name| check(name.trim())).collect::<Result<_, _>>().map(AlgorithmNames)
     }
 }
 

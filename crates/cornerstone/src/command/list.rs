@@ -60,8 +60,16 @@ fn number(papers: &mut Vec<&'static Paper>, paper: &'static Paper) -> usize {
 }
 
 fn explanation(benchmark: &Benchmark) -> String {
+    let algorithms: Vec<&str> = benchmark.algorithms.iter().map(|one| one.name()).collect();
+    let by = match algorithms.is_empty() {
+        true => String::new(),
+        false => {
+            let names = format!("By messages with --algorithm {}, or all.", algorithms.join(", "));
+            format!("\n{}\n", wrapped(&names, "  "))
+        }
+    };
     format!(
-        "{} ({}, {})\n{}\n\n{}\n",
+        "{} ({}, {})\n{}\n\n{}\n{by}",
         benchmark.name,
         benchmark.group.name(),
         benchmark.ranks,

@@ -1,6 +1,7 @@
 //! A block from each rank for each rank: the traffic of a corner turn.
 
 use analysis::limits::{BoundRule, Traffic};
+use contract::collective::{self, Operation};
 
 use crate::case::each_block_size;
 use crate::data::{Blocks, Received};
@@ -29,10 +30,14 @@ pub(in crate::programs) const ALL_TO_ALL: Benchmark = Benchmark {
     cases: each_block_size,
     program: Program {
         blocks: |shape| Blocks { send: shape.ranks, receive: shape.ranks, posted: 0 },
-        event: |rank, data| rank.all_to_all(&data.send, &mut data.receive),
+        event: |rank, data| match data.algorithm {
+            None => rank.all_to_all(&data.send, &mut data.receive),
+            one => collective::all_to_all_by(rank, one, &data.send, &mut data.receive),
+        },
         received: Received::Blocks(|shape, block| (block, shape.me)),
         moved: Shape::bytes_all_to_all,
         ..COLLECTIVE
     },
+    algorithms: Operation::AllToAll.algorithms(),
     ..BENCHMARK
 };

@@ -1,6 +1,7 @@
 //! Every rank's block to all others.
 
 use analysis::limits::{BoundRule, Traffic};
+use contract::collective::{self, Operation};
 
 use crate::case::each_block_size;
 use crate::data::{Blocks, Received};
@@ -26,10 +27,14 @@ pub(in crate::programs) const ALLGATHER: Benchmark = Benchmark {
     cases: each_block_size,
     program: Program {
         blocks: |shape| Blocks { send: 1, receive: shape.ranks, posted: 0 },
-        event: |rank, data| rank.allgather(&data.send, &mut data.receive),
+        event: |rank, data| match data.algorithm {
+            None => rank.allgather(&data.send, &mut data.receive),
+            one => collective::allgather_by(rank, one, &data.send, &mut data.receive),
+        },
         received: Received::Blocks(|_, block| (block, 0)),
         moved: Shape::bytes_all_to_all,
         ..COLLECTIVE
     },
+    algorithms: Operation::Allgather.algorithms(),
     ..BENCHMARK
 };

@@ -2,6 +2,7 @@
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
+use contract::collective::{self, Operation};
 
 use super::{NUMBER_BYTES, each_size_in_numbers};
 use crate::data::{Blocks, Received};
@@ -28,9 +29,16 @@ pub(in crate::programs) const ALLREDUCE: Benchmark = Benchmark {
     cases: each_size_in_numbers,
     program: Program {
         blocks: |_| Blocks { send: 1, receive: 1, posted: 0 },
-        event: |rank, data| rank.allreduce(Reduction::SUM_F64, &data.send, &mut data.receive),
+        event: |rank, data| {
+            let (send, receive) = (&data.send, &mut data.receive);
+            match data.algorithm {
+                None => rank.allreduce(Reduction::SUM_F64, send, receive),
+                one => collective::allreduce_by(rank, one, Reduction::SUM_F64, send, receive),
+            }
+        },
         received: Received::Sum,
         ..COLLECTIVE
     },
+    algorithms: Operation::Allreduce.algorithms(),
     ..BENCHMARK
 };

@@ -1,6 +1,7 @@
 //! One rank tells all others.
 
 use analysis::limits::{BoundRule, Traffic};
+use contract::collective::{self, Operation};
 
 use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
@@ -24,11 +25,15 @@ pub(in crate::programs) const BROADCAST: Benchmark = Benchmark {
     osu: OsuTest::latency("Broadcast Latency"),
     program: Program {
         blocks: |_| Blocks { receive: 1, ..Blocks::NONE },
-        event: |rank, data| rank.broadcast(0, &mut data.receive),
+        event: |rank, data| match data.algorithm {
+            None => rank.broadcast(0, &mut data.receive),
+            one => collective::broadcast_by(rank, one, 0, &mut data.receive),
+        },
         received: Received::InPlace(|_, _| (0, 0)),
         moved: Shape::bytes_to_others,
         in_a_row: false,
         ..COLLECTIVE
     },
+    algorithms: Operation::Broadcast.algorithms(),
     ..BENCHMARK
 };

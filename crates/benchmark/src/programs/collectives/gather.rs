@@ -1,6 +1,7 @@
 //! A block of each rank, for one rank.
 
 use analysis::limits::{BoundRule, Traffic};
+use contract::collective::{self, Operation};
 
 use crate::case::each_block_size;
 use crate::data::{Blocks, Received};
@@ -27,11 +28,15 @@ pub(in crate::programs) const GATHER: Benchmark = Benchmark {
             let receive = if shape.me == 0 { shape.ranks } else { 0 };
             Blocks { send: 1, receive, posted: 0 }
         },
-        event: |rank, data| rank.gather(0, &data.send, &mut data.receive),
+        event: |rank, data| match data.algorithm {
+            None => rank.gather(0, &data.send, &mut data.receive),
+            one => collective::gather_by(rank, one, 0, &data.send, &mut data.receive),
+        },
         received: Received::Blocks(|_, block| (block, 0)),
         moved: Shape::bytes_to_others,
         in_a_row: false,
         ..COLLECTIVE
     },
+    algorithms: Operation::Gather.algorithms(),
     ..BENCHMARK
 };

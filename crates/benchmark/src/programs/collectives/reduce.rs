@@ -2,6 +2,7 @@
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
+use contract::collective::{self, Operation};
 
 use super::{NUMBER_BYTES, each_size_in_numbers};
 use crate::data::{Blocks, Received};
@@ -26,10 +27,17 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
     cases: each_size_in_numbers,
     program: Program {
         blocks: |shape| Blocks { send: 1, receive: (shape.me == 0).into(), posted: 0 },
-        event: |rank, data| rank.reduce(0, Reduction::SUM_F64, &data.send, &mut data.receive),
+        event: |rank, data| {
+            let (send, receive) = (&data.send, &mut data.receive);
+            match data.algorithm {
+                None => rank.reduce(0, Reduction::SUM_F64, send, receive),
+                one => collective::reduce_by(rank, one, 0, Reduction::SUM_F64, send, receive),
+            }
+        },
         received: Received::Sum,
         in_a_row: false,
         ..COLLECTIVE
     },
+    algorithms: Operation::Reduce.algorithms(),
     ..BENCHMARK
 };

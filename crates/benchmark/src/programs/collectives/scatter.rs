@@ -1,6 +1,7 @@
 //! A block for each rank, from one rank.
 
 use analysis::limits::{BoundRule, Traffic};
+use contract::collective::{self, Operation};
 
 use crate::case::each_block_size;
 use crate::data::{Blocks, Received};
@@ -27,11 +28,15 @@ pub(in crate::programs) const SCATTER: Benchmark = Benchmark {
             let send = if shape.me == 0 { shape.ranks } else { 0 };
             Blocks { send, receive: 1, posted: 0 }
         },
-        event: |rank, data| rank.scatter(0, &data.send, &mut data.receive),
+        event: |rank, data| match data.algorithm {
+            None => rank.scatter(0, &data.send, &mut data.receive),
+            one => collective::scatter_by(rank, one, 0, &data.send, &mut data.receive),
+        },
         received: Received::Blocks(|shape, _| (0, shape.me)),
         moved: Shape::bytes_to_others,
         in_a_row: false,
         ..COLLECTIVE
     },
+    algorithms: Operation::Scatter.algorithms(),
     ..BENCHMARK
 };
