@@ -4,7 +4,7 @@ use contract::collective::Algorithm;
 use contract::record::{Key, ParameterValue, Parameters, Trial, TrialLine};
 use contract::{Error, Rank, Result, SharedLine, TimeSpan};
 
-use crate::case::ALGORITHM;
+use crate::case::{ALGORITHM, is_as_the_fabric_chooses};
 use crate::core_to_core::line_us;
 use crate::data::Data;
 use crate::event::Event;
@@ -107,7 +107,10 @@ impl Bench<'_> {
 
     /// Returns the algorithm that the step asks for, if it asks for one.
     fn algorithm(&self) -> Result<Option<Algorithm>> {
-        let Some(value) = self.step.parameters.get(ALGORITHM) else { return Ok(None) };
+        let named = self.step.parameters.get(ALGORITHM);
+        let Some(value) = named.filter(|_| !is_as_the_fabric_chooses(&self.step.parameters)) else {
+            return Ok(None);
+        };
         let known = Algorithm::named(&value.to_string());
         known.map(Some).ok_or_else(|| self.unknown(ALGORITHM))
     }

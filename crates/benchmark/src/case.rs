@@ -30,6 +30,14 @@ pub(crate) const METHOD: &str = "method";
 /// The parameter that says by which algorithm a collective is made, where the fabric does not choose.
 pub(crate) const ALGORITHM: &str = "algorithm";
 
+/// Its value where the fabric chooses, beside measurements by named algorithms.
+pub(crate) const CHOSEN: &str = "chosen";
+
+/// Whether a collective was made as the fabric makes it, and not by an algorithm that the user named.
+pub fn is_as_the_fabric_chooses(parameters: &Parameters) -> bool {
+    parameters.get(ALGORITHM).is_none_or(|algorithm| *algorithm == CHOSEN.into())
+}
+
 /// One measurement without sizes and parameters.
 pub(crate) fn once(_: &Scope) -> Vec<Case> {
     vec![Case::default()]

@@ -39,6 +39,7 @@ mod sizes;
 mod testing;
 mod timed_loop;
 
+pub use case::is_as_the_fabric_chooses;
 pub use catalogue::{UnknownBenchmark, bound_rule, catalogue, find, select};
 pub use chain::{Chain, Function, Pacing, Pipeline, Stage};
 pub use declaration::{Benchmark, Group};

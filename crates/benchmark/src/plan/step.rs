@@ -1,9 +1,7 @@
 //! The steps of one benchmark.
 
 use super::estimate::estimate_s;
-use contract::collective::Algorithm;
-
-use crate::case::{ALGORITHM, Case, Scope};
+use crate::case::{ALGORITHM, CHOSEN, Case, Scope};
 use crate::declaration::Benchmark;
 use crate::job::Step;
 use crate::settings::Settings;
@@ -18,16 +16,20 @@ pub(super) fn steps(benchmark: &Benchmark, ranks: usize, settings: &Settings) ->
 
 /// The case by each of the algorithms that the user wants, or as it is.
 fn by_algorithms(benchmark: &Benchmark, case: Case, settings: &Settings) -> Vec<Case> {
-    let by = |algorithm: &Algorithm| {
+    let by = |algorithm: &str| {
         let mut parameters = case.parameters.clone();
-        parameters.insert(ALGORITHM.into(), algorithm.name().into());
+        parameters.insert(ALGORITHM.into(), algorithm.into());
         Case { parameters, ..case.clone() }
     };
-    let mut cases: Vec<Case> = benchmark.wanted_algorithms(settings).map(by).collect();
-    if settings.algorithms.is_empty() || settings.wants_every_algorithm() {
-        cases.insert(0, case);
+    let named = benchmark.wanted_algorithms(settings).map(|algorithm| by(algorithm.name()));
+    let every = settings.wants_every_algorithm();
+    if settings.algorithms.is_empty() || every && benchmark.algorithms.is_empty() {
+        vec![case]
+    } else if every {
+        std::iter::once(by(CHOSEN)).chain(named).collect()
+    } else {
+        named.collect()
     }
-    cases
 }
 
 /// The step of one measurement.

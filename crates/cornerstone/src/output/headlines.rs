@@ -1,7 +1,7 @@
 //! The most important numbers of a run.
 
 use analysis::limits::{Limits, Precision};
-use benchmark::{Headline, catalogue};
+use benchmark::{Headline, catalogue, is_as_the_fabric_chooses};
 use contract::record::ParameterValue;
 
 use super::entry::{Entry, mark};
@@ -47,6 +47,7 @@ fn rows_of(benchmark: &str, headline: &Headline, found: &[Entry]) -> Vec<Vec<Str
         .filter(|f| {
             f.measurement.benchmark == benchmark
                 && f.measurement.metric == headline.metric
+                && is_as_the_fabric_chooses(&f.measurement.parameters)
                 && headline.size_bytes.is_none_or(|size| size == f.measurement.size_bytes)
         })
         .collect();

@@ -1,6 +1,6 @@
 //! The summary: the machine and its most important numbers.
 
-use benchmark::KeyFigure;
+use benchmark::{KeyFigure, is_as_the_fabric_chooses};
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
@@ -288,8 +288,9 @@ impl Shown {
         run: usize,
     ) -> Option<Found<'a>> {
         let points = &benchmarks[benchmark].metric(self.metric)?.points;
+        let of_run = points.iter().filter(|p| p.run == run).map(|p| p.measurement);
         let of_run: Vec<&Measurement> =
-            points.iter().filter(|p| p.run == run).map(|p| p.measurement).collect();
+            of_run.filter(|m| is_as_the_fabric_chooses(&m.parameters)).collect();
         (self.pick)(&of_run).map(|index| Found { measurement: of_run[index], benchmark })
     }
 }

@@ -8,7 +8,6 @@ use crate::sources::{crates, root};
 /// Where the orders are declared, and under which heading.
 const DECLARED_IN: &str = "docs/architecture.md";
 const HEADING: &str = "## Order of rooms";
-/// Imports from rooms above, in all crates with a declared order. This number only becomes smaller.
 
 /// A crate and its rooms from the lowest to the highest.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,11 +31,7 @@ fn rooms_import_from_rooms_below_them() {
     }
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
     let count = climbs.len();
-    assert!(
-        count == 0,
-        "{count} imports climb\n{}",
-        climbs.join("\n")
-    );
+    assert!(count == 0, "{count} imports climb\n{}", climbs.join("\n"));
 }
 
 /// The orders that a text declares: the lines "* `crate`: room, room" under the heading. Indented lines go on with an

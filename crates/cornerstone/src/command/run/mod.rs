@@ -7,7 +7,7 @@ mod session;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use benchmark::{Benchmark, Launch, Sizes, plan, select};
+use benchmark::{Benchmark, Launch, PlanError, Sizes, plan, select};
 use contract::record::Key;
 
 use crate::arguments::RunArguments;
@@ -77,8 +77,15 @@ fn launches(request: &Request) -> Result<Vec<Launch>, Failure> {
         request.fabric.processors(request.environment.processors_available, request.hosts.as_ref());
     plan(&selection, request.ranks.as_deref(), processors, &request.settings, &done).map_err(
         |error| {
-            Failure::usage(error.to_string())
-                .hint("choose other numbers with --ranks, or leave the benchmark out")
+            let hint = match error {
+                PlanError::Ranks { .. } => {
+                    "choose other numbers with --ranks, or leave the benchmark out"
+                }
+                PlanError::Algorithms { .. } => {
+                    "`cornerstone list NAME` tells the algorithms of a collective"
+                }
+            };
+            Failure::usage(error.to_string()).hint(hint)
         },
     )
 }
