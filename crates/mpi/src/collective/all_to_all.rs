@@ -69,7 +69,9 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
             Some(from) => Outgoing::Blocks(equal(from, size)),
             None => Outgoing::InPlace,
         };
-        exchange::schedule(at, &from, &equal(&self.to, size))
+        let mut schedule = exchange::schedule(at, &from, &equal(&self.to, size));
+        schedule.begin_with(check_block(self.from.as_ref(), size, self.to.bytes() / size));
+        schedule
     }
 }
 

@@ -62,7 +62,10 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
 
     fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
         let blocks = equal(&self.all, at.members.size());
-        schedule(at, self.mine.as_ref(), &blocks)
+        let each = self.all.bytes() / at.members.size();
+        let mut schedule = schedule(at, self.mine.as_ref(), &blocks);
+        schedule.begin_with(check_block(self.mine.as_ref(), 1, each));
+        schedule
     }
 }
 

@@ -78,7 +78,12 @@ impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
     fn schedule(&self, at: CollectiveContext<E>) -> Schedule<E> {
         let size = at.members.size();
         let blocks = self.all.as_ref().map_or(vec![], |all| equal(all, size));
-        schedule(at, self.root, self.mine.as_ref(), &blocks)
+        let mut schedule = schedule(at, self.root, self.mine.as_ref(), &blocks);
+        if let Some(all) = &self.all {
+            let checked = check_block(self.mine.as_ref(), 1, all.bytes() / size);
+            schedule.finally(|_| checked);
+        }
+        schedule
     }
 }
 

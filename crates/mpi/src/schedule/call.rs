@@ -45,6 +45,8 @@ pub struct CollectiveMark(u32);
 // From the top: 8 bits of kind, 2 of manner, the others of the root.
 const MANNER_SHIFT: u32 = 22;
 const KIND_SHIFT: u32 = 24;
+// Of ten bits, those of the root; 2 are of the manner and 5 of the kind.
+const ROOT_BITS: u32 = 3;
 
 impl CollectiveMark {
     /// A call without a root.
@@ -69,6 +71,13 @@ impl CollectiveMark {
     pub(crate) fn bits(self) -> u32 {
         self.0
     }
+
+    /// Ten bits that differ where the kind, the manner or the low bits of the root differ. With the highest kind left
+    /// out, tags that begin with them are in the range of every MPI: below 2^28 - 2^20.
+    pub(crate) fn in_ten_bits(self) -> u32 {
+        let kind_and_manner = self.0 >> MANNER_SHIFT;
+        kind_and_manner << ROOT_BITS | self.0 & ((1 << ROOT_BITS) - 1)
+    }
 }
 
 #[cfg(test)]
@@ -91,5 +100,16 @@ mod tests {
         assert_eq!(broadcast.in_manner(Manner::Blocking), broadcast);
         // 2 is the kind; blocking is 0; the root is in the lowest bits.
         assert_eq!(broadcast.bits(), 0x0200_0003);
+    }
+
+    #[test]
+    fn ten_bits_tell_calls_apart_whatever_their_kind_and_manner() {
+        // 2 is the kind, 1 the manner; of the root 11, which is 8 + 3, the 3 is left.
+        let broadcast = CollectiveMark::rooted(CollectiveKind::Broadcast, 11);
+        let short = broadcast.in_manner(Manner::Nonblocking).in_ten_bits();
+        assert_eq!(short, 2 << 5 | 1 << 3 | 3);
+        // The last kind. 31 would reach tags that some MPIs keep for themselves.
+        let last = CollectiveMark::of(CollectiveKind::Create).in_manner(Manner::Persistent);
+        assert!(last.in_ten_bits() < 31 << 5);
     }
 }

@@ -45,7 +45,7 @@ impl<E: Endpoint> CollectiveContext<E> {
             context: context.clone(),
             members: context.group().clone(),
             rank: context.rank(),
-            tag: context.next_tag(),
+            tag: context.next_tag(mark.in_ten_bits()),
             number: context.place().and_then(announce).unwrap_or(0),
         }
     }
@@ -138,6 +138,12 @@ impl<E: Endpoint> Schedule<E> {
     pub(crate) fn round(&mut self) -> &mut Round<E> {
         self.rounds.push_back(Round::new());
         self.rounds.back_mut().expect("just pushed")
+    }
+
+    /// Fails from the beginning if `outcome` is a failure. All that this member sends is then empty, so the others fail
+    /// too.
+    pub(crate) fn begin_with(&mut self, outcome: Result) {
+        self.note(outcome);
     }
 
     /// Does something after the last round.
