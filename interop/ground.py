@@ -103,9 +103,15 @@ class Ended:
         return f"status {self.status}: {(telling or lines or ['no output'])[0][:160]}"
 
 
-def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None, launcher=(LAUNCHER, "launch")):
+# What carries the messages of the ranks that our launcher starts: one of FABRICS.
+FABRICS = ("local", "tcp")
+fabric = "local"
+
+
+def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None, launcher=None):
     """Runs a program as so many ranks under our launcher, or another."""
     begin = time.monotonic()
+    launcher = launcher or (LAUNCHER, "launch", "--fabric", fabric)
     words = [str(word) for word in (*launcher, "-n", ranks, *command)]
     # The path that a program was linked with is that of the folder it was built in, perhaps another checkout's.
     libraries = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("LD_LIBRARY_PATH"))))
@@ -158,10 +164,11 @@ def selected(name):
 
 
 class Tally:
-    """Counts what passed, failed and was skipped, and says each as it comes."""
+    """Counts what passed, failed and was skipped over a fabric, and says each as it comes."""
 
-    def __init__(self, suite):
-        self.suite, self.passed, self.failures, self.skipped = suite, 0, [], 0
+    def __init__(self, suite, over=None):
+        self.suite, self.over = suite, over or fabric
+        self.passed, self.failures, self.skipped = 0, [], 0
 
     def take(self, name, failure=None):
         if failure is None:
@@ -180,6 +187,6 @@ class Tally:
         state = "FAILED" if self.failures else "ok"
         print(
             f"test result: {state}. {self.passed} passed; {len(self.failures)} failed; "
-            f"{self.skipped} ignored; {self.suite}",
+            f"{self.skipped} ignored; {self.suite} over {self.over}",
             flush=True,
         )

@@ -30,6 +30,8 @@ def arguments():
     )
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, osu, imb, mpich; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
+    parser.add_argument("--fabric", choices=ground.FABRICS, default="local", metavar="FABRIC",
+                        help="what carries the messages: local (shared memory, the default) or tcp; random always runs on both")
     parser.add_argument("--only", metavar="PATTERN", help="only what has a name like this, as they are printed (* stands for anything)")
     given = parser.parse_args()
     known = [*OWN, *FROM_SOURCE]
@@ -59,7 +61,7 @@ def test(name, ranks):
 
 def main():
     given = arguments()
-    ground.only = given.only
+    ground.only, ground.fabric = given.only, given.fabric
     build()
     tallies = []
     for name in given.suites:
@@ -72,7 +74,7 @@ def main():
         for suite, name, why in failures:
             print(f"  {suite}: {name}: {why}")
     passed, skipped = sum(tally.passed for tally in tallies), sum(tally.skipped for tally in tallies)
-    print(f"interop: {passed} passed, {len(failures)} failed, {skipped} skipped")
+    print(f"interop: {passed} passed, {len(failures)} failed, {skipped} skipped, over {ground.fabric}")
     sys.exit(1 if failures else 0)
 
 

@@ -82,7 +82,7 @@ def verdict(ended, expected, by_hand):
 
 def test(ranks=RANKS):
     build()
-    tally = Tally("random")
+    tally = Tally("random", over="every fabric")
     under = list(machines())
     ours = [machine for machine in under if machine.is_ours]
     for count in ranks:

@@ -21,7 +21,12 @@ pub struct TcpEndpoint {
     address: String,
     /// Room for the requests of a window, kept so that no allocation falls into a measurement.
     window: Vec<Request>,
+    /// Whether the wait that is under way has slept until a limit. From then on a check at every poll costs little.
+    waits_long: bool,
 }
+
+/// A program that polls checks after so many polls that found nothing whether its wait can end.
+const POLLS_BETWEEN_CHECKS: u32 = 1024;
 
 impl TcpEndpoint {
     /// The rank over `engine`, with the placement and the time that it finds out together with the others.
@@ -38,6 +43,7 @@ impl TcpEndpoint {
             clock: Clock::common(local, local.ns()),
             address,
             window: Vec::new(),
+            waits_long: false,
         });
         match Self::settle(&mut rank, known.is_some()) {
             Ok(()) => Ok(rank),
@@ -141,15 +147,17 @@ unsafe impl Endpoint for TcpEndpoint {
     fn open_context(
         &mut self,
         number: u32,
-        _members: &[usize],
+        members: &[usize],
         _me: usize,
         _offers: &[ContextOffer],
     ) -> Result<ContextPlace> {
         self.engine.check()?;
+        self.engine.open_context(number, members);
         Ok(ContextPlace(number))
     }
 
-    fn close_context(&mut self, _place: ContextPlace) -> Result<()> {
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.engine.close_context(place.0);
         self.engine.check()
     }
 
@@ -208,10 +216,12 @@ unsafe impl Endpoint for TcpEndpoint {
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         let mut backoff = Backoff::default();
+        self.waits_long = false;
         loop {
             self.engine.check()?;
             let before = self.engine.activity();
             if done(self) {
+                self.waits_long = false;
                 return Ok(());
             }
             self.engine.poll_all()?;
@@ -219,7 +229,7 @@ unsafe impl Endpoint for TcpEndpoint {
             if self.engine.activity() != before {
                 backoff.reset();
             } else if backoff.next(self.engine.spins) == Pause::Sleep {
-                self.engine.sleep()?;
+                self.waits_long |= !self.engine.sleep(backoff.next_sleep())?;
             }
         }
     }
@@ -261,6 +271,18 @@ unsafe impl Endpoint for TcpEndpoint {
         let cut = self.end_window(&mut requests)?;
         self.window = requests;
         Ok(cut)
+    }
+
+    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+        self.engine.announce_by_messages(place.0, mark)
+    }
+
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        self.engine.find_mismatch(place.0, number)
+    }
+
+    fn is_liveness_check_due(&self, polls: u32) -> bool {
+        self.waits_long || polls.is_multiple_of(POLLS_BETWEEN_CHECKS)
     }
 
     fn leave(&mut self) -> Result<()> {

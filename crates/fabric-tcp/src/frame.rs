@@ -20,19 +20,21 @@ pub(crate) enum Kind {
     Leaving,
     /// The sender of this has ended its part of the run. No frame follows.
     Goodbye,
+    /// The number and the mark of a collective in which the sender of this waits, or which it was asked for.
+    Collective,
 }
 
 /// The head of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
-    /// The message's context.
+    /// The message's context. In a Collective: the number that the context was opened with.
     pub(crate) context: u32,
-    /// The message's tag. In a CTS: the receiver's request.
+    /// The message's tag. In a CTS: the receiver's request. In a Collective: its number among those of the context.
     pub(crate) tag: u32,
     /// The length of the message. In a CTS and in data: of the part that the receiver has room for.
     pub(crate) bytes: u64,
-    /// In an RTS and in a CTS: the sender's request. In data: the receiver's.
+    /// In an RTS and in a CTS: the sender's request. In data: the receiver's. In a Collective: its mark.
     pub(crate) request: u32,
     /// How many bytes of credit the other side gets back.
     pub(crate) credit: u32,
@@ -67,6 +69,7 @@ impl Header {
             5 => Kind::Credit,
             6 => Kind::Leaving,
             7 => Kind::Goodbye,
+            8 => Kind::Collective,
             _ => return None,
         };
         let length = u64::from(word(12)) | u64::from(word(16)) << 32;
@@ -95,6 +98,7 @@ mod tests {
             Kind::Credit,
             Kind::Leaving,
             Kind::Goodbye,
+            Kind::Collective,
         ];
         for kind in kinds {
             let header = Header {

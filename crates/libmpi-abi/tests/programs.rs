@@ -64,9 +64,9 @@ fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>
     run_bound(program, ranks, argument, Binding::None)
 }
 
-/// The same with its messages over TCP.
+/// The same with its messages over TCP, which the argument tells the program.
 fn run_over_tcp(program: &Path, ranks: usize) -> (Result<(), LaunchError>, String) {
-    run_job(program, ranks, "", Binding::None, job(&Secret::generate().unwrap()))
+    run_job(program, ranks, "tcp", Binding::None, job(&Secret::generate().unwrap()))
 }
 
 /// The same with its ranks bound.
@@ -161,16 +161,27 @@ fn persistent_requests_serve_again_and_again_and_receives_can_be_cancelled() {
     succeeds("again");
 }
 
-/// All programs that make no mistake. What others of them expect, only shared memory finds out.
+fn succeeds_over_tcp(name: &str, ranks: &[usize]) {
+    let program = compile(name);
+    for &ranks in ranks {
+        let (ended, output) = run_over_tcp(&program, ranks);
+        assert!(ended.is_ok(), "{name} with {ranks} ranks: {ended:?}\n{output}");
+    }
+}
+
 #[test]
 fn programs_run_over_tcp_as_well() {
     for name in ["environment", "messages", "errors", "grids", "again", "types", "together"] {
-        let program = compile(name);
-        for ranks in [1, 2, 4] {
-            let (ended, output) = run_over_tcp(&program, ranks);
-            assert!(ended.is_ok(), "{name} with {ranks} ranks: {ended:?}\n{output}");
-        }
+        succeeds_over_tcp(name, &[1, 2, 4]);
     }
+}
+
+#[test]
+fn collectives_that_do_not_match_fail_alone_over_tcp() {
+    for name in ["mismatched", "parted"] {
+        succeeds_over_tcp(name, &[2, 3, 4, 8]);
+    }
+    succeeds_over_tcp("fresh", &[3]);
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod collectives;
 mod contexts;
 mod endpoint;
 mod in_place;
+mod mismatch;
 mod mistakes;
 mod order;
 mod posted;

@@ -329,7 +329,8 @@ pub unsafe trait Endpoint: Sized {
     }
 
     /// For a rank that waits for messages of the collective that was announced with `number`: why it waits in
-    /// vain, if it does.
+    /// vain, if it does. Asked again and again, whenever [`is_liveness_check_due`](Endpoint::is_liveness_check_due).
+    /// Whether the members' next calls are right again is up to the fabric.
     fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
         None
     }

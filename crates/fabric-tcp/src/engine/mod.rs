@@ -6,9 +6,11 @@
 //!
 //! Messages are written from and read into the program's own memory. [`operation`] says how long that memory is used.
 
+mod agreement;
 mod connection;
 mod ending;
 mod matching;
+mod mismatch;
 mod operation;
 mod progress;
 mod start;
@@ -16,12 +18,13 @@ mod wait;
 
 use std::net::TcpStream;
 
-use contract::{Envelope, Error, Request, Result, Selector};
+use contract::{ContextPlace, Envelope, Error, Request, Result, Selector};
 
 pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
 pub(crate) use wait::{Backoff, Pause};
 
 use crate::supervision::Supervision;
+use agreement::Agreement;
 use connection::Connection;
 use matching::Matching;
 use operation::OperationTable;
@@ -35,6 +38,7 @@ pub(crate) struct Engine {
     peers: Vec<Option<Connection>>,
     operations: OperationTable,
     matching: Matching,
+    agreement: Agreement,
     /// Whether to poll again and again before sleeping.
     pub(crate) spins: bool,
     polls: u32,
@@ -56,13 +60,16 @@ impl Engine {
         supervision: Supervision,
     ) -> std::io::Result<Self> {
         let connected = |stream: Option<TcpStream>| stream.map(Connection::new).transpose();
-        let peers = streams.into_iter().map(connected).collect::<std::io::Result<_>>()?;
+        let peers = streams.into_iter().map(connected).collect::<std::io::Result<Vec<_>>>()?;
+        let mut agreement = Agreement::default();
+        agreement.open(ContextPlace::WORLD.0, (0..peers.len()).collect());
         Ok(Engine {
             rank,
             supervision,
             peers,
             operations: OperationTable::default(),
             matching: Matching::default(),
+            agreement,
             spins: false,
             polls: 0,
             activity: 0,

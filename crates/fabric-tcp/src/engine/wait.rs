@@ -14,15 +14,18 @@ use super::{Connection, Engine};
 const SPIN: Duration = Duration::from_micros(200);
 /// Polls between two readings of the clock, and between two polls of all connections.
 const POLLS: u32 = 16;
+/// The first sleep of a wait ends after this at the latest, and each further one may last twice as long. A rank then
+/// checks early whether its wait can end, and a long wait costs few checks.
+const SHORTEST_SLEEP: Duration = Duration::from_millis(5);
 /// A rank that sleeps checks at least this often whether the run was given up.
-const SLEEP_LIMIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// How a wait goes on after polls that found nothing.
 #[derive(Default)]
 pub(crate) struct Backoff {
     idle_polls: u32,
     idle_since: Option<Instant>,
+    sleeps: u32,
 }
 
 /// What a wait does next.
@@ -50,6 +53,14 @@ impl Backoff {
             true => Pause::CheckLiveness,
             false => Pause::Sleep,
         }
+    }
+
+    /// How long the next sleep lasts at most.
+    pub(crate) fn next_sleep(&mut self) -> Duration {
+        // Five doublings of the shortest are longer than the longest.
+        let limit = SHORTEST_SLEEP * (1 << self.sleeps.min(5));
+        self.sleeps += 1;
+        limit.min(LONGEST_SLEEP)
     }
 
     /// After a poll that found something.
@@ -112,7 +123,7 @@ impl Engine {
                 return Err(self.fail(error));
             }
             if pause == Pause::Sleep {
-                self.sleep()?;
+                self.sleep(backoff.next_sleep())?;
             }
         }
         Ok(())
@@ -135,7 +146,7 @@ impl Engine {
         match self.size() {
             1 => Ok(false),
             2 => self.serve(1 - self.rank),
-            _ => self.poll_sockets(NO_TIME),
+            _ => self.poll_sockets(Duration::ZERO),
         }
     }
 
@@ -146,16 +157,17 @@ impl Engine {
         self.read_from(rank)
     }
 
-    /// Sleeps until something can move, and moves it.
-    pub(crate) fn sleep(&mut self) -> Result<()> {
-        self.poll_sockets(SLEEP_LIMIT)?;
+    /// Sleeps until something can move, and moves it, but no longer than `limit`. Returns whether anything moved.
+    pub(crate) fn sleep(&mut self, limit: Duration) -> Result<bool> {
+        let moved = self.poll_sockets(limit)?;
         match self.supervision.given_up() {
-            None => Ok(()),
+            None => Ok(moved),
             Some(error) => Err(self.fail(error)),
         }
     }
 
-    fn poll_sockets(&mut self, limit: Timespec) -> Result<bool> {
+    fn poll_sockets(&mut self, limit: Duration) -> Result<bool> {
+        let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
         let is_open = |(rank, peer): (usize, &Option<Connection>)| {
             peer.as_ref().filter(|peer| !peer.closed).map(|_| rank)
         };
@@ -203,5 +215,14 @@ mod tests {
         assert!(later.contains(&Pause::Sleep));
         backoff.reset();
         assert_eq!(backoff.next(true), Pause::Poll);
+    }
+
+    #[test]
+    fn sleeps_last_longer_and_longer_up_to_a_limit() {
+        let mut backoff = Backoff::default();
+        let limits: Vec<u128> = (0..8).map(|_| backoff.next_sleep().as_millis()).collect();
+        assert_eq!(limits, [5, 10, 20, 40, 80, 100, 100, 100]);
+        backoff.reset();
+        assert_eq!(backoff.next_sleep(), SHORTEST_SLEEP);
     }
 }

@@ -58,6 +58,17 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
     fn task(&self) -> CollectiveTask;
 }
 
+/// Tells the others, as far as they may ask, of this member's next collective by messages.
+fn announce<E: Endpoint>(
+    plan: &impl Plan<E>,
+    task: &CollectiveTask,
+    manner: Manner,
+) -> CollectiveContext<E> {
+    let algorithm = task.algorithm(plan.context().size(), manner);
+    let mark = plan.mark().in_manner(manner).by(algorithm);
+    CollectiveContext::next(plan.context(), mark)
+}
+
 /// A collective operation whose arguments are checked. All members of its context go on with it alike.
 ///
 /// Its memory was promised where its [`Memory`](crate::Memory) was made, and must last until it has ended.
@@ -81,9 +92,9 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// As for [`run`](Collective::run).
     #[cold]
     fn run_by_messages(self) -> Result {
-        let mark = self.mark().in_manner(Manner::Blocking);
-        let at = CollectiveContext::next(self.context(), mark);
-        schedule::finish(Schedule::new(at, self.task(), Manner::Blocking))
+        let task = self.task();
+        let at = announce(&self, &task, Manner::Blocking);
+        schedule::finish(Schedule::new(at, task, Manner::Blocking))
     }
 
     /// Starts it.
@@ -91,17 +102,16 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// # Errors
     /// Those that end the run. Others come with the request's end.
     fn start(self) -> Result<Request<E>> {
-        let mark = self.mark().in_manner(Manner::Nonblocking);
-        let at = CollectiveContext::next(self.context(), mark);
-        let schedule = Schedule::new(at, self.task(), Manner::Nonblocking);
+        let task = self.task();
+        let at = announce(&self, &task, Manner::Nonblocking);
+        let schedule = Schedule::new(at, task, Manner::Nonblocking);
         let action = Action::Collective(schedule::start(schedule)?);
         Ok(Request::new(self.context().engine(), action))
     }
 
     /// A request that starts it, any number of times.
     fn persistent(self) -> Request<E> {
-        let mark = self.mark().in_manner(Manner::Persistent);
-        let at = CollectiveContext::next(self.context(), mark);
+        let at = announce(&self, &self.task(), Manner::Persistent);
         let engine = self.context().engine().clone();
         Request::persistent(&engine, move || {
             let schedule = Schedule::new(at.clone(), self.task(), Manner::Persistent);

@@ -32,6 +32,9 @@ pub struct Context<E: Endpoint> {
 /// Tags of messages that make a communicator for some members of another lie above those of collective calls.
 pub(crate) const GROUP_TAGS: u32 = 1 << 31;
 
+/// The low bits of a collective's tag, which count the calls. What the call is stands in the others.
+const COUNT_BITS: u32 = 18;
+
 impl<E: Endpoint> Context<E> {
     /// A context of some processes that has no number yet; none if this process is not one of them.
     pub(crate) fn new(engine: Rc<Engine<E>>, group: Group) -> Option<Self> {
@@ -134,11 +137,12 @@ impl<E: Endpoint> Context<E> {
         2 * self.number.get() + 1
     }
 
-    /// A tag that only the next collective call has.
-    pub(crate) fn next_tag(&self) -> u32 {
-        let tag = self.sequence.get();
-        self.sequence.set((tag + 1) % GROUP_TAGS);
-        tag
+    /// A tag that only the next collective call has. Where the members make different calls, each has messages of its
+    /// own: what `call` says of it, in ten bits, is in the tag as well.
+    pub(crate) fn next_tag(&self, call: u32) -> u32 {
+        let number = self.sequence.get();
+        self.sequence.set((number + 1) % (1 << COUNT_BITS));
+        call << COUNT_BITS | number
     }
 
     /// The rank here of a rank of the run.

@@ -1,5 +1,7 @@
 //! What a collective by messages is: its members compare it when one of them has waited for long.
 
+use collectives::Algorithm;
+
 /// The collectives that may go by messages, and the calls that make communicators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -42,9 +44,12 @@ pub(crate) enum Manner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectiveMark(u32);
 
-// From the top: 8 bits of kind, 2 of manner, the others of the root.
+// From the top: 8 bits of kind, 2 of manner, 4 of algorithm, the others of the root.
+const ALGORITHM_SHIFT: u32 = 18;
 const MANNER_SHIFT: u32 = 22;
 const KIND_SHIFT: u32 = 24;
+// Of ten bits, those of the root; 2 are of the manner and 5 of the kind.
+const ROOT_BITS: u32 = 3;
 
 impl CollectiveMark {
     /// A call without a root.
@@ -53,7 +58,7 @@ impl CollectiveMark {
     }
 
     pub(crate) const fn rooted(kind: CollectiveKind, root: usize) -> Self {
-        CollectiveMark((kind as u32) << KIND_SHIFT | root as u32 & ((1 << MANNER_SHIFT) - 1))
+        CollectiveMark((kind as u32) << KIND_SHIFT | root as u32 & ((1 << ALGORITHM_SHIFT) - 1))
     }
 
     /// A blocking call and a non-blocking one of the same kind are different ones.
@@ -66,8 +71,20 @@ impl CollectiveMark {
         CollectiveMark(self.0 | manner << MANNER_SHIFT)
     }
 
+    /// Members that disagree about lengths may choose different algorithms, and would wait for each other.
+    pub(crate) fn by(self, algorithm: Algorithm) -> Self {
+        CollectiveMark(self.0 | (algorithm as u32) << ALGORITHM_SHIFT)
+    }
+
     pub(crate) fn bits(self) -> u32 {
         self.0
+    }
+
+    /// Ten bits that differ where the kind, the manner or the low bits of the root differ. With the highest kind left
+    /// out, tags that begin with them are in the range of every MPI: below 2^28 - 2^20.
+    pub(crate) fn in_ten_bits(self) -> u32 {
+        let kind_and_manner = self.0 >> MANNER_SHIFT;
+        kind_and_manner << ROOT_BITS | self.0 & ((1 << ROOT_BITS) - 1)
     }
 }
 
@@ -88,8 +105,20 @@ mod tests {
             assert_ne!(*other, broadcast);
             assert!(!others[..index].contains(other));
         }
+        assert_ne!(broadcast.by(Algorithm::Binomial), broadcast.by(Algorithm::ScatterRing));
         assert_eq!(broadcast.in_manner(Manner::Blocking), broadcast);
         // 2 is the kind; blocking is 0; the root is in the lowest bits.
         assert_eq!(broadcast.bits(), 0x0200_0003);
+    }
+
+    #[test]
+    fn ten_bits_tell_calls_apart_whatever_their_kind_and_manner() {
+        // 2 is the kind, 1 the manner; of the root 11, which is 8 + 3, the 3 is left.
+        let broadcast = CollectiveMark::rooted(CollectiveKind::Broadcast, 11);
+        let short = broadcast.in_manner(Manner::Nonblocking).in_ten_bits();
+        assert_eq!(short, 2 << 5 | 1 << 3 | 3);
+        // The last kind. 31 would reach tags that some MPIs keep for themselves.
+        let last = CollectiveMark::of(CollectiveKind::Create).in_manner(Manner::Persistent);
+        assert!(last.in_ten_bits() < 31 << 5);
     }
 }

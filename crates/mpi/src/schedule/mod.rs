@@ -6,7 +6,7 @@ mod call;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use collectives::{Call, Cursor, Message, Own, Round};
+use collectives::{Algorithm, Call, Cursor, Message, Own, Round};
 use contract::{Completion, Endpoint, Readable, Request as Started, Selector};
 
 pub(crate) use areas::Areas;
@@ -45,7 +45,7 @@ impl<E: Endpoint> CollectiveContext<E> {
             context: context.clone(),
             members: context.group().clone(),
             rank: context.rank(),
-            tag: context.next_tag(),
+            tag: context.next_tag(mark.in_ten_bits()),
             number: context.place().and_then(announce).unwrap_or(0),
         }
     }
@@ -61,13 +61,22 @@ pub struct CollectiveTask {
     pub(crate) own: Own,
     pub(crate) areas: Areas,
     /// A failure that is known before anything has happened. The member goes through the collective all the same, for the
-    /// others count on it.
+    /// others count on it. They fail too where they get what this member combines or passes on.
     pub(crate) failure: Result,
 }
 
 impl CollectiveTask {
     pub(crate) fn new(call: Call, own: Own, areas: Areas) -> Self {
         CollectiveTask { call, own, areas, failure: Ok(()) }
+    }
+
+    /// By which algorithm it is done. Members that disagree about lengths may disagree here.
+    pub(crate) fn algorithm(&self, members: usize, manner: Manner) -> Algorithm {
+        let manner = match manner {
+            Manner::Blocking => collectives::Manner::Blocking,
+            Manner::Nonblocking | Manner::Persistent => collectives::Manner::InBackground,
+        };
+        collectives::select(&self.call, members, self.areas.unit_bytes(), manner)
     }
 }
 
@@ -81,6 +90,8 @@ pub(crate) struct Schedule<E: Endpoint> {
     /// What is under way, with the length that a receive expects.
     pending: Vec<(Started, Option<usize>)>,
     outcome: Result,
+    /// A failure that is told in the end.
+    last_failure: Result,
     has_ended: bool,
     /// Fruitless polls of what is under way.
     polls: u32,
@@ -88,15 +99,16 @@ pub(crate) struct Schedule<E: Endpoint> {
 
 impl<E: Endpoint> Schedule<E> {
     pub(crate) fn new(at: CollectiveContext<E>, task: CollectiveTask, manner: Manner) -> Self {
-        let CollectiveTask { call, own, mut areas, failure } = task;
         let group = collectives::Group { me: at.rank, size: at.members.size() };
-        let manner = match manner {
-            Manner::Blocking => collectives::Manner::Blocking,
-            Manner::Nonblocking | Manner::Persistent => collectives::Manner::InBackground,
-        };
-        let algorithm = collectives::select(&call, group.size, areas.unit_bytes(), manner);
+        let algorithm = task.algorithm(group.size, manner);
+        let CollectiveTask { call, own, mut areas, failure } = task;
         let rounds = call.schedule(algorithm, group, own);
         areas.make_scratch(rounds.scratch());
+        // The root's own block is nobody else's.
+        let (outcome, last_failure) = match call {
+            Call::Scatter { .. } | Call::Gather { .. } => (Ok(()), failure),
+            _ => (failure, Ok(())),
+        };
         Schedule {
             at,
             rounds,
@@ -104,7 +116,8 @@ impl<E: Endpoint> Schedule<E> {
             areas,
             then: None,
             pending: Vec::new(),
-            outcome: failure,
+            outcome,
+            last_failure,
             has_ended: false,
             polls: 0,
         }
@@ -151,6 +164,8 @@ impl<E: Endpoint> Schedule<E> {
         let areas = std::mem::take(&mut self.areas);
         self.rounds.last_steps().iter().for_each(|step| areas.step(step));
         areas.deliver();
+        let last_failure = std::mem::replace(&mut self.last_failure, Ok(()));
+        self.note(last_failure);
         if let Some(then) = self.then.take() {
             let outcome = then(endpoint);
             self.note(outcome);

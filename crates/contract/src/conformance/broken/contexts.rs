@@ -15,7 +15,7 @@ const FOUND_BY: [(EndpointFault, usize, &str); 6] = [
 ];
 
 /// The same for the endpoints' own suite.
-const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 8] = [
+const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 10] = [
     (EndpointFault::SaysDoneTooEarly, "endpoint/a-receive-is-done-once-its-message-came"),
     (EndpointFault::ForgetsToCancel, "endpoint/a-cancelled-receive-takes-nothing"),
     (EndpointFault::ClaimsNothing, "endpoint/a-claimed-message-is-out-of-sight"),
@@ -24,6 +24,8 @@ const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 8] = [
     (EndpointFault::SendsAtOnceTwice, "endpoint/a-send-at-once-is-whole-or-nothing"),
     (EndpointFault::MixesCollectives, "endpoint/collectives-have-a-context-of-their-own"),
     (EndpointFault::NobodyLeaves, "endpoint/a-rank-that-has-left-is-known"),
+    (EndpointFault::MatchesNone, "endpoint/a-late-collective-is-no-mismatch"),
+    (EndpointFault::MatchesAll, "endpoint/a-mismatched-collective-is-found"),
 ];
 
 fn passes(

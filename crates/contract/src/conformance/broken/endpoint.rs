@@ -24,16 +24,21 @@ pub(super) enum EndpointFault {
     SynchronousAsLocal,
     SendsAtOnceTwice,
     NobodyLeaves,
+    /// Collectives that do not match are not found.
+    MatchesAll,
+    /// Collectives that match are found not to.
+    MatchesNone,
 }
 
 pub(super) struct BrokenEndpoint {
     inner: ReferenceEndpoint,
     fault: EndpointFault,
+    announced: u32,
 }
 
 impl BrokenEndpoint {
     pub(super) fn new(inner: ReferenceEndpoint, fault: EndpointFault) -> Self {
-        BrokenEndpoint { inner, fault }
+        BrokenEndpoint { inner, fault, announced: 0 }
     }
 
     fn context(&self, context: u32) -> u32 {
@@ -171,6 +176,25 @@ unsafe impl Endpoint for BrokenEndpoint {
             self.inner.post_send(to, context, tag, data, Completion::Local)?;
         }
         Ok(false)
+    }
+
+    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+        match self.fault {
+            EndpointFault::MatchesAll | EndpointFault::MatchesNone => {
+                self.announced += 1;
+                self.announced
+            }
+            _ => self.inner.announce_by_messages(place, mark),
+        }
+    }
+
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        let explanation = "they never match".into();
+        match self.fault {
+            EndpointFault::MatchesNone => Some(Error::MismatchedCollective { explanation }),
+            EndpointFault::MatchesAll => None,
+            _ => self.inner.find_mismatch(place, number),
+        }
     }
 
     fn leave(&mut self) -> Result<()> {

@@ -1,0 +1,80 @@
+//! Collectives by messages that the members do not make alike: a fabric that compares them finds what is wrong, and
+//! nothing where a rank is only late. A fabric that compares nothing says so with the number 0, and passes.
+
+use super::check::{ensure, expect};
+use crate::{ContextPlace, Endpoint, Error, Result, Selector, TimeSpan};
+
+const TAG: u32 = 9;
+/// Far more than any fabric needs once all members have announced their calls.
+const POLLS_MAX: u32 = 100_000;
+
+/// Waits until every rank has come here, by a message from each to each.
+fn meet_all<E: Endpoint>(endpoint: &mut E) -> Result<()> {
+    let (rank, size) = (endpoint.rank(), endpoint.size());
+    for other in (0..size).filter(|&other| other != rank) {
+        endpoint.send(other, 1, TAG, &[])?;
+    }
+    for other in (0..size).filter(|&other| other != rank) {
+        let from_it = Selector { context: 1, source: Some(other as u32), tag: Some(TAG) };
+        endpoint.receive(from_it, &mut [])?;
+    }
+    Ok(())
+}
+
+/// Looks for a mismatch of a call whenever that is due in a wait, until `enough` polls were made or one is found.
+fn wait_for_mismatch<E: Endpoint>(
+    endpoint: &mut E,
+    number: u32,
+    mut enough: impl FnMut(&mut E, u32) -> bool,
+) -> Result<Option<Error>> {
+    let (mut polls, mut found) = (0, None);
+    endpoint.wait_until(&mut |endpoint| {
+        polls += 1;
+        if endpoint.is_liveness_check_due(polls) {
+            found = endpoint.find_mismatch(ContextPlace::WORLD, number);
+        }
+        found.is_some() || enough(endpoint, polls)
+    })?;
+    Ok(found)
+}
+
+/// Rank 0 makes the call that the others make long after them.
+pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
+    let (rank, size) = (endpoint.rank(), endpoint.size());
+    if rank == 0 {
+        let wait = TimeSpan::from_us(40_000 * size as u64);
+        endpoint.wait_until_time(endpoint.now() + wait);
+    }
+    let number = endpoint.announce_by_messages(ContextPlace::WORLD, 5);
+    if number == 0 {
+        return Ok(());
+    }
+    if rank == 0 {
+        return meet_all(endpoint);
+    }
+    let from_it = Selector { context: 1, source: Some(0), tag: Some(TAG) };
+    let has_come = |endpoint: &mut E, _| matches!(endpoint.probe(from_it), Ok(Some(_)) | Err(_));
+    let found = wait_for_mismatch(endpoint, number, has_come)?;
+    expect("the mismatch of a call that all members make alike", None, found)?;
+    meet_all(endpoint)
+}
+
+/// Rank 0 makes another call than the others. All are told, also of the one that was right before.
+pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
+    let equal = endpoint.announce_by_messages(ContextPlace::WORLD, 5);
+    if equal == 0 {
+        return Ok(());
+    }
+    meet_all(endpoint)?;
+    let before = endpoint.find_mismatch(ContextPlace::WORLD, equal);
+    expect("the mismatch of a call that all members make alike", None, before)?;
+    let mark = if endpoint.rank() == 0 { 6 } else { 7 };
+    let number = endpoint.announce_by_messages(ContextPlace::WORLD, mark);
+    expect("the number of the next call", equal.wrapping_add(1), number)?;
+    meet_all(endpoint)?;
+    let found = wait_for_mismatch(endpoint, number, |_, polls| polls >= POLLS_MAX)?;
+    let is_named = matches!(found, Some(Error::MismatchedCollective { .. }));
+    ensure(is_named, || format!("a call that rank 0 makes differently ended with {found:?}"))?;
+    // Nobody ends before all have found it.
+    meet_all(endpoint)
+}

@@ -1,0 +1,222 @@
+//! Whether the members of a context make the same collectives by messages, in the same order.
+//!
+//! Each rank numbers its calls in a context and keeps the marks of the last ones. A rank that has waited for long in a
+//! call tells its mark to all other members, once. A rank that is told another mark than its own notes the difference and
+//! answers with its own mark, so that both ranks know. A rank that has not yet made the call compares when it makes it.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+/// How many calls of a context a rank remembers.
+const RECENT: usize = 64;
+/// How many closed contexts a rank remembers: a rank may close one while another still waits in its last call.
+const CLOSED: usize = 64;
+/// A rank tells its mark after so long for each member. A context of N members then costs N - 1 small frames for each
+/// N times this time, however many ranks share a processor.
+const PATIENCE_PER_MEMBER: Duration = Duration::from_millis(5);
+
+/// The calls of all contexts.
+#[derive(Default)]
+pub(super) struct Agreement {
+    contexts: HashMap<u32, Calls>,
+    /// Contexts that this rank has closed, the oldest first.
+    closed: VecDeque<u32>,
+}
+
+/// The calls of one context.
+#[derive(Default)]
+struct Calls {
+    /// Ranks of the run. Nobody before this rank opens the context: others may have opened it already.
+    members: Vec<usize>,
+    /// The number of the last call. The first call has number 1.
+    last: u32,
+    /// The last calls, the oldest first.
+    recent: VecDeque<Call>,
+    /// What other members have told of calls that this rank has not made yet.
+    early: Vec<Told>,
+}
+
+struct Call {
+    mark: u32,
+    made: Instant,
+    /// Whether all members have been told the mark.
+    is_told: bool,
+    /// A member whose call of the same number has another mark.
+    differing: Option<usize>,
+}
+
+/// What another rank has told of one of its calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) from: usize,
+    pub(super) number: u32,
+    pub(super) mark: u32,
+}
+
+impl Calls {
+    /// The call of this number, if it was made and is not forgotten.
+    fn call(&mut self, number: u32) -> Option<&mut Call> {
+        let age = self.last.wrapping_sub(number) as usize;
+        let place = self.recent.len().checked_sub(age.checked_add(1)?)?;
+        self.recent.get_mut(place)
+    }
+
+    /// Compares what another rank has told. Returns the mark to answer with, if that rank does not know it.
+    fn compare(&mut self, told: Told) -> Option<u32> {
+        let call = self.call(told.number)?;
+        if call.mark == told.mark {
+            return None;
+        }
+        call.differing.get_or_insert(told.from);
+        (!call.is_told).then_some(call.mark)
+    }
+
+    /// The call after the last. Returns its number, and whom to answer with its mark.
+    fn announce(&mut self, mark: u32) -> (u32, Vec<usize>) {
+        self.last = self.last.wrapping_add(1);
+        let number = self.last;
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        let made = Instant::now();
+        self.recent.push_back(Call { mark, made, is_told: false, differing: None });
+        let (now, later) = std::mem::take(&mut self.early)
+            .into_iter()
+            .partition::<Vec<_>, _>(|told| told.number == number);
+        self.early = later;
+        let answered = now.into_iter().filter(|told| self.compare(*told).is_some());
+        (number, answered.map(|told| told.from).collect())
+    }
+}
+
+impl Agreement {
+    /// Notes a call, and returns its number and whom to answer with its mark. `None` if the context is not open.
+    pub(super) fn announce(&mut self, context: u32, mark: u32) -> Option<(u32, Vec<usize>)> {
+        self.contexts.get_mut(&context).map(|calls| calls.announce(mark))
+    }
+
+    /// Opens a context. What others have told of it before stays.
+    pub(super) fn open(&mut self, context: u32, members: Vec<usize>) {
+        self.contexts.entry(context).or_default().members = members;
+    }
+
+    pub(super) fn close(&mut self, context: u32) {
+        self.closed.push_back(context);
+        if self.closed.len() > CLOSED
+            && let Some(oldest) = self.closed.pop_front()
+        {
+            self.contexts.remove(&oldest);
+        }
+    }
+
+    /// Takes in what another rank has told. Returns the mark to answer with, if that rank does not know it.
+    pub(super) fn take(&mut self, context: u32, told: Told) -> Option<u32> {
+        let calls = self.contexts.entry(context).or_default();
+        // Numbers wrap around, so the nearer side counts.
+        let is_early = told.number.wrapping_sub(calls.last) as i32 > 0;
+        if is_early {
+            calls.early.push(told);
+            return None;
+        }
+        calls.compare(told)
+    }
+
+    /// The mark of a call and whom to tell it, if that is due `waited` after the call was made. It is due once.
+    pub(super) fn tell(
+        &mut self,
+        (context, number): (u32, u32),
+        waited: impl Fn(Instant) -> Duration,
+    ) -> Option<(u32, Vec<usize>)> {
+        let calls = self.contexts.get_mut(&context)?;
+        let patience = PATIENCE_PER_MEMBER * calls.members.len() as u32;
+        let call = calls.call(number)?;
+        if call.is_told || waited(call.made) < patience {
+            return None;
+        }
+        call.is_told = true;
+        let mark = call.mark;
+        Some((mark, calls.members.clone()))
+    }
+
+    /// A member whose call of this number has another mark.
+    pub(super) fn differing(&mut self, context: u32, number: u32) -> Option<usize> {
+        self.contexts.get_mut(&context)?.call(number)?.differing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTEXT: u32 = 7;
+    const LONG: fn(Instant) -> Duration = |_| Duration::from_secs(1);
+
+    fn open(ranks: usize) -> Agreement {
+        let mut agreement = Agreement::default();
+        agreement.open(CONTEXT, (0..ranks).collect());
+        agreement
+    }
+
+    #[test]
+    fn an_equal_mark_is_no_difference_and_another_is_answered_once() {
+        let mut agreement = open(3);
+        assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![])));
+        assert_eq!(agreement.announce(CONTEXT, 60), Some((2, vec![])));
+        let told = |from, number, mark| Told { from, number, mark };
+        assert_eq!(agreement.take(CONTEXT, told(1, 1, 50)), None);
+        assert_eq!(agreement.differing(CONTEXT, 1), None);
+        assert_eq!(agreement.take(CONTEXT, told(2, 1, 51)), Some(50));
+        assert_eq!(agreement.differing(CONTEXT, 1), Some(2));
+        assert_eq!(agreement.differing(CONTEXT, 2), None);
+        // Whoever was told the mark is not told it again as an answer.
+        assert_eq!(agreement.tell((CONTEXT, 2), LONG), Some((60, vec![0, 1, 2])));
+        assert_eq!(agreement.take(CONTEXT, told(1, 2, 61)), None);
+        assert_eq!(agreement.differing(CONTEXT, 2), Some(1));
+    }
+
+    #[test]
+    fn a_mark_is_told_once_and_after_so_long_for_each_member() {
+        let mut agreement = open(4);
+        agreement.announce(CONTEXT, 50);
+        // 4 members of 5 ms each.
+        assert_eq!(agreement.tell((CONTEXT, 1), |_| Duration::from_millis(19)), None);
+        let due = agreement.tell((CONTEXT, 1), |_| Duration::from_millis(20));
+        assert_eq!(due, Some((50, vec![0, 1, 2, 3])));
+        assert_eq!(agreement.tell((CONTEXT, 1), LONG), None);
+        for unknown in [0, 2] {
+            assert_eq!(agreement.tell((CONTEXT, unknown), LONG), None);
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_a_later_call_waits_for_it_even_before_the_context_is_open() {
+        let mut agreement = Agreement::default();
+        for (from, number, mark) in [(1, 2, 60), (2, 1, 51), (1, 1, 50)] {
+            assert_eq!(agreement.take(CONTEXT, Told { from, number, mark }), None);
+        }
+        agreement.open(CONTEXT, vec![0, 1, 2]);
+        assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![2])));
+        assert_eq!(agreement.differing(CONTEXT, 1), Some(2));
+        assert_eq!(agreement.announce(CONTEXT, 61), Some((2, vec![1])));
+        assert_eq!(agreement.differing(CONTEXT, 2), Some(1));
+    }
+
+    #[test]
+    fn the_last_64_calls_are_remembered_and_the_last_64_closed_contexts() {
+        let mut agreement = open(2);
+        for mark in 1..=65 {
+            agreement.announce(CONTEXT, mark);
+        }
+        let other = |number| Told { from: 1, number, mark: 1000 };
+        assert_eq!(agreement.take(CONTEXT, other(1)), None);
+        assert_eq!(agreement.take(CONTEXT, other(2)), Some(2));
+        agreement.close(CONTEXT);
+        for context in 100..163 {
+            agreement.open(context, vec![0, 1]);
+            agreement.close(context);
+        }
+        assert_eq!(agreement.take(CONTEXT, other(3)), Some(3));
+        agreement.close(163);
+        assert!(!agreement.contexts.contains_key(&CONTEXT));
+    }
+}

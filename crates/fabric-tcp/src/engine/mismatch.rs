@@ -1,0 +1,66 @@
+//! Collectives that do not match: how ranks tell each other which ones they make.
+
+use std::time::Instant;
+
+use contract::{Error, Result};
+
+use super::Engine;
+use super::agreement::Told;
+use crate::frame::{Header, Kind};
+
+impl Engine {
+    /// Opens a context of these ranks of the run.
+    pub(crate) fn open_context(&mut self, context: u32, members: &[usize]) {
+        self.agreement.open(context, members.to_vec());
+    }
+
+    /// Closes a context.
+    pub(crate) fn close_context(&mut self, context: u32) {
+        self.agreement.close(context);
+    }
+
+    /// Notes a collective by messages, and returns its number. A write that fails ends the next call of this rank.
+    pub(crate) fn announce_by_messages(&mut self, context: u32, mark: u32) -> u32 {
+        let Some((number, asking)) = self.agreement.announce(context, mark) else { return 0 };
+        for rank in asking {
+            let _ = self.tell_mark(rank, context, number, mark);
+        }
+        number
+    }
+
+    /// Takes in the mark of another rank's call.
+    pub(super) fn take_mark(&mut self, from: usize, header: Header) -> Result<()> {
+        let Header { context, tag: number, request: mark, .. } = header;
+        match self.agreement.take(context, Told { from, number, mark }) {
+            Some(own) => self.tell_mark(from, context, number, own),
+            None => Ok(()),
+        }
+    }
+
+    /// For a rank that waits in the call of this number: why that call cannot complete, if it cannot. Asks the other
+    /// members once the wait is long.
+    pub(crate) fn find_mismatch(&mut self, context: u32, number: u32) -> Option<Error> {
+        if let Some(rank) = self.agreement.differing(context, number) {
+            let explanation = format!(
+                "rank {rank} has made other collectives of this communicator, or in another order"
+            );
+            return Some(Error::MismatchedCollective { explanation });
+        }
+        let waited = |made: Instant| made.elapsed();
+        let (mark, members) = self.agreement.tell((context, number), waited)?;
+        let outcome =
+            members.into_iter().try_for_each(|rank| self.tell_mark(rank, context, number, mark));
+        outcome.err()
+    }
+
+    fn tell_mark(&mut self, to: usize, context: u32, number: u32, mark: u32) -> Result<()> {
+        match &mut self.peers[to] {
+            Some(peer) if !peer.goodbye => {
+                let header = Header::new(Kind::Collective);
+                peer.queue(Header { context, tag: number, request: mark, ..header }, None);
+                self.write_to(to)
+            }
+            _ => Ok(()),
+        }
+    }
+}
