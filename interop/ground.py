@@ -35,7 +35,8 @@ def build():
     for name in ("libmpi_abi.so", "libmpi_abi.so.1"):
         link = LIBRARY / name
         fresh = link.with_name(f".{name}.{os.getpid()}")
-        fresh.symlink_to(BUILT / "libmpi_abi.so")
+        # Where cargo builds it for programs and for tests alike. The one above is of `cargo build` alone, and may be older.
+        fresh.symlink_to(BUILT / "deps" / "libmpi_abi.so")
         # In one step, for another run may be using it.
         fresh.replace(link)
     for path, compiler in ((COMPILER, "cc"), (COMPILER_CXX, "c++")):

@@ -29,7 +29,8 @@ def build():
         with tarfile.open(FOLDER / f"mpi4py-{VERSION}.tar.gz") as archive:
             archive.extractall(FOLDER, filter="data")
     if subprocess.run([str(PYTHON), "-c", "import mpi4py, numpy"], stderr=subprocess.DEVNULL).returncode != 0:
-        must(pip + ["install", "numpy", SOURCE], env={**os.environ, "MPICC": str(COMPILER)})
+        # Nothing here asks how fast the binding is, and to optimise its one large file takes long.
+        must(pip + ["install", "numpy", SOURCE], env={**os.environ, "MPICC": str(COMPILER), "CFLAGS": "-O0 -g0"})
     return True
 
 

@@ -1,5 +1,6 @@
 //! The reference fabric passes the suite, which shows that it can be passed.
 
+use super::check::{contents, expect_contents};
 use super::*;
 use crate::{Error, reference};
 
@@ -65,6 +66,21 @@ fn the_reference_endpoint_passes_on_2_to_5_ranks() {
                 Ok(())
             });
             assert_eq!(outcome, Ok(()), "{} on {ranks} ranks", case.name);
+        }
+    }
+}
+
+#[test]
+fn the_first_byte_that_differs_is_named() {
+    for bytes in 0..=20 {
+        let right = contents(7, bytes);
+        assert_eq!(expect_contents("it", 7, &right), Ok(()), "{bytes} bytes");
+        for place in 0..bytes {
+            let mut wrong = right.clone();
+            wrong[place..].iter_mut().for_each(|byte| *byte ^= 1);
+            let error = expect_contents("it", 7, &wrong).unwrap_err().to_string();
+            let named = format!("it, {bytes} bytes: byte {place} is {:#04x}", wrong[place]);
+            assert!(error.contains(&named), "{error} where {named} is expected");
         }
     }
 }

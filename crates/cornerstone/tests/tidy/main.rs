@@ -3,6 +3,7 @@
 //! that the glossary replaces, and links that lead nowhere.
 
 mod circles;
+mod examples;
 mod imports;
 mod links;
 mod modules;
