@@ -1,0 +1,4 @@
+//! Collectives: which way each goes.
+#![forbid(unsafe_code)]
+
+pub mod plan;
