@@ -8,7 +8,7 @@ mod pieces;
 mod select;
 mod thresholds;
 
-pub use pieces::{Pieces, piece_within};
+pub use pieces::{Pieces, part_of, piece_within};
 pub use select::select;
 pub use thresholds::{THRESHOLDS, Thresholds};
 

@@ -14,6 +14,18 @@ pub fn piece_within(room_bytes: usize, unit: usize) -> usize {
     (room_bytes / unit * unit).max(unit)
 }
 
+/// One of several parts of `bytes` bytes, whole elements each.
+///
+/// A part has whole lines, where elements fill them. Then nobody writes to a line that another reads.
+pub fn part_of(index: usize, parts: usize, bytes: usize, element_bytes: usize) -> Range<usize> {
+    let unit = if LINE_BYTES.is_multiple_of(element_bytes) { LINE_BYTES } else { element_bytes };
+    let start = |index: usize| match index == parts {
+        true => bytes,
+        false => bytes / parts * index / unit * unit,
+    };
+    start(index)..start(index + 1)
+}
+
 /// The pieces of `bytes` bytes: each one's start and length. No bytes are one empty piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pieces {
@@ -159,5 +171,15 @@ mod tests {
             [960, 996, 40]
         );
         assert_eq!([piece_within(10, 12), piece_within(73728, 1)], [12, 73728]);
+    }
+
+    #[test]
+    fn parts_are_whole_elements_and_cover_all_once() {
+        // 100 elements of 12 bytes for three: 400 bytes each, of which 396 are whole elements; 800 hold 792.
+        let of_three = |index| part_of(index, 3, 1200, 12);
+        assert_eq!([of_three(0), of_three(1), of_three(2)], [0..396, 396..792, 792..1200]);
+        // Of elements that fill lines whole lines: 500 hold 448.
+        assert_eq!([part_of(0, 2, 1000, 8), part_of(1, 2, 1000, 8)], [0..448, 448..1000]);
+        assert_eq!(part_of(0, 1, 1000, 8), 0..1000);
     }
 }

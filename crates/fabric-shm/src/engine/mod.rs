@@ -34,9 +34,7 @@ use contract::record::FabricDescription;
 use contract::{Request, Result};
 
 pub(crate) use blocking::FIRST_POLLS;
-pub(crate) use calls::{
-    Collective, call_id, describe, differ_in_length_only, mismatch, unequal_lengths,
-};
+pub(crate) use calls::{call_id, describe, differ_in_length_only, mismatch, unequal_lengths};
 pub(crate) use in_place::InPlaceMessage;
 
 use crate::ring::{Consumer, Producer};

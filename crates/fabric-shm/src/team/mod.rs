@@ -8,35 +8,32 @@
 mod agreement;
 mod all_to_all;
 mod allgather;
-mod allreduce;
-mod allreduce_per_processor;
 mod barrier;
 mod broadcast;
 mod call;
 mod cma;
 mod combining;
+mod copies;
 mod gather;
-mod halves;
 mod oversubscription;
 mod pages;
-mod piece_lengths;
-mod pieces;
 mod places;
-mod reduce;
+mod reduction;
 mod scatter;
 mod scatter_board_by_board;
+mod shares;
 mod steps;
 mod waiting;
 
 use agreement::Agreement;
-use call::{Call, CallCounts};
+use call::{Agreed, CallCounts};
+use collectives::plan::{Capabilities, Plan, Request, Topology, select};
 use contract::Error;
 use oversubscription::ProcessorGroups;
 use pages::Pages;
-use pieces::WINDOW;
 
+pub(crate) use call::Call;
 pub(crate) use oversubscription::Oversubscription;
-pub(crate) use piece_lengths::PIECE_BYTES;
 
 use crate::board::{Board, SLOTS};
 use crate::engine::Engine;
@@ -47,11 +44,6 @@ pub(crate) trait Host: Sized {
 
     /// Does what else has to go on while this rank waits.
     fn idle(&mut self) {}
-
-    /// Whether long data go by cross-memory attach: the same for all members.
-    fn uses_cma(&mut self) -> bool {
-        false
-    }
 
     /// Decides what becomes of the run if the members are in different calls; returns the error of this call.
     fn on_mismatch(&mut self, error: Error) -> Error;
@@ -88,6 +80,7 @@ pub(crate) struct Team {
     swapped: [bool; SLOTS],
     /// What of each board this rank has used.
     pages: Vec<Pages>,
+    topology: Topology,
     /// Whether there are more ranks than processors. Then the last member to arrive wakes the others.
     oversubscribed: bool,
     /// Which members are on which processor, where ranks are oversubscribed and each is bound.
@@ -99,7 +92,7 @@ pub(crate) struct Team {
     /// A step that every member is known to have ended.
     ended_by_all: u32,
     /// The call that this rank is in.
-    call: Call,
+    call: Agreed,
     /// The length that the next call publishes, where it is not its own.
     poisoned_bytes: Option<usize>,
     agreement: Agreement,
@@ -131,6 +124,7 @@ impl Team {
             me,
             boards,
             swapped: [false; SLOTS],
+            topology: oversubscription.topology(),
             oversubscribed: oversubscription != Oversubscription::None,
             processors: match oversubscription {
                 Oversubscription::Bound(processors) => Some(ProcessorGroups::new(&processors, me)),
@@ -139,7 +133,7 @@ impl Team {
             epoch: 0,
             before_window: 0,
             ended_by_all: 0,
-            call: Call { call_id: 0, bytes: 0, pieces: 1, window: WINDOW, by_cma: false },
+            call: Agreed { call_id: 0, bytes: 0, is_one_step: true },
             poisoned_bytes: None,
             agreement: Agreement::Yes,
             counts: CallCounts::default(),
@@ -163,6 +157,12 @@ impl Team {
     #[inline]
     pub(crate) fn size(&self) -> usize {
         self.members.len()
+    }
+
+    /// The way of a call of these members.
+    #[inline(always)]
+    pub(crate) fn plan(&self, request: Request, capabilities: &Capabilities) -> Plan {
+        select(request, self.size(), self.topology, capabilities)
     }
 
     /// Makes the others fail in the next call, which publishes `bytes` as its length: for a rank whose own

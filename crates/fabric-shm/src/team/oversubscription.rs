@@ -1,5 +1,7 @@
 //! What a member does with a processor that is not its own alone: who lets whom run, and when.
 
+use collectives::plan::Topology;
+
 use super::Team;
 use super::agreement::Awaited;
 use crate::board::{SLOTS, has_reached};
@@ -31,6 +33,17 @@ impl Oversubscription {
         let processor = |&rank: &usize| engine.segment().block(rank).processor();
         let all: Option<Vec<u32>> = members.iter().map(processor).collect();
         all.map_or(Oversubscription::Unbound, Oversubscription::Bound)
+    }
+}
+
+impl Oversubscription {
+    /// The same, as plans know it.
+    pub(super) fn topology(&self) -> Topology {
+        match self {
+            Oversubscription::None => Topology::OwnProcessors,
+            Oversubscription::Unbound => Topology::Oversubscribed,
+            Oversubscription::Bound(_) => Topology::OversubscribedBound,
+        }
     }
 }
 

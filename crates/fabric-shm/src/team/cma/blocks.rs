@@ -1,9 +1,10 @@
 //! Broadcast, scatter, gather, allgather and all-to-all by cross-memory attach.
 
+use collectives::plan::Transport;
 use contract::Result;
 
 use super::{Addresses, Publisher};
-use crate::team::{Host, Memory, Team};
+use crate::team::{Call, Host, Memory, Team};
 
 impl Team {
     /// As [`Team::broadcast`]. Of two members each copies a half.
@@ -13,18 +14,18 @@ impl Team {
     pub(in crate::team) unsafe fn broadcast_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         memory: *mut u8,
-        bytes: usize,
     ) -> Result<()> {
+        let bytes = call.plan.pieces.bytes;
         let (is_root, address) = (self.me == root, memory as usize);
         let addresses = Addresses { from: address, to: address };
-        if self.size() == 2 {
+        if call.plan.transport == Transport::MemoryInHalves {
             let (other, half) = (1 - self.me, bytes / 2);
             return self.step_by_cma(
                 host,
-                (call_id, bytes),
+                call,
                 (Publisher::All, addresses),
                 1,
                 |team, host, epoch| {
@@ -51,7 +52,7 @@ impl Team {
         let touching = if is_root { self.size() - 1 } else { 0 };
         self.step_by_cma(
             host,
-            (call_id, bytes),
+            call,
             (Publisher::Root(root), addresses),
             touching,
             |team, host, epoch| {
@@ -74,17 +75,17 @@ impl Team {
     pub(in crate::team) unsafe fn scatter_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
+        let each = call.plan.pieces.bytes;
         let (me, is_root) = (self.me, self.me == root);
         let addresses = Addresses { from: send as usize, to: 0 };
         let touching = if is_root { self.size() - 1 } else { 0 };
         self.step_by_cma(
             host,
-            (call_id, each),
+            call,
             (Publisher::Root(root), addresses),
             touching,
             |team, host, epoch| {
@@ -112,39 +113,33 @@ impl Team {
     pub(in crate::team) unsafe fn gather_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
+        let each = call.plan.pieces.bytes;
         let (me, is_root) = (self.me, self.me == root);
         let addresses = Addresses { from: 0, to: receive as usize };
         let touching = if is_root { self.size() - 1 } else { 0 };
-        self.step_by_cma(
-            host,
-            (call_id, each),
-            (Publisher::All, addresses),
-            touching,
-            |team, host, epoch| {
-                if is_root {
-                    // They publish nothing of use, but they have to be in the same call, which nobody else
-                    // would check.
-                    if !send.is_null() {
-                        // SAFETY: the caller promised both.
-                        unsafe { std::ptr::copy(send, receive.add(me * each), each) };
-                    }
-                    for member in team.others() {
-                        team.addresses_of(host, member, epoch)?;
-                    }
-                    return Ok(());
+        self.step_by_cma(host, call, (Publisher::All, addresses), touching, |team, host, epoch| {
+            if is_root {
+                // They publish nothing of use, but they have to be in the same call, which nobody else
+                // would check.
+                if !send.is_null() {
+                    // SAFETY: the caller promised both.
+                    unsafe { std::ptr::copy(send, receive.add(me * each), each) };
                 }
-                let theirs = team.addresses_of(host, root, epoch)?;
-                // SAFETY: the root has published room for a block of each member, of which this one is ours.
-                unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
-                team.count_done(host, root, epoch);
-                Ok(())
-            },
-        )
+                for member in team.others() {
+                    team.addresses_of(host, member, epoch)?;
+                }
+                return Ok(());
+            }
+            let theirs = team.addresses_of(host, root, epoch)?;
+            // SAFETY: the root has published room for a block of each member, of which this one is ours.
+            unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
+            team.count_done(host, root, epoch);
+            Ok(())
+        })
     }
 
     /// As [`Team::allgather`].
@@ -154,30 +149,24 @@ impl Team {
     pub(in crate::team) unsafe fn allgather_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
+        let each = call.plan.pieces.bytes;
         // SAFETY: the caller promised room for a block of each member.
         let own = unsafe { receive.add(self.me * each) };
         let from = if send.is_null() { own.cast_const() } else { send };
         let addresses = Addresses { from: from as usize, to: 0 };
         let touching = self.size() - 1;
-        self.step_by_cma(
-            host,
-            (call_id, each),
-            (Publisher::All, addresses),
-            touching,
-            |team, host, epoch| {
-                // SAFETY: each has published its block, and the caller has promised room for one of each.
-                unsafe { team.read_blocks(host, epoch, 0, receive, each)? };
-                if !send.is_null() {
-                    // SAFETY: as above.
-                    unsafe { std::ptr::copy(send, own, each) };
-                }
-                Ok(())
-            },
-        )
+        self.step_by_cma(host, call, (Publisher::All, addresses), touching, |team, host, epoch| {
+            // SAFETY: each has published its block, and the caller has promised room for one of each.
+            unsafe { team.read_blocks(host, epoch, 0, receive, each)? };
+            if !send.is_null() {
+                // SAFETY: as above.
+                unsafe { std::ptr::copy(send, own, each) };
+            }
+            Ok(())
+        })
     }
 
     /// Copies a block from each other member, from `offset` in what it publishes, and counts there that this
@@ -212,10 +201,10 @@ impl Team {
     pub(in crate::team) unsafe fn all_to_all_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
+        let each = call.plan.pieces.bytes;
         let (me, size) = (self.me, self.size());
         // What the others have yet to read must not be overwritten.
         let copy = (send == receive.cast_const()).then(|| {
@@ -224,19 +213,13 @@ impl Team {
         });
         let from = copy.as_ref().map_or(send, |copy| copy.as_ptr());
         let addresses = Addresses { from: from as usize, to: 0 };
-        self.step_by_cma(
-            host,
-            (call_id, each),
-            (Publisher::All, addresses),
-            size - 1,
-            |team, host, epoch| {
-                // SAFETY: each has published a block for every member, and the caller has promised room for
-                // one of each.
-                unsafe { team.read_blocks(host, epoch, me * each, receive, each)? };
-                // SAFETY: as above.
-                unsafe { std::ptr::copy(from.add(me * each), receive.add(me * each), each) };
-                Ok(())
-            },
-        )
+        self.step_by_cma(host, call, (Publisher::All, addresses), size - 1, |team, host, epoch| {
+            // SAFETY: each has published a block for every member, and the caller has promised room for
+            // one of each.
+            unsafe { team.read_blocks(host, epoch, me * each, receive, each)? };
+            // SAFETY: as above.
+            unsafe { std::ptr::copy(from.add(me * each), receive.add(me * each), each) };
+            Ok(())
+        })
     }
 }
