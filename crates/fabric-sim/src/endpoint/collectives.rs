@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use collectives::plan::{Plan, Topology, Transport, select};
 use contract::{CollectiveCall, Result};
 
 use super::{Idle, SimEndpoint};
@@ -18,8 +19,8 @@ impl<'a> SimEndpoint<'a> {
         match self.ring_collectives() {
             Some(costs) if ring::carries(&call) => Some(ring::carry_out(self, idle, &costs, call)),
             _ => {
-                let board = self.board(&call)?;
-                Some(board::carry_out(self, idle, &board, call))
+                let (board, plan) = self.plan(&call)?;
+                Some(board::carry_out(self, idle, &board, plan, call))
             }
         }
     }
@@ -30,38 +31,16 @@ impl<'a> SimEndpoint<'a> {
         world.machine.ring_collectives.clone().filter(|_| own)
     }
 
-    /// The machine's boards, where a collective goes over them.
-    fn board(&self, call: &CollectiveCall<'_>) -> Option<Arc<Board>> {
+    /// The machine's boards and the plan of the fabric that has them, where a collective goes over them. Where
+    /// ranks share processors nobody knows what a switch between them costs on boards.
+    fn plan(&self, call: &CollectiveCall<'_>) -> Option<(Arc<Board>, Plan)> {
         let world = self.world.borrow();
         let board = world.machine.board.as_ref()?;
-        let own = (2..=board.ranks_max).contains(&self.size) && !world.shares_processors();
-        let fits = deciding_bytes(call) as u64 <= board.bytes_max
-            && element_bytes(call) as u64 <= board.piece_bytes;
-        (own && fits).then(|| Arc::clone(board))
-    }
-}
-
-/// The length that decides whether a collective goes over boards.
-fn deciding_bytes(call: &CollectiveCall<'_>) -> usize {
-    match call {
-        CollectiveCall::Barrier => 0,
-        CollectiveCall::Broadcast { data, .. } => data.bytes(),
-        CollectiveCall::Scatter { each, .. } | CollectiveCall::Gather { each, .. } => *each,
-        CollectiveCall::Allgather { receive, .. } | CollectiveCall::AllToAll { receive, .. } => {
-            receive.bytes()
+        if self.size < 2 || world.shares_processors() {
+            return None;
         }
-        CollectiveCall::Reduce { send, .. } | CollectiveCall::Allreduce { send, .. } => {
-            send.bytes()
-        }
-    }
-}
-
-/// The length of what cannot be cut.
-fn element_bytes(call: &CollectiveCall<'_>) -> usize {
-    match call {
-        CollectiveCall::Reduce { combine, .. } | CollectiveCall::Allreduce { combine, .. } => {
-            combine.element_bytes
-        }
-        _ => 1,
+        let topology = Topology::OwnProcessors;
+        let plan = select(call.request(), self.size, topology, &board.capabilities());
+        (plan.transport != Transport::Messages).then(|| (Arc::clone(board), plan))
     }
 }
