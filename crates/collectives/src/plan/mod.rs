@@ -5,18 +5,23 @@
 //! shared memory carries a plan out, and the simulator spends the time of one. `docs/collectives.md` shows the table.
 
 mod pieces;
+mod ranges;
 mod select;
 mod thresholds;
 
 pub use pieces::{Pieces, part_of, piece_within};
+pub use ranges::{PlanRange, Plans};
 pub use select::select;
 pub use thresholds::{THRESHOLDS, Thresholds};
 
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
+
 /// The collectives that have plans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// Waits until all members have come.
     Barrier,
@@ -48,7 +53,8 @@ pub struct Request {
 }
 
 /// Where the ranks run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Topology {
     /// Each has a processor of its own.
     OwnProcessors,
@@ -59,7 +65,7 @@ pub enum Topology {
 }
 
 /// Boards in shared memory: their sizes, and which collectives they are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Boards {
     /// The most ranks of a collective over boards.
     pub most_ranks: usize,
@@ -74,7 +80,7 @@ pub struct Boards {
 }
 
 /// What the ranks share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// Their boards.
     pub boards: Boards,
@@ -83,7 +89,8 @@ pub struct Capabilities {
 }
 
 /// What carries the data of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// Messages between pairs of ranks: the call has no plan here.
     Messages,
@@ -98,7 +105,8 @@ pub enum Transport {
 }
 
 /// Who combines what in a reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Owners {
     /// Nothing is combined.
     Nobody,

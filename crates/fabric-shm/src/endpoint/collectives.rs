@@ -2,25 +2,14 @@
 //!
 //! Either way a call of a program is announced, so that ranks in different calls find out.
 
-use collectives::plan::{Boards, Capabilities, Plan, THRESHOLDS, Transport};
-use contract::record::FabricDescription;
+use collectives::plan::{Boards, Capabilities, Plan, Plans, THRESHOLDS, Thresholds, Transport};
+use contract::record::SharedMemory;
 use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
 
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
 use crate::engine::{Engine, call_id};
 use crate::team::{Call, Host, Memory, Team};
-
-/// What a model of these collectives needs to know.
-pub(super) fn describe() -> [(String, String); 5] {
-    [
-        (FabricDescription::BOARDS_RANKS.into(), THRESHOLDS.boards_most_ranks.to_string()),
-        (FabricDescription::BOARDS_BYTES.into(), THRESHOLDS.boards_most_bytes.to_string()),
-        (FabricDescription::BOARDS_LINE.into(), format!("{SHORT_BYTES} bytes")),
-        (FabricDescription::BOARDS_PIECE.into(), format!("{} bytes", THRESHOLDS.piece_bytes)),
-        (FabricDescription::BOARDS_SLOTS.into(), SLOTS.to_string()),
-    ]
-}
 
 /// What the ranks of a team share. Long data of programs lie in arenas, from where messages copy them once; a
 /// library's are copied from its own memory.
@@ -63,6 +52,36 @@ impl Host for Waiting<'_> {
 }
 
 impl ShmEndpoint {
+    /// What a reader of the numbers wants to know of collectives over boards.
+    pub(super) fn describe_boards() -> [(String, String); 5] {
+        let Thresholds { boards_most_ranks, boards_most_bytes, piece_bytes, .. } = THRESHOLDS;
+        [
+            ("collectives over boards, ranks up to", boards_most_ranks.to_string()),
+            ("collectives over boards, bytes up to", boards_most_bytes.to_string()),
+            ("parts in one line of a board, up to", format!("{SHORT_BYTES} bytes")),
+            ("pieces on boards", format!("{piece_bytes} bytes")),
+            ("places on a board", SLOTS.to_string()),
+        ]
+        .map(|(name, value)| (name.into(), value))
+    }
+
+    /// What a model of this fabric needs to know.
+    pub(super) fn shared_memory(&self) -> SharedMemory {
+        let [one_copy_from, both_copy_from] = Engine::copies_from_bytes();
+        SharedMemory {
+            one_copy_from_bytes: Some(one_copy_from as u64),
+            both_copy_from_bytes: both_copy_from as u64,
+            cma_is_fast: self.engine.uses_cma(),
+            board_line_bytes: Some(SHORT_BYTES as u64),
+        }
+    }
+
+    /// The plans of collectives of all ranks.
+    pub(super) fn plans(&self) -> Option<Plans> {
+        let world = self.teams.first()?.as_ref()?;
+        Some(world.plans(capabilities(self.purpose, &self.engine)))
+    }
+
     /// All of it is forced into the caller: there the kind of call is known, and its arguments lie in registers.
     #[inline(always)]
     pub(super) fn collective_of_team(

@@ -27,9 +27,9 @@ mod waiting;
 
 use agreement::Agreement;
 use call::{Agreed, CallCounts};
-use collectives::plan::{Capabilities, Plan, Request, Topology, select};
+use collectives::plan::{Capabilities, Plan, Plans, Request, Topology, select};
 use contract::Error;
-use oversubscription::ProcessorGroups;
+use oversubscription::Groups;
 use pages::Pages;
 
 pub(crate) use call::Call;
@@ -83,8 +83,7 @@ pub(crate) struct Team {
     topology: Topology,
     /// Whether there are more ranks than processors. Then the last member to arrive wakes the others.
     oversubscribed: bool,
-    /// Which members are on which processor, where ranks are oversubscribed and each is bound.
-    processors: Option<ProcessorGroups>,
+    groups: Groups,
     /// The last step that this rank has begun.
     epoch: u32,
     /// The last step before this window: a member that has put a part in this window has ended that step.
@@ -120,16 +119,13 @@ impl Team {
         assert!(me < members.len() && members.len() == boards.len());
         Team {
             pages: members.iter().map(|_| Pages::default()).collect(),
+            groups: Groups::new(&oversubscription, members.len(), me),
             members,
             me,
             boards,
             swapped: [false; SLOTS],
             topology: oversubscription.topology(),
             oversubscribed: oversubscription != Oversubscription::None,
-            processors: match oversubscription {
-                Oversubscription::Bound(processors) => Some(ProcessorGroups::new(&processors, me)),
-                Oversubscription::None | Oversubscription::Unbound => None,
-            },
             epoch: 0,
             before_window: 0,
             ended_by_all: 0,
@@ -163,6 +159,11 @@ impl Team {
     #[inline(always)]
     pub(crate) fn plan(&self, request: Request, capabilities: &Capabilities) -> Plan {
         select(request, self.size(), self.topology, capabilities)
+    }
+
+    /// The ways of all calls of these members.
+    pub(crate) fn plans(&self, capabilities: Capabilities) -> Plans {
+        Plans::of(self.size(), self.topology, capabilities)
     }
 
     /// Makes the others fail in the next call, which publishes `bytes` as its length: for a rank whose own

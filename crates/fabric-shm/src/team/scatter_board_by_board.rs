@@ -72,7 +72,7 @@ impl Team {
 
     /// The other members, those on this rank's processor last: they run only once it yields.
     fn remote_processors_first(&self) -> impl Iterator<Item = usize> + use<> {
-        let local = self.processors.as_ref().map_or(Vec::new(), |groups| groups.local.clone());
+        let local = self.groups.local.clone();
         let remote: Vec<usize> = self.others().filter(|other| !local.contains(other)).collect();
         remote.into_iter().chain(local)
     }

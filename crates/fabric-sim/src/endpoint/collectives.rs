@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use collectives::plan::{Plan, Topology, Transport, select};
+use collectives::plan::{Plan, Plans, Topology, Transport, select};
 use contract::{CollectiveCall, Result};
 
 use super::{Idle, SimEndpoint};
 use crate::machine::{Board, RingCollectives};
+use crate::world::World;
 use crate::{board, ring};
+
+/// Where the ranks of collectives over boards run.
+const TOPOLOGY: Topology = Topology::OwnProcessors;
 
 impl<'a> SimEndpoint<'a> {
     /// Carries a collective out, if the machine has something better than messages for it.
@@ -31,16 +35,23 @@ impl<'a> SimEndpoint<'a> {
         world.machine.ring_collectives.clone().filter(|_| own)
     }
 
-    /// The machine's boards and the plan of the fabric that has them, where a collective goes over them. Where
-    /// ranks share processors nobody knows what a switch between them costs on boards.
+    /// The machine's boards and the plan of the fabric that has them, where a collective goes over them.
     fn plan(&self, call: &CollectiveCall<'_>) -> Option<(Arc<Board>, Plan)> {
         let world = self.world.borrow();
-        let board = world.machine.board.as_ref()?;
-        if self.size < 2 || world.shares_processors() {
-            return None;
-        }
-        let topology = Topology::OwnProcessors;
-        let plan = select(call.request(), self.size, topology, &board.capabilities());
+        let board = self.board(&world)?;
+        let plan = select(call.request(), self.size, TOPOLOGY, &board.capabilities());
         (plan.transport != Transport::Messages).then(|| (Arc::clone(board), plan))
+    }
+
+    /// The machine's boards, where collectives may go over them. They do not where ranks share processors: nobody
+    /// knows what a switch between them costs there.
+    fn board<'w>(&self, world: &'w World) -> Option<&'w Arc<Board>> {
+        world.machine.board.as_ref().filter(|_| self.size > 1 && !world.shares_processors())
+    }
+
+    /// The plans of all collectives, where the machine has boards.
+    pub(super) fn plans(&self, world: &World) -> Option<Plans> {
+        let board = self.board(world)?;
+        Some(Plans::of(self.size, TOPOLOGY, board.capabilities()))
     }
 }
