@@ -4,14 +4,14 @@
 //! * A rank that looks at several boards fetches a line from another's cache for each, as the receiver of a stream
 //!   does. Each board after the first therefore costs as much as the shortest message of a stream.
 //! * Of what a longer piece takes beyond that, the root spends half to write it and the other rank half to read it.
-//! * In a long broadcast both ranks work at once, on different pieces. The factor by which each further piece takes
-//!   longer than either half is the crowding.
+//! * In a long broadcast both ranks work at once, on different pieces, as long as its plan says. The factor by which each
+//!   further piece takes longer than either half is the crowding.
 //! * Short parts lie in the line that announces them, longer parts in other lines. The fabric says from which length
 //!   on.
 //! * What a reduction takes beyond seeing and writing is the time in which the root combines, for each piece of a long
 //!   one.
 
-use contract::record::FabricDescription;
+use collectives::plan::{Capabilities, Operation, Pieces, Request, Topology, select};
 
 use crate::curve::Curve;
 use crate::evidence::Evidence;
@@ -25,6 +25,7 @@ pub(crate) struct BoardCosts {
     /// The longest part that lies in the line that announces it; `None` where the fabric does not say it.
     pub(crate) line_bytes: Option<u64>,
     pub(crate) piece_bytes: u64,
+    pub(crate) slot_bytes: u64,
     pub(crate) places: u64,
     pub(crate) see_us: f64,
     /// To look at one more board: to fetch one line from another's cache, as in a stream.
@@ -39,14 +40,9 @@ pub(crate) struct BoardCosts {
 impl BoardCosts {
     /// Boards, if the fabric says that it has them and a broadcast was measured.
     pub(crate) fn of(evidence: &Evidence) -> Option<BoardCosts> {
-        let [ranks_max, bytes_max, piece_bytes, places] = [
-            FabricDescription::BOARDS_RANKS,
-            FabricDescription::BOARDS_BYTES,
-            FabricDescription::BOARDS_PIECE,
-            FabricDescription::BOARDS_SLOTS,
-        ]
-        .map(|detail| evidence.fabric.number(detail));
-        let (bytes_max, piece_bytes) = (bytes_max?, piece_bytes?);
+        let capabilities = evidence.fabric.plans.as_ref()?.capabilities;
+        let boards = capabilities.boards;
+        let (bytes_max, piece_bytes) = (boards.most_bytes as u64, boards.piece_bytes as u64);
         let (_, &see_us) = evidence.broadcast.first_key_value()?;
         let look_us = evidence.stream.first_key_value().map_or(see_us, |(_, &us)| us.min(see_us));
         let beyond: BySize = evidence
@@ -54,19 +50,20 @@ impl BoardCosts {
             .range(..=piece_bytes)
             .map(|(&size, &us)| (size, (us - see_us).max(0.0)))
             .collect();
-        let line_bytes = evidence.fabric.number(FabricDescription::BOARDS_LINE);
+        let line_bytes = evidence.fabric.shared_memory?.board_line_bytes;
         let breaks: Vec<u64> = line_bytes.iter().map(|bytes| bytes + 1).collect();
         let beyond = Curve::through(&beyond, &breaks);
         let half = beyond.scaled(0.5);
-        let crowding = crowding(evidence, piece_bytes, bytes_max, half.of(piece_bytes));
+        let crowding = crowding(evidence, &capabilities, |bytes| half.of(bytes));
         let there_us = |bytes| see_us + half.of(bytes);
         let combine = combining(evidence, piece_bytes, bytes_max, crowding, there_us);
         Some(BoardCosts {
-            ranks_max: ranks_max?,
+            ranks_max: boards.most_ranks as u64,
             bytes_max,
             line_bytes,
             piece_bytes,
-            places: places?,
+            slot_bytes: boards.slot_bytes as u64,
+            places: boards.slots as u64,
             see_us,
             look_us,
             put: half.clone(),
@@ -77,14 +74,24 @@ impl BoardCosts {
     }
 }
 
-/// The factor by which a whole piece takes longer to write or read than `alone_us` while the other rank works, too.
-fn crowding(evidence: &Evidence, piece_bytes: u64, bytes_max: u64, alone_us: f64) -> f64 {
+/// The factor by which pieces take longer to write or read than `alone_us` while the other rank works, too.
+fn crowding(
+    evidence: &Evidence,
+    capabilities: &Capabilities,
+    alone_us: impl Fn(u64) -> f64,
+) -> f64 {
     // Two ranks that never work at the same time are twice as slow. A larger factor has another cause.
     const MOST: f64 = 2.0;
-    let mut long = evidence.broadcast.range(piece_bytes + 1..=bytes_max);
+    let boards = &capabilities.boards;
+    let several = boards.piece_bytes as u64 + 1..=boards.most_bytes as u64;
+    let mut long = evidence.broadcast.range(several);
     let (Some(first), Some(last)) = (long.next(), long.next_back()) else { return 1.0 };
-    let pieces = (last.0 - first.0) as f64 / piece_bytes as f64;
-    let factor = (last.1 - first.1) / pieces / alone_us;
+    let all_alone_us = |bytes: u64| -> f64 {
+        let request = Request::of_bytes(Operation::Broadcast, bytes as usize);
+        let pieces: Pieces = select(request, 2, Topology::OwnProcessors, capabilities).pieces;
+        (0..pieces.count()).map(|piece| alone_us(pieces.get(piece).1 as u64)).sum()
+    };
+    let factor = (last.1 - first.1) / (all_alone_us(*last.0) - all_alone_us(*first.0));
     if factor.is_finite() { factor.clamp(1.0, MOST) } else { 1.0 }
 }
 
@@ -115,27 +122,41 @@ fn combining(
 
 #[cfg(test)]
 mod tests {
+    use collectives::plan::{Boards, Plans};
+    use contract::record::{FabricDescription, SharedMemory};
+
     use super::*;
 
-    /// Seen after 1 µs; a piece of 100 bytes is written and read in 2 µs each, and combined in 4. While both are at it
+    /// Seen after 1 µs; a piece of 128 bytes is written and read in 2 µs each, and combined in 4. While both are at it
     /// each takes half as long again.
     fn evidence() -> Evidence {
         let by_size = |values: &[(u64, f64)]| values.iter().copied().collect::<BySize>();
-        let details = [
-            (FabricDescription::BOARDS_RANKS, "32"),
-            (FabricDescription::BOARDS_BYTES, "1000"),
-            (FabricDescription::BOARDS_PIECE, "100 bytes"),
-            (FabricDescription::BOARDS_SLOTS, "8"),
-        ];
-        let details = details.map(|(name, value)| (name.to_string(), value.to_string()));
+        let boards = Boards {
+            most_ranks: 32,
+            most_bytes: 1280,
+            slots: 16,
+            slot_bytes: 192,
+            piece_bytes: 128,
+        };
+        let capabilities = Capabilities { boards, cma: false };
+        let plans = Plans::of(2, Topology::OwnProcessors, capabilities);
         Evidence {
             // Pieces follow each other at 1.5 x 2 µs.
             stream: by_size(&[(8, 0.25), (64, 0.5)]),
-            broadcast: by_size(&[(0, 1.0), (100, 5.0), (200, 9.0), (1000, 33.0), (2000, 7.0)]),
+            broadcast: by_size(&[(0, 1.0), (128, 5.0), (256, 9.0), (1280, 33.0), (2000, 7.0)]),
             // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times 4 and 4; of ten, 1.5 times nine times 4
             // and 4.
-            reduce: by_size(&[(50, 4.0), (100, 7.0), (200, 13.0), (1000, 61.0), (2000, 9.0)]),
-            fabric: FabricDescription { details: details.into(), ..Default::default() },
+            reduce: by_size(&[(64, 4.0), (128, 7.0), (256, 13.0), (1280, 61.0), (2000, 9.0)]),
+            fabric: FabricDescription {
+                plans: Some(plans),
+                shared_memory: Some(SharedMemory {
+                    one_copy_from_bytes: None,
+                    both_copy_from_bytes: 4096,
+                    cma_is_fast: false,
+                    board_line_bytes: None,
+                }),
+                ..Default::default()
+            },
             ..Evidence::default()
         }
     }
@@ -143,11 +164,11 @@ mod tests {
     #[test]
     fn writing_reading_and_combining_are_told_apart() {
         let board = BoardCosts::of(&evidence()).unwrap();
-        assert_eq!((board.see_us, board.put.of(100), board.take.of(100)), (1.0, 2.0, 2.0));
+        assert_eq!((board.see_us, board.put.of(128), board.take.of(128)), (1.0, 2.0, 2.0));
         assert_eq!((board.crowding, board.look_us), (1.5, 0.25));
-        // Of 50 bytes: seen and written after 2 of 4 µs.
-        assert_eq!((board.combine.of(100), board.combine.of(50)), (4.0, 2.0));
-        assert_eq!((board.ranks_max, board.bytes_max, board.places), (32, 1000, 8));
+        // Of 64 bytes: seen and written after 2 of 4 µs.
+        assert_eq!((board.combine.of(128), board.combine.of(64)), (4.0, 2.0));
+        assert_eq!((board.ranks_max, board.bytes_max, board.places), (32, 1280, 16));
     }
 
     #[test]

@@ -14,8 +14,6 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::FabricDescription;
-
 use crate::curve::{Curve, follow};
 use crate::evidence::Evidence;
 use crate::times::BySize;
@@ -45,8 +43,9 @@ struct Parts {
 impl CopyCosts {
     /// What messages cost, if the fabric says that they are copies.
     pub(crate) fn of(evidence: &Evidence) -> Option<CopyCosts> {
-        let both_from_bytes = evidence.fabric.number(FabricDescription::BOTH_COPY_FROM)?;
-        let one_from_bytes = evidence.fabric.number(FabricDescription::ONE_COPY_FROM);
+        let lengths = evidence.fabric.shared_memory?;
+        let both_from_bytes = lengths.both_copy_from_bytes;
+        let one_from_bytes = lengths.one_copy_from_bytes;
         let mut breaks: Vec<u64> = one_from_bytes.into_iter().chain([both_from_bytes]).collect();
         breaks.sort_unstable();
         let latency_us = evidence.latency_us();
@@ -87,6 +86,8 @@ fn divide(busy_us: f64, stream_us: f64, both_copy: bool) -> Parts {
 
 #[cfg(test)]
 mod tests {
+    use contract::record::SharedMemory;
+
     use super::*;
 
     #[test]
@@ -111,8 +112,12 @@ mod tests {
             ..Evidence::default()
         };
         assert_eq!(CopyCosts::of(&evidence), None);
-        let details = [(FabricDescription::BOTH_COPY_FROM.into(), "4096 bytes".into())];
-        evidence.fabric.details = details.into();
+        evidence.fabric.shared_memory = Some(SharedMemory {
+            one_copy_from_bytes: None,
+            both_copy_from_bytes: 4096,
+            cma_is_fast: false,
+            board_line_bytes: None,
+        });
         let copies = CopyCosts::of(&evidence).unwrap();
         // The latency is 2: each end has half of what is left of 3. The long one takes 12 - 2, of which 9 occupy both.
         assert_eq!((copies.send.of(64), copies.receive.of(64)), (0.5, 0.5));

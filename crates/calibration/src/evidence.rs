@@ -62,7 +62,7 @@ impl Evidence {
 
     /// Whether the fabric says that messages are copies in shared memory.
     pub(crate) fn are_copies(&self) -> bool {
-        self.fabric.number(FabricDescription::BOTH_COPY_FROM).is_some()
+        self.fabric.shared_memory.is_some()
     }
 
     /// What a message takes the busier of its ends; all of its time, where no stream says more.
@@ -93,8 +93,9 @@ impl Evidence {
     pub(crate) fn reduction_mops(&self) -> Option<f64> {
         const OPERAND_BYTES: f64 = 8.0;
         // Reductions that go over boards are described with the boards.
-        let boards = self.fabric.number(FabricDescription::BOARDS_BYTES).unwrap_or(0);
-        let from = LONG_BYTES.max(boards + 1);
+        let plans = self.fabric.plans.as_ref();
+        let boards = plans.map_or(0, |plans| plans.capabilities.boards.most_bytes as u64);
+        let from = LONG_BYTES.max(boards.saturating_add(1));
         let long = self.reduce.iter().filter(|&(&size, _)| size >= from);
         let rate = |(size, us): (&u64, &f64)| {
             let reducing_us = us - self.whole.get(size)?;

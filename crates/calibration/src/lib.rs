@@ -58,6 +58,9 @@ pub enum CalibrationError {
         /// How many sizes there are.
         found: usize,
     },
+    /// An earlier version recorded it.
+    #[error("the run does not say its plans in numbers: an earlier version made it; measure again")]
+    PlansInWords,
     /// The machine made from it is refused, by a rule of machine files.
     #[error(transparent)]
     Machine(#[from] FileError),
@@ -66,7 +69,7 @@ pub enum CalibrationError {
 /// A twin named `name` of the machine that `run` measured, in the state that `states` says.
 ///
 /// # Errors
-/// A run without a ping-pong of at least two sizes.
+/// A run without a ping-pong of at least two sizes, or of an earlier version.
 pub fn calibrate(
     name: &str,
     run: &Run,
@@ -75,6 +78,10 @@ pub fn calibrate(
     let evidence = Evidence::of(run, states);
     if evidence.whole.len() < 2 {
         return Err(CalibrationError::TooFewSizes { found: evidence.whole.len() });
+    }
+    let fabric = &evidence.fabric;
+    if fabric.shared_memory.is_none() && fabric.details.contains_key("both sides copy from") {
+        return Err(CalibrationError::PlansInWords);
     }
     let pauses = pauses::find(run);
     let text = machine_file::describe(name, run, states, &Costs::of(&evidence), &pauses);

@@ -88,10 +88,11 @@ fn ends_section(costs: &Costs) -> String {
 
 fn board_section(costs: &Costs) -> String {
     let Some(board) = &costs.board else { return String::new() };
-    let BoardCosts { ranks_max, bytes_max, piece_bytes, places, see_us, look_us, .. } = board;
+    let BoardCosts { ranks_max, bytes_max, piece_bytes, slot_bytes, places, .. } = board;
+    let BoardCosts { see_us, look_us, .. } = board;
     let crowding = 1e3 * (board.crowding - 1.0);
     let mut text = format!(
-        "[board]\nranks_max = {ranks_max}\nbytes_max = {bytes_max}\npiece_bytes = {piece_bytes}\nplaces = {places}\nsee_us = {see_us:.6}\nlook_us = {look_us:.6}\ncrowding_permille = {crowding:.0}\n"
+        "[board]\nranks_max = {ranks_max}\nbytes_max = {bytes_max}\npiece_bytes = {piece_bytes}\nslot_bytes = {slot_bytes}\nplaces = {places}\nsee_us = {see_us:.6}\nlook_us = {look_us:.6}\ncrowding_permille = {crowding:.0}\n"
     );
     if let Some(line_bytes) = board.line_bytes {
         let _ = writeln!(text, "line_bytes = {line_bytes}");

@@ -1,5 +1,7 @@
 //! What is asked for, and the algorithms that can do it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::algorithm::{
     all_to_all, allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
@@ -7,7 +9,8 @@ use crate::algorithm::{
 use crate::{Blocks, Group, Order, Own, Schedule};
 
 /// The collectives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// Waits until all members have come.
     Barrier,
@@ -129,20 +132,25 @@ pub enum Call {
 }
 
 impl Operation {
-    /// Every collective.
-    pub const ALL: [Operation; 11] = [
-        Operation::Barrier,
-        Operation::Broadcast,
-        Operation::Scatter,
-        Operation::Gather,
-        Operation::Allgather,
-        Operation::AllToAll,
-        Operation::Reduce,
-        Operation::Allreduce,
-        Operation::ReduceScatter,
-        Operation::InclusiveScan,
-        Operation::ExclusiveScan,
+    /// Every collective, with its name.
+    pub const ALL: [(Operation, &str); 11] = [
+        (Operation::Barrier, "barrier"),
+        (Operation::Broadcast, "broadcast"),
+        (Operation::Scatter, "scatter"),
+        (Operation::Gather, "gather"),
+        (Operation::Allgather, "allgather"),
+        (Operation::AllToAll, "all_to_all"),
+        (Operation::Reduce, "reduce"),
+        (Operation::Allreduce, "allreduce"),
+        (Operation::ReduceScatter, "reduce_scatter"),
+        (Operation::InclusiveScan, "scan"),
+        (Operation::ExclusiveScan, "exclusive_scan"),
     ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Operation::ALL[self as usize].1
+    }
 
     /// Whether one member gives or gets more than the others.
     pub fn has_root(self) -> bool {
@@ -302,7 +310,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn algorithms_stand_in_the_table_at_their_own_numbers() {
+    fn operations_and_algorithms_stand_in_their_tables_at_their_own_numbers() {
+        for (index, (operation, name)) in Operation::ALL.iter().enumerate() {
+            assert_eq!((*operation as usize, operation.name()), (index, *name));
+        }
         for (index, (algorithm, _)) in Algorithm::ALL.iter().enumerate() {
             assert_eq!(*algorithm as usize, index);
         }

@@ -4,11 +4,15 @@
 //! member, and which says nothing of how messages travel or where memory lies. Whoever has messages carries it out: the
 //! crate `contract` in blocking calls, the crate `mpi` step by step while a program goes on. [`Call`] names what is asked
 //! for, [`select`] chooses the [`Algorithm`], with every threshold in one place.
+//!
+//! Where ranks share memory a collective goes by a [`plan`] instead: who combines what, over which memory, in which pieces.
+#![forbid(unsafe_code)]
 
 pub mod algorithm;
 mod blocks;
 mod call;
 mod group;
+pub mod plan;
 mod schedule;
 mod select;
 

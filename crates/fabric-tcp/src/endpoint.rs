@@ -128,6 +128,7 @@ unsafe impl Endpoint for TcpEndpoint {
             name: "tcp".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             details: details.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+            ..FabricDescription::default()
         }
     }
 

@@ -19,26 +19,9 @@ const NO_REDUCTION: u32 = (1 << REDUCTION_BITS) - 1;
 
 /// Each collective by each of its algorithms: ranks that chose differently notice.
 fn ways() -> impl Iterator<Item = (Operation, Algorithm)> {
-    Operation::ALL.into_iter().flat_map(|operation| {
+    Operation::ALL.into_iter().flat_map(|(operation, _)| {
         operation.algorithms().iter().map(move |&algorithm| (operation, algorithm))
     })
-}
-
-/// What a collective is called.
-pub(super) fn name(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Barrier => "barrier",
-        Operation::Broadcast => "broadcast",
-        Operation::Scatter => "scatter",
-        Operation::Gather => "gather",
-        Operation::Allgather => "allgather",
-        Operation::AllToAll => "all_to_all",
-        Operation::Reduce => "reduce",
-        Operation::Allreduce => "allreduce",
-        Operation::ReduceScatter => "reduce_scatter",
-        Operation::InclusiveScan => "scan",
-        Operation::ExclusiveScan => "exclusive scan",
-    }
 }
 
 impl Mark {
@@ -119,7 +102,7 @@ fn unequal<T>(
     expected_bytes: usize,
     found_bytes: usize,
 ) -> Result<T> {
-    let (collective, what) = (name(operation), what.into());
+    let (collective, what) = (operation.name(), what.into());
     Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
 }
 
@@ -177,7 +160,7 @@ pub(crate) fn describe(tag: Tag) -> String {
     } else {
         String::new()
     };
-    format!("{}{of}{at}{by}", name(operation))
+    format!("{}{of}{at}{by}", operation.name())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A collective as a fabric sees it that carries it out itself.
 
+use collectives::plan::{Operation, Request};
+
 use crate::{Readable, Reduction, Writable};
 
 /// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all
@@ -82,6 +84,51 @@ pub enum CollectiveCall<'a> {
     },
 }
 
+impl CollectiveCall<'_> {
+    /// What is asked for, as plans know it.
+    #[inline(always)]
+    pub fn request(&self) -> Request {
+        use Operation::{AllToAll, Allgather, Broadcast, Gather, Scatter};
+        match self {
+            CollectiveCall::Barrier => Request::of_bytes(Operation::Barrier, 0),
+            CollectiveCall::Broadcast { data, .. } => Request::of_bytes(Broadcast, data.bytes()),
+            CollectiveCall::Scatter { each, .. } => Request::of_bytes(Scatter, *each),
+            CollectiveCall::Gather { each, .. } => Request::of_bytes(Gather, *each),
+            CollectiveCall::Allgather { each, .. } => Request::of_bytes(Allgather, *each),
+            CollectiveCall::AllToAll { each, .. } => Request::of_bytes(AllToAll, *each),
+            CollectiveCall::Reduce { send, combine, .. } => {
+                combine.request(Operation::Reduce, send.bytes())
+            }
+            CollectiveCall::Allreduce { send, combine, .. } => {
+                combine.request(Operation::Allreduce, send.bytes())
+            }
+        }
+    }
+
+    /// The root, if there is one.
+    #[inline(always)]
+    pub fn root(&self) -> Option<usize> {
+        match self {
+            CollectiveCall::Broadcast { root, .. }
+            | CollectiveCall::Scatter { root, .. }
+            | CollectiveCall::Gather { root, .. }
+            | CollectiveCall::Reduce { root, .. } => Some(*root),
+            _ => None,
+        }
+    }
+
+    /// How elements become one, if the contract knows it.
+    #[inline(always)]
+    pub fn reduction(&self) -> Option<Reduction> {
+        match self {
+            CollectiveCall::Reduce { combine, .. } | CollectiveCall::Allreduce { combine, .. } => {
+                combine.reduction
+            }
+            _ => None,
+        }
+    }
+}
+
 /// How elements become one: the lower member's on the left, in the order of the members.
 pub struct Combine<'a> {
     /// The length of an element, at most [`Combine::LONGEST_ELEMENT`].
@@ -99,6 +146,11 @@ pub type Apply<'a> = dyn FnMut(*const u8, *const u8, *mut u8, usize) + 'a;
 impl Combine<'_> {
     /// The longest element that a fabric must be able to combine natively.
     pub const LONGEST_ELEMENT: usize = 4096;
+
+    #[inline(always)]
+    fn request(&self, operation: Operation, bytes: usize) -> Request {
+        Request { operation, bytes, element_bytes: self.element_bytes }
+    }
 }
 
 impl std::fmt::Debug for Combine<'_> {

@@ -4,40 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What carries the messages of a run, and with which choices.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FabricDescription {
-    /// `local`, `tcp`, `mpi` or `sim:MACHINE`.
-    pub name: String,
-    /// The version of the library or machine file.
-    pub version: String,
-    /// Choices made at set-up that a reader of the numbers wants to know (thresholds, waiting, copying), by name.
-    pub details: BTreeMap<String, String>,
-}
-
-/// Details that a model of a fabric in shared memory needs, by the names under which the fabric gives them: each begins with
-/// a number.
-impl FabricDescription {
-    /// From this many bytes on a message is copied once, straight from the sender's memory.
-    pub const ONE_COPY_FROM: &str = "one copy from";
-    /// From this many bytes on sender and receiver copy a message together.
-    pub const BOTH_COPY_FROM: &str = "both sides copy from";
-    /// Collectives of up to so many ranks go over boards that all of them see.
-    pub const BOARDS_RANKS: &str = "collectives over boards, ranks up to";
-    /// Collectives of up to so many bytes do.
-    pub const BOARDS_BYTES: &str = "collectives over boards, bytes up to";
-    /// Parts of up to so many bytes lie in the line that says that they are there.
-    pub const BOARDS_LINE: &str = "parts in one line of a board, up to";
-    /// The bytes of a board that are written before others read them.
-    pub const BOARDS_PIECE: &str = "pieces on boards";
-    /// How many pieces of its own a rank may have on its board.
-    pub const BOARDS_SLOTS: &str = "places on a board";
-
-    /// The number that a detail begins with.
-    pub fn number(&self, detail: &str) -> Option<u64> {
-        self.details.get(detail)?.split_whitespace().next()?.parse().ok()
-    }
-}
+use super::FabricDescription;
 
 /// The machine and the state it was in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

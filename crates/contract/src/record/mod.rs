@@ -6,12 +6,14 @@
 //! output of the command line uses.
 
 mod environment;
+mod fabric;
 mod measurement;
 mod pauses;
 mod period;
 mod run;
 
-pub use environment::{Environment, FabricDescription, RunEnd, RunHeader};
+pub use environment::{Environment, RunEnd, RunHeader};
+pub use fabric::{FabricDescription, SharedMemory};
 pub use measurement::{
     Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary,
     Timing, Turn,

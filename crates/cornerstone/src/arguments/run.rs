@@ -40,6 +40,8 @@ Examples:
       the shortest period, each trial of 5 s
   cornerstone run hartstone --period 5ms
       how often that period is missed
+  cornerstone run --ranks 4 --explain-plan
+      which way collectives of 4 ranks go here, for every length
   cornerstone run --resume results/RUN.jsonl
       go on with a run that was ended
 
@@ -144,6 +146,10 @@ pub(crate) struct RunArguments {
     /// How to write the results to standard output
     #[arg(long, value_enum, default_value_t, help_heading = RESULTS)]
     pub(crate) format: RunFormat,
+
+    /// Print which way each collective goes between these ranks here, for every length, and measure nothing
+    #[arg(long, conflicts_with_all = ["resume", "out"], help_heading = RESULTS)]
+    pub(crate) explain_plan: bool,
 
     #[command(flatten)]
     pub(crate) simulation: SimulationArguments,

@@ -53,7 +53,7 @@ fn twin(name: &str, run: &Run, states: &LineStates) -> Result<Calibration, Failu
     calibration::calibrate(name, run, states).map_err(|error| {
         Failure::usage(match error {
             CalibrationError::TooFewSizes { .. } => format!("{error} (measure with `{MEASURE}`)"),
-            CalibrationError::Machine(_) => error.to_string(),
+            CalibrationError::PlansInWords | CalibrationError::Machine(_) => error.to_string(),
         })
     })
 }

@@ -174,6 +174,7 @@ fn header(machine: &Machine) -> RunHeader {
             name: machine.fabric.into(),
             version: "0.1.0".into(),
             details: details.map(|(name, value)| (name.into(), value.into())).into(),
+            ..FabricDescription::default()
         },
         texts: Default::default(),
         environment: Environment {

@@ -185,6 +185,7 @@ impl MpiEndpoint {
             name: self.setting.name.clone(),
             version: self.library.version_line(),
             details: details.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+            ..FabricDescription::default()
         }
     }
 }

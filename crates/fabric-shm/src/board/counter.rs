@@ -7,11 +7,10 @@ use crate::primitive::{AtomicU64, Ordering};
 pub(crate) struct SlotCounters {
     /// Members that have put their part, where ranks are oversubscribed: the last to arrive wakes the others.
     pub(crate) arrived: Counter,
-    /// Chunks of a reduction that were claimed. In an allreduce per processor: members of the processor that
-    /// have arrived.
+    /// Chunks of a reduction that were claimed. In an allreduce in shares of processors: members of the processor
+    /// that have arrived.
     pub(crate) claimed: Counter,
-    /// Chunks of a reduction that are done. In an allreduce per processor: the member that has combined the
-    /// processor's part. In a scatter board by board, on each member's board: the root, once the block is
+    /// Chunks of a reduction that are done. In an allreduce in shares: the member that has combined the share. In a scatter board by board, on each member's board: the root, once the block is
     /// there. With cross-memory attach: members that read or write this member's memory no more.
     pub(crate) done: Counter,
 }

@@ -47,8 +47,8 @@ pub(crate) struct Board {
     pub(crate) recent_by_messages: RecentCalls,
     /// The calls over boards, each once this member has put what it puts first.
     pub(crate) recent_over_boards: RecentCalls,
-    /// Mostly only the first member's are used. An allreduce per processor uses those of the first member on
-    /// each processor.
+    /// Mostly only the first member's are used. An allreduce in shares uses those of each member, or of the first
+    /// member on each processor.
     pub(crate) counters: [SlotCounters; SLOTS],
     pub(crate) headers: [SlotHeader; SLOTS],
 }

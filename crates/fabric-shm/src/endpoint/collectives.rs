@@ -2,29 +2,28 @@
 //!
 //! Either way a call of a program is announced, so that ranks in different calls find out.
 
-use contract::record::FabricDescription;
+use collectives::plan::{Boards, Capabilities, Plan, Plans, THRESHOLDS, Thresholds, Transport};
+use contract::record::SharedMemory;
 use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
 
 use super::{Purpose, ShmEndpoint};
-use crate::board::{SHORT_BYTES, SLOTS};
-use crate::engine::{Collective, Engine, call_id};
-use crate::team::{Host, Memory, PIECE_BYTES, Team};
+use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
+use crate::engine::{Engine, call_id};
+use crate::team::{Call, Host, Memory, Team};
 
-/// Teams of more ranks go by messages: in log P rounds each rank reads fewer lines.
-const MOST_RANKS: usize = 32;
-/// Longer data of programs go by messages: each rank copies them from another's memory. Those of a library go
-/// by cross-memory attach within the team.
-const LONGEST_BYTES: usize = 1 << 20;
-
-/// What a model of these collectives needs to know.
-pub(super) fn describe() -> [(String, String); 5] {
-    [
-        (FabricDescription::BOARDS_RANKS.into(), MOST_RANKS.to_string()),
-        (FabricDescription::BOARDS_BYTES.into(), LONGEST_BYTES.to_string()),
-        (FabricDescription::BOARDS_LINE.into(), format!("{SHORT_BYTES} bytes")),
-        (FabricDescription::BOARDS_PIECE.into(), format!("{PIECE_BYTES} bytes")),
-        (FabricDescription::BOARDS_SLOTS.into(), SLOTS.to_string()),
-    ]
+/// What the ranks of a team share. Long data of programs lie in arenas, from where messages copy them once; a
+/// library's are copied from its own memory.
+#[inline(always)]
+fn capabilities(purpose: Purpose, engine: &Engine) -> Capabilities {
+    let is_library = purpose == Purpose::Library;
+    let boards = Boards {
+        most_ranks: THRESHOLDS.boards_most_ranks,
+        most_bytes: if is_library { usize::MAX } else { THRESHOLDS.boards_most_bytes },
+        slots: SLOTS,
+        slot_bytes: SLOT_BYTES,
+        piece_bytes: THRESHOLDS.piece_bytes,
+    };
+    Capabilities { boards, cma: is_library && engine.uses_cma() }
 }
 
 /// A rank that waits in a collective: an endpoint, and what has to go on meanwhile.
@@ -44,11 +43,6 @@ impl Host for Waiting<'_> {
         (self.idle)(self.endpoint);
     }
 
-    #[inline]
-    fn uses_cma(&mut self) -> bool {
-        self.endpoint.purpose == Purpose::Library && self.endpoint.engine.uses_cma()
-    }
-
     fn on_mismatch(&mut self, error: Error) -> Error {
         match self.endpoint.purpose {
             Purpose::Program => self.endpoint.engine.fail(error),
@@ -57,30 +51,37 @@ impl Host for Waiting<'_> {
     }
 }
 
-/// The call id, and the length that decides whether the call goes over boards.
-#[inline(always)]
-fn call_id_of(call: &CollectiveCall<'_>, members: usize) -> (u32, usize) {
-    use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
-    let (kind, root, reduction, bytes, all_bytes) = match call {
-        CollectiveCall::Barrier => (Collective::Barrier, 0, None, 0, 0),
-        CollectiveCall::Broadcast { root, data } => {
-            (Broadcast, *root, None, data.bytes(), data.bytes())
-        }
-        CollectiveCall::Scatter { root, each, .. } => (Scatter, *root, None, *each, *each),
-        CollectiveCall::Gather { root, each, .. } => (Gather, *root, None, *each, *each),
-        CollectiveCall::Allgather { each, .. } => (Allgather, 0, None, *each, each * members),
-        CollectiveCall::AllToAll { each, .. } => (AllToAll, 0, None, *each, each * members),
-        CollectiveCall::Reduce { root, send, combine, .. } => {
-            (Reduce, *root, combine.reduction, send.bytes(), send.bytes())
-        }
-        CollectiveCall::Allreduce { send, combine, .. } => {
-            (Allreduce, 0, combine.reduction, send.bytes(), send.bytes())
-        }
-    };
-    (call_id(kind, root, reduction, bytes), all_bytes)
-}
-
 impl ShmEndpoint {
+    /// What a reader of the numbers wants to know of collectives over boards.
+    pub(super) fn describe_boards() -> [(String, String); 5] {
+        let Thresholds { boards_most_ranks, boards_most_bytes, piece_bytes, .. } = THRESHOLDS;
+        [
+            ("collectives over boards, ranks up to", boards_most_ranks.to_string()),
+            ("collectives over boards, bytes up to", boards_most_bytes.to_string()),
+            ("parts in one line of a board, up to", format!("{SHORT_BYTES} bytes")),
+            ("pieces on boards", format!("{piece_bytes} bytes")),
+            ("places on a board", SLOTS.to_string()),
+        ]
+        .map(|(name, value)| (name.into(), value))
+    }
+
+    /// What a model of this fabric needs to know.
+    pub(super) fn shared_memory(&self) -> SharedMemory {
+        let [one_copy_from, both_copy_from] = Engine::copies_from_bytes();
+        SharedMemory {
+            one_copy_from_bytes: Some(one_copy_from as u64),
+            both_copy_from_bytes: both_copy_from as u64,
+            cma_is_fast: self.engine.uses_cma(),
+            board_line_bytes: Some(SHORT_BYTES as u64),
+        }
+    }
+
+    /// The plans of collectives of all ranks.
+    pub(super) fn plans(&self) -> Option<Plans> {
+        let world = self.teams.first()?.as_ref()?;
+        Some(world.plans(capabilities(self.purpose, &self.engine)))
+    }
+
     /// All of it is forced into the caller: there the kind of call is known, and its arguments lie in registers.
     #[inline(always)]
     pub(super) fn collective_of_team(
@@ -94,10 +95,16 @@ impl ShmEndpoint {
         // another call.
         let is_counted = is_library && !self.left;
         let team = self.teams.get_mut(index)?.as_deref_mut()?;
-        let members = team.size();
-        let (mut call_id, all_bytes) = call_id_of(&call, members);
+        let request = call.request();
+        let mut call_id = {
+            let root = call.root().unwrap_or(0);
+            call_id(request.operation, root, call.reduction(), request.bytes)
+        };
+        let capabilities = capabilities(self.purpose, &self.engine);
+        let plan = team.plan(request, &capabilities);
+        let native = plan.transport != Transport::Messages;
         if is_library {
-            if members > MOST_RANKS {
+            if !native {
                 return None;
             }
             if is_counted {
@@ -105,11 +112,12 @@ impl ShmEndpoint {
             }
         } else {
             let is_barrier = matches!(call, CollectiveCall::Barrier);
-            call_id = self.announce(place, call_id, all_bytes, is_barrier)?;
+            call_id = self.announce(place, call_id, native, is_barrier)?;
         }
         // The team is not in its place meanwhile: `idle` may use the endpoint.
         let mut team = self.teams[index].take()?;
-        let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, call_id, call);
+        let outcome =
+            carry_out(&mut team, &mut Waiting { endpoint: self, idle }, call_id, plan, call);
         self.teams[index] = Some(team);
         Some(outcome)
     }
@@ -119,11 +127,10 @@ impl ShmEndpoint {
         &mut self,
         place: ContextPlace,
         mut call_id: u32,
-        all_bytes: usize,
+        native: bool,
         is_barrier: bool,
     ) -> Option<u32> {
         let team = self.team_at(place)?;
-        let native = team.size() <= MOST_RANKS && all_bytes <= LONGEST_BYTES;
         if place == ContextPlace::WORLD {
             if is_barrier {
                 call_id = self.engine.enter_barrier();
@@ -157,43 +164,45 @@ fn carry_out(
     team: &mut Team,
     host: &mut Waiting<'_>,
     call_id: u32,
+    plan: Plan,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
     // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns.
     // The members of the call are those of the team, so there are as many blocks as each function of the team
     // expects.
     unsafe {
+        let way = Call { call_id, plan };
         match call {
-            CollectiveCall::Barrier => team.barrier(host, call_id),
+            CollectiveCall::Barrier => team.barrier(host, way),
             CollectiveCall::Broadcast { root, data } => {
-                team.broadcast(host, call_id, root, data.as_mut_ptr(), data.bytes())
+                team.broadcast(host, way, root, data.as_mut_ptr())
             }
-            CollectiveCall::Scatter { root, send, receive, each } => {
+            CollectiveCall::Scatter { root, send, receive, .. } => {
                 let memory = Memory { send: send.as_ptr(), receive: room_of(receive) };
-                team.scatter(host, call_id, root, memory, each)
+                team.scatter(host, way, root, memory)
             }
-            CollectiveCall::Gather { root, send, receive, each } => {
+            CollectiveCall::Gather { root, send, receive, .. } => {
                 let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
-                team.gather(host, call_id, root, memory, each)
+                team.gather(host, way, root, memory)
             }
-            CollectiveCall::Allgather { send, receive, each, told } => {
+            CollectiveCall::Allgather { send, receive, told, .. } => {
                 poison(team, told);
                 let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
-                team.allgather(host, call_id, memory, each)
+                team.allgather(host, way, memory)
             }
-            CollectiveCall::AllToAll { send, receive, each, told } => {
+            CollectiveCall::AllToAll { send, receive, told, .. } => {
                 poison(team, told);
                 let receive = receive.as_mut_ptr();
                 let send = send.map_or(receive.cast_const(), |send| send.as_ptr());
-                team.all_to_all(host, call_id, Memory { send, receive }, each)
+                team.all_to_all(host, way, Memory { send, receive })
             }
             CollectiveCall::Reduce { root, send, receive, combine } => {
                 let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
-                team.reduce(host, call_id, root, memory, send.bytes(), combine)
+                team.reduce(host, way, root, memory, combine)
             }
             CollectiveCall::Allreduce { send, receive, combine } => {
                 let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
-                team.allreduce(host, call_id, memory, send.bytes(), combine)
+                team.allreduce(host, way, memory, combine)
             }
         }
     }

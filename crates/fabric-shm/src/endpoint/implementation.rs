@@ -41,6 +41,8 @@ unsafe impl Endpoint for ShmEndpoint {
             name: "local".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             details: self.details(),
+            shared_memory: Some(self.shared_memory()),
+            plans: self.plans(),
         }
     }
 

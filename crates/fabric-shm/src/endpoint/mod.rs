@@ -103,7 +103,7 @@ impl ShmEndpoint {
             None => "not bound".into(),
         };
         details.insert("binding".into(), binding);
-        details.extend(collectives::describe());
+        details.extend(ShmEndpoint::describe_boards());
         details
     }
 

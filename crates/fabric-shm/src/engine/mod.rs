@@ -30,13 +30,10 @@ mod send;
 
 use std::collections::BTreeMap;
 
-use contract::record::FabricDescription;
 use contract::{Request, Result};
 
 pub(crate) use blocking::FIRST_POLLS;
-pub(crate) use calls::{
-    Collective, call_id, describe, differ_in_length_only, mismatch, unequal_lengths,
-};
+pub(crate) use calls::{call_id, describe, differ_in_length_only, mismatch, unequal_lengths};
 pub(crate) use in_place::InPlaceMessage;
 
 use crate::ring::{Consumer, Producer};
@@ -193,14 +190,16 @@ impl Engine {
                 if self.segment.has_arenas() { "yes" } else { "no (limit on addresses)" }.into(),
             ),
             (
-                FabricDescription::ONE_COPY_FROM.into(),
+                "one copy from".into(),
                 format!("{} bytes, from an arena", ARENA_RENDEZVOUS_FROM_BYTES + 1),
             ),
-            (
-                FabricDescription::BOTH_COPY_FROM.into(),
-                format!("{RECEIVER_ASKS_HELP_FROM_BYTES} bytes"),
-            ),
+            ("both sides copy from".into(), format!("{RECEIVER_ASKS_HELP_FROM_BYTES} bytes")),
         ])
+    }
+
+    /// From which lengths on messages are copied once, or by both sides.
+    pub(crate) fn copies_from_bytes() -> [usize; 2] {
+        [ARENA_RENDEZVOUS_FROM_BYTES + 1, RECEIVER_ASKS_HELP_FROM_BYTES]
     }
 
     /// Refuses every call after a failure that cannot be mended: memory of the call that failed may be gone,

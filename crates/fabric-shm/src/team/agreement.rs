@@ -1,9 +1,10 @@
 //! What the members of a team have to agree on, and what becomes of a call in which they do not.
 
+use collectives::plan::THRESHOLDS;
 use contract::{Error, Result};
 
 use super::call::CallCounts;
-use super::{Host, PIECE_BYTES, Team};
+use super::{Host, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
 use crate::segment::State;
@@ -146,8 +147,8 @@ impl Team {
     ) -> Error {
         // Calls of one step each leave the members in step. A block for every member goes in one step up to
         // that length.
-        let one_step = bytes <= PIECE_BYTES / self.size();
-        let in_step = self.call.pieces == 1 && !self.call.by_cma && one_step;
+        let theirs_is_one_step = bytes <= THRESHOLDS.piece_bytes / self.size();
+        let in_step = self.call.is_one_step && theirs_is_one_step;
         self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
         let (me, other) = (self.members[self.me], self.members[member]);
         let (own, own_bytes) = (self.call.call_id, self.call.bytes);

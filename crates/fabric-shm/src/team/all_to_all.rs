@@ -1,14 +1,9 @@
 //! All-to-all over boards.
 
+use collectives::plan::Pieces;
 use contract::Result;
 
-use super::cma::Blocks;
-use super::pieces::{Pieces, WINDOW};
-use super::{Host, Memory, Team};
-use crate::ring::LINE_BYTES;
-
-/// A rank's own block is copied before the others' up to this length. See docs/measurements.md#a-ranks-own-block.
-const OWN_FIRST_BYTES: usize = 512;
+use super::{Call, Host, Memory, Team};
 
 /// An all-to-all, as one member makes it.
 struct AllToAll {
@@ -21,7 +16,7 @@ struct AllToAll {
 }
 
 impl Team {
-    /// Gives block r of `send` of member s to member r, as block s of its `receive`; `each` bytes.
+    /// Gives block r of `send` of member s to member r, as block s of its `receive`, a block long as the call says.
     ///
     /// # Safety
     /// `send` holds a block for each member and `receive` has room for one of each. They are the same memory
@@ -29,43 +24,28 @@ impl Team {
     pub(crate) unsafe fn all_to_all<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         memory: Memory,
-        each: usize,
     ) -> Result<()> {
-        if self.blocks_go_by_cma(host, Blocks::Separate, each) {
+        if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.all_to_all_by_cma(host, call_id, memory, each) };
+            return unsafe { self.all_to_all_by_cma(host, call, memory) };
         }
-        let parts = (self.size() - 1).max(1);
         let exchange = AllToAll {
             memory,
-            each,
-            pieces: Pieces::new(each, self.all_to_all_piece_bytes(parts, each)),
-            parts,
-            // Last where the other member has a processor, for it need not wait for that. First where ranks
-            // are oversubscribed, and for short blocks.
-            own_last: !self.oversubscribed && each > OWN_FIRST_BYTES,
+            each: call.plan.pieces.bytes,
+            pieces: call.plan.pieces,
+            parts: (self.size() - 1).max(1),
+            own_last: !call.plan.own_block_first,
         };
         self.run(
             host,
-            exchange.pieces.call(call_id),
+            &call,
             // SAFETY: the caller promises the memory.
             |team, host, epoch, piece| unsafe { exchange.put_window(team, host, epoch, piece) },
             // SAFETY: as above.
             |team, host, epoch, piece| unsafe { exchange.take_window(team, host, epoch, piece) },
         )
-    }
-
-    /// How much of each block goes in one step. The blocks of a window lie one after the other in all its
-    /// slots, so its steps only say how many those are. Windows are as long as one another.
-    fn all_to_all_piece_bytes(&self, parts: usize, each: usize) -> usize {
-        let most = self.exchange_piece_bytes(parts);
-        if each <= WINDOW * most {
-            return most;
-        }
-        let windows = each.div_ceil(WINDOW * most);
-        each.div_ceil(windows * WINDOW).next_multiple_of(LINE_BYTES).min(most)
     }
 }
 

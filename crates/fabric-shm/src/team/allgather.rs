@@ -2,12 +2,11 @@
 
 use contract::Result;
 
-use super::cma::Blocks;
-use super::pieces::{Pieces, copy};
-use super::{Host, Memory, Team};
+use super::copies::copy;
+use super::{Call, Host, Memory, Team};
 
 impl Team {
-    /// Puts `send` of member r into block r of every member's `receive`; `each` bytes.
+    /// Puts `send` of member r into block r of every member's `receive`, a block long as the call says.
     ///
     /// # Safety
     /// `send` holds a block apart from `receive`, or is null: then this rank's block is in its place.
@@ -15,22 +14,21 @@ impl Team {
     pub(crate) unsafe fn allgather<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         memory: Memory,
-        each: usize,
     ) -> Result<()> {
-        if self.blocks_go_by_cma(host, Blocks::Common, each) {
+        if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.allgather_by_cma(host, call_id, memory, each) };
+            return unsafe { self.allgather_by_cma(host, call, memory) };
         }
         let Memory { send, receive } = memory;
+        let (pieces, each) = (call.plan.pieces, call.plan.pieces.bytes);
         // SAFETY: the caller promised room for a block of each member.
         let own = unsafe { receive.add(self.me * each) };
         let from = if send.is_null() { own } else { send };
-        let pieces = Pieces::new(each, self.exchange_piece_bytes(1));
         self.run(
             host,
-            pieces.call(call_id),
+            &call,
             |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // SAFETY: the piece is within the block.

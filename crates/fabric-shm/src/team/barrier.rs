@@ -2,15 +2,14 @@
 
 use contract::Result;
 
-use super::call::Call;
-use super::{Host, Team};
+use super::{Call, Host, Team};
 
 impl Team {
     /// Waits until all members have come here.
-    pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, call_id: u32) -> Result<()> {
+    pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, call: Call) -> Result<()> {
         self.run(
             host,
-            Call { call_id, bytes: 0, pieces: 1, window: 1, by_cma: false },
+            &call,
             |team, host, epoch, _| {
                 team.put(epoch, 0, |_| {});
                 team.arrive(host, epoch);

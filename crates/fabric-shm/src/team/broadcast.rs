@@ -2,35 +2,33 @@
 
 use contract::Result;
 
-use super::cma::Blocks;
-use super::pieces::{Pieces, copy};
-use super::{Host, Team};
+use super::copies::copy;
+use super::{Call, Host, Team};
 
 impl Team {
-    /// Copies `bytes` bytes of the root's to every other member's.
+    /// Copies the root's bytes to every other member's.
     ///
     /// # Safety
-    /// `memory` holds `bytes` bytes, to read at the root and to write at the other members.
+    /// `memory` holds the call's bytes, to read at the root and to write at the other members.
     pub(crate) unsafe fn broadcast<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         memory: *mut u8,
-        bytes: usize,
     ) -> Result<()> {
-        if self.blocks_go_by_cma(host, Blocks::Common, bytes) {
+        if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.broadcast_by_cma(host, call_id, root, memory, bytes) };
+            return unsafe { self.broadcast_by_cma(host, call, root, memory) };
         }
-        let pieces = Pieces::new(bytes, self.broadcast_piece_bytes(bytes));
+        let pieces = call.plan.pieces;
         let is_root = self.me == root;
         // A root that broadcasts again waits for nobody now either: the others take several broadcasts at
         // once, with fewer switches. See docs/measurements.md#broadcasts-in-a-row.
         self.must_yield &= !is_root;
         let outcome = self.run(
             host,
-            pieces.call(call_id),
+            &call,
             |team, host, epoch, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);

@@ -1,17 +1,30 @@
 //! A call, as all members of a team have to mean it.
 
+use collectives::plan::Plan;
+
+/// A call, and the way it goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) call_id: u32,
+    pub(crate) plan: Plan,
+}
+
 /// What all members have to agree on.
 #[derive(Clone, Copy)]
-pub(super) struct Call {
+pub(super) struct Agreed {
     pub(super) call_id: u32,
     /// The length of all that the call is about, or of each member's block.
     pub(super) bytes: usize,
-    /// The number of its steps, at least one.
-    pub(super) pieces: usize,
-    /// How many pieces are put before the first is taken.
-    pub(super) window: usize,
-    /// Whether the parts are addresses. A member in another call cannot be in step then.
-    pub(super) by_cma: bool,
+    /// Whether the call is one step whose parts are data. Members in different such calls are in step.
+    pub(super) is_one_step: bool,
+}
+
+impl Agreed {
+    #[inline]
+    pub(super) fn of(Call { call_id, plan }: &Call) -> Self {
+        let is_one_step = plan.pieces.count() == 1 && !plan.goes_by_memory();
+        Agreed { call_id: *call_id, bytes: plan.pieces.bytes, is_one_step }
+    }
 }
 
 /// The calls that this rank has made with the members.

@@ -3,19 +3,13 @@
 //! Elements are combined from the last member's to the first's, the lower always on the left. So the result
 //! is the same whoever computes it, and right for operations that do not commute.
 
-use std::ops::Range;
-
 use contract::{Apply, Combine, Result};
 
 use super::agreement::Awaited;
-use super::pieces::copy;
+use super::copies::copy;
 use super::{Host, Memory, Team};
 use crate::board::SLOTS;
-use crate::ring::LINE_BYTES;
 
-/// From this length of a piece on the members combine it in chunks, each of which one member claims. Below,
-/// each does all of it for itself.
-const REDUCE_CHUNKS_FROM_BYTES: usize = 2 << 10;
 /// What a member claims at once. It stays in the nearest cache while all members' parts are combined.
 const CHUNK_BYTES: usize = 8 << 10;
 
@@ -24,30 +18,29 @@ pub(super) fn chunk_bytes(combine: &Combine<'_>) -> usize {
     CHUNK_BYTES / combine.element_bytes * combine.element_bytes
 }
 
-/// One of several parts of `bytes` bytes, whole elements each.
+/// Combines `bytes` bytes of so many members, which lie where `part` says, into `result`. Returns where the
+/// combined bytes are: those of a single member stay where they are.
 ///
-/// A part has whole lines, where elements fill them. Then nobody writes to a line that another reads.
-pub(super) fn part_of(
-    index: usize,
-    parts: usize,
+/// # Safety
+/// All parts hold so many bytes, and `result` has room for them. It is apart from all parts but the last
+/// member's, and from that or the same.
+#[inline(always)]
+pub(super) unsafe fn combine_parts(
+    members: usize,
+    part: impl Fn(usize) -> *const u8,
+    result: *mut u8,
     bytes: usize,
-    element_bytes: usize,
-) -> Range<usize> {
-    let unit = if LINE_BYTES.is_multiple_of(element_bytes) { LINE_BYTES } else { element_bytes };
-    let start = |index: usize| match index == parts {
-        true => bytes,
-        false => bytes / parts * index / unit * unit,
-    };
-    start(index)..start(index + 1)
+    apply: &mut Apply<'_>,
+) -> *const u8 {
+    let mut right = part(members - 1);
+    for member in (0..members - 1).rev() {
+        apply(part(member), right, result, bytes);
+        right = result;
+    }
+    right
 }
 
 impl Team {
-    /// Whether the members combine a piece of that length in chunks. Two members that have a processor each
-    /// would only wait for each other.
-    pub(super) fn combines_in_chunks(&self, bytes: usize) -> bool {
-        bytes >= REDUCE_CHUNKS_FROM_BYTES && (self.size() > 2 || self.oversubscribed)
-    }
-
     /// Where this rank reads its own part: in the caller's memory, unless the result goes there. To read what
     /// was just put waits until that line is this core's again. See
     /// docs/measurements.md#a-ranks-own-part-of-a-reduction.
@@ -73,24 +66,19 @@ impl Team {
         (own, to): (*const u8, *mut u8),
         apply: &mut Apply<'_>,
     ) {
-        let last = self.size() - 1;
-        let parts = |member: usize| match member == self.me {
-            true => own,
-            false => self.place(member, epoch, bytes).cast_const(),
-        };
         for start in (0..bytes).step_by(chunk_bytes) {
             let here = chunk_bytes.min(bytes - start);
+            let part = |member: usize| match member == self.me {
+                true => own.wrapping_add(start),
+                false => self.place(member, epoch, bytes).cast_const().wrapping_add(start),
+            };
             // SAFETY: every member has put `bytes` bytes, and leaves them until all have ended the step. Our
             // own are there for as long as the call lasts.
             unsafe {
                 let to = to.add(start);
-                let mut right = parts(last).add(start);
-                for member in (0..last).rev() {
-                    apply(parts(member).add(start), right, to, here);
-                    right = to.cast_const();
-                }
-                if last == 0 {
-                    copy(right, to, here);
+                let combined = combine_parts(self.size(), part, to, here, apply);
+                if self.size() == 1 {
+                    copy(combined, to, here);
                 }
             }
         }
@@ -106,16 +94,14 @@ impl Team {
         apply: &mut Apply<'_>,
     ) {
         let counters = &self.board(0).counters[epoch as usize % SLOTS];
-        let (last, chunks) = (self.size() - 1, bytes.div_ceil(chunk_bytes) as u32);
+        let (size, chunks) = (self.size(), bytes.div_ceil(chunk_bytes) as u32);
         while let Some(claimed) = counters.claimed.count_below(epoch, chunks) {
             let start = (claimed as usize - 1) * chunk_bytes;
             let here = chunk_bytes.min(bytes - start);
-            for member in (0..last).rev() {
-                let (left, right) =
-                    (self.place(member, epoch, bytes), self.place(last, epoch, bytes));
-                // SAFETY: the chunk is ours alone, and every member has put `bytes` bytes.
-                unsafe { apply(left.add(start), right.add(start), right.add(start), here) };
-            }
+            let part = |member: usize| self.place(member, epoch, bytes).wrapping_add(start);
+            let result = part(size - 1);
+            // SAFETY: the chunk is ours alone, and every member has put `bytes` bytes.
+            unsafe { combine_parts(size, |member| part(member).cast_const(), result, here, apply) };
             if counters.done.count(epoch) == chunks && self.oversubscribed {
                 self.wake_others(host);
             }
@@ -139,20 +125,5 @@ impl Team {
         // room for it.
         unsafe { copy(self.place(self.size() - 1, epoch, bytes), to, bytes) };
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_are_whole_elements_and_cover_all_once() {
-        // 100 elements of 12 bytes for three: 400 bytes each, of which 396 are whole elements; 800 hold 792.
-        let of_three = |index| part_of(index, 3, 1200, 12);
-        assert_eq!([of_three(0), of_three(1), of_three(2)], [0..396, 396..792, 792..1200]);
-        // Of elements that fill lines whole lines: 500 hold 448.
-        assert_eq!([part_of(0, 2, 1000, 8), part_of(1, 2, 1000, 8)], [0..448, 448..1000]);
-        assert_eq!(part_of(0, 1, 1000, 8), 0..1000);
     }
 }

@@ -1,13 +1,10 @@
 //! Gather over boards.
 
+use collectives::plan::THRESHOLDS;
 use contract::Result;
 
-use super::cma::Blocks;
-use super::pieces::{Pieces, copy};
-use super::{Host, Memory, Team};
-
-/// How much of its own block the root of a gather copies before it polls again for the others' parts.
-const OWN_BLOCK_CHUNK_BYTES: usize = 16 << 10;
+use super::copies::copy;
+use super::{Call, Host, Memory, Team};
 
 /// What is left of the root's own block in a gather. The root copies it while there is nothing else to do, so
 /// that the others need not wait for it.
@@ -23,7 +20,7 @@ impl OwnBlock {
     /// # Safety
     /// Both places hold the bytes that are left.
     unsafe fn copy_chunk(&mut self) {
-        let bytes = self.left.min(OWN_BLOCK_CHUNK_BYTES);
+        let bytes = self.left.min(THRESHOLDS.own_block_chunk_bytes);
         // SAFETY: the caller promised it.
         unsafe { std::ptr::copy(self.from, self.to, bytes) };
         self.from = self.from.wrapping_add(bytes);
@@ -33,7 +30,7 @@ impl OwnBlock {
 }
 
 impl Team {
-    /// Puts `send` of member r into block r of the root's `receive`; `each` bytes.
+    /// Puts `send` of member r into block r of the root's `receive`, a block long as the call says.
     ///
     /// # Safety
     /// `send` holds a block. At the root `receive` has room for a block of each member, and `send` may be
@@ -41,18 +38,17 @@ impl Team {
     pub(crate) unsafe fn gather<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         memory: Memory,
-        each: usize,
     ) -> Result<()> {
-        if self.blocks_go_by_cma(host, Blocks::Common, each) {
+        if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.gather_by_cma(host, call_id, root, memory, each) };
+            return unsafe { self.gather_by_cma(host, call, root, memory) };
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let Memory { send, receive } = memory;
-        let pieces = Pieces::new(each, self.gather_piece_bytes());
+        let (pieces, each) = (call.plan.pieces, call.plan.pieces.bytes);
         let mut own = OwnBlock {
             from: send,
             to: receive.wrapping_add(me * each),
@@ -60,7 +56,7 @@ impl Team {
         };
         let outcome = self.run(
             host,
-            pieces.call(call_id),
+            &call,
             |team, host, epoch, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);

@@ -8,35 +8,32 @@
 mod agreement;
 mod all_to_all;
 mod allgather;
-mod allreduce;
-mod allreduce_per_processor;
 mod barrier;
 mod broadcast;
 mod call;
 mod cma;
 mod combining;
+mod copies;
 mod gather;
-mod halves;
 mod oversubscription;
 mod pages;
-mod piece_lengths;
-mod pieces;
 mod places;
-mod reduce;
+mod reduction;
 mod scatter;
 mod scatter_board_by_board;
+mod shares;
 mod steps;
 mod waiting;
 
 use agreement::Agreement;
-use call::{Call, CallCounts};
+use call::{Agreed, CallCounts};
+use collectives::plan::{Capabilities, Plan, Plans, Request, Topology, select};
 use contract::Error;
-use oversubscription::ProcessorGroups;
+use oversubscription::Groups;
 use pages::Pages;
-use pieces::WINDOW;
 
+pub(crate) use call::Call;
 pub(crate) use oversubscription::Oversubscription;
-pub(crate) use piece_lengths::PIECE_BYTES;
 
 use crate::board::{Board, SLOTS};
 use crate::engine::Engine;
@@ -47,11 +44,6 @@ pub(crate) trait Host: Sized {
 
     /// Does what else has to go on while this rank waits.
     fn idle(&mut self) {}
-
-    /// Whether long data go by cross-memory attach: the same for all members.
-    fn uses_cma(&mut self) -> bool {
-        false
-    }
 
     /// Decides what becomes of the run if the members are in different calls; returns the error of this call.
     fn on_mismatch(&mut self, error: Error) -> Error;
@@ -88,10 +80,10 @@ pub(crate) struct Team {
     swapped: [bool; SLOTS],
     /// What of each board this rank has used.
     pages: Vec<Pages>,
+    topology: Topology,
     /// Whether there are more ranks than processors. Then the last member to arrive wakes the others.
     oversubscribed: bool,
-    /// Which members are on which processor, where ranks are oversubscribed and each is bound.
-    processors: Option<ProcessorGroups>,
+    groups: Groups,
     /// The last step that this rank has begun.
     epoch: u32,
     /// The last step before this window: a member that has put a part in this window has ended that step.
@@ -99,7 +91,7 @@ pub(crate) struct Team {
     /// A step that every member is known to have ended.
     ended_by_all: u32,
     /// The call that this rank is in.
-    call: Call,
+    call: Agreed,
     /// The length that the next call publishes, where it is not its own.
     poisoned_bytes: Option<usize>,
     agreement: Agreement,
@@ -127,19 +119,17 @@ impl Team {
         assert!(me < members.len() && members.len() == boards.len());
         Team {
             pages: members.iter().map(|_| Pages::default()).collect(),
+            groups: Groups::new(&oversubscription, members.len(), me),
             members,
             me,
             boards,
             swapped: [false; SLOTS],
+            topology: oversubscription.topology(),
             oversubscribed: oversubscription != Oversubscription::None,
-            processors: match oversubscription {
-                Oversubscription::Bound(processors) => Some(ProcessorGroups::new(&processors, me)),
-                Oversubscription::None | Oversubscription::Unbound => None,
-            },
             epoch: 0,
             before_window: 0,
             ended_by_all: 0,
-            call: Call { call_id: 0, bytes: 0, pieces: 1, window: WINDOW, by_cma: false },
+            call: Agreed { call_id: 0, bytes: 0, is_one_step: true },
             poisoned_bytes: None,
             agreement: Agreement::Yes,
             counts: CallCounts::default(),
@@ -163,6 +153,17 @@ impl Team {
     #[inline]
     pub(crate) fn size(&self) -> usize {
         self.members.len()
+    }
+
+    /// The way of a call of these members.
+    #[inline(always)]
+    pub(crate) fn plan(&self, request: Request, capabilities: &Capabilities) -> Plan {
+        select(request, self.size(), self.topology, capabilities)
+    }
+
+    /// The ways of all calls of these members.
+    pub(crate) fn plans(&self, capabilities: Capabilities) -> Plans {
+        Plans::of(self.size(), self.topology, capabilities)
     }
 
     /// Makes the others fail in the next call, which publishes `bytes` as its length: for a rank whose own

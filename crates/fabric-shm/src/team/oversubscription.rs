@@ -1,5 +1,7 @@
 //! What a member does with a processor that is not its own alone: who lets whom run, and when.
 
+use collectives::plan::Topology;
+
 use super::Team;
 use super::agreement::Awaited;
 use crate::board::{SLOTS, has_reached};
@@ -34,23 +36,41 @@ impl Oversubscription {
     }
 }
 
-/// The members by processor, where every rank is bound to one.
-pub(super) struct ProcessorGroups {
-    /// The members on this rank's processor, without this rank.
+impl Oversubscription {
+    /// The same, as plans know it.
+    pub(super) fn topology(&self) -> Topology {
+        match self {
+            Oversubscription::None => Topology::OwnProcessors,
+            Oversubscription::Unbound => Topology::Oversubscribed,
+            Oversubscription::Bound(_) => Topology::OversubscribedBound,
+        }
+    }
+}
+
+/// The members by processor, where every rank is bound to one; else each for itself.
+pub(super) struct Groups {
+    /// The members of this rank's group, without this rank.
     pub(super) local: Vec<usize>,
-    /// The first member on each processor, in rising order.
+    /// The first member of each group, in rising order.
     pub(super) first: Vec<usize>,
-    /// Which of these is on this rank's processor.
+    /// Which of these is in this rank's group.
     pub(super) own: usize,
 }
 
-impl ProcessorGroups {
-    /// The groups of members bound to these processors, seen from number `me`.
-    pub(super) fn new(processors: &[u32], me: usize) -> Self {
+impl Groups {
+    /// The groups of so many members, seen from number `me`.
+    pub(super) fn new(oversubscription: &Oversubscription, members: usize, me: usize) -> Self {
+        match oversubscription {
+            Oversubscription::Bound(processors) => Groups::by_processor(processors, me),
+            _ => Groups { local: Vec::new(), first: (0..members).collect(), own: me },
+        }
+    }
+
+    fn by_processor(processors: &[u32], me: usize) -> Self {
         let is_first = |&place: &usize| !processors[..place].contains(&processors[place]);
         let first: Vec<usize> = (0..processors.len()).filter(is_first).collect();
         let is_local = |&place: &usize| processors[place] == processors[me];
-        ProcessorGroups {
+        Groups {
             local: (0..processors.len()).filter(|place| *place != me && is_local(place)).collect(),
             own: first.iter().position(is_local).unwrap_or(0),
             first,
@@ -88,7 +108,10 @@ impl Team {
 
     /// Whether a rank on this processor may have to run before what is awaited can come.
     fn is_local_rank_pending(&self, awaited: Awaited, epoch: u32) -> bool {
-        let Some(groups) = &self.processors else { return true };
+        if self.topology != Topology::OversubscribedBound {
+            return true;
+        }
+        let groups = &self.groups;
         match awaited {
             Awaited::Nobody => true,
             Awaited::One(member) => groups.local.contains(&member),
@@ -108,7 +131,7 @@ mod tests {
     fn members_are_grouped_by_processor_wherever_they_are_seen_from() {
         let processors = [5, 2, 5, 5, 2, 9];
         let seen = |me: usize| {
-            let groups = ProcessorGroups::new(&processors, me);
+            let groups = Groups::by_processor(&processors, me);
             (groups.first, groups.own, groups.local)
         };
         assert_eq!(seen(2), (vec![0, 1, 5], 0, vec![0, 3]));

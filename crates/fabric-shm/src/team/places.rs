@@ -1,7 +1,7 @@
 //! Where the parts of members lie on boards.
 
 use super::Team;
-use super::pieces::Span;
+use super::copies::Span;
 use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
 
 impl Team {

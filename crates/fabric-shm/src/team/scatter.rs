@@ -1,14 +1,14 @@
 //! Scatter over boards, a piece of every block in each step.
 
+use collectives::plan::Transport;
 use contract::Result;
 
-use super::cma::Blocks;
-use super::pieces::{Pieces, copy};
-use super::{Host, Memory, Team};
+use super::copies::copy;
+use super::{Call, Host, Memory, Team};
 use crate::board::SHORT_BYTES;
 
 impl Team {
-    /// Gives block r of `send` at the root to member r, as its `receive`; `each` bytes.
+    /// Gives block r of `send` at the root to member r, as its `receive`, a block long as the call says.
     ///
     /// # Safety
     /// `receive` has room for a block. At the root `send` holds a block for each member, and `receive` may be
@@ -16,25 +16,25 @@ impl Team {
     pub(crate) unsafe fn scatter<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         memory: Memory,
-        each: usize,
     ) -> Result<()> {
         // SAFETY: the caller promises the same for whichever is called.
         unsafe {
-            if self.blocks_go_by_cma(host, Blocks::Separate, each) {
-                return self.scatter_by_cma(host, call_id, root, memory, each);
-            }
-            if self.scatters_board_by_board(each) {
-                return self.scatter_board_by_board(host, call_id, root, memory, each);
+            match call.plan.transport {
+                Transport::Memory => return self.scatter_by_cma(host, call, root, memory),
+                Transport::BoardByBoard => {
+                    return self.scatter_board_by_board(host, call, root, memory);
+                }
+                _ => {}
             }
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let Memory { send, receive } = memory;
+        let (pieces, each) = (call.plan.pieces, call.plan.pieces.bytes);
         // Blocks that together fit one line lie in the root's, others on their members' boards.
         let together = size * each <= SHORT_BYTES;
-        let pieces = Pieces::new(each, self.piece_bytes(1, 1));
         let place = |team: &Team, member: usize, epoch: u32, bytes: usize| match together {
             true => team.place(root, epoch, size * bytes).wrapping_add(member * bytes),
             false => team.place(member, epoch, bytes),
@@ -45,7 +45,7 @@ impl Team {
         }
         let outcome = self.run(
             host,
-            pieces.call(call_id),
+            &call,
             |team, host, epoch, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);

@@ -5,21 +5,11 @@
 use contract::Result;
 
 use super::agreement::Awaited;
-use super::pieces::Pieces;
-use super::{Host, Memory, Team};
-use crate::board::{SLOT_BYTES, SLOTS};
+use super::{Call, Host, Memory, Team};
+use crate::board::SLOTS;
 use crate::wait;
 
-/// From this length of a block on. See docs/measurements.md#scatter-board-by-board.
-const BOARD_BY_BOARD_FROM_BYTES: usize = 16 << 10;
-
 impl Team {
-    /// Whether a scatter of such blocks goes board by board.
-    #[inline]
-    pub(super) fn scatters_board_by_board(&self, each: usize) -> bool {
-        each >= BOARD_BY_BOARD_FROM_BYTES && self.oversubscribed
-    }
-
     /// Scatter, a board after the other.
     ///
     /// # Safety
@@ -27,16 +17,15 @@ impl Team {
     pub(super) unsafe fn scatter_board_by_board<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
         let (me, is_root) = (self.me, self.me == root);
-        let pieces = Pieces::new(each, SLOT_BYTES).in_fewest_windows();
+        let (pieces, each) = (call.plan.pieces, call.plan.pieces.bytes);
         let outcome = self.run(
             host,
-            pieces.call(call_id),
+            &call,
             |team, host, epoch, piece| {
                 if !is_root {
                     return;
@@ -83,7 +72,7 @@ impl Team {
 
     /// The other members, those on this rank's processor last: they run only once it yields.
     fn remote_processors_first(&self) -> impl Iterator<Item = usize> + use<> {
-        let local = self.processors.as_ref().map_or(Vec::new(), |groups| groups.local.clone());
+        let local = self.groups.local.clone();
         let remote: Vec<usize> = self.others().filter(|other| !local.contains(other)).collect();
         remote.into_iter().chain(local)
     }

@@ -3,8 +3,8 @@
 use contract::Result;
 
 use super::agreement::{Agreement, Awaited, out_of_step};
-use super::call::Call;
-use super::{Host, Team};
+use super::call::Agreed;
+use super::{Call, Host, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::primitive::{Ordering, fence};
 use crate::wait;
@@ -18,7 +18,7 @@ impl Team {
     pub(super) fn run<H: Host>(
         &mut self,
         host: &mut H,
-        call: Call,
+        call: &Call,
         put: impl FnMut(&mut Team, &mut H, u32, usize),
         take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
     ) -> Result<()> {
@@ -30,15 +30,16 @@ impl Team {
     pub(super) fn run_with_work<H: Host>(
         &mut self,
         host: &mut H,
-        call: Call,
+        call: &Call,
         mut put: impl FnMut(&mut Team, &mut H, u32, usize),
         mut work: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
         mut take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
     ) -> Result<()> {
         self.begin_call(host, call)?;
-        let (pieces, mut outcome) = (call.pieces, Ok(()));
-        for first in (0..pieces).step_by(call.window) {
-            let window = first..pieces.min(first + call.window);
+        let (pieces, mut outcome) = (call.plan.pieces, Ok(()));
+        let count = pieces.count();
+        for first in (0..count).step_by(pieces.window) {
+            let window = first..count.min(first + pieces.window);
             let before = self.epoch;
             self.before_window = before;
             for piece in window.clone() {
@@ -70,7 +71,7 @@ impl Team {
     }
 
     #[inline]
-    fn begin_call<H: Host>(&mut self, host: &mut H, call: Call) -> Result<()> {
+    fn begin_call<H: Host>(&mut self, host: &mut H, call: &Call) -> Result<()> {
         host.engine().check_alive()?;
         if std::mem::take(&mut self.must_yield) {
             self.yield_to_members();
@@ -78,7 +79,7 @@ impl Team {
         if self.board(0).broken.is_set() {
             return Err(host.on_mismatch(out_of_step()));
         }
-        (self.call, self.agreement) = (call, Agreement::Yes);
+        (self.call, self.agreement) = (Agreed::of(call), Agreement::Yes);
         self.forget_published_call();
         if let Some(bytes) = self.poisoned_bytes.take() {
             self.call.bytes = bytes;

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use contract::{Result, TimeSpan, Work, WorkKind};
+use collectives::plan::THRESHOLDS;
+use contract::Result;
 
-use super::{Call, Pieces};
+use super::Call;
 
 impl Call<'_, '_> {
     /// Gives block r of `send` at the root to rank r; the root's own stays where it is if it has no room for it.
@@ -17,7 +18,7 @@ impl Call<'_, '_> {
     ) -> Result<()> {
         let (me, size) = (self.me(), self.size());
         // A part lies on its receiver's board, so each may be as long as a piece.
-        let pieces = Pieces::new(self.board, 1, each);
+        let pieces = self.pieces();
         if me == root {
             if let Some(receive) = receive {
                 self.copy(each);
@@ -27,13 +28,12 @@ impl Call<'_, '_> {
                 let part = across(send, each, pieces.range(piece));
                 call.put(step, part.len() / size * (size - 1), &part);
             };
-            return self.run(pieces.count(), show, |_, _, _| Ok(()));
+            return self.run(show, |_, _, _| Ok(()));
         }
         let Some(receive) = receive else {
             return self.unequal("the block of this rank".into(), each, 0);
         };
         self.run(
-            pieces.count(),
             |_, _, _| {},
             |call, step, piece| {
                 let range = pieces.range(piece);
@@ -54,13 +54,13 @@ impl Call<'_, '_> {
         each: usize,
     ) -> Result<()> {
         let me = self.me();
-        let pieces = Pieces::new(self.board, 1, each);
+        let pieces = self.pieces();
         if me != root {
             let send = send.unwrap_or_default();
             let show = |call: &mut Call<'_, '_>, step, piece| {
                 call.put_piece(step, pieces.range(piece), send);
             };
-            return self.run(pieces.count(), show, |_, _, _| Ok(()));
+            return self.run(show, |_, _, _| Ok(()));
         }
         let mut own = 0;
         if let Some(send) = send {
@@ -68,18 +68,17 @@ impl Call<'_, '_> {
             own = each;
         }
         self.run(
-            pieces.count(),
             |_, _, _| {},
             |call, step, piece| {
                 // The root copies its own block while it would wait.
                 while own > 0 && !call.others().all(|of| call.endpoint.sees_part(of, step)) {
-                    copy_some(call, &mut own, each);
+                    own -= call.copy_part(own.min(THRESHOLDS.own_block_chunk_bytes), each);
                 }
                 take_blocks(call, step, pieces.range(piece), each, receive)
             },
         )?;
         while own > 0 {
-            copy_some(&mut self, &mut own, each);
+            own -= self.copy_part(own.min(THRESHOLDS.own_block_chunk_bytes), each);
         }
         Ok(())
     }
@@ -96,20 +95,23 @@ impl Call<'_, '_> {
         told: Option<usize>,
     ) -> Result<()> {
         if let Some(told) = told {
+            self.plan.pieces.bytes = told;
             let mut scratch = vec![0; self.size() * told];
             let failed = self.unequal("the block of this rank".into(), each, told);
             return self.allgather(None, &mut scratch, told, None).and(failed);
         }
-        let me = self.me();
+        let (me, pieces, copies_own) = (self.me(), self.pieces(), send.is_some());
         if let Some(send) = send {
-            self.copy(each);
             receive[me * each..][..each].copy_from_slice(send);
         }
-        let pieces = Pieces::new(self.board, 1, each);
         let own = receive[me * each..][..each].to_vec();
         self.run(
-            pieces.count(),
-            |call, step, piece| call.put_piece(step, pieces.range(piece), &own),
+            |call, step, piece| {
+                call.put_piece(step, pieces.range(piece), &own);
+                if copies_own {
+                    call.copy_part(pieces.range(piece).len(), each);
+                }
+            },
             |call, step, piece| take_blocks(call, step, pieces.range(piece), each, receive),
         )
     }
@@ -125,25 +127,33 @@ impl Call<'_, '_> {
     ) -> Result<()> {
         let (me, size) = (self.me(), self.size());
         if let Some(told) = told {
+            self.plan.pieces.bytes = told;
             let (blocks, mut scratch) = (vec![0; size * told], vec![0; size * told]);
             let failed = self.unequal("the block of this rank".into(), each, told);
             return self.all_to_all(Some(&blocks), &mut scratch, told, None).and(failed);
         }
         let copy = send.is_none().then(|| receive.to_vec());
         let send = send.or(copy.as_deref()).unwrap_or_default();
-        self.copy(if copy.is_some() { size * each } else { each });
+        if copy.is_some() {
+            self.copy(size * each);
+        } else if self.plan.own_block_first {
+            self.copy(each);
+        }
+        let copies_last = copy.is_none() && !self.plan.own_block_first;
         receive[me * each..][..each].copy_from_slice(&send[me * each..][..each]);
         // Nobody reads its own block, so none has room on a board.
         let parts = size - 1;
         let place = |of: usize, on: usize| if of > on { of - 1 } else { of };
-        let pieces = Pieces::new(self.board, parts, each);
+        let pieces = self.pieces();
         self.run(
-            pieces.count(),
             |call, step, piece| {
                 let range = pieces.range(piece);
                 let mut part = across(send, each, range.clone());
                 part.drain(me * range.len()..(me + 1) * range.len());
                 call.put(step, part.len(), &part);
+                if copies_last {
+                    call.copy_part(range.len(), each);
+                }
             },
             |call, step, piece| {
                 let range = pieces.range(piece);
@@ -157,17 +167,6 @@ impl Call<'_, '_> {
             },
         )
     }
-}
-
-/// Copies a stretch of what is `left` of a block of `block_bytes`, at the rate of the whole block: the caches that
-/// the block fits decide how long it takes.
-fn copy_some(call: &mut Call<'_, '_>, left: &mut usize, block_bytes: usize) {
-    const STRETCH_BYTES: usize = 16 << 10;
-    let bytes = STRETCH_BYTES.min(*left);
-    let whole = call.endpoint.time_of(Work::new(WorkKind::CopyBytes, block_bytes as u64));
-    let ps = u128::from(whole.as_ps()) * bytes as u128 / block_bytes as u128;
-    call.work(TimeSpan::from_ps(ps as u64));
-    *left -= bytes;
 }
 
 /// Takes every other rank's piece of its block.

@@ -1,5 +1,8 @@
 //! Collectives over boards in shared memory: each rank shows its part, the others read it there.
 //!
+//! The way of each is the [plan](collectives::plan) that the fabric in shared memory would carry out. What a step
+//! of it takes is here.
+//!
 //! A collective is a number of steps, which all ranks count alike. In a step a rank puts a piece of its part on its
 //! board, takes the others' from theirs, or both. Long parts are cut into pieces, one for each step, and half as many
 //! pieces as a board has places are put before the first is taken. A rank that works there while others do takes
@@ -12,6 +15,7 @@ mod reduce;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use collectives::plan::{Pieces, Plan};
 use contract::{CollectiveCall, Error, Readable, Result, TimeSpan, Work, WorkKind, Writable};
 
 use crate::endpoint::{Idle, SimEndpoint};
@@ -23,6 +27,7 @@ struct Call<'r, 'a> {
     endpoint: &'r mut SimEndpoint<'a>,
     idle: Idle<'r, 'a>,
     board: &'r Board,
+    plan: Plan,
     mark: Mark,
     /// Whether several ranks write, read or combine at the same time.
     crowded: bool,
@@ -35,12 +40,13 @@ pub(crate) fn carry_out<'a>(
     endpoint: &mut SimEndpoint<'a>,
     idle: Idle<'_, 'a>,
     board: &Board,
+    plan: Plan,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
-    let (collective, root) = name_and_root(&call);
-    let mark = Mark { collective, root, reduction: None };
+    let (collective, root) = (call.request().operation.name(), call.root());
+    let mark = Mark { collective, root, reduction: call.reduction() };
     // Without a root all ranks write, and all read.
-    let own = Call { endpoint, idle, board, mark, crowded: root.is_none(), seen_in: None };
+    let own = Call { endpoint, idle, board, plan, mark, crowded: root.is_none(), seen_in: None };
     match call {
         CollectiveCall::Barrier => own.barrier(),
         CollectiveCall::Broadcast { root, mut data } => own.broadcast(root, whole(&mut data)),
@@ -67,19 +73,6 @@ pub(crate) fn carry_out<'a>(
     }
 }
 
-fn name_and_root(call: &CollectiveCall<'_>) -> (&'static str, Option<usize>) {
-    match call {
-        CollectiveCall::Barrier => ("barrier", None),
-        CollectiveCall::Broadcast { root, .. } => ("broadcast", Some(*root)),
-        CollectiveCall::Scatter { root, .. } => ("scatter", Some(*root)),
-        CollectiveCall::Gather { root, .. } => ("gather", Some(*root)),
-        CollectiveCall::Allgather { .. } => ("allgather", None),
-        CollectiveCall::AllToAll { .. } => ("all_to_all", None),
-        CollectiveCall::Reduce { root, .. } => ("reduce", Some(*root)),
-        CollectiveCall::Allreduce { .. } => ("allreduce", None),
-    }
-}
-
 fn slice_of(block: &Option<Readable>) -> Option<&[u8]> {
     block.as_ref().map(Readable::as_slice)
 }
@@ -97,41 +90,6 @@ fn apart<'m>(send: &'m Readable, receive: &Writable) -> Cow<'m, [u8]> {
     }
 }
 
-/// A block cut into pieces: as many steps as it takes.
-#[derive(Clone, Copy)]
-struct Pieces {
-    bytes: usize,
-    each: usize,
-}
-
-impl Pieces {
-    /// The pieces of a block of which each step holds `parts`.
-    fn new(board: &Board, parts: usize, bytes: usize) -> Self {
-        const LINE_BYTES: usize = 64;
-        let room = board.piece_bytes as usize / parts;
-        Pieces { bytes, each: (room / LINE_BYTES * LINE_BYTES).max(LINE_BYTES) }
-    }
-
-    /// The same for elements, none of which is cut.
-    fn of_elements(board: &Board, element_bytes: usize, bytes: usize) -> Self {
-        let pieces = Pieces::new(board, 1, bytes);
-        let each = match pieces.each / element_bytes {
-            0 => element_bytes,
-            elements => elements * element_bytes,
-        };
-        Pieces { each, ..pieces }
-    }
-
-    fn count(self) -> usize {
-        self.bytes.div_ceil(self.each).max(1)
-    }
-
-    fn range(self, index: usize) -> Range<usize> {
-        let start = index * self.each;
-        start..self.bytes.min(start + self.each)
-    }
-}
-
 impl Call<'_, '_> {
     fn me(&self) -> usize {
         self.endpoint.number()
@@ -141,17 +99,19 @@ impl Call<'_, '_> {
         self.endpoint.ranks()
     }
 
+    fn pieces(&self) -> Pieces {
+        self.plan.pieces
+    }
+
     /// Puts and takes the pieces of the call in order.
     fn run(
         &mut self,
-        pieces: usize,
         mut put: impl FnMut(&mut Self, u64, usize),
         mut take: impl FnMut(&mut Self, u64, usize) -> Result<()>,
     ) -> Result<()> {
         // One rank writes the next pieces while another reads those before: all but the first are written, and all
         // but the last are read, while another rank works there.
-        let all = self.crowded;
-        let window = (self.board.places / 2) as usize;
+        let (all, pieces, window) = (self.crowded, self.pieces().count(), self.pieces().window);
         for first in (0..pieces).step_by(window) {
             let mut steps = Vec::with_capacity(window);
             for piece in first..pieces.min(first + window) {
@@ -225,6 +185,15 @@ impl Call<'_, '_> {
         self.work(self.endpoint.time_of(copy));
     }
 
+    /// A copy of a part of a block, at the rate of the whole block: the caches that the block fits decide how
+    /// long it takes. Returns the part's length.
+    fn copy_part(&mut self, bytes: usize, block_bytes: usize) -> usize {
+        let whole = self.endpoint.time_of(Work::new(WorkKind::CopyBytes, block_bytes as u64));
+        let ps = u128::from(whole.as_ps()) * bytes as u128 / block_bytes.max(1) as u128;
+        self.work(TimeSpan::from_ps(ps as u64));
+        bytes
+    }
+
     /// The time to combine all ranks' pieces of `bytes` bytes. What the shortest takes is spent once a call, not once
     /// a part.
     fn combining(&self, bytes: usize) -> TimeSpan {
@@ -246,7 +215,6 @@ impl Call<'_, '_> {
     /// Waits until every rank has come here.
     fn barrier(mut self) -> Result<()> {
         self.run(
-            1,
             |call, step, _| call.put(step, 0, &[]),
             |call, step, _| call.others().try_for_each(|of| call.take(of, step, (0, 0), |_| {})),
         )
@@ -254,15 +222,14 @@ impl Call<'_, '_> {
 
     /// Copies `buffer` of rank `root` to all.
     fn broadcast(mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
-        let pieces = Pieces::new(self.board, 1, buffer.len());
+        let pieces = self.pieces();
         if self.me() == root {
             let show = |call: &mut Call<'_, '_>, step, piece| {
                 call.put_piece(step, pieces.range(piece), buffer);
             };
-            return self.run(pieces.count(), show, |_, _, _| Ok(()));
+            return self.run(show, |_, _, _| Ok(()));
         }
         self.run(
-            pieces.count(),
             |_, _, _| {},
             |call, step, piece| {
                 let range = pieces.range(piece);

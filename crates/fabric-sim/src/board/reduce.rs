@@ -1,12 +1,12 @@
 //! Reduce and allreduce over boards. Parts are combined from the last rank's to the first one's, the lower always on
 //! the left.
 
+use std::ops::Range;
+
+use collectives::plan::{Owners, part_of};
 use contract::{Combine, Result, TimeSpan};
 
-use super::{Call, Pieces};
-
-/// From this length on more than two ranks divide the combining of a piece among them.
-const DIVIDE_COMBINING_FROM_BYTES: usize = 2048;
+use super::Call;
 
 impl Call<'_, '_> {
     /// Combines `send` of all ranks into `receive` of the root.
@@ -17,16 +17,13 @@ impl Call<'_, '_> {
         receive: &mut [u8],
         mut combine: Combine<'_>,
     ) -> Result<()> {
-        self.mark.reduction = combine.reduction;
-        let is_root = self.me() == root;
-        let pieces = Pieces::of_elements(self.board, combine.element_bytes, send.len());
+        let (is_root, pieces) = (self.me() == root, self.pieces());
         self.run(
-            pieces.count(),
             |call, step, piece| {
                 let range = pieces.range(piece);
                 if is_root {
                     // A root that combines all by itself reads its own part where it is.
-                    if divides_combining(call, range.len()) {
+                    if call.claims_chunks(range.len()) {
                         call.copy(range.len());
                     }
                     call.endpoint.put_part(step, &send[range]);
@@ -53,16 +50,16 @@ impl Call<'_, '_> {
         receive: &mut [u8],
         mut combine: Combine<'_>,
     ) -> Result<()> {
-        self.mark.reduction = combine.reduction;
-        let pieces = Pieces::of_elements(self.board, combine.element_bytes, send.len());
-        let size = self.size();
+        if self.plan.owners == Owners::Members {
+            return self.allreduce_in_shares(send, receive, combine);
+        }
+        let (size, pieces) = (self.size(), self.pieces());
         self.run(
-            pieces.count(),
             |call, step, piece| call.put_piece(step, pieces.range(piece), send),
             |call, step, piece| {
                 let range = pieces.range(piece);
                 let bytes = range.len();
-                let divided = divides_combining(call, bytes);
+                let divided = call.claims_chunks(bytes);
                 let own = if divided { bytes / size } else { bytes };
                 let others = call.board.take.of((bytes - own) as u64);
                 let combined = call.combining(own);
@@ -72,11 +69,59 @@ impl Call<'_, '_> {
             },
         )
     }
-}
 
-/// Whether the ranks divide the combining of a piece of that length among them.
-fn divides_combining(call: &Call<'_, '_>, bytes: usize) -> bool {
-    call.size() > 2 && bytes >= DIVIDE_COMBINING_FROM_BYTES
+    /// The same where each rank combines a share of every piece. It puts all but that share, combines the share
+    /// into its memory and onto its board, and takes the others' from theirs.
+    ///
+    /// The fabric needs no steps for the combined shares, which lie in the slots of those that were put. Here each
+    /// window's shares have steps of their own.
+    fn allreduce_in_shares(
+        mut self,
+        send: &[u8],
+        receive: &mut [u8],
+        mut combine: Combine<'_>,
+    ) -> Result<()> {
+        let (me, size, pieces) = (self.me(), self.size(), self.pieces());
+        let element_bytes = combine.element_bytes;
+        let share = |range: &Range<usize>, owner: usize| {
+            let share = part_of(owner, size, range.len(), element_bytes);
+            range.start + share.start..range.start + share.end
+        };
+        for first in (0..pieces.count()).step_by(pieces.window) {
+            let mut put = Vec::with_capacity(pieces.window);
+            for piece in pieces.window(first) {
+                let range = pieces.range(piece);
+                let step = self.endpoint.begin_step(self.mark, &mut *self.idle)?;
+                let written_bytes = range.len() - share(&range, me).len();
+                self.put(step, written_bytes, &send[range.clone()]);
+                put.push((step, range));
+            }
+            let mut combined = Vec::with_capacity(pieces.window);
+            for (step, range) in put {
+                let own = share(&range, me);
+                let time = self.combining(own.len());
+                let (from, result) = (&send[range.clone()], &mut receive[range.clone()]);
+                combine_parts(&mut self, step, from, result, &mut combine, time)?;
+                self.endpoint.end_step(step);
+                let step = self.endpoint.begin_step(self.mark, &mut *self.idle)?;
+                self.put_piece(step, own, receive);
+                combined.push((step, range));
+            }
+            for (step, range) in combined {
+                for of in self.others() {
+                    let bytes = share(&range, of).len();
+                    self.take(of, step, (bytes, bytes), |_| {})?;
+                }
+                self.endpoint.end_step(step);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the ranks divide the combining of a piece of that length among them.
+    fn claims_chunks(&self, bytes: usize) -> bool {
+        self.plan.owners_of(bytes) == Owners::Chunks
+    }
 }
 
 /// Combines all ranks' parts, from the last one's to the first one's, once all are there; it takes `time`.

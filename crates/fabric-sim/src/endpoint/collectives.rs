@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
+use collectives::plan::{Plan, Plans, Topology, Transport, select};
 use contract::{CollectiveCall, Result};
 
 use super::{Idle, SimEndpoint};
 use crate::machine::{Board, RingCollectives};
+use crate::world::World;
 use crate::{board, ring};
+
+/// Where the ranks of collectives over boards run.
+const TOPOLOGY: Topology = Topology::OwnProcessors;
 
 impl<'a> SimEndpoint<'a> {
     /// Carries a collective out, if the machine has something better than messages for it.
@@ -18,8 +23,8 @@ impl<'a> SimEndpoint<'a> {
         match self.ring_collectives() {
             Some(costs) if ring::carries(&call) => Some(ring::carry_out(self, idle, &costs, call)),
             _ => {
-                let board = self.board(&call)?;
-                Some(board::carry_out(self, idle, &board, call))
+                let (board, plan) = self.plan(&call)?;
+                Some(board::carry_out(self, idle, &board, plan, call))
             }
         }
     }
@@ -30,38 +35,23 @@ impl<'a> SimEndpoint<'a> {
         world.machine.ring_collectives.clone().filter(|_| own)
     }
 
-    /// The machine's boards, where a collective goes over them.
-    fn board(&self, call: &CollectiveCall<'_>) -> Option<Arc<Board>> {
+    /// The machine's boards and the plan of the fabric that has them, where a collective goes over them.
+    fn plan(&self, call: &CollectiveCall<'_>) -> Option<(Arc<Board>, Plan)> {
         let world = self.world.borrow();
-        let board = world.machine.board.as_ref()?;
-        let own = (2..=board.ranks_max).contains(&self.size) && !world.shares_processors();
-        let fits = deciding_bytes(call) as u64 <= board.bytes_max
-            && element_bytes(call) as u64 <= board.piece_bytes;
-        (own && fits).then(|| Arc::clone(board))
+        let board = self.board(&world)?;
+        let plan = select(call.request(), self.size, TOPOLOGY, &board.capabilities());
+        (plan.transport != Transport::Messages).then(|| (Arc::clone(board), plan))
     }
-}
 
-/// The length that decides whether a collective goes over boards.
-fn deciding_bytes(call: &CollectiveCall<'_>) -> usize {
-    match call {
-        CollectiveCall::Barrier => 0,
-        CollectiveCall::Broadcast { data, .. } => data.bytes(),
-        CollectiveCall::Scatter { each, .. } | CollectiveCall::Gather { each, .. } => *each,
-        CollectiveCall::Allgather { receive, .. } | CollectiveCall::AllToAll { receive, .. } => {
-            receive.bytes()
-        }
-        CollectiveCall::Reduce { send, .. } | CollectiveCall::Allreduce { send, .. } => {
-            send.bytes()
-        }
+    /// The machine's boards, where collectives may go over them. They do not where ranks share processors: nobody
+    /// knows what a switch between them costs there.
+    fn board<'w>(&self, world: &'w World) -> Option<&'w Arc<Board>> {
+        world.machine.board.as_ref().filter(|_| self.size > 1 && !world.shares_processors())
     }
-}
 
-/// The length of what cannot be cut.
-fn element_bytes(call: &CollectiveCall<'_>) -> usize {
-    match call {
-        CollectiveCall::Reduce { combine, .. } | CollectiveCall::Allreduce { combine, .. } => {
-            combine.element_bytes
-        }
-        _ => 1,
+    /// The plans of all collectives, where the machine has boards.
+    pub(super) fn plans(&self, world: &World) -> Option<Plans> {
+        let board = self.board(world)?;
+        Some(Plans::of(self.size, TOPOLOGY, board.capabilities()))
     }
 }

@@ -235,6 +235,8 @@ impl<'a> SimEndpoint<'a> {
             name: format!("sim:{}", world.machine.name),
             version: env!("CARGO_PKG_VERSION").into(),
             details,
+            shared_memory: None,
+            plans: self.plans(&world),
         }
     }
 }

@@ -8,6 +8,7 @@ mod source;
 
 use std::sync::Arc;
 
+use collectives::plan::{Boards, Capabilities};
 use contract::{TimeSpan, WorkKind};
 
 use crate::message_kind::MessageKind;
@@ -219,6 +220,8 @@ pub struct Board {
     pub line_bytes: u64,
     /// The longest piece. Longer parts go in several pieces.
     pub piece_bytes: u64,
+    /// The longest piece of those that collectives of few ranks make longer, as the fabric does.
+    pub slot_bytes: u64,
     /// The number of slots of a board. A rank fills half of them before it reads those of the others.
     pub places: u64,
     /// The time from the writing of a piece until another rank sees it.
@@ -237,6 +240,19 @@ pub struct Board {
 }
 
 impl Board {
+    /// What a plan has to know of the boards.
+    pub fn capabilities(&self) -> Capabilities {
+        let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let boards = Boards {
+            most_ranks: self.ranks_max,
+            most_bytes: bytes(self.bytes_max),
+            slots: bytes(self.places),
+            slot_bytes: bytes(self.slot_bytes),
+            piece_bytes: bytes(self.piece_bytes),
+        };
+        Capabilities { boards, cma: false }
+    }
+
     /// The number of bytes that the writing or reading of `bytes` bytes costs, in a part of `part_bytes`.
     pub fn counted(&self, bytes: usize, part_bytes: usize) -> u64 {
         if part_bytes as u64 <= self.line_bytes {

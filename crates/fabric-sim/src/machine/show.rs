@@ -212,10 +212,14 @@ fn collectives(machine: &Machine) -> Vec<String> {
         (ranks, u64::MAX) => format!(", of up to {ranks} ranks"),
         (ranks, bytes) => format!(", of up to {ranks} ranks and {bytes} B; others by messages"),
     };
-    let Board { piece_bytes, places, .. } = &**board;
+    let Board { piece_bytes, slot_bytes, places, .. } = &**board;
+    let longest = match slot_bytes > piece_bytes {
+        true => format!(" ({slot_bytes} B at most)"),
+        false => String::new(),
+    };
     vec![
         format!("They go over boards in memory that all ranks see{limit}."),
-        format!("A rank has up to {places} pieces of {piece_bytes} B on its board."),
+        format!("A rank has up to {places} pieces of {piece_bytes} B{longest} on its board."),
         format!("Others notice a piece {} after it is written.", us(board.see)),
         format!("Each further board that a rank looks at takes it {}.", us(board.look)),
         format!("Writing one takes {}.", piecewise(&board.put)),

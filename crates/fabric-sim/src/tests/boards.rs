@@ -80,19 +80,21 @@ fn a_broadcast_is_read_by_all_at_once() {
     assert_eq!(ends(4, |rank| rank.broadcast(0, &mut [0; 100])), [3000, 9000, 9000, 9000]);
 }
 
-/// Eight pieces of 128 bytes, each written in 3.28 µs and read in 5.56 µs. The root writes four; the fifth has the
-/// place of the first, which was seen at 4.28 and read at 9.84 µs, which the root sees at 10.84. So it writes the
-/// next ones at 10.84, 16.40, 21.96 and 27.52 (each 1 µs after the reader ended another) and has ended 3.28 later, at
-/// 30.80. The reader never waits after the first: at 4.28 + 8 x 5.56 = 48.76.
+/// More bytes than all places hold go in pieces half as long: 16 of 64 bytes, each written in 2.64 µs and read in 4.28
+/// µs. The root has written four at 10.56. The fifth has the place of the first, which was seen at 3.64 and read at 7.92
+/// µs, which the root sees at 8.92: it does not wait. The sixth waits for the second, read at 12.20, until 13.20. From
+/// then on the root waits for each: the last one has the place of the twelfth, which is read at 3.64 + 12 x 4.28 =
+/// 55.00, so it is written from 56.00 to 58.64. The reader never waits after the first: at 3.64 + 16 x 4.28 = 72.12.
 #[test]
 fn a_long_broadcast_goes_in_pieces_whose_places_are_used_again() {
-    assert_eq!(ends(2, |rank| rank.broadcast(0, &mut [0; 1024])), [30_800, 48_760]);
+    assert_eq!(ends(2, |rank| rank.broadcast(0, &mut [0; 1024])), [58_640, 72_120]);
 }
 
-/// Each copies its own 64 bytes in 0.064 µs, writes them for 2.64 µs, and reads the other's for 4.28 µs, after 1 µs.
+/// Each writes its own 64 bytes for 2.64 µs, copies them in 0.064 µs while they are on their way for 1 µs, and reads the
+/// other's for 4.28 µs.
 #[test]
 fn an_allgather_is_a_copy_a_write_and_a_read() {
-    assert_eq!(ends(2, |rank| rank.allgather(&[1; 64], &mut [0; 128])), [7984; 2]);
+    assert_eq!(ends(2, |rank| rank.allgather(&[1; 64], &mut [0; 128])), [7920; 2]);
 }
 
 /// Eight bytes are written in 2.08 µs, seen 1 µs later and combined in 4.24 µs, by all at once or by the root alone.
@@ -205,4 +207,38 @@ fn the_first_piece_is_written_and_the_last_one_read_alone() {
     let crowded = BOARDS.replace("see_us = 1", "see_us = 1\ncrowding_permille = 500");
     let broadcast = |rank: &mut dyn Rank| rank.broadcast(0, &mut [0; 256]);
     assert_eq!(ends_on(&crowded, 2, broadcast), [3280 + 4920, 4280 + 8340 + 5560]);
+}
+
+/// Pieces of 64 bytes where two ranks exchange may fill slots of 128 bytes: each copies its own 100 bytes after it has
+/// written them for 3 µs, and reads the other's for 5 µs after 1 µs, in one piece. Between three the pieces are of 64
+/// and 36 bytes: written in 2.64 and 2.36 µs, each before a copy of 0.064 and 0.036, and read in 4.28 and 3.72 µs,
+/// twice, from 5.10 µs on, for the first are seen at 3.64 and the second ones at 6.064.
+#[test]
+fn two_ranks_exchange_longer_pieces() {
+    let slots = BOARDS.replace("piece_bytes = 128", "piece_bytes = 64\nslot_bytes = 128");
+    let of = |ranks: usize| {
+        ends_on(&slots, ranks, move |rank| {
+            rank.allgather(&[1; 100], &mut vec![0; 100 * rank.size()])
+        })
+    };
+    assert_eq!(of(2), [3000 + 1000 + 5000; 2]);
+    assert_eq!(of(3), [2640 + 64 + 2360 + 36 + 2 * 4280 + 2 * 3720; 3]);
+}
+
+/// From 96 KiB on each of two combines a half. With slots of 64 KiB that is two pieces: of each a rank writes one half
+/// (32 KiB and 16 KiB) for 2 + 10 ns a byte, sees the other's after 1 µs, combines its own half (4 + 30), writes that
+/// (2 + 10), and reads the other's after 1 µs (3 + 20).
+#[test]
+fn two_ranks_combine_a_half_each() {
+    let long = BOARDS
+        .replace("piece_bytes = 128", "piece_bytes = 65536")
+        .replace("bytes_max = 1024", "bytes_max = 1048576");
+    let time = |bytes: usize| {
+        let sum = Reduction::SUM_F64;
+        ends_on(&long, 2, move |rank| rank.allreduce(sum, &vec![0; bytes], &mut vec![0; bytes]))
+    };
+    // One byte in ns: both halves are written for the other (10), combined (30) and written (10), and read (20): of
+    // 49152 bytes. Each piece takes 2 + 4 + 2 + 3 µs besides. Nobody waits: all is seen while more is written, combined or
+    // read.
+    assert_eq!(time(96 << 10), [49152 * (10 + 30 + 10 + 20) + 2 * 11_000; 2]);
 }

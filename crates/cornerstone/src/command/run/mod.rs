@@ -1,6 +1,7 @@
 //! `run`: plans the launches, measures, keeps the results and shows them.
 
 mod checks;
+mod explain;
 mod request;
 mod session;
 
@@ -34,11 +35,15 @@ pub(crate) fn execute(arguments: RunArguments) -> Result<ExitCode, Failure> {
 
 fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let interruption = Interruption::watch();
+    let explains = arguments.explain_plan;
     let request = Request::new(arguments)?;
     checks::started_once(&request.fabric)?;
     checks::launcher(&request)?;
     let launches = launches(&request)?;
     checks::ranks(&request, &launches)?;
+    if explains {
+        return explain::execute(&request, &launches);
+    }
     checks::memory(&launches)?;
     let mut session = Session::open(request, &launches)?;
     let ended = session.measure(&launches, &interruption);

@@ -253,7 +253,7 @@ fn numbered(path: &Path, index: usize) -> PathBuf {
     }
 }
 
-fn interrupted(signal: i32) -> Failure {
+pub(super) fn interrupted(signal: i32) -> Failure {
     let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
     Failure::signal(format!("interrupted by {name}; all ranks were ended"), signal)
 }

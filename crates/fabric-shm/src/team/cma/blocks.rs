@@ -1,9 +1,10 @@
 //! Broadcast, scatter, gather, allgather and all-to-all by cross-memory attach.
 
+use collectives::plan::Transport;
 use contract::Result;
 
 use super::{Addresses, Publisher};
-use crate::team::{Host, Memory, Team};
+use crate::team::{Call, Host, Memory, Team};
 
 impl Team {
     /// As [`Team::broadcast`]. Of two members each copies a half.
@@ -13,58 +14,34 @@ impl Team {
     pub(in crate::team) unsafe fn broadcast_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         memory: *mut u8,
-        bytes: usize,
     ) -> Result<()> {
+        let bytes = call.plan.pieces.bytes;
         let (is_root, address) = (self.me == root, memory as usize);
         let addresses = Addresses { from: address, to: address };
-        if self.size() == 2 {
+        if call.plan.transport == Transport::MemoryInHalves {
             let (other, half) = (1 - self.me, bytes / 2);
-            return self.step_by_cma(
-                host,
-                (call_id, bytes),
-                (Publisher::All, addresses),
-                1,
-                |team, host, epoch| {
-                    let theirs = team.addresses_of(host, other, epoch)?;
-                    // SAFETY: both have published `bytes` bytes; the root writes the second half, the other
-                    // reads the first.
-                    unsafe {
-                        match is_root {
-                            true => team.write(
-                                host,
-                                other,
-                                theirs.to + half,
-                                memory.add(half),
-                                bytes - half,
-                            )?,
-                            false => team.read(host, other, theirs.from, memory, half)?,
-                        }
+            let publisher = (Publisher::All, addresses);
+            return self.step_by_cma(host, call, publisher, 1, |team, host, epoch| {
+                let theirs = team.addresses_of(host, other, epoch)?;
+                // SAFETY: both have published `bytes` bytes; the root writes the second half, the other reads
+                // the first.
+                unsafe {
+                    if is_root {
+                        let (to, from) = (theirs.to + half, memory.add(half));
+                        team.write(host, other, to, from, bytes - half)?;
+                    } else {
+                        team.read(host, other, theirs.from, memory, half)?;
                     }
-                    team.count_done(host, other, epoch);
-                    Ok(())
-                },
-            );
-        }
-        let touching = if is_root { self.size() - 1 } else { 0 };
-        self.step_by_cma(
-            host,
-            (call_id, bytes),
-            (Publisher::Root(root), addresses),
-            touching,
-            |team, host, epoch| {
-                if !is_root {
-                    let theirs = team.addresses_of(host, root, epoch)?;
-                    // SAFETY: the root has published `bytes` bytes, and the caller has promised room for
-                    // them.
-                    unsafe { team.read(host, root, theirs.from, memory, bytes)? };
-                    team.count_done(host, root, epoch);
                 }
+                team.count_done(host, other, epoch);
                 Ok(())
-            },
-        )
+            });
+        }
+        // SAFETY: the caller promises the bytes at the root, and room for them at the others.
+        unsafe { self.read_from_root(host, call, (root, memory), (0, memory), || ()) }
     }
 
     /// As [`Team::scatter`].
@@ -74,35 +51,50 @@ impl Team {
     pub(in crate::team) unsafe fn scatter_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
-        let (me, is_root) = (self.me, self.me == root);
-        let addresses = Addresses { from: send as usize, to: 0 };
+        let each = call.plan.pieces.bytes;
+        let block = self.me * each;
+        let copy_own = || {
+            if !receive.is_null() {
+                // SAFETY: the caller promised both.
+                unsafe { std::ptr::copy(send.add(block), receive, each) };
+            }
+        };
+        // SAFETY: the caller promises a block for each member at the root, and room for one at each.
+        unsafe { self.read_from_root(host, call, (root, send), (block, receive), copy_own) }
+    }
+
+    /// Copies what each member but the root wants from the root's memory, which is at `memory` there: the call's
+    /// bytes from `offset` on, to `to`. The root meanwhile copies its own.
+    ///
+    /// # Safety
+    /// The root's memory holds them, and `to` has room for them at the other members.
+    unsafe fn read_from_root<H: Host>(
+        &mut self,
+        host: &mut H,
+        call: Call,
+        (root, memory): (usize, *const u8),
+        (offset, to): (usize, *mut u8),
+        copy_own: impl Fn(),
+    ) -> Result<()> {
+        let is_root = self.me == root;
         let touching = if is_root { self.size() - 1 } else { 0 };
-        self.step_by_cma(
-            host,
-            (call_id, each),
-            (Publisher::Root(root), addresses),
-            touching,
-            |team, host, epoch| {
-                if is_root {
-                    if !receive.is_null() {
-                        // SAFETY: the caller promised both.
-                        unsafe { std::ptr::copy(send.add(me * each), receive, each) };
-                    }
-                    return Ok(());
-                }
-                let theirs = team.addresses_of(host, root, epoch)?;
-                // SAFETY: the root has published a block for each member, and the caller has promised room
-                // for one.
-                unsafe { team.read(host, root, theirs.from + me * each, receive, each)? };
-                team.count_done(host, root, epoch);
-                Ok(())
-            },
-        )
+        let addresses = Addresses { from: memory as usize, to: 0 };
+        let publisher = (Publisher::Root(root), addresses);
+        self.step_by_cma(host, call, publisher, touching, |team, host, epoch| {
+            if is_root {
+                copy_own();
+                return Ok(());
+            }
+            let from = team.addresses_of(host, root, epoch)?.from + offset;
+            // SAFETY: the caller promises it; the root has published where its memory is.
+            unsafe { team.read(host, root, from, to, call.plan.pieces.bytes)? };
+            team.count_done(host, root, epoch);
+            Ok(())
+        })
     }
 
     /// As [`Team::gather`]. The members write their blocks themselves.
@@ -112,39 +104,33 @@ impl Team {
     pub(in crate::team) unsafe fn gather_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: usize,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
+        let each = call.plan.pieces.bytes;
         let (me, is_root) = (self.me, self.me == root);
         let addresses = Addresses { from: 0, to: receive as usize };
         let touching = if is_root { self.size() - 1 } else { 0 };
-        self.step_by_cma(
-            host,
-            (call_id, each),
-            (Publisher::All, addresses),
-            touching,
-            |team, host, epoch| {
-                if is_root {
-                    // They publish nothing of use, but they have to be in the same call, which nobody else
-                    // would check.
-                    if !send.is_null() {
-                        // SAFETY: the caller promised both.
-                        unsafe { std::ptr::copy(send, receive.add(me * each), each) };
-                    }
-                    for member in team.others() {
-                        team.addresses_of(host, member, epoch)?;
-                    }
-                    return Ok(());
+        self.step_by_cma(host, call, (Publisher::All, addresses), touching, |team, host, epoch| {
+            if is_root {
+                // They publish nothing of use, but they have to be in the same call, which nobody else
+                // would check.
+                if !send.is_null() {
+                    // SAFETY: the caller promised both.
+                    unsafe { std::ptr::copy(send, receive.add(me * each), each) };
                 }
-                let theirs = team.addresses_of(host, root, epoch)?;
-                // SAFETY: the root has published room for a block of each member, of which this one is ours.
-                unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
-                team.count_done(host, root, epoch);
-                Ok(())
-            },
-        )
+                for member in team.others() {
+                    team.addresses_of(host, member, epoch)?;
+                }
+                return Ok(());
+            }
+            let theirs = team.addresses_of(host, root, epoch)?;
+            // SAFETY: the root has published room for a block of each member, of which this one is ours.
+            unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
+            team.count_done(host, root, epoch);
+            Ok(())
+        })
     }
 
     /// As [`Team::allgather`].
@@ -154,55 +140,49 @@ impl Team {
     pub(in crate::team) unsafe fn allgather_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
+        let each = call.plan.pieces.bytes;
         // SAFETY: the caller promised room for a block of each member.
         let own = unsafe { receive.add(self.me * each) };
         let from = if send.is_null() { own.cast_const() } else { send };
-        let addresses = Addresses { from: from as usize, to: 0 };
-        let touching = self.size() - 1;
-        self.step_by_cma(
-            host,
-            (call_id, each),
-            (Publisher::All, addresses),
-            touching,
-            |team, host, epoch| {
-                // SAFETY: each has published its block, and the caller has promised room for one of each.
-                unsafe { team.read_blocks(host, epoch, 0, receive, each)? };
-                if !send.is_null() {
-                    // SAFETY: as above.
-                    unsafe { std::ptr::copy(send, own, each) };
-                }
-                Ok(())
-            },
-        )
+        let copy_own = || {
+            if !send.is_null() {
+                // SAFETY: the caller promised both.
+                unsafe { std::ptr::copy(send, own, each) };
+            }
+        };
+        // SAFETY: the caller promises a block at each member, and room for one of each.
+        unsafe { self.read_from_all(host, call, (from, 0), receive, copy_own) }
     }
 
-    /// Copies a block from each other member, from `offset` in what it publishes, and counts there that this
-    /// rank touches it no more.
+    /// Copies a block from each other member's memory, which is at `from` at this one, from `offset` on; then
+    /// this rank's own, while others may still read it.
     ///
     /// # Safety
-    /// All have published a block there, and `receive` has room for one of each member.
-    unsafe fn read_blocks<H: Host>(
+    /// All have a block there until this returns, and `receive` has room for one of each member.
+    unsafe fn read_from_all<H: Host>(
         &mut self,
         host: &mut H,
-        epoch: u32,
-        offset: usize,
+        call: Call,
+        (from, offset): (*const u8, usize),
         receive: *mut u8,
-        each: usize,
+        copy_own: impl Fn(),
     ) -> Result<()> {
-        for member in self.others() {
-            let theirs = self.addresses_of(host, member, epoch)?;
-            // SAFETY: the caller promises the same.
-            unsafe {
-                let to = receive.add(member * each);
-                self.read(host, member, theirs.from + offset, to, each)?;
+        let (each, touching) = (call.plan.pieces.bytes, self.size() - 1);
+        let addresses = Addresses { from: from as usize, to: 0 };
+        let publisher = (Publisher::All, addresses);
+        self.step_by_cma(host, call, publisher, touching, |team, host, epoch| {
+            for member in team.others() {
+                let from = team.addresses_of(host, member, epoch)?.from + offset;
+                // SAFETY: the caller promises the same.
+                unsafe { team.read(host, member, from, receive.add(member * each), each)? };
+                team.count_done(host, member, epoch);
             }
-            self.count_done(host, member, epoch);
-        }
-        Ok(())
+            copy_own();
+            Ok(())
+        })
     }
 
     /// As [`Team::all_to_all`], where `send` and `receive` are apart or this rank publishes a copy.
@@ -212,10 +192,10 @@ impl Team {
     pub(in crate::team) unsafe fn all_to_all_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         Memory { send, receive }: Memory,
-        each: usize,
     ) -> Result<()> {
+        let each = call.plan.pieces.bytes;
         let (me, size) = (self.me, self.size());
         // What the others have yet to read must not be overwritten.
         let copy = (send == receive.cast_const()).then(|| {
@@ -223,20 +203,10 @@ impl Team {
             unsafe { std::slice::from_raw_parts(send, size * each) }.to_vec()
         });
         let from = copy.as_ref().map_or(send, |copy| copy.as_ptr());
-        let addresses = Addresses { from: from as usize, to: 0 };
-        self.step_by_cma(
-            host,
-            (call_id, each),
-            (Publisher::All, addresses),
-            size - 1,
-            |team, host, epoch| {
-                // SAFETY: each has published a block for every member, and the caller has promised room for
-                // one of each.
-                unsafe { team.read_blocks(host, epoch, me * each, receive, each)? };
-                // SAFETY: as above.
-                unsafe { std::ptr::copy(from.add(me * each), receive.add(me * each), each) };
-                Ok(())
-            },
-        )
+        let own = me * each;
+        // SAFETY: the caller promised a block for itself in both.
+        let copy_own = || unsafe { std::ptr::copy(from.add(own), receive.add(own), each) };
+        // SAFETY: the caller promises a block for every member at each, and room for one of each.
+        unsafe { self.read_from_all(host, call, (from, own), receive, copy_own) }
     }
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use contract::{Apply, Combine, Result};
 
 use super::{Addresses, Publisher};
-use crate::team::{Host, Memory, Team};
+use crate::team::{Call, Host, Memory, Team};
 
 /// What is combined at once: both operands stay in the second cache.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -20,48 +20,42 @@ impl Team {
     pub(in crate::team) unsafe fn combine_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        call_id: u32,
+        call: Call,
         root: Option<usize>,
         Memory { send, receive }: Memory,
-        bytes: usize,
         combine: Combine<'_>,
     ) -> Result<()> {
         let (me, size) = (self.me, self.size());
+        let bytes = call.plan.pieces.bytes;
         let elements = bytes / combine.element_bytes;
         let start_of = |member: usize| elements * member / size * combine.element_bytes;
         let each = CHUNK_BYTES / combine.element_bytes * combine.element_bytes;
         let part = start_of(me)..if me + 1 == size { bytes } else { start_of(me + 1) };
         let apply = RefCell::new(combine.apply);
         let addresses = Addresses { from: send as usize, to: receive as usize };
-        self.step_by_cma(
-            host,
-            (call_id, bytes),
-            (Publisher::All, addresses),
-            size - 1,
-            |team, host, epoch| {
-                let mut theirs = Vec::with_capacity(size);
-                for member in 0..size {
-                    theirs.push(if member == me {
-                        addresses
-                    } else {
-                        team.addresses_of(host, member, epoch)?
-                    });
+        self.step_by_cma(host, call, (Publisher::All, addresses), size - 1, |team, host, epoch| {
+            let mut theirs = Vec::with_capacity(size);
+            for member in 0..size {
+                theirs.push(if member == me {
+                    addresses
+                } else {
+                    team.addresses_of(host, member, epoch)?
+                });
+            }
+            let apply = &mut **apply.borrow_mut();
+            for start in part.clone().step_by(each) {
+                let here = each.min(part.end - start);
+                // SAFETY: the chunk lies in this rank's part of what all have published.
+                unsafe {
+                    team.combine_chunk(host, &theirs, start, here, apply)?;
+                    team.deliver_chunk(host, root, &theirs, start, here)?;
                 }
-                let apply = &mut **apply.borrow_mut();
-                for start in part.clone().step_by(each) {
-                    let here = each.min(part.end - start);
-                    // SAFETY: the chunk lies in this rank's part of what all have published.
-                    unsafe {
-                        team.combine_chunk(host, &theirs, start, here, apply)?;
-                        team.deliver_chunk(host, root, &theirs, start, here)?;
-                    }
-                }
-                for member in team.others() {
-                    team.count_done(host, member, epoch);
-                }
-                Ok(())
-            },
-        )
+            }
+            for member in team.others() {
+                team.count_done(host, member, epoch);
+            }
+            Ok(())
+        })
     }
 
     /// Combines `bytes` bytes from `start` on of all members, from the last to the first, in this rank's

@@ -10,24 +10,9 @@ mod combine;
 use contract::Result;
 
 use super::agreement::Awaited;
-use super::call::Call;
-use super::{Host, Team};
+use super::{Call, Host, Team};
 use crate::board::SLOTS;
 use crate::wait;
-
-// docs/measurements.md#collectives-from-memory-to-memory has the measurements for the lengths below.
-
-/// From this length of a member's block on.
-const BLOCK_FROM_BYTES: usize = 16 << 10;
-/// The same where ranks are oversubscribed, for blocks of which each is for one rank only. Two ranks then
-/// have one cache, which holds both copies of a board's slots.
-const SEPARATE_BLOCK_FROM_BYTES_OVERSUBSCRIBED: usize = 64 << 10;
-/// The same where several ranks read one block, or all write to one rank.
-const COMMON_BLOCK_FROM_BYTES_OVERSUBSCRIBED: usize = 512 << 10;
-/// From this length of what is combined on, for each member.
-const REDUCE_FROM_BYTES: usize = 64 << 10;
-/// The same where ranks are oversubscribed.
-const REDUCE_FROM_BYTES_OVERSUBSCRIBED: usize = 128 << 10;
 
 /// What a member publishes: where its data are, and where it wants data.
 #[repr(C)]
@@ -35,15 +20,6 @@ const REDUCE_FROM_BYTES_OVERSUBSCRIBED: usize = 128 << 10;
 struct Addresses {
     from: usize,
     to: usize,
-}
-
-/// Whom the blocks of a collective are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blocks {
-    /// Each is for one rank, and every rank gets one of each: scatter, all-to-all.
-    Separate,
-    /// Several ranks read one, or one rank gets all: broadcast, allgather, gather.
-    Common,
 }
 
 /// Who publishes addresses in a step.
@@ -54,47 +30,20 @@ enum Publisher {
 }
 
 impl Team {
-    /// Whether blocks of that length go by cross-memory attach.
-    #[inline]
-    pub(super) fn blocks_go_by_cma<H: Host>(
-        &mut self,
-        host: &mut H,
-        blocks: Blocks,
-        each: usize,
-    ) -> bool {
-        let from = match (self.oversubscribed, blocks) {
-            (false, _) => BLOCK_FROM_BYTES,
-            (true, Blocks::Separate) => SEPARATE_BLOCK_FROM_BYTES_OVERSUBSCRIBED,
-            (true, Blocks::Common) => COMMON_BLOCK_FROM_BYTES_OVERSUBSCRIBED,
-        };
-        each >= from && self.size() > 1 && host.uses_cma()
-    }
-
-    /// Whether so many bytes are combined by cross-memory attach.
-    #[inline]
-    pub(super) fn combines_by_cma<H: Host>(&mut self, host: &mut H, bytes: usize) -> bool {
-        let each = match self.oversubscribed {
-            true => REDUCE_FROM_BYTES_OVERSUBSCRIBED,
-            false => REDUCE_FROM_BYTES,
-        };
-        bytes >= self.size() * each && self.size() > 1 && host.uses_cma()
-    }
-
     /// Makes one step, in which some members publish `addresses` and `act` reads and writes the members'
     /// memory. `touching` others touch this rank's memory.
     fn step_by_cma<H: Host>(
         &mut self,
         host: &mut H,
-        (call_id, bytes): (u32, usize),
+        call: Call,
         (publisher, addresses): (Publisher, Addresses),
         touching: usize,
         mut act: impl FnMut(&mut Team, &mut H, u32) -> Result<()>,
     ) -> Result<()> {
-        let call = Call { call_id, bytes, pieces: 1, window: 1, by_cma: true };
         let publishes = publisher == Publisher::All || publisher == Publisher::Root(self.me);
         self.run(
             host,
-            call,
+            &call,
             |team, host, epoch, _| {
                 if publishes {
                     team.put(epoch, size_of::<Addresses>(), |to| {

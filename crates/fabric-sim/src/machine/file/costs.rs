@@ -138,7 +138,12 @@ pub(super) fn ring_collectives(
 
 pub(super) fn board(place: &Place<'_>, file: &FileBoard) -> Result<Board, FileError> {
     let pieces = |key: &str, pieces| place.pieces(&format!("board.{key}"), (None, None), pieces);
-    for (key, value, least) in [("piece_bytes", file.piece_bytes, 64), ("places", file.places, 2)] {
+    let slot_bytes = file.slot_bytes.unwrap_or(file.piece_bytes);
+    for (key, value, least) in [
+        ("piece_bytes", file.piece_bytes, 64),
+        ("slot_bytes", slot_bytes, file.piece_bytes),
+        ("places", file.places, 2),
+    ] {
         if value < least {
             let why = format!("is {value}; it must be at least {least}");
             return Err(place.refuse(&format!("board.{key}"), &why));
@@ -149,6 +154,7 @@ pub(super) fn board(place: &Place<'_>, file: &FileBoard) -> Result<Board, FileEr
         bytes_max: file.bytes_max.unwrap_or(u64::MAX),
         line_bytes: file.line_bytes.unwrap_or(u64::MAX),
         piece_bytes: file.piece_bytes,
+        slot_bytes,
         places: file.places,
         see: place.span("board.see_us", Some(file.see_us))?,
         look: place.span("board.look_us", file.look_us)?,

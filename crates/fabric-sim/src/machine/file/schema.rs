@@ -187,6 +187,7 @@ pub(super) struct FileBoard {
     pub(super) bytes_max: Option<u64>,
     pub(super) line_bytes: Option<u64>,
     pub(super) piece_bytes: u64,
+    pub(super) slot_bytes: Option<u64>,
     pub(super) places: u64,
     pub(super) see_us: f64,
     pub(super) look_us: Option<f64>,

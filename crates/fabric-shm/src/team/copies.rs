@@ -1,99 +1,9 @@
-//! How long data are divided into pieces, and copied to and from slots.
+//! Copies to and from slots.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use super::call::Call;
-use crate::board::{SHORT_BYTES, SLOTS};
+use crate::board::SHORT_BYTES;
 use crate::ring::copy_short;
-
-/// Pieces that are put before the first is taken. A slot is not used again before the window after the next,
-/// so nobody waits for room while all go on at the same pace.
-pub(super) const WINDOW: usize = SLOTS / 2;
-
-/// The longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
-#[inline]
-pub(super) fn piece_within(room_bytes: usize, unit: usize) -> usize {
-    // Whole lines where that leaves something.
-    let unit = if unit <= 64 && 64 % unit == 0 && room_bytes >= 64 { 64 } else { unit };
-    (room_bytes / unit * unit).max(unit)
-}
-
-/// The pieces of `bytes` bytes: each one's start and length. No bytes are one empty piece.
-#[derive(Clone, Copy)]
-pub(super) struct Pieces {
-    bytes: usize,
-    piece_bytes: usize,
-    /// How many are put before the first is taken.
-    window: usize,
-}
-
-impl Pieces {
-    #[inline]
-    pub(super) fn new(bytes: usize, piece_bytes: usize) -> Self {
-        Pieces { bytes, piece_bytes, window: WINDOW }
-    }
-
-    /// The same, put all at once if all slots but one hold them.
-    pub(super) fn in_fewest_windows(self) -> Self {
-        let count = self.count();
-        Pieces { window: if count < SLOTS { count } else { WINDOW }, ..self }
-    }
-
-    /// The call of these pieces.
-    #[inline]
-    pub(super) fn call(self, call_id: u32) -> Call {
-        Call {
-            call_id,
-            bytes: self.bytes,
-            pieces: self.count(),
-            window: self.window,
-            by_cma: false,
-        }
-    }
-
-    #[inline]
-    fn count(self) -> usize {
-        // Most data are one piece, and a division takes as long as much of a short call.
-        if self.bytes <= self.piece_bytes { 1 } else { self.bytes.div_ceil(self.piece_bytes) }
-    }
-
-    /// A piece's start and length.
-    #[inline]
-    pub(super) fn get(self, index: usize) -> (usize, usize) {
-        let start = index * self.piece_bytes;
-        (start, self.piece_bytes.min(self.bytes - start))
-    }
-
-    /// The pieces of the window that a piece is in.
-    #[inline]
-    pub(super) fn window(self, index: usize) -> Range<usize> {
-        let first = index / self.window * self.window;
-        first..(first + self.window).min(self.count())
-    }
-
-    /// If a piece, whose step is `epoch`, is the last of its window: the window's first step, and its pieces.
-    #[inline]
-    pub(super) fn ended_window(self, epoch: u32, index: usize) -> Option<(u32, Range<usize>)> {
-        let window = self.window(index);
-        let first = epoch.wrapping_sub((index - window.start) as u32);
-        (index + 1 == window.end).then_some((first, window))
-    }
-
-    /// If a piece, whose step is `epoch`, is the first of its window: the window's last step, and its pieces.
-    #[inline]
-    pub(super) fn begun_window(self, epoch: u32, index: usize) -> Option<(u32, Range<usize>)> {
-        let window = self.window(index);
-        let last = epoch.wrapping_add(window.len() as u32 - 1);
-        (index == window.start).then_some((last, window))
-    }
-
-    /// Several pieces' start and length.
-    #[inline]
-    pub(super) fn get_all(self, pieces: &Range<usize>) -> (usize, usize) {
-        let start = pieces.start * self.piece_bytes;
-        (start, (pieces.len() * self.piece_bytes).min(self.bytes - start))
-    }
-}
 
 /// Slots that follow one another, the first behind the last: memory that begins again at its end.
 #[derive(Clone, Copy)]
@@ -228,33 +138,5 @@ mod tests {
             assert_eq!(to[3..3 + bytes], data[2..2 + bytes], "{bytes} bytes");
             assert!(to[..3].iter().chain(&to[3 + bytes..]).all(|&byte| byte == 0));
         }
-    }
-
-    #[test]
-    fn windows_of_pieces_cover_all_once() {
-        // 20 pieces of 10 bytes and one of 3, in windows of eight.
-        let pieces = Pieces::new(203, 10);
-        assert_eq!(pieces.call(0).pieces, 21);
-        assert_eq!((pieces.window(0), pieces.window(7), pieces.window(8)), (0..8, 0..8, 8..16));
-        assert_eq!(pieces.window(20), 16..21);
-        // The last window's steps are 116 to 120 if the first piece's is 100.
-        assert_eq!(
-            [pieces.ended_window(120, 20), pieces.ended_window(119, 19)],
-            [Some((116, 16..21)), None]
-        );
-        assert_eq!(
-            [pieces.begun_window(116, 16), pieces.begun_window(117, 17)],
-            [Some((120, 16..21)), None]
-        );
-        assert_eq!([pieces.get_all(&(0..8)), pieces.get_all(&(16..21))], [(0, 80), (160, 43)]);
-        // Fifteen of sixteen slots hold 150 bytes; more go in windows of eight.
-        let windows = |bytes| Pieces::new(bytes, 10).in_fewest_windows().call(0);
-        assert_eq!(
-            [windows(150), windows(151)].map(|call| (call.pieces, call.window)),
-            [(15, 15), (16, 8)]
-        );
-        assert_eq!(Pieces::new(150, 10).in_fewest_windows().window(14), 0..15);
-        let nothing = Pieces::new(0, 10);
-        assert_eq!((nothing.window(0), nothing.get_all(&(0..1))), (0..1, (0, 0)));
     }
 }

@@ -1,0 +1,266 @@
+//! The choice: the plan of every call.
+
+use super::{
+    Capabilities, Operation, Owners, Pieces, Plan, Request, THRESHOLDS, Topology, Transport,
+    piece_within,
+};
+
+/// Whom the blocks of a collective are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blocks {
+    /// Each is for one rank, and every rank gets one of each: scatter, all-to-all.
+    Separate,
+    /// Several ranks read one, or one rank gets all: broadcast, allgather, gather.
+    Common,
+}
+
+/// What all members of a call know alike.
+#[derive(Clone, Copy)]
+struct Members<'a> {
+    ranks: usize,
+    topology: Topology,
+    capabilities: &'a Capabilities,
+}
+
+/// The plan of a call of so many ranks.
+///
+/// It is inlined where the kind of call is known: what is left is as many comparisons as the call has ways.
+#[inline(always)]
+pub fn select(
+    request: Request,
+    ranks: usize,
+    topology: Topology,
+    capabilities: &Capabilities,
+) -> Plan {
+    let members = Members { ranks, topology, capabilities };
+    let Request { operation, bytes, element_bytes } = request;
+    if !members.share_boards(request) {
+        let pieces = Pieces::one(bytes);
+        return members.plan(Transport::Messages, Owners::Nobody, pieces);
+    }
+    match operation {
+        Operation::Barrier => members.over_boards(Pieces::one(bytes)),
+        Operation::Broadcast => members.broadcast(bytes),
+        Operation::Scatter => members.scatter(bytes),
+        Operation::Gather => members.gather(bytes),
+        Operation::Allgather => members.allgather(bytes),
+        Operation::AllToAll => members.all_to_all(bytes),
+        Operation::Reduce => members.reduce(bytes, element_bytes),
+        Operation::Allreduce => members.allreduce(bytes, element_bytes),
+        Operation::ReduceScatter | Operation::InclusiveScan | Operation::ExclusiveScan => {
+            members.plan(Transport::Messages, Owners::Nobody, Pieces::one(bytes))
+        }
+    }
+}
+
+impl Members<'_> {
+    #[inline]
+    fn plan(self, transport: Transport, owners: Owners, pieces: Pieces) -> Plan {
+        Plan { transport, owners, pieces, own_block_first: false }
+    }
+
+    #[inline]
+    fn over_boards(self, pieces: Pieces) -> Plan {
+        self.plan(Transport::Boards, Owners::Nobody, pieces)
+    }
+
+    /// In one step, in which the members publish addresses.
+    #[inline]
+    fn by_memory(self, owners: Owners, bytes: usize) -> Plan {
+        self.plan(Transport::Memory, owners, Pieces::one(bytes))
+    }
+
+    /// Whether a call goes over boards, or from memory to memory.
+    #[inline]
+    fn share_boards(self, request: Request) -> bool {
+        let boards = &self.capabilities.boards;
+        let all_bytes = match request.operation {
+            Operation::Allgather | Operation::AllToAll => request.bytes * self.ranks,
+            _ => request.bytes,
+        };
+        self.ranks <= boards.most_ranks
+            && all_bytes <= boards.most_bytes
+            && request.element_bytes <= boards.slot_bytes
+    }
+
+    /// Whether blocks of that length go by cross-memory attach.
+    #[inline]
+    fn blocks_go_by_memory(self, blocks: Blocks, each: usize) -> bool {
+        let from = match (self.topology.is_oversubscribed(), blocks) {
+            (false, _) => THRESHOLDS.memory_from_bytes,
+            (true, Blocks::Separate) => THRESHOLDS.memory_from_bytes_separate_oversubscribed,
+            (true, Blocks::Common) => THRESHOLDS.memory_from_bytes_common_oversubscribed,
+        };
+        each >= from && self.ranks > 1 && self.capabilities.cma
+    }
+
+    /// Whether so many bytes are combined by cross-memory attach.
+    #[inline]
+    fn combine_by_memory(self, bytes: usize) -> bool {
+        let each = match self.topology.is_oversubscribed() {
+            true => THRESHOLDS.memory_reduce_from_bytes_each_oversubscribed,
+            false => THRESHOLDS.memory_reduce_from_bytes_each,
+        };
+        bytes >= self.ranks * each && self.ranks > 1 && self.capabilities.cma
+    }
+
+    /// Pieces for steps that each hold `parts` parts of the data, in multiples of `unit` bytes.
+    #[inline]
+    fn pieces(self, bytes: usize, parts: usize, unit: usize) -> Pieces {
+        self.pieces_of(bytes, self.piece_bytes(parts, unit))
+    }
+
+    /// Half of the slots are filled before the first is read: a slot is not used again before the window
+    /// after the next, so nobody waits for room while all go on at the same pace.
+    #[inline]
+    fn pieces_of(self, bytes: usize, piece_bytes: usize) -> Pieces {
+        Pieces::new(bytes, piece_bytes, self.capabilities.boards.slots / 2)
+    }
+
+    /// Oversubscribed ranks fill slots, for they switch once a window.
+    #[inline]
+    fn piece_bytes(self, parts: usize, unit: usize) -> usize {
+        let boards = &self.capabilities.boards;
+        let oversubscribed = self.topology.is_oversubscribed();
+        let room_bytes = if oversubscribed { boards.slot_bytes } else { boards.piece_bytes };
+        piece_within(room_bytes / parts, unit)
+    }
+
+    /// The same where each member gives a part to each other.
+    #[inline]
+    fn exchange_piece_bytes(self, parts: usize) -> usize {
+        let boards = &self.capabilities.boards;
+        match self.ranks {
+            2 => {
+                (boards.piece_bytes * THRESHOLDS.exchange_pieces_are_longer).min(boards.slot_bytes)
+            }
+            _ => self.piece_bytes(parts, 1),
+        }
+    }
+
+    /// Pieces that fill slots, all put before the first is read if all slots but one hold them.
+    #[inline]
+    fn whole_slots(self, bytes: usize, unit: usize) -> Pieces {
+        let boards = &self.capabilities.boards;
+        let pieces = self.pieces_of(bytes, piece_within(boards.slot_bytes, unit));
+        pieces.in_fewest_windows(boards.slots)
+    }
+
+    #[inline]
+    fn broadcast(self, bytes: usize) -> Plan {
+        if self.blocks_go_by_memory(Blocks::Common, bytes) {
+            let halves = self.ranks == 2;
+            let transport = if halves { Transport::MemoryInHalves } else { Transport::Memory };
+            return self.plan(transport, Owners::Nobody, Pieces::one(bytes));
+        }
+        let boards = &self.capabilities.boards;
+        let is_long = bytes > boards.slots * boards.piece_bytes;
+        let piece_bytes = match is_long && !self.topology.is_oversubscribed() {
+            true => boards.piece_bytes / THRESHOLDS.long_broadcast_pieces_are_shorter,
+            false => self.piece_bytes(1, 1),
+        };
+        self.over_boards(self.pieces_of(bytes, piece_bytes))
+    }
+
+    #[inline]
+    fn scatter(self, each: usize) -> Plan {
+        if self.blocks_go_by_memory(Blocks::Separate, each) {
+            return self.by_memory(Owners::Nobody, each);
+        }
+        let is_long = each >= THRESHOLDS.board_by_board_from_bytes;
+        if is_long && self.topology.is_oversubscribed() {
+            let pieces = self.whole_slots(each, 1);
+            return self.plan(Transport::BoardByBoard, Owners::Nobody, pieces);
+        }
+        self.over_boards(self.pieces(each, 1, 1))
+    }
+
+    #[inline]
+    fn gather(self, each: usize) -> Plan {
+        if self.blocks_go_by_memory(Blocks::Common, each) {
+            return self.by_memory(Owners::Nobody, each);
+        }
+        // Of two members one gives, and the other has nothing to do before a piece is there. See
+        // docs/measurements.md#pieces-of-gathers.
+        let piece_bytes = match self.ranks {
+            2 => piece_within(self.capabilities.boards.slot_bytes, 1),
+            _ => self.piece_bytes(1, 1),
+        };
+        self.over_boards(self.pieces_of(each, piece_bytes))
+    }
+
+    #[inline]
+    fn allgather(self, each: usize) -> Plan {
+        if self.blocks_go_by_memory(Blocks::Common, each) {
+            return self.by_memory(Owners::Nobody, each);
+        }
+        self.over_boards(self.pieces_of(each, self.exchange_piece_bytes(1)))
+    }
+
+    #[inline]
+    fn all_to_all(self, each: usize) -> Plan {
+        if self.blocks_go_by_memory(Blocks::Separate, each) {
+            return self.by_memory(Owners::Nobody, each);
+        }
+        // Nobody reads its own block from a board.
+        let parts = (self.ranks - 1).max(1);
+        let most = self.exchange_piece_bytes(parts);
+        // Last where the other member has a processor, for it need not wait for that. First where ranks are
+        // oversubscribed, and for short blocks.
+        let own_block_first =
+            self.topology.is_oversubscribed() || each <= THRESHOLDS.own_block_first_bytes;
+        let pieces = self.pieces_of(each, most).in_equal_windows();
+        Plan { own_block_first, ..self.over_boards(pieces) }
+    }
+
+    #[inline]
+    fn reduce(self, bytes: usize, unit: usize) -> Plan {
+        let oversubscribed = self.topology.is_oversubscribed();
+        // Of two members the one that is not the root would both read and write. Where ranks are
+        // oversubscribed boards are faster too. See docs/measurements.md#collectives-from-memory-to-memory.
+        if self.ranks > 2 && !oversubscribed && self.combine_by_memory(bytes) {
+            return self.by_memory(Owners::Members, bytes);
+        }
+        // Where ranks are oversubscribed a member that has given its part makes room for another, and a root
+        // that combines all by itself need not put its own part and copies no result. See
+        // docs/measurements.md#a-root-that-combines-alone.
+        let helped = self.ranks > 2 && !oversubscribed;
+        let owners = if helped { self.claims(bytes) } else { Owners::Receivers };
+        self.plan(Transport::Boards, owners, self.pieces(bytes, 1, unit))
+    }
+
+    #[inline]
+    fn allreduce(self, bytes: usize, unit: usize) -> Plan {
+        if self.combine_by_memory(bytes) {
+            return self.by_memory(Owners::Members, bytes);
+        }
+        let boards = &self.capabilities.boards;
+        // No element may begin at the end of a board and go on at its start.
+        if bytes >= THRESHOLDS.processors_from_bytes
+            && self.topology == Topology::OversubscribedBound
+            && boards.slot_bytes.is_multiple_of(unit)
+        {
+            let pieces = self.whole_slots(bytes, unit);
+            return self.plan(Transport::Boards, Owners::Processors, pieces);
+        }
+        let oversubscribed = self.topology.is_oversubscribed();
+        if self.ranks == 2 && !oversubscribed && bytes >= THRESHOLDS.halves_from_bytes {
+            // Pieces fill a slot, for half of one is combined at a time.
+            let pieces = self.pieces_of(bytes, piece_within(boards.slot_bytes, unit));
+            return self.plan(Transport::Boards, Owners::Members, pieces);
+        }
+        // Two members that have a processor each would only wait for each other.
+        let divided = self.ranks > 2 || oversubscribed;
+        let owners = if divided { self.claims(bytes) } else { Owners::Receivers };
+        self.plan(Transport::Boards, owners, self.pieces(bytes, 1, unit))
+    }
+
+    /// Chunks, if any piece is long enough.
+    #[inline]
+    fn claims(self, bytes: usize) -> Owners {
+        match bytes >= THRESHOLDS.chunks_from_bytes {
+            true => Owners::Chunks,
+            false => Owners::Receivers,
+        }
+    }
+}
