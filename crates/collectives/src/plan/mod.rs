@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// The collectives that have plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Operation {
+pub enum Collective {
     /// Waits until all members have come.
     Barrier,
     /// Copies the root's data to all.
@@ -43,9 +43,9 @@ pub enum Operation {
 
 /// A collective call, as all its members mean it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct CallShape {
     /// Which collective.
-    pub operation: Operation,
+    pub collective: Collective,
     /// The length of all data; of calls in which each member has its own block, of one block.
     pub bytes: usize,
     /// The length of what cannot be divided: an element of a reduction, one byte of anything else.
@@ -133,30 +133,30 @@ pub struct Plan {
     pub own_block_first: bool,
 }
 
-impl Operation {
+impl Collective {
     /// Every collective, with its name.
-    pub const ALL: [(Operation, &str); 8] = [
-        (Operation::Barrier, "barrier"),
-        (Operation::Broadcast, "broadcast"),
-        (Operation::Scatter, "scatter"),
-        (Operation::Gather, "gather"),
-        (Operation::Allgather, "allgather"),
-        (Operation::Reduce, "reduce"),
-        (Operation::Allreduce, "allreduce"),
-        (Operation::AllToAll, "all_to_all"),
+    pub const ALL: [(Collective, &str); 8] = [
+        (Collective::Barrier, "barrier"),
+        (Collective::Broadcast, "broadcast"),
+        (Collective::Scatter, "scatter"),
+        (Collective::Gather, "gather"),
+        (Collective::Allgather, "allgather"),
+        (Collective::Reduce, "reduce"),
+        (Collective::Allreduce, "allreduce"),
+        (Collective::AllToAll, "all_to_all"),
     ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        Operation::ALL[self as usize].1
+        Collective::ALL[self as usize].1
     }
 }
 
-impl Request {
+impl CallShape {
     /// A call whose data may be divided anywhere.
     #[inline]
-    pub fn of_bytes(operation: Operation, bytes: usize) -> Self {
-        Request { operation, bytes, element_bytes: 1 }
+    pub fn of_bytes(collective: Collective, bytes: usize) -> Self {
+        CallShape { collective, bytes, element_bytes: 1 }
     }
 }
 
@@ -169,6 +169,14 @@ impl Topology {
 }
 
 impl Plan {
+    /// That of a barrier: one step of empty parts.
+    pub const BARRIER: Plan = Plan {
+        transport: Transport::Boards,
+        owners: Owners::Nobody,
+        pieces: Pieces { bytes: 0, piece_bytes: 0, window: 1 },
+        own_block_first: false,
+    };
+
     /// Who combines a piece of this length. To claim chunks of a short one takes longer than to combine it.
     #[inline]
     pub fn owners_of(&self, piece_bytes: usize) -> Owners {
