@@ -11,7 +11,7 @@
 //! * What a reduction takes beyond seeing and writing is the time in which the root combines, for each piece of a long
 //!   one.
 
-use collectives::plan::{Capabilities, Operation, Pieces, Request, Topology, select};
+use collectives::plan::{CallShape, Capabilities, Collective, Pieces, Topology, select};
 
 use crate::curve::Curve;
 use crate::evidence::Evidence;
@@ -87,8 +87,8 @@ fn crowding(
     let mut long = evidence.broadcast.range(several);
     let (Some(first), Some(last)) = (long.next(), long.next_back()) else { return 1.0 };
     let all_alone_us = |bytes: u64| -> f64 {
-        let request = Request::of_bytes(Operation::Broadcast, bytes as usize);
-        let pieces: Pieces = select(request, 2, Topology::OwnProcessors, capabilities).pieces;
+        let shape = CallShape::of_bytes(Collective::Broadcast, bytes as usize);
+        let pieces: Pieces = select(shape, 2, Topology::OwnProcessors, capabilities).pieces;
         (0..pieces.count()).map(|piece| alone_us(pieces.get(piece).1 as u64)).sum()
     };
     let factor = (last.1 - first.1) / (all_alone_us(*last.0) - all_alone_us(*first.0));

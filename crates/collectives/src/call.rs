@@ -11,7 +11,7 @@ use crate::{Blocks, Group, Order, Own, Schedule};
 /// The collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Operation {
+pub enum Collective {
     /// Waits until all members have come.
     Barrier,
     /// The root's output becomes everybody's.
@@ -131,30 +131,30 @@ pub enum Call {
     },
 }
 
-impl Operation {
+impl Collective {
     /// Every collective, with its name.
-    pub const ALL: [(Operation, &str); 11] = [
-        (Operation::Barrier, "barrier"),
-        (Operation::Broadcast, "broadcast"),
-        (Operation::Scatter, "scatter"),
-        (Operation::Gather, "gather"),
-        (Operation::Allgather, "allgather"),
-        (Operation::AllToAll, "all_to_all"),
-        (Operation::Reduce, "reduce"),
-        (Operation::Allreduce, "allreduce"),
-        (Operation::ReduceScatter, "reduce_scatter"),
-        (Operation::InclusiveScan, "scan"),
-        (Operation::ExclusiveScan, "exclusive_scan"),
+    pub const ALL: [(Collective, &str); 11] = [
+        (Collective::Barrier, "barrier"),
+        (Collective::Broadcast, "broadcast"),
+        (Collective::Scatter, "scatter"),
+        (Collective::Gather, "gather"),
+        (Collective::Allgather, "allgather"),
+        (Collective::AllToAll, "all_to_all"),
+        (Collective::Reduce, "reduce"),
+        (Collective::Allreduce, "allreduce"),
+        (Collective::ReduceScatter, "reduce_scatter"),
+        (Collective::InclusiveScan, "scan"),
+        (Collective::ExclusiveScan, "exclusive_scan"),
     ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        Operation::ALL[self as usize].1
+        Collective::ALL[self as usize].1
     }
 
     /// Whether one member gives or gets more than the others.
     pub fn has_root(self) -> bool {
-        use Operation::*;
+        use Collective::*;
         matches!(self, Broadcast | Scatter | Gather | Reduce)
     }
 
@@ -162,15 +162,15 @@ impl Operation {
     pub const fn algorithms(self) -> &'static [Algorithm] {
         use Algorithm::*;
         match self {
-            Operation::Barrier => &[Dissemination],
-            Operation::Broadcast => &[Binomial, ScatterBruck, ScatterRing],
-            Operation::Scatter | Operation::Gather => &[Binomial, Linear],
-            Operation::Allgather => &[Bruck, Ring, Linear],
-            Operation::AllToAll => &[Pairwise, Bruck, Linear],
-            Operation::Reduce => &[Binomial, Rabenseifner],
-            Operation::Allreduce => &[RecursiveDoubling, Rabenseifner, Ring],
-            Operation::ReduceScatter => &[RecursiveDoubling, Pairwise],
-            Operation::InclusiveScan | Operation::ExclusiveScan => &[RecursiveDoubling],
+            Collective::Barrier => &[Dissemination],
+            Collective::Broadcast => &[Binomial, ScatterBruck, ScatterRing],
+            Collective::Scatter | Collective::Gather => &[Binomial, Linear],
+            Collective::Allgather => &[Bruck, Ring, Linear],
+            Collective::AllToAll => &[Pairwise, Bruck, Linear],
+            Collective::Reduce => &[Binomial, Rabenseifner],
+            Collective::Allreduce => &[RecursiveDoubling, Rabenseifner, Ring],
+            Collective::ReduceScatter => &[RecursiveDoubling, Pairwise],
+            Collective::InclusiveScan | Collective::ExclusiveScan => &[RecursiveDoubling],
         }
     }
 }
@@ -203,19 +203,19 @@ impl Algorithm {
 
 impl Call {
     /// Which collective it is.
-    pub fn operation(&self) -> Operation {
+    pub fn collective(&self) -> Collective {
         match self {
-            Call::Barrier => Operation::Barrier,
-            Call::Broadcast { .. } => Operation::Broadcast,
-            Call::Scatter { .. } => Operation::Scatter,
-            Call::Gather { .. } => Operation::Gather,
-            Call::Allgather { .. } => Operation::Allgather,
-            Call::AllToAll { .. } => Operation::AllToAll,
-            Call::Reduce { .. } => Operation::Reduce,
-            Call::Allreduce { .. } => Operation::Allreduce,
-            Call::ReduceScatter { .. } => Operation::ReduceScatter,
-            Call::Scan { exclusive: false, .. } => Operation::InclusiveScan,
-            Call::Scan { exclusive: true, .. } => Operation::ExclusiveScan,
+            Call::Barrier => Collective::Barrier,
+            Call::Broadcast { .. } => Collective::Broadcast,
+            Call::Scatter { .. } => Collective::Scatter,
+            Call::Gather { .. } => Collective::Gather,
+            Call::Allgather { .. } => Collective::Allgather,
+            Call::AllToAll { .. } => Collective::AllToAll,
+            Call::Reduce { .. } => Collective::Reduce,
+            Call::Allreduce { .. } => Collective::Allreduce,
+            Call::ReduceScatter { .. } => Collective::ReduceScatter,
+            Call::Scan { exclusive: false, .. } => Collective::InclusiveScan,
+            Call::Scan { exclusive: true, .. } => Collective::ExclusiveScan,
         }
     }
 
@@ -232,7 +232,7 @@ impl Call {
 
     /// Whether an algorithm can do it. All members get the same answer.
     pub fn is_served_by(&self, algorithm: Algorithm) -> bool {
-        let has_it = self.operation().algorithms().contains(&algorithm);
+        let has_it = self.collective().algorithms().contains(&algorithm);
         let fits = match (self, algorithm) {
             // A tree passes on blocks of members that know only their own length.
             (Call::Scatter { blocks, .. } | Call::Gather { blocks, .. }, Algorithm::Binomial) => {
@@ -310,8 +310,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_and_algorithms_stand_in_their_tables_at_their_own_numbers() {
-        for (index, (operation, name)) in Operation::ALL.iter().enumerate() {
+    fn collectives_and_algorithms_stand_in_their_tables_at_their_own_numbers() {
+        for (index, (operation, name)) in Collective::ALL.iter().enumerate() {
             assert_eq!((*operation as usize, operation.name()), (index, *name));
         }
         for (index, (algorithm, _)) in Algorithm::ALL.iter().enumerate() {

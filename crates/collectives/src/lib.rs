@@ -18,7 +18,7 @@ mod select;
 
 pub use algorithm::Own;
 pub use blocks::Blocks;
-pub use call::{Algorithm, Call, Operation};
+pub use call::{Algorithm, Call, Collective};
 pub use group::{Group, Order};
 pub use schedule::{Area, Cursor, Message, Part, Round, Schedule, Step};
 pub use select::{Manner, select};

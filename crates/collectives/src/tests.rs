@@ -355,7 +355,7 @@ fn sorted(units: &[String]) -> Vec<Vec<&str>> {
 
 fn check(seed: u64, kind: usize, size: usize, in_output: bool, random: &mut Random) {
     let case = case(kind, size, random);
-    for &algorithm in case.calls[0].operation().algorithms() {
+    for &algorithm in case.calls[0].collective().algorithms() {
         if !case.calls.iter().all(|call| call.is_served_by(algorithm)) {
             let serves = case.calls.iter().filter(|call| call.is_served_by(algorithm)).count();
             assert_eq!(

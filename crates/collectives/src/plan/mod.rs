@@ -19,13 +19,13 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::Operation;
+pub use crate::Collective;
 
 /// A collective call, as all its members mean it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct CallShape {
     /// Which collective.
-    pub operation: Operation,
+    pub collective: Collective,
     /// The length of all data; of calls in which each member has its own block, of one block.
     pub bytes: usize,
     /// The length of what cannot be divided: an element of a reduction, one byte of anything else.
@@ -113,20 +113,20 @@ pub struct Plan {
     pub own_block_first: bool,
 }
 
-impl Operation {
-    /// The collectives that have plans. The others always go by messages.
-    pub fn with_plans() -> impl Iterator<Item = Operation> {
-        use Operation::{ExclusiveScan, InclusiveScan, ReduceScatter};
+impl Collective {
+    /// Those that have plans. The others always go by messages.
+    pub fn with_plans() -> impl Iterator<Item = Collective> {
+        use Collective::{ExclusiveScan, InclusiveScan, ReduceScatter};
         let always_by_messages = |one| matches!(one, ReduceScatter | InclusiveScan | ExclusiveScan);
-        Operation::ALL.into_iter().map(|(one, _)| one).filter(move |&one| !always_by_messages(one))
+        Collective::ALL.into_iter().map(|(one, _)| one).filter(move |&one| !always_by_messages(one))
     }
 }
 
-impl Request {
+impl CallShape {
     /// A call whose data may be divided anywhere.
     #[inline]
-    pub fn of_bytes(operation: Operation, bytes: usize) -> Self {
-        Request { operation, bytes, element_bytes: 1 }
+    pub fn of_bytes(collective: Collective, bytes: usize) -> Self {
+        CallShape { collective, bytes, element_bytes: 1 }
     }
 }
 
@@ -139,6 +139,14 @@ impl Topology {
 }
 
 impl Plan {
+    /// That of a barrier: one step of empty parts.
+    pub const BARRIER: Plan = Plan {
+        transport: Transport::Boards,
+        owners: Owners::Nobody,
+        pieces: Pieces { bytes: 0, piece_bytes: 0, window: 1 },
+        own_block_first: false,
+    };
+
     /// Who combines a piece of this length. To claim chunks of a short one takes longer than to combine it.
     #[inline]
     pub fn owners_of(&self, piece_bytes: usize) -> Owners {

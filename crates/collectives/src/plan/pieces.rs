@@ -93,8 +93,12 @@ impl Pieces {
     /// The pieces of the window that a piece is in.
     #[inline]
     pub fn window(self, index: usize) -> Range<usize> {
+        let count = self.count();
+        if count <= self.window {
+            return 0..count;
+        }
         let first = index / self.window * self.window;
-        first..(first + self.window).min(self.count())
+        first..(first + self.window).min(count)
     }
 
     /// If a piece, whose step is `epoch`, is the last of its window: the window's first step, and its pieces.

@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Capabilities, Operation, Owners, Plan, Request, Topology, Transport, select};
+use super::{CallShape, Capabilities, Collective, Owners, Plan, Topology, Transport, select};
 
 /// The longest data that are asked about.
 const MOST_BYTES: u64 = 64 << 20;
 /// The length of an element of reductions.
 const ELEMENT_BYTES: u64 = 8;
 
-impl Operation {
+impl Collective {
     /// Lengths told in ranges are multiples of this: of an element, or of a byte.
     pub fn unit_bytes(self) -> u64 {
         match self {
-            Operation::Reduce | Operation::Allreduce => ELEMENT_BYTES,
+            Collective::Reduce | Collective::Allreduce => ELEMENT_BYTES,
             _ => 1,
         }
     }
@@ -23,7 +23,7 @@ impl Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRange {
     /// Which collective.
-    pub operation: Operation,
+    pub collective: Collective,
     /// The shortest such data, or the shortest such block of each member.
     pub from_bytes: u64,
     /// What carries the data.
@@ -54,20 +54,20 @@ impl Plans {
     /// Those of so many ranks.
     pub fn of(ranks: usize, topology: Topology, capabilities: Capabilities) -> Self {
         let mut plans = Plans { ranks, topology, capabilities, ranges: Vec::new() };
-        for operation in Operation::with_plans() {
-            let most = if operation == Operation::Barrier { 0 } else { MOST_BYTES };
-            plans.add(operation, most);
+        for collective in Collective::with_plans() {
+            let most = if collective == Collective::Barrier { 0 } else { MOST_BYTES };
+            plans.add(collective, most);
         }
         plans
     }
 
     /// Adds the ranges of a collective. No way comes back between two lengths of which one is twice the other.
-    fn add(&mut self, operation: Operation, most_bytes: u64) {
-        let mut range = self.way(operation, 0);
+    fn add(&mut self, collective: Collective, most_bytes: u64) {
+        let mut range = self.way(collective, 0);
         self.ranges.push(range);
         let mut bytes = ELEMENT_BYTES;
         while bytes <= most_bytes {
-            while !self.way(operation, bytes).goes_as(&range) {
+            while !self.way(collective, bytes).goes_as(&range) {
                 range = self.next_range(&range, bytes);
                 self.ranges.push(range);
             }
@@ -77,27 +77,27 @@ impl Plans {
 
     /// The range that follows another, by bisection: `other_bytes` go another way than that.
     fn next_range(&self, range: &PlanRange, other_bytes: u64) -> PlanRange {
-        let (operation, unit) = (range.operation, range.operation.unit_bytes());
+        let (collective, unit) = (range.collective, range.collective.unit_bytes());
         let (mut same, mut other) = (range.from_bytes.max(other_bytes / 2), other_bytes);
         while same + unit < other {
             let middle = (same + other) / 2 / unit * unit;
-            match self.way(operation, middle).goes_as(range) {
+            match self.way(collective, middle).goes_as(range) {
                 true => same = middle,
                 false => other = middle,
             }
         }
-        self.way(operation, other)
+        self.way(collective, other)
     }
 
-    fn way(&self, operation: Operation, bytes: u64) -> PlanRange {
-        let element_bytes = operation.unit_bytes() as usize;
-        let request = Request { operation, bytes: bytes as usize, element_bytes };
-        let plan = select(request, self.ranks, self.topology, &self.capabilities);
+    fn way(&self, collective: Collective, bytes: u64) -> PlanRange {
+        let element_bytes = collective.unit_bytes() as usize;
+        let shape = CallShape { collective, bytes: bytes as usize, element_bytes };
+        let plan = select(shape, self.ranks, self.topology, &self.capabilities);
         let Plan { transport, owners, own_block_first, .. } = plan;
         let goes_in_pieces = matches!(transport, Transport::Boards | Transport::BoardByBoard)
-            && operation != Operation::Barrier;
+            && collective != Collective::Barrier;
         let piece_bytes = goes_in_pieces.then_some(plan.pieces.piece_bytes as u64);
-        PlanRange { operation, from_bytes: bytes, transport, owners, piece_bytes, own_block_first }
+        PlanRange { collective, from_bytes: bytes, transport, owners, piece_bytes, own_block_first }
     }
 }
 
@@ -105,8 +105,8 @@ impl PlanRange {
     /// Whether another length goes the same way. Several windows of an all-to-all are as long as one another, so
     /// that its pieces have many lengths.
     fn goes_as(&self, other: &PlanRange) -> bool {
-        let pieces = |one: &PlanRange| match one.operation {
-            Operation::AllToAll => None,
+        let pieces = |one: &PlanRange| match one.collective {
+            Collective::AllToAll => None,
             _ => one.piece_bytes,
         };
         let way = |one: &PlanRange| (one.transport, one.owners, one.own_block_first, pieces(one));
@@ -130,27 +130,27 @@ mod tests {
         };
         let capabilities = Capabilities { boards, cma: false };
         let plans = Plans::of(2, Topology::OwnProcessors, capabilities);
-        let of = |operation| {
-            let ranges = plans.ranges.iter().filter(|range| range.operation == operation);
+        let of = |collective| {
+            let ranges = plans.ranges.iter().filter(|range| range.collective == collective);
             ranges
                 .map(|range| (range.from_bytes, range.transport, range.owners))
                 .collect::<Vec<_>>()
         };
         let (boards, messages) = (Transport::Boards, Transport::Messages);
         let (nobody, mib) = (Owners::Nobody, 1 << 20);
-        assert_eq!(of(Operation::Barrier), [(0, boards, nobody)]);
+        assert_eq!(of(Collective::Barrier), [(0, boards, nobody)]);
         let expected =
             [(0, boards, nobody), ((512 << 10) + 1, boards, nobody), (mib + 1, messages, nobody)];
-        assert_eq!(of(Operation::Broadcast), expected);
+        assert_eq!(of(Collective::Broadcast), expected);
         let expected = [
             (0, boards, Owners::Receivers),
             (96 << 10, boards, Owners::Members),
             (mib + 8, messages, nobody),
         ];
-        assert_eq!(of(Operation::Allreduce), expected);
+        assert_eq!(of(Collective::Allreduce), expected);
         // Two blocks of each member; short ones of its own first.
         let expected =
             [(0, boards, nobody), (513, boards, nobody), (mib / 2 + 1, messages, nobody)];
-        assert_eq!(of(Operation::AllToAll), expected);
+        assert_eq!(of(Collective::AllToAll), expected);
     }
 }

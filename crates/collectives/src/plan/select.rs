@@ -1,7 +1,7 @@
 //! The choice: the plan of every call.
 
 use super::{
-    Capabilities, Operation, Owners, Pieces, Plan, Request, THRESHOLDS, Topology, Transport,
+    CallShape, Capabilities, Collective, Owners, Pieces, Plan, THRESHOLDS, Topology, Transport,
     piece_within,
 };
 
@@ -27,27 +27,27 @@ struct Members<'a> {
 /// It is inlined where the kind of call is known: what is left is as many comparisons as the call has ways.
 #[inline(always)]
 pub fn select(
-    request: Request,
+    shape: CallShape,
     ranks: usize,
     topology: Topology,
     capabilities: &Capabilities,
 ) -> Plan {
     let members = Members { ranks, topology, capabilities };
-    let Request { operation, bytes, element_bytes } = request;
-    if !members.share_boards(request) {
+    let CallShape { collective, bytes, element_bytes } = shape;
+    if !members.share_boards(shape) {
         let pieces = Pieces::one(bytes);
         return members.plan(Transport::Messages, Owners::Nobody, pieces);
     }
-    match operation {
-        Operation::Barrier => members.over_boards(Pieces::one(bytes)),
-        Operation::Broadcast => members.broadcast(bytes),
-        Operation::Scatter => members.scatter(bytes),
-        Operation::Gather => members.gather(bytes),
-        Operation::Allgather => members.allgather(bytes),
-        Operation::AllToAll => members.all_to_all(bytes),
-        Operation::Reduce => members.reduce(bytes, element_bytes),
-        Operation::Allreduce => members.allreduce(bytes, element_bytes),
-        Operation::ReduceScatter | Operation::InclusiveScan | Operation::ExclusiveScan => {
+    match collective {
+        Collective::Barrier => Plan::BARRIER,
+        Collective::Broadcast => members.broadcast(bytes),
+        Collective::Scatter => members.scatter(bytes),
+        Collective::Gather => members.gather(bytes),
+        Collective::Allgather => members.allgather(bytes),
+        Collective::AllToAll => members.all_to_all(bytes),
+        Collective::Reduce => members.reduce(bytes, element_bytes),
+        Collective::Allreduce => members.allreduce(bytes, element_bytes),
+        Collective::ReduceScatter | Collective::InclusiveScan | Collective::ExclusiveScan => {
             members.plan(Transport::Messages, Owners::Nobody, Pieces::one(bytes))
         }
     }
@@ -72,15 +72,15 @@ impl Members<'_> {
 
     /// Whether a call goes over boards, or from memory to memory.
     #[inline]
-    fn share_boards(self, request: Request) -> bool {
+    fn share_boards(self, shape: CallShape) -> bool {
         let boards = &self.capabilities.boards;
-        let all_bytes = match request.operation {
-            Operation::Allgather | Operation::AllToAll => request.bytes * self.ranks,
-            _ => request.bytes,
+        let all_bytes = match shape.collective {
+            Collective::Allgather | Collective::AllToAll => shape.bytes * self.ranks,
+            _ => shape.bytes,
         };
         self.ranks <= boards.most_ranks
             && all_bytes <= boards.most_bytes
-            && request.element_bytes <= boards.slot_bytes
+            && shape.element_bytes <= boards.slot_bytes
     }
 
     /// Whether blocks of that length go by cross-memory attach.

@@ -2,7 +2,7 @@
 //! conditions by hand; a change of a threshold has to change them here.
 
 use super::*;
-use Operation::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
+use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
 use Owners::{Chunks, Members, Nobody, Processors, Receivers};
 use Topology::{Oversubscribed, OversubscribedBound, OwnProcessors};
 use Transport::{BoardByBoard, Memory, MemoryInHalves, Messages};
@@ -25,10 +25,10 @@ fn boards() -> Boards {
 }
 
 /// The plan of a call: of elements of 8 bytes, if it is a reduction.
-fn plan(operation: Operation, bytes: usize, ranks: usize, topology: Topology, cma: bool) -> Plan {
-    let element_bytes = if matches!(operation, Reduce | Allreduce) { 8 } else { 1 };
-    let request = Request { operation, bytes, element_bytes };
-    select(request, ranks, topology, &Capabilities { boards: boards(), cma })
+fn plan(collective: Collective, bytes: usize, ranks: usize, topology: Topology, cma: bool) -> Plan {
+    let element_bytes = if matches!(collective, Reduce | Allreduce) { 8 } else { 1 };
+    let shape = CallShape { collective, bytes, element_bytes };
+    select(shape, ranks, topology, &Capabilities { boards: boards(), cma })
 }
 
 /// What is pinned of a plan: transport, owners, length of a piece, pieces in a window.
@@ -40,16 +40,16 @@ fn row(plan: Plan) -> Row {
 
 /// Checks rows (bytes, whether cross-memory attach is fast, expected) for each of the ranks and topologies.
 fn check(
-    operation: Operation,
+    collective: Collective,
     ranks: &[usize],
     topologies: &[Topology],
     rows: &[(usize, bool, Row)],
 ) {
     for (&ranks, &topology) in ranks.iter().flat_map(|r| topologies.iter().map(move |t| (r, t))) {
         for &(bytes, cma, expected) in rows {
-            let found = row(plan(operation, bytes, ranks, topology, cma));
+            let found = row(plan(collective, bytes, ranks, topology, cma));
             let call =
-                format!("{operation:?} of {bytes} bytes, {ranks} ranks, {topology:?}, {cma}");
+                format!("{collective:?} of {bytes} bytes, {ranks} ranks, {topology:?}, {cma}");
             assert_eq!(found, expected, "{call}");
         }
     }
@@ -74,7 +74,7 @@ fn memory(owners: Owners, bytes: usize) -> Row {
 fn barriers_are_one_empty_step() {
     let expected = (Transport::Boards, Nobody, 0, 1);
     for cma in [false, true] {
-        check(Operation::Barrier, &[2, 3, 4, 8, 32], &ALL, &[(0, cma, expected)]);
+        check(Collective::Barrier, &[2, 3, 4, 8, 32], &ALL, &[(0, cma, expected)]);
     }
 }
 
@@ -346,8 +346,8 @@ fn reductions_to_all() {
 #[test]
 fn elements_are_not_divided() {
     let allreduce = |bytes, element_bytes, topology| {
-        let request = Request { operation: Allreduce, bytes, element_bytes };
-        row(select(request, 3, topology, &Capabilities { boards: boards(), cma: false }))
+        let shape = CallShape { collective: Allreduce, bytes, element_bytes };
+        row(select(shape, 3, topology, &Capabilities { boards: boards(), cma: false }))
     };
     // 32 KiB hold 2730 elements of 12 bytes.
     assert_eq!(allreduce(4800, 12, OwnProcessors), combined(Chunks, 32760));
@@ -367,18 +367,18 @@ fn the_last_piece_of_a_reduction_may_be_too_short_for_chunks() {
 #[test]
 fn more_ranks_or_longer_data_go_by_messages() {
     let program = Boards { most_bytes: THRESHOLDS.boards_most_bytes, ..boards() };
-    let transport = |operation, bytes, ranks| {
-        let request = Request::of_bytes(operation, bytes);
+    let transport = |collective, bytes, ranks| {
+        let shape = CallShape::of_bytes(collective, bytes);
         let capabilities = Capabilities { boards: program, cma: false };
-        select(request, ranks, OwnProcessors, &capabilities).transport
+        select(shape, ranks, OwnProcessors, &capabilities).transport
     };
     let mib = 1024 * KIB;
-    assert_eq!(transport(Operation::Barrier, 0, 32), Transport::Boards);
-    assert_eq!(transport(Operation::Barrier, 0, 33), Messages);
-    for operation in Operation::with_plans() {
-        let from_all = matches!(operation, Allgather | AllToAll);
+    assert_eq!(transport(Collective::Barrier, 0, 32), Transport::Boards);
+    assert_eq!(transport(Collective::Barrier, 0, 33), Messages);
+    for collective in Collective::with_plans() {
+        let from_all = matches!(collective, Allgather | AllToAll);
         let most = if from_all { mib / 4 } else { mib };
-        assert_eq!(transport(operation, most, 4), Transport::Boards, "{operation:?}");
-        assert_eq!(transport(operation, most + 1, 4), Messages, "{operation:?}");
+        assert_eq!(transport(collective, most, 4), Transport::Boards, "{collective:?}");
+        assert_eq!(transport(collective, most + 1, 4), Messages, "{collective:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! What the messages of a collective are marked with, and how they are checked.
 
-use collectives::{Algorithm, Call, Operation};
+use collectives::{Algorithm, Call, Collective};
 
 use crate::Operation as Arithmetic;
 use crate::{Element, Error, Rank, Reduction, Result, Source, Status, Tag, TagSelector};
@@ -8,7 +8,7 @@ use crate::{Element, Error, Rank, Reduction, Result, Source, Status, Tag, TagSel
 /// A collective with what all ranks must agree on, apart from the length.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
-    operation: Operation,
+    operation: Collective,
     tag: Tag,
 }
 
@@ -18,8 +18,8 @@ const REDUCTION_BITS: u32 = 5;
 const NO_REDUCTION: u32 = (1 << REDUCTION_BITS) - 1;
 
 /// Each collective by each of its algorithms: ranks that chose differently notice.
-fn ways() -> impl Iterator<Item = (Operation, Algorithm)> {
-    Operation::ALL.into_iter().flat_map(|(operation, _)| {
+fn ways() -> impl Iterator<Item = (Collective, Algorithm)> {
+    Collective::ALL.into_iter().flat_map(|(operation, _)| {
         operation.algorithms().iter().map(move |&algorithm| (operation, algorithm))
     })
 }
@@ -27,7 +27,7 @@ fn ways() -> impl Iterator<Item = (Operation, Algorithm)> {
 impl Mark {
     /// That of a call, made by an algorithm.
     pub(super) fn new(call: &Call, algorithm: Algorithm, reduction: Option<Reduction>) -> Self {
-        let operation = call.operation();
+        let operation = call.collective();
         let way = ways().position(|way| way == (operation, algorithm));
         let way = way.expect("a collective is made by an algorithm of its own") as u32;
         let root = call.root().unwrap_or(0) as u32 & ((1 << ROOT_BITS) - 1);
@@ -97,7 +97,7 @@ impl Mark {
 
 /// Refuses a length.
 fn unequal<T>(
-    operation: Operation,
+    operation: Collective,
     what: impl Into<String>,
     expected_bytes: usize,
     found_bytes: usize,
@@ -108,7 +108,7 @@ fn unequal<T>(
 
 /// Refuses `buffer`, which `what` names, unless it is `expected_bytes` long.
 pub(super) fn expect_bytes(
-    operation: Operation,
+    operation: Collective,
     what: &str,
     expected_bytes: usize,
     buffer: &[u8],
@@ -122,7 +122,7 @@ pub(super) fn expect_bytes(
 
 /// Refuses `buffer` unless it holds a whole number of `unit_bytes`.
 pub(super) fn expect_multiple(
-    operation: Operation,
+    operation: Collective,
     what: &str,
     unit_bytes: usize,
     buffer: &[u8],

@@ -23,7 +23,7 @@
 mod mark;
 mod run;
 
-pub use collectives::{Algorithm, Operation};
+pub use collectives::{Algorithm, Collective};
 
 pub(crate) use mark::describe;
 
@@ -81,7 +81,7 @@ pub fn scatter_by<R: Rank + ?Sized>(
     check_rank(root, size)?;
     if rank.rank() == root {
         let wanted = size * receive.len();
-        expect_bytes(Operation::Scatter, "`send` at the root", wanted, send)?;
+        expect_bytes(Collective::Scatter, "`send` at the root", wanted, send)?;
     }
     let call = Call::Scatter { root, blocks: Blocks::equal(size, receive.len()) };
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
@@ -109,7 +109,7 @@ pub fn gather_by<R: Rank + ?Sized>(
     check_rank(root, size)?;
     if rank.rank() == root {
         let wanted = size * send.len();
-        expect_bytes(Operation::Gather, "`receive` at the root", wanted, receive)?;
+        expect_bytes(Collective::Gather, "`receive` at the root", wanted, receive)?;
     }
     let call = Call::Gather { root, blocks: Blocks::equal(size, send.len()) };
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
@@ -128,7 +128,7 @@ pub fn allgather_by<R: Rank + ?Sized>(
     receive: &mut [u8],
 ) -> Result<()> {
     let size = rank.size();
-    expect_bytes(Operation::Allgather, "`receive`", size * send.len(), receive)?;
+    expect_bytes(Collective::Allgather, "`receive`", size * send.len(), receive)?;
     let call = Call::Allgather { blocks: Blocks::equal(size, send.len()) };
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
 }
@@ -137,7 +137,7 @@ pub fn allgather_by<R: Rank + ?Sized>(
 pub fn allgather_in_place<R: Rank + ?Sized>(rank: &mut R, buffer: &mut [u8]) -> Result<()> {
     let size = rank.size();
     let what = "`buffer` in blocks of one a rank";
-    expect_multiple(Operation::Allgather, what, size, buffer)?;
+    expect_multiple(Collective::Allgather, what, size, buffer)?;
     let call = Call::Allgather { blocks: Blocks::equal(size, buffer.len() / size) };
     run(rank, call, Own::InOutput, None, Memory::of_bytes(&[], buffer))
 }
@@ -164,9 +164,9 @@ pub fn reduce_by<R: Rank + ?Sized>(
 ) -> Result<()> {
     check_rank(root, rank.size())?;
     let element_bytes = reduction.element.bytes();
-    expect_multiple(Operation::Reduce, "`send` in whole elements", element_bytes, send)?;
+    expect_multiple(Collective::Reduce, "`send` in whole elements", element_bytes, send)?;
     if rank.rank() == root {
-        expect_bytes(Operation::Reduce, "`receive` at the root", send.len(), receive)?;
+        expect_bytes(Collective::Reduce, "`receive` at the root", send.len(), receive)?;
     }
     let length = send.len() / element_bytes;
     let call = Call::Reduce { root, length, order: Order::Any };
@@ -192,8 +192,8 @@ pub fn allreduce_by<R: Rank + ?Sized>(
     receive: &mut [u8],
 ) -> Result<()> {
     let element_bytes = reduction.element.bytes();
-    expect_multiple(Operation::Allreduce, "`send` in whole elements", element_bytes, send)?;
-    expect_bytes(Operation::Allreduce, "`receive`", send.len(), receive)?;
+    expect_multiple(Collective::Allreduce, "`send` in whole elements", element_bytes, send)?;
+    expect_bytes(Collective::Allreduce, "`receive`", send.len(), receive)?;
     let call = Call::Allreduce { length: send.len() / element_bytes, order: Order::Any };
     run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
 }
@@ -211,8 +211,8 @@ pub fn all_to_all_by<R: Rank + ?Sized>(
     receive: &mut [u8],
 ) -> Result<()> {
     let size = rank.size();
-    expect_multiple(Operation::AllToAll, "`send` in blocks of one a rank", size, send)?;
-    expect_bytes(Operation::AllToAll, "`receive`", send.len(), receive)?;
+    expect_multiple(Collective::AllToAll, "`send` in blocks of one a rank", size, send)?;
+    expect_bytes(Collective::AllToAll, "`receive`", send.len(), receive)?;
     let blocks = Blocks::equal(size, send.len() / size);
     let call = Call::AllToAll { input: blocks.clone(), output: blocks };
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))

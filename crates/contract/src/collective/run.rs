@@ -139,7 +139,7 @@ pub(super) fn run<R: Rank + ?Sized>(
     let group = Group { me: rank.rank(), size: rank.size() };
     let algorithm = algorithm.unwrap_or_else(|| chosen(&call, group.size, memory.unit_bytes));
     if !call.is_served_by(algorithm) {
-        let what = format!("do {} by {}", call.operation().name(), algorithm.name());
+        let what = format!("do {} by {}", call.collective().name(), algorithm.name());
         return Err(Error::Unsupported { fabric: "a collective by messages".into(), what });
     }
     let mark = Mark::new(&call, algorithm, memory.reduction);

@@ -1,7 +1,7 @@
 //! Every collective against its definition, on the reference fabric; mistakes that must be found.
 
 use collectives::Algorithm;
-use collectives::Operation::{AllToAll, Allgather, Allreduce, Broadcast, Reduce, Scatter};
+use collectives::Collective::{AllToAll, Allgather, Allreduce, Broadcast, Reduce, Scatter};
 
 use super::{
     all_to_all_by, allgather_by, allreduce_by, broadcast_by, gather_by, reduce_by, scatter_by,
@@ -29,7 +29,7 @@ const LENGTHS: [usize; 6] = [0, 1, 8, 257, 1000, 20_000];
 
 /// Each length by each algorithm of a collective, and by the one that is chosen.
 fn lengths_and_algorithms(
-    of: collectives::Operation,
+    of: collectives::Collective,
 ) -> impl Iterator<Item = (usize, Option<Algorithm>)> {
     let algorithms = of.algorithms().iter().copied().map(Some).chain([None]);
     LENGTHS.into_iter().flat_map(move |length| algorithms.clone().map(move |one| (length, one)))

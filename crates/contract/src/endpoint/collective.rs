@@ -1,6 +1,6 @@
 //! A collective as a fabric sees it that carries it out itself.
 
-use collectives::plan::{Operation, Request};
+use collectives::plan::{CallShape, Collective};
 
 use crate::{Readable, Reduction, Writable};
 
@@ -87,20 +87,20 @@ pub enum CollectiveCall<'a> {
 impl CollectiveCall<'_> {
     /// What is asked for, as plans know it.
     #[inline(always)]
-    pub fn request(&self) -> Request {
-        use Operation::{AllToAll, Allgather, Broadcast, Gather, Scatter};
+    pub fn shape(&self) -> CallShape {
+        use Collective::{AllToAll, Allgather, Broadcast, Gather, Scatter};
         match self {
-            CollectiveCall::Barrier => Request::of_bytes(Operation::Barrier, 0),
-            CollectiveCall::Broadcast { data, .. } => Request::of_bytes(Broadcast, data.bytes()),
-            CollectiveCall::Scatter { each, .. } => Request::of_bytes(Scatter, *each),
-            CollectiveCall::Gather { each, .. } => Request::of_bytes(Gather, *each),
-            CollectiveCall::Allgather { each, .. } => Request::of_bytes(Allgather, *each),
-            CollectiveCall::AllToAll { each, .. } => Request::of_bytes(AllToAll, *each),
+            CollectiveCall::Barrier => CallShape::of_bytes(Collective::Barrier, 0),
+            CollectiveCall::Broadcast { data, .. } => CallShape::of_bytes(Broadcast, data.bytes()),
+            CollectiveCall::Scatter { each, .. } => CallShape::of_bytes(Scatter, *each),
+            CollectiveCall::Gather { each, .. } => CallShape::of_bytes(Gather, *each),
+            CollectiveCall::Allgather { each, .. } => CallShape::of_bytes(Allgather, *each),
+            CollectiveCall::AllToAll { each, .. } => CallShape::of_bytes(AllToAll, *each),
             CollectiveCall::Reduce { send, combine, .. } => {
-                combine.request(Operation::Reduce, send.bytes())
+                combine.shape(Collective::Reduce, send.bytes())
             }
             CollectiveCall::Allreduce { send, combine, .. } => {
-                combine.request(Operation::Allreduce, send.bytes())
+                combine.shape(Collective::Allreduce, send.bytes())
             }
         }
     }
@@ -148,8 +148,8 @@ impl Combine<'_> {
     pub const LONGEST_ELEMENT: usize = 4096;
 
     #[inline(always)]
-    fn request(&self, operation: Operation, bytes: usize) -> Request {
-        Request { operation, bytes, element_bytes: self.element_bytes }
+    fn shape(&self, collective: Collective, bytes: usize) -> CallShape {
+        CallShape { collective, bytes, element_bytes: self.element_bytes }
     }
 }
 

@@ -95,13 +95,13 @@ impl ShmEndpoint {
         // another call.
         let is_counted = is_library && !self.left;
         let team = self.teams.get_mut(index)?.as_deref_mut()?;
-        let request = call.request();
+        let shape = call.shape();
         let mut call_id = {
             let root = call.root().unwrap_or(0);
-            call_id(request.operation, root, call.reduction(), request.bytes)
+            call_id(shape.collective, root, call.reduction(), shape.bytes)
         };
         let capabilities = capabilities(self.purpose, &self.engine);
-        let plan = team.plan(request, &capabilities);
+        let plan = team.plan(shape, &capabilities);
         let native = plan.transport != Transport::Messages;
         if is_library {
             if !native {
@@ -173,7 +173,7 @@ fn carry_out(
     unsafe {
         let way = Call { call_id, plan };
         match call {
-            CollectiveCall::Barrier => team.barrier(host, way),
+            CollectiveCall::Barrier => team.barrier(host, call_id),
             CollectiveCall::Broadcast { root, data } => {
                 team.broadcast(host, way, root, data.as_mut_ptr())
             }

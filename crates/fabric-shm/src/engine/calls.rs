@@ -2,7 +2,7 @@
 //! see them. So a rank that waits can find out that another is in a different call, instead of waiting for
 //! ever.
 
-use collectives::plan::Operation;
+use collectives::plan::Collective;
 use contract::{Error, Reduction, Result};
 
 use super::Engine;
@@ -18,7 +18,7 @@ const REDUCTION_BITS: u32 = 5;
 /// The call id: what all ranks must agree on in one call, in 32 bits.
 #[inline]
 pub(crate) fn call_id(
-    operation: Operation,
+    collective: Collective,
     root: usize,
     reduction: Option<Reduction>,
     bytes: usize,
@@ -26,7 +26,7 @@ pub(crate) fn call_id(
     let reduction = reduction.map_or(0, |one| 1 + one.element as u32 * 4 + one.operation as u32);
     // Small lengths as they are, so that near ones differ; others are mixed.
     let length = (bytes ^ bytes.wrapping_mul(0x9e37_79b9) >> LENGTH_BITS) as u32;
-    ((operation as u32 + 1) << REDUCTION_BITS | reduction) << (ROOT_BITS + LENGTH_BITS)
+    ((collective as u32 + 1) << REDUCTION_BITS | reduction) << (ROOT_BITS + LENGTH_BITS)
         | (root as u32) << LENGTH_BITS
         | length & ((1 << LENGTH_BITS) - 1)
 }
@@ -35,7 +35,7 @@ pub(crate) fn call_id(
 fn name(call_id: u32) -> &'static str {
     // No call has the number 0, which fresh memory holds.
     let index = ((call_id >> 28) as usize).wrapping_sub(1);
-    Operation::ALL.get(index).map_or("no collective", |(_, name)| name)
+    Collective::ALL.get(index).map_or("no collective", |(_, name)| name)
 }
 
 /// A call id in words.
@@ -94,7 +94,7 @@ impl Engine {
     #[inline]
     pub(crate) fn enter_barrier(&mut self) -> u32 {
         let history = self.calls.history & ((1 << (ROOT_BITS + LENGTH_BITS)) - 1);
-        let own = call_id(Operation::Barrier, 0, None, 0) & !0x7f_ffff | history;
+        let own = call_id(Collective::Barrier, 0, None, 0) & !0x7f_ffff | history;
         self.enter(own);
         own
     }
@@ -155,11 +155,11 @@ mod tests {
 
     #[test]
     fn a_call_id_tells_what_differs() {
-        let of = |root, bytes| call_id(Operation::Reduce, root, Some(Reduction::SUM_F64), bytes);
+        let of = |root, bytes| call_id(Collective::Reduce, root, Some(Reduction::SUM_F64), bytes);
         assert_eq!(describe(of(1023, 8)), "reduce (Sum of F64) with root 1023");
         assert_ne!(of(0, 80), of(0, 88));
         assert_ne!(of(0, 8), of(1, 8));
-        assert_ne!(of(0, 8), call_id(Operation::Allreduce, 0, Some(Reduction::SUM_F64), 8));
-        assert_eq!(describe(call_id(Operation::AllToAll, 0, None, 7)), "all_to_all");
+        assert_ne!(of(0, 8), call_id(Collective::Allreduce, 0, Some(Reduction::SUM_F64), 8));
+        assert_eq!(describe(call_id(Collective::AllToAll, 0, None, 7)), "all_to_all");
     }
 }

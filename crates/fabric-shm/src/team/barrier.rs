@@ -1,15 +1,16 @@
 //! Barrier.
 
+use collectives::plan::Plan;
 use contract::Result;
 
 use super::{Call, Host, Team};
 
 impl Team {
     /// Waits until all members have come here.
-    pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, call: Call) -> Result<()> {
+    pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, call_id: u32) -> Result<()> {
         self.run(
             host,
-            &call,
+            &Call { call_id, plan: Plan::BARRIER },
             |team, host, epoch, _| {
                 team.put(epoch, 0, |_| {});
                 team.arrive(host, epoch);

@@ -20,7 +20,7 @@ pub(super) struct Agreed {
 }
 
 impl Agreed {
-    #[inline]
+    #[inline(always)]
     pub(super) fn of(Call { call_id, plan }: &Call) -> Self {
         let is_one_step = plan.pieces.count() == 1 && !plan.goes_by_memory();
         Agreed { call_id: *call_id, bytes: plan.pieces.bytes, is_one_step }

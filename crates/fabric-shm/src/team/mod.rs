@@ -27,7 +27,7 @@ mod waiting;
 
 use agreement::Agreement;
 use call::{Agreed, CallCounts};
-use collectives::plan::{Capabilities, Plan, Plans, Request, Topology, select};
+use collectives::plan::{CallShape, Capabilities, Plan, Plans, Topology, select};
 use contract::Error;
 use oversubscription::Groups;
 use pages::Pages;
@@ -157,8 +157,8 @@ impl Team {
 
     /// The way of a call of these members.
     #[inline(always)]
-    pub(crate) fn plan(&self, request: Request, capabilities: &Capabilities) -> Plan {
-        select(request, self.size(), self.topology, capabilities)
+    pub(crate) fn plan(&self, shape: CallShape, capabilities: &Capabilities) -> Plan {
+        select(shape, self.size(), self.topology, capabilities)
     }
 
     /// The ways of all calls of these members.

@@ -24,7 +24,7 @@ impl Team {
         combine: Combine<'_>,
     ) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { self.reduce_to(host, call, Some(root), memory, combine) }
+        unsafe { self.reduce_to::<H, false>(host, call, root, memory, combine) }
     }
 
     /// Combines `send` of all members into `receive` of all members.
@@ -39,31 +39,34 @@ impl Team {
         combine: Combine<'_>,
     ) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { self.reduce_to(host, call, None, memory, combine) }
+        unsafe { self.reduce_to::<H, true>(host, call, 0, memory, combine) }
     }
 
-    /// Combines `send` of all members into `receive` of the root, or of all. It is forced into the callers:
-    /// there it is known which.
+    /// Combines `send` of all members into `receive` of all, or of the root alone. There is one of it for each:
+    /// what depends on the root costs an allreduce nothing.
     ///
     /// # Safety
     /// As there.
     #[inline(always)]
-    unsafe fn reduce_to<H: Host>(
+    unsafe fn reduce_to<H: Host, const TO_ALL: bool>(
         &mut self,
         host: &mut H,
         call: Call,
-        root: Option<usize>,
+        root: usize,
         memory: Memory,
         combine: Combine<'_>,
     ) -> Result<()> {
         // SAFETY: the caller promises the same for whichever is called.
         unsafe {
             match (call.plan.transport, call.plan.owners) {
-                (Transport::Memory, _) => self.combine_by_cma(host, call, root, memory, combine),
+                (Transport::Memory, _) => {
+                    let root = if TO_ALL { None } else { Some(root) };
+                    self.combine_by_cma(host, call, root, memory, combine)
+                }
                 (_, Owners::Members | Owners::Processors) => {
                     self.combine_shares(host, call, memory, combine)
                 }
-                _ => self.combine_pieces(host, call, root, memory, combine),
+                _ => self.combine_pieces::<H, TO_ALL>(host, call, root, memory, combine),
             }
         }
     }
@@ -73,17 +76,17 @@ impl Team {
     /// # Safety
     /// As there.
     #[inline(always)]
-    unsafe fn combine_pieces<H: Host>(
+    unsafe fn combine_pieces<H: Host, const TO_ALL: bool>(
         &mut self,
         host: &mut H,
         call: Call,
-        root: Option<usize>,
+        root: usize,
         memory: Memory,
         combine: Combine<'_>,
     ) -> Result<()> {
         let Memory { send, receive } = memory;
         let (plan, pieces) = (call.plan, call.plan.pieces);
-        let receives = root.is_none_or(|root| root == self.me);
+        let receives = TO_ALL || root == self.me;
         let in_chunks = |bytes| plan.owners_of(bytes) == Owners::Chunks;
         let (chunk_bytes, apply) = (chunk_bytes(&combine), RefCell::new(combine.apply));
         self.run_with_work(
@@ -92,7 +95,7 @@ impl Team {
             |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 // A root that combines all by itself reads its own part where it is.
-                let is_alone = root.is_some() && receives && !in_chunks(bytes);
+                let is_alone = !TO_ALL && receives && !in_chunks(bytes);
                 let stays = is_alone && send != receive.cast_const();
                 team.put(epoch, bytes, |to| {
                     if !stays {
@@ -104,15 +107,14 @@ impl Team {
             },
             |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
-                let apply = &mut **apply.borrow_mut();
                 if receives {
                     team.wait_for_all(host, epoch)?;
-                    if !in_chunks(bytes) {
-                        let own = team.own_part(epoch, bytes, memory, start);
-                        // SAFETY: as above.
-                        let to = unsafe { receive.add(start) };
-                        team.combine_all(epoch, bytes, chunk_bytes, (own, to), apply);
-                    }
+                }
+                let apply = &mut **apply.borrow_mut();
+                if receives && !in_chunks(bytes) {
+                    let own = team.own_part(epoch, bytes, memory, start);
+                    let places = (own, receive.wrapping_add(start));
+                    team.combine_all(epoch, bytes, chunk_bytes, places, apply);
                 }
                 // The others help if nobody has to be waited for.
                 if in_chunks(bytes) && (receives || team.all_are_there(epoch)) {
@@ -123,11 +125,10 @@ impl Team {
             |team, host, epoch, piece| {
                 let (start, bytes) = pieces.get(piece);
                 if receives && in_chunks(bytes) {
-                    // SAFETY: as above.
-                    let to = unsafe { receive.add(start) };
+                    let to = receive.wrapping_add(start);
                     team.take_combined(host, epoch, bytes, chunk_bytes, to)?;
                 }
-                if root.is_none() {
+                if TO_ALL {
                     team.swap_places(epoch);
                 }
                 Ok(())

@@ -15,6 +15,7 @@ impl Team {
     ///
     /// If the members are not in the same call, its steps are made all the same, so that the next call finds
     /// all in step. Where their numbers of steps differ, no call of this team can succeed any more.
+    #[inline(always)]
     pub(super) fn run<H: Host>(
         &mut self,
         host: &mut H,
@@ -26,7 +27,9 @@ impl Team {
     }
 
     /// The same with a third part between the two. `work` is done for all pieces of a window before the first
-    /// is taken, so that an oversubscribed rank waits once for what others do, not once for each piece.
+    /// is taken, so that an oversubscribed rank waits once for what others do, not once for each piece. It is
+    /// forced into its callers, of which each is another collective.
+    #[inline(always)]
     pub(super) fn run_with_work<H: Host>(
         &mut self,
         host: &mut H,
@@ -37,8 +40,9 @@ impl Team {
     ) -> Result<()> {
         self.begin_call(host, call)?;
         let (pieces, mut outcome) = (call.plan.pieces, Ok(()));
-        let count = pieces.count();
-        for first in (0..count).step_by(pieces.window) {
+        let (count, mut first) = (pieces.count(), 0);
+        // Not an iterator with steps, which would divide: that takes as long as much of a short call.
+        while first < count {
             let window = first..count.min(first + pieces.window);
             let before = self.epoch;
             self.before_window = before;
@@ -66,11 +70,12 @@ impl Team {
             if self.agreement == Agreement::OutOfStep {
                 break;
             }
+            first += pieces.window;
         }
         outcome
     }
 
-    #[inline]
+    #[inline(always)]
     fn begin_call<H: Host>(&mut self, host: &mut H, call: &Call) -> Result<()> {
         host.engine().check_alive()?;
         if std::mem::take(&mut self.must_yield) {

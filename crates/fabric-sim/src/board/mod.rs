@@ -43,7 +43,7 @@ pub(crate) fn carry_out<'a>(
     plan: Plan,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
-    let (collective, root) = (call.request().operation.name(), call.root());
+    let (collective, root) = (call.shape().collective.name(), call.root());
     let mark = Mark { collective, root, reduction: call.reduction() };
     // Without a root all ranks write, and all read.
     let own = Call { endpoint, idle, board, plan, mark, crowded: root.is_none(), seen_in: None };

@@ -51,7 +51,7 @@ impl Call<'_, '_> {
         mut combine: Combine<'_>,
     ) -> Result<()> {
         if self.plan.owners == Owners::Members {
-            return self.allreduce_in_shares(send, receive, combine);
+            return self.allreduce_by_shares(send, receive, combine);
         }
         let (size, pieces) = (self.size(), self.pieces());
         self.run(
@@ -75,7 +75,7 @@ impl Call<'_, '_> {
     ///
     /// The fabric needs no steps for the combined shares, which lie in the slots of those that were put. Here each
     /// window's shares have steps of their own.
-    fn allreduce_in_shares(
+    fn allreduce_by_shares(
         mut self,
         send: &[u8],
         receive: &mut [u8],

@@ -39,7 +39,7 @@ impl<'a> SimEndpoint<'a> {
     fn plan(&self, call: &CollectiveCall<'_>) -> Option<(Arc<Board>, Plan)> {
         let world = self.world.borrow();
         let board = self.board(&world)?;
-        let plan = select(call.request(), self.size, TOPOLOGY, &board.capabilities());
+        let plan = select(call.shape(), self.size, TOPOLOGY, &board.capabilities());
         (plan.transport != Transport::Messages).then(|| (Arc::clone(board), plan))
     }
 

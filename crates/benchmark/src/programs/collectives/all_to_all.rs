@@ -1,7 +1,7 @@
 //! A block from each rank for each rank: the traffic of a corner turn.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::collective::{self, Operation};
+use contract::collective::{self, Collective};
 
 use crate::case::each_block_size;
 use crate::data::{Blocks, Received};
@@ -38,6 +38,6 @@ pub(in crate::programs) const ALL_TO_ALL: Benchmark = Benchmark {
         moved: Shape::bytes_all_to_all,
         ..COLLECTIVE
     },
-    algorithms: Operation::AllToAll.algorithms(),
+    algorithms: Collective::AllToAll.algorithms(),
     ..BENCHMARK
 };

@@ -1,7 +1,7 @@
 //! Every rank's block to all others.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::collective::{self, Operation};
+use contract::collective::{self, Collective};
 
 use crate::case::each_block_size;
 use crate::data::{Blocks, Received};
@@ -35,6 +35,6 @@ pub(in crate::programs) const ALLGATHER: Benchmark = Benchmark {
         moved: Shape::bytes_all_to_all,
         ..COLLECTIVE
     },
-    algorithms: Operation::Allgather.algorithms(),
+    algorithms: Collective::Allgather.algorithms(),
     ..BENCHMARK
 };

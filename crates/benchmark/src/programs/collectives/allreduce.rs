@@ -2,7 +2,7 @@
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
-use contract::collective::{self, Operation};
+use contract::collective::{self, Collective};
 
 use super::{NUMBER_BYTES, each_size_in_numbers};
 use crate::data::{Blocks, Received};
@@ -39,6 +39,6 @@ pub(in crate::programs) const ALLREDUCE: Benchmark = Benchmark {
         received: Received::Sum,
         ..COLLECTIVE
     },
-    algorithms: Operation::Allreduce.algorithms(),
+    algorithms: Collective::Allreduce.algorithms(),
     ..BENCHMARK
 };

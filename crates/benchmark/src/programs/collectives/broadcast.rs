@@ -1,7 +1,7 @@
 //! One rank tells all others.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::collective::{self, Operation};
+use contract::collective::{self, Collective};
 
 use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
@@ -34,6 +34,6 @@ pub(in crate::programs) const BROADCAST: Benchmark = Benchmark {
         in_a_row: false,
         ..COLLECTIVE
     },
-    algorithms: Operation::Broadcast.algorithms(),
+    algorithms: Collective::Broadcast.algorithms(),
     ..BENCHMARK
 };

@@ -1,7 +1,7 @@
 //! A block of each rank, for one rank.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::collective::{self, Operation};
+use contract::collective::{self, Collective};
 
 use crate::case::each_block_size;
 use crate::data::{Blocks, Received};
@@ -37,6 +37,6 @@ pub(in crate::programs) const GATHER: Benchmark = Benchmark {
         in_a_row: false,
         ..COLLECTIVE
     },
-    algorithms: Operation::Gather.algorithms(),
+    algorithms: Collective::Gather.algorithms(),
     ..BENCHMARK
 };

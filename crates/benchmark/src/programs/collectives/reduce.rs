@@ -2,7 +2,7 @@
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
-use contract::collective::{self, Operation};
+use contract::collective::{self, Collective};
 
 use super::{NUMBER_BYTES, each_size_in_numbers};
 use crate::data::{Blocks, Received};
@@ -38,6 +38,6 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
         in_a_row: false,
         ..COLLECTIVE
     },
-    algorithms: Operation::Reduce.algorithms(),
+    algorithms: Collective::Reduce.algorithms(),
     ..BENCHMARK
 };

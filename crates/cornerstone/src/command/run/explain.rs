@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use benchmark::{Job, Launch};
 use collectives::plan::{
-    Boards, Capabilities, Operation, Owners, PlanRange, Plans, Topology, Transport,
+    Boards, Capabilities, Collective, Owners, PlanRange, Plans, Topology, Transport,
 };
 use contract::record::FabricDescription;
 
@@ -93,10 +93,10 @@ fn one_table(of: &str, plans: &Plans) -> String {
 
 fn row(range: &PlanRange) -> Vec<String> {
     let name = match range.from_bytes {
-        0 => range.operation.name(),
+        0 => range.collective.name(),
         _ => "",
     };
-    let own_first = range.operation == Operation::AllToAll && range.own_block_first;
+    let own_first = range.collective == Collective::AllToAll && range.own_block_first;
     let way = match range.transport {
         Transport::Messages => "messages",
         Transport::Boards if own_first => "boards, own block first",
@@ -118,7 +118,7 @@ fn row(range: &PlanRange) -> Vec<String> {
 
 /// From which length on. Many ways are for lengths above a round one.
 fn from(range: &PlanRange) -> String {
-    let unit = range.operation.unit_bytes();
+    let unit = range.collective.unit_bytes();
     match range.from_bytes.checked_sub(unit) {
         Some(below) if below > 0 && below.is_multiple_of(512) => format!("over {}", size(below)),
         _ => size(range.from_bytes),
