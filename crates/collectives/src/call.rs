@@ -6,7 +6,7 @@ use crate::algorithm::{
     all_to_all, allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
 };
-use crate::{Blocks, Group, Order, Own, Schedule};
+use crate::{Blocks, Membership, Order, Own, Schedule};
 
 /// The collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -253,7 +253,7 @@ impl Call {
     ///
     /// # Panics
     /// If the algorithm [cannot do it](Call::is_served_by).
-    pub fn schedule(&self, algorithm: Algorithm, group: Group, own: Own) -> Schedule {
+    pub fn schedule(&self, algorithm: Algorithm, group: Membership, own: Own) -> Schedule {
         assert!(self.is_served_by(algorithm), "{algorithm:?} cannot do {self:?}");
         match (self, algorithm) {
             (Call::Barrier, _) => barrier::dissemination(group),

@@ -11,7 +11,7 @@
 pub mod algorithm;
 mod blocks;
 mod call;
-mod group;
+mod membership;
 pub mod plan;
 mod schedule;
 mod select;
@@ -19,8 +19,8 @@ mod select;
 pub use algorithm::Own;
 pub use blocks::Blocks;
 pub use call::{Algorithm, Call, Collective};
-pub use group::{Group, Order};
-pub use schedule::{Area, Cursor, Message, Part, Round, Schedule, Step};
+pub use membership::{Membership, Order};
+pub use schedule::{Area, Cursor, LocalStep, Message, Part, Round, Schedule};
 pub use select::{Manner, select};
 
 #[cfg(test)]

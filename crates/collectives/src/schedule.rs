@@ -49,7 +49,7 @@ impl Part {
 
 /// Something that a rank does by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LocalStep {
     /// Copies units. The two parts are of one length and do not overlap.
     Copy {
         /// From here.
@@ -91,7 +91,7 @@ impl Message {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// What is done first.
-    pub before: Vec<Step>,
+    pub before: Vec<LocalStep>,
     /// What is received.
     pub receives: SmallVec<[Message; 1]>,
     /// What is sent.
@@ -120,7 +120,7 @@ struct Stage {
 pub struct Schedule {
     stages: Vec<Stage>,
     /// What is done after the last round so far: the beginning of the next one, or the end.
-    after: Vec<Step>,
+    after: Vec<LocalStep>,
     scratch: usize,
 }
 
@@ -143,7 +143,7 @@ impl Schedule {
     pub fn copy(&mut self, from: Part, to: Part) {
         debug_assert_eq!(from.length, to.length);
         if from != to && from.length > 0 {
-            self.after.push(Step::Copy { from, to });
+            self.after.push(LocalStep::Copy { from, to });
         }
     }
 
@@ -151,7 +151,7 @@ impl Schedule {
     pub fn combine(&mut self, into: Part, with: Part, into_is_left: bool) {
         debug_assert_eq!(into.length, with.length);
         if into.length > 0 {
-            self.after.push(Step::Combine { into, with, into_is_left });
+            self.after.push(LocalStep::Combine { into, with, into_is_left });
         }
     }
 
@@ -217,7 +217,7 @@ impl Schedule {
     }
 
     /// What is done after the last round.
-    pub fn last_steps(&self) -> &[Step] {
+    pub fn last_steps(&self) -> &[LocalStep] {
         &self.after
     }
 

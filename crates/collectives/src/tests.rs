@@ -5,7 +5,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::{Area, Blocks, Call, Cursor, Group, Message, Order, Own, Part, Round, Schedule, Step};
+use crate::{
+    Area, Blocks, Call, Cursor, LocalStep, Membership, Message, Order, Own, Part, Round, Schedule,
+};
 
 /// Numbers that are the same for the same seed (xorshift64*, Vigna 2016).
 struct Random(u64);
@@ -70,14 +72,14 @@ impl Member {
         self.area(part.area)[part.units()].clone_from_slice(&units);
     }
 
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: LocalStep) {
         match step {
-            Step::Copy { from, to } => {
+            LocalStep::Copy { from, to } => {
                 assert!(!overlap(from, to), "{step:?}");
                 let units = self.read(from);
                 self.write(to, units);
             }
-            Step::Combine { into, with, into_is_left } => {
+            LocalStep::Combine { into, with, into_is_left } => {
                 assert!(!overlap(into, with), "{step:?}");
                 let (one, other) = (self.read(into), self.read(with));
                 let (left, right) = if into_is_left { (one, other) } else { (other, one) };
@@ -380,7 +382,7 @@ fn check(seed: u64, kind: usize, size: usize, in_output: bool, random: &mut Rand
                 outputs[me][place].clone_from_slice(&units(me, count));
                 inputs[me] = Vec::new();
             }
-            schedules.push(case.calls[me].schedule(algorithm, Group { me, size }, own));
+            schedules.push(case.calls[me].schedule(algorithm, Membership { me, size }, own));
         }
         println!("seed {seed}: {algorithm:?} for {:?}", case.calls);
         let found = run(seed, &case.calls, schedules, inputs, outputs);
@@ -416,7 +418,7 @@ fn every_algorithm_does_what_its_collective_is_for() {
 #[test]
 fn a_long_ring_is_made_round_by_round() {
     let blocks = Blocks::equal(5000, 1);
-    let group = Group { me: 17, size: 5000 };
+    let group = Membership { me: 17, size: 5000 };
     let schedule = crate::algorithm::allgather::ring(group, &blocks, Own::InInput);
     // The round that copies the own block to its place, and one for each of the others.
     assert_eq!(schedule.count(), 5000);

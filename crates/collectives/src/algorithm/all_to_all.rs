@@ -1,7 +1,7 @@
 //! All-to-all: block r of the input of member s becomes block s of the output of member r.
 
 use super::{Own, from_others, to_others};
-use crate::{Area, Blocks, Group, Message, Part, Round, Schedule};
+use crate::{Area, Blocks, Membership, Message, Part, Round, Schedule};
 
 /// Where the blocks to send are: in the input, or in a copy of the output, whose blocks those that come replace.
 fn source(schedule: &mut Schedule, input: &Blocks, own: Own) -> Part {
@@ -22,7 +22,7 @@ fn source(schedule: &mut Schedule, input: &Blocks, own: Own) -> Part {
 
 /// By pairwise exchange: in round i each member sends to the one i after it and receives from the one i before, so
 /// that no member ever receives from two at once.
-pub fn pairwise(group: Group, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
+pub fn pairwise(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let from = source(&mut schedule, input, own);
     own.copy(
@@ -42,7 +42,7 @@ pub fn pairwise(group: Group, input: &Blocks, output: &Blocks, own: Own) -> Sche
 }
 
 /// The same in one round.
-pub fn linear(group: Group, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
+pub fn linear(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let from = source(&mut schedule, input, own);
     own.copy(
@@ -62,7 +62,7 @@ pub fn linear(group: Group, input: &Blocks, output: &Blocks, own: Own) -> Schedu
 /// Row i of the rows is on its way to the member i after the one it started from. In round k the rows with bit k in
 /// their number go 2^k members on; after the last round each is where it belongs, and row i came from the member i
 /// before. Only for blocks of one length.
-pub fn bruck(group: Group, each: usize, own: Own) -> Schedule {
+pub fn bruck(group: Membership, each: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let size = group.size;
     let area = match own {

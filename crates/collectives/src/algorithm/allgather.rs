@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::{Own, from_others, to_others};
-use crate::{Area, Blocks, Group, Message, Part, Round, Schedule};
+use crate::{Area, Blocks, Membership, Message, Part, Round, Schedule};
 
 fn output(units: Range<usize>) -> Part {
     Part::of(Area::Output, units)
 }
 
 /// A schedule that begins with this member's own block in its place.
-fn with_own_block(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+fn with_own_block(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let block = blocks.one(group.me);
     own.copy(&mut schedule, Part::of(Area::Input, 0..block.len()), output(block));
@@ -19,7 +19,7 @@ fn with_own_block(group: Group, blocks: &Blocks, own: Own) -> Schedule {
 
 /// Around the ring: each member passes on the block that it received last. P - 1 messages between neighbours, and no
 /// copies.
-pub fn ring(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+pub fn ring(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = with_own_block(group, blocks, own);
     from_root(&mut schedule, group, 0, blocks, true);
     schedule
@@ -27,14 +27,14 @@ pub fn ring(group: Group, blocks: &Blocks, own: Own) -> Schedule {
 
 /// By dissemination (Bruck et al. 1997, turned round so that blocks land where they belong): log2 P messages, but runs
 /// of blocks that go around the end of the output are copied. Only for an output in one piece.
-pub fn bruck(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+pub fn bruck(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = with_own_block(group, blocks, own);
     from_root(&mut schedule, group, 0, blocks, false);
     schedule
 }
 
 /// Each member sends its block to every other, all in one round.
-pub fn linear(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+pub fn linear(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = with_own_block(group, blocks, own);
     let mine = output(blocks.one(group.me));
     let receives = from_others(group, |other| output(blocks.one(other)));
@@ -45,7 +45,7 @@ pub fn linear(group: Group, blocks: &Blocks, own: Own) -> Schedule {
 /// Block i belongs to the member i after `root`, which has it; all get all.
 pub(super) fn from_root(
     schedule: &mut Schedule,
-    group: Group,
+    group: Membership,
     root: usize,
     blocks: &Blocks,
     ring: bool,
@@ -56,9 +56,9 @@ pub(super) fn from_root(
     }
 }
 
-fn around(schedule: &mut Schedule, group: Group, root: usize, blocks: Blocks) {
+fn around(schedule: &mut Schedule, group: Membership, root: usize, blocks: Blocks) {
     let (right, left) = (group.after(1), group.before(1));
-    let by_place = Group { me: group.before(root), ..group };
+    let by_place = Membership { me: group.before(root), ..group };
     schedule.rounds(group.size - 1, move |round| {
         let (old, new) = (by_place.before(round), by_place.before(round + 1));
         Round::exchange(
@@ -70,7 +70,7 @@ fn around(schedule: &mut Schedule, group: Group, root: usize, blocks: Blocks) {
 
 /// A member that holds its own block and those of the m - 1 before it gets the m before those from the member m before
 /// it. Sender and receiver speak of the same blocks, so both or neither go around the end of the output.
-fn disseminate(schedule: &mut Schedule, group: Group, root: usize, blocks: &Blocks) {
+fn disseminate(schedule: &mut Schedule, group: Membership, root: usize, blocks: &Blocks) {
     let (size, place) = (group.size, group.before(root));
     let mut held = 1;
     while held < size {

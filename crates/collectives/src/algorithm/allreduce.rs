@@ -2,12 +2,12 @@
 
 use super::Own;
 use super::combining::Combining;
-use crate::group::{Fold, Folded, Order};
-use crate::{Area, Blocks, Group, Message, Part, Round, Schedule, Step};
+use crate::membership::{Fold, Folded, Order};
+use crate::{Area, Blocks, LocalStep, Membership, Message, Part, Round, Schedule};
 
 /// By recursive doubling: both partners compute the same result from the same operands in the same order. log2 P
 /// messages of the whole length.
-pub fn recursive_doubling(group: Group, length: usize, order: Order, own: Own) -> Schedule {
+pub fn recursive_doubling(group: Membership, length: usize, order: Order, own: Own) -> Schedule {
     let output = Part::of(Area::Output, 0..length);
     double(Schedule::default(), group, own.part(length), output, order)
 }
@@ -15,7 +15,7 @@ pub fn recursive_doubling(group: Group, length: usize, order: Order, own: Own) -
 /// The same with the result in any part.
 pub(super) fn double(
     schedule: Schedule,
-    group: Group,
+    group: Membership,
     input: Part,
     vector: Part,
     order: Order,
@@ -33,7 +33,7 @@ pub(super) fn double(
 
 /// By recursive halving, each part combined at one member, and recursive doubling to spread the parts (Rabenseifner
 /// 2004): each unit passes a member about twice.
-pub fn rabenseifner(group: Group, length: usize, order: Order, own: Own) -> Schedule {
+pub fn rabenseifner(group: Membership, length: usize, order: Order, own: Own) -> Schedule {
     let vector = Part::of(Area::Output, 0..length);
     let fold = Fold::new(group, 0, order);
     let mut combining = Combining::new(Schedule::default(), fold, own.part(length), vector);
@@ -52,7 +52,7 @@ pub fn rabenseifner(group: Group, length: usize, order: Order, own: Own) -> Sche
 
 /// Around the ring, twice: first each block is combined on its way, then the finished blocks go round. Every message
 /// is one of P blocks, so that each unit passes a member twice. Only for operations that commute.
-pub fn ring(group: Group, length: usize, own: Own) -> Schedule {
+pub fn ring(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);
     schedule.copy(own.part(length), output);
@@ -79,7 +79,7 @@ pub fn ring(group: Group, length: usize, own: Own) -> Schedule {
             let into = block(round);
             let with = operand.within(0..into.length);
             if into.length > 0 {
-                made.before.push(Step::Combine { into, with, into_is_left: false });
+                made.before.push(LocalStep::Combine { into, with, into_is_left: false });
             }
         }
         made

@@ -1,10 +1,10 @@
 //! Barrier.
 
-use crate::{Group, Message, Part, Schedule};
+use crate::{Membership, Message, Part, Schedule};
 
 /// By dissemination: in round k each member tells the one 2^k after it, so that after log2 P rounds, rounded up, each
 /// has heard of all (Hensgen, Finkel and Manber 1988).
-pub fn dissemination(group: Group) -> Schedule {
+pub fn dissemination(group: Membership) -> Schedule {
     let mut schedule = Schedule::default();
     let mut distance = 1;
     while distance < group.size {

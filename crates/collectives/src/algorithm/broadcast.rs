@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::allgather;
-use crate::{Area, Blocks, Group, Message, Part, Schedule};
+use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
 /// Down a binomial tree: log2 P messages of the whole length one after the other.
-pub fn binomial(group: Group, root: usize, length: usize) -> Schedule {
+pub fn binomial(group: Membership, root: usize, length: usize) -> Schedule {
     let mut schedule = Schedule::default();
     down_the_tree(&mut schedule, group, root, |_| 0..length);
     schedule
@@ -14,7 +14,7 @@ pub fn binomial(group: Group, root: usize, length: usize) -> Schedule {
 
 /// Scattered down the tree, each subtree its part, and then gathered by all (van de Geijn): twice the messages, but
 /// each unit passes a member only twice.
-pub fn scatter_allgather(group: Group, root: usize, length: usize, ring: bool) -> Schedule {
+pub fn scatter_allgather(group: Membership, root: usize, length: usize, ring: bool) -> Schedule {
     let mut schedule = Schedule::default();
     let blocks = Blocks::split(group.size, length);
     let of = blocks.clone();
@@ -26,7 +26,7 @@ pub fn scatter_allgather(group: Group, root: usize, length: usize, ring: bool) -
 /// Each member receives what its subtree needs, and passes on what its children need.
 fn down_the_tree(
     schedule: &mut Schedule,
-    group: Group,
+    group: Membership,
     root: usize,
     needed: impl Fn(Range<usize>) -> Range<usize>,
 ) {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::group::{Fold, Folded};
+use crate::membership::{Fold, Folded};
 use crate::{Message, Part, Schedule};
 
 /// A reduction under way at one member.

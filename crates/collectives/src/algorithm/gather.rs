@@ -1,11 +1,11 @@
 //! Gather: the input of member r becomes block r of the root's output.
 
 use super::{Own, from_others};
-use crate::{Area, Blocks, Group, Message, Part, Schedule};
+use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
 /// Up a binomial tree: each member collects the blocks of its subtree, and passes them on in one message, so the root
 /// receives log2 P messages and each unit once.
-pub fn binomial(group: Group, root: usize, each: usize, own: Own) -> Schedule {
+pub fn binomial(group: Membership, root: usize, each: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let tree = group.place_from(root);
     let input = Part::of(Area::Input, 0..each);
@@ -29,7 +29,7 @@ pub fn binomial(group: Group, root: usize, each: usize, own: Own) -> Schedule {
     schedule
 }
 
-fn at_root(schedule: &mut Schedule, group: Group, blocks: &Blocks, own: Own) {
+fn at_root(schedule: &mut Schedule, group: Membership, blocks: &Blocks, own: Own) {
     let tree = group.place_from(group.me);
     let output = |units| Part::of(Area::Output, units);
     own.copy(schedule, Part::of(Area::Input, blocks.one(0)), output(blocks.one(group.me)));
@@ -56,7 +56,7 @@ fn at_root(schedule: &mut Schedule, group: Group, blocks: &Blocks, own: Own) {
 }
 
 /// The root takes a block from every member: for blocks of any lengths, of which only the root knows.
-pub fn linear(group: Group, root: usize, blocks: &Blocks, own: Own) -> Schedule {
+pub fn linear(group: Membership, root: usize, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let input = |length| Part::of(Area::Input, 0..length);
     if group.me != root {

@@ -13,7 +13,7 @@ pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
 
-use crate::{Area, Group, Message, Part, Schedule};
+use crate::{Area, Membership, Message, Part, Schedule};
 
 /// Where a member's own data are at the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Own {
 }
 
 /// A message to every other member, beginning with the next one, so that not all send to the same member at once.
-fn to_others(group: Group, part: impl Fn(usize) -> Part) -> impl Iterator<Item = Message> {
+fn to_others(group: Membership, part: impl Fn(usize) -> Part) -> impl Iterator<Item = Message> {
     (1..group.size).map(move |distance| {
         let other = group.after(distance);
         Message::new(other, part(other))
@@ -50,7 +50,7 @@ fn to_others(group: Group, part: impl Fn(usize) -> Part) -> impl Iterator<Item =
 }
 
 /// A message from every other member, in the order in which [`to_others`] of the others comes here.
-fn from_others(group: Group, part: impl Fn(usize) -> Part) -> impl Iterator<Item = Message> {
+fn from_others(group: Membership, part: impl Fn(usize) -> Part) -> impl Iterator<Item = Message> {
     (1..group.size).map(move |distance| {
         let other = group.before(distance);
         Message::new(other, part(other))

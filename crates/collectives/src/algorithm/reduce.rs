@@ -2,11 +2,11 @@
 
 use super::Own;
 use super::combining::Combining;
-use crate::group::{Fold, Folded, Order};
-use crate::{Area, Group, Part, Schedule};
+use crate::membership::{Fold, Folded, Order};
+use crate::{Area, Membership, Part, Schedule};
 
 /// Up a binomial tree.
-pub fn binomial(group: Group, root: usize, length: usize, order: Order, own: Own) -> Schedule {
+pub fn binomial(group: Membership, root: usize, length: usize, order: Order, own: Own) -> Schedule {
     to_root(group, root, length, order, own, |combining, number| {
         for level in 0..combining.fold.core.ilog2() {
             let other = number ^ (1 << level);
@@ -22,7 +22,13 @@ pub fn binomial(group: Group, root: usize, length: usize, order: Order, own: Own
 
 /// By recursive halving, after which each member of the core has one finished part, and a gather of the parts
 /// (Rabenseifner 2004): all members combine at once, and each unit passes a member about twice.
-pub fn rabenseifner(group: Group, root: usize, length: usize, order: Order, own: Own) -> Schedule {
+pub fn rabenseifner(
+    group: Membership,
+    root: usize,
+    length: usize,
+    order: Order,
+    own: Own,
+) -> Schedule {
     to_root(group, root, length, order, own, |combining, number| {
         for step in combining.halve(number).into_iter().rev() {
             let other = combining.fold.member(step.partner);
@@ -39,7 +45,7 @@ pub fn rabenseifner(group: Group, root: usize, length: usize, order: Order, own:
 /// The member that ends up with the result is the root, unless the order of the ranks counts: then it is member 0,
 /// which passes it on.
 fn to_root(
-    group: Group,
+    group: Membership,
     root: usize,
     length: usize,
     order: Order,

@@ -2,11 +2,11 @@
 
 use super::Own;
 use super::allreduce;
-use crate::group::Order;
-use crate::{Area, Blocks, Group, Message, Part, Schedule};
+use crate::membership::Order;
+use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
 /// By recursive doubling of everything, of which each member keeps its block: log2 P messages.
-pub fn recursive_doubling(group: Group, blocks: &Blocks, order: Order, own: Own) -> Schedule {
+pub fn recursive_doubling(group: Membership, blocks: &Blocks, order: Order, own: Own) -> Schedule {
     let total = blocks.total();
     let mut schedule = Schedule::default();
     let vector = schedule.room(total);
@@ -19,7 +19,7 @@ pub fn recursive_doubling(group: Group, blocks: &Blocks, order: Order, own: Own)
 /// By pairwise exchange: in round i each member gets the operand of the one i before it, for its own block. Each unit
 /// passes a member once. Operands stay in the order of the ranks: this member collects those of the lower ranks, from the
 /// nearest down, and those of the higher ranks, from the highest down.
-pub fn pairwise(group: Group, blocks: &Blocks, own: Own) -> Schedule {
+pub fn pairwise(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let block = blocks.one(group.me);
     let length = block.len();

@@ -1,11 +1,11 @@
 //! Scan: the inputs of the members up to each, combined, become its output.
 
 use super::Own;
-use crate::{Area, Group, Message, Part, Schedule};
+use crate::{Area, Membership, Message, Part, Schedule};
 
 /// In log2 P rounds, rounded up (Hillis and Steele 1986): in round k each member adds to the left what the one 2^k
 /// before it has so far. Operands stay in the order of the ranks.
-pub fn inclusive(group: Group, length: usize, own: Own) -> Schedule {
+pub fn inclusive(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);
     schedule.copy(own.part(length), output);
@@ -14,7 +14,7 @@ pub fn inclusive(group: Group, length: usize, own: Own) -> Schedule {
 }
 
 /// The same without each member's own input. Member 0 has no output.
-pub fn exclusive(group: Group, length: usize, own: Own) -> Schedule {
+pub fn exclusive(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);
     let sum = schedule.room(length);
@@ -29,7 +29,7 @@ pub fn exclusive(group: Group, length: usize, own: Own) -> Schedule {
 /// `with_operand` is told of each operand that arrives, and whether it is the first.
 fn double(
     schedule: &mut Schedule,
-    group: Group,
+    group: Membership,
     sum: Part,
     with_operand: impl Fn(&mut Schedule, Part, bool),
 ) {

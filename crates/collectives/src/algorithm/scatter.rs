@@ -1,11 +1,11 @@
 //! Scatter: block r of the root's input becomes the output of member r.
 
 use super::{Own, to_others};
-use crate::{Area, Blocks, Group, Message, Part, Schedule};
+use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
 /// Down a binomial tree: each member receives the blocks of its whole subtree in one message and passes on those of
 /// its children, so the root sends log2 P messages and each unit once.
-pub fn binomial(group: Group, root: usize, each: usize, own: Own) -> Schedule {
+pub fn binomial(group: Membership, root: usize, each: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let tree = group.place_from(root);
     let output = Part::of(Area::Output, 0..each);
@@ -29,7 +29,7 @@ pub fn binomial(group: Group, root: usize, each: usize, own: Own) -> Schedule {
     schedule
 }
 
-fn at_root(schedule: &mut Schedule, group: Group, blocks: &Blocks, own: Own) {
+fn at_root(schedule: &mut Schedule, group: Membership, blocks: &Blocks, own: Own) {
     let tree = group.place_from(group.me);
     let input = |units| Part::of(Area::Input, units);
     let mut sends = Vec::new();
@@ -52,7 +52,7 @@ fn at_root(schedule: &mut Schedule, group: Group, blocks: &Blocks, own: Own) {
 }
 
 /// The root sends every member its block: for blocks of any lengths, of which only the root knows.
-pub fn linear(group: Group, root: usize, blocks: &Blocks, own: Own) -> Schedule {
+pub fn linear(group: Membership, root: usize, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = |length| Part::of(Area::Output, 0..length);
     if group.me != root {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use collectives::{Algorithm, Area, Call, Cursor, Group, Own, Part, Schedule, Step};
+use collectives::{Algorithm, Area, Call, Cursor, LocalStep, Membership, Own, Part, Schedule};
 
 use super::chosen;
 use super::mark::Mark;
@@ -70,7 +70,7 @@ impl<'a> Memory<'a> {
 
     /// Does what a rank does by itself. A simulated machine is told of copies and combinations; they take place in any case,
     /// outside of the charge, for what a collective brings may steer the program.
-    fn steps<R: Rank + ?Sized>(&mut self, rank: &mut R, steps: &[Step]) -> Result<()> {
+    fn steps<R: Rank + ?Sized>(&mut self, rank: &mut R, steps: &[LocalStep]) -> Result<()> {
         for alike in steps.chunk_by(|one, other| length_of_copy(one) == length_of_copy(other)) {
             match length_of_copy(&alike[0]) {
                 Some(units) => {
@@ -84,14 +84,14 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    fn copy(&mut self, step: &Step) {
-        let &Step::Copy { from, to } = step else { return };
+    fn copy(&mut self, step: &LocalStep) {
+        let &LocalStep::Copy { from, to } = step else { return };
         let (from, to) = self.read_and_write(from, to);
         to.copy_from_slice(from);
     }
 
-    fn combine<R: Rank + ?Sized>(&mut self, rank: &mut R, step: &Step) -> Result<()> {
-        let &Step::Combine { into, with, into_is_left } = step else { return Ok(()) };
+    fn combine<R: Rank + ?Sized>(&mut self, rank: &mut R, step: &LocalStep) -> Result<()> {
+        let &LocalStep::Combine { into, with, into_is_left } = step else { return Ok(()) };
         let reduction = self.reduction.expect("only reductions combine");
         rank.compute(Work::new(WorkKind::Reduction, into.length as u64), &mut || {});
         if into_is_left {
@@ -110,10 +110,10 @@ impl<'a> Memory<'a> {
 }
 
 /// How many units a step copies; none if it combines.
-fn length_of_copy(step: &Step) -> Option<usize> {
+fn length_of_copy(step: &LocalStep) -> Option<usize> {
     match step {
-        Step::Copy { from, .. } => Some(from.length),
-        Step::Combine { .. } => None,
+        LocalStep::Copy { from, .. } => Some(from.length),
+        LocalStep::Combine { .. } => None,
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn run<R: Rank + ?Sized>(
     algorithm: Option<Algorithm>,
     mut memory: Memory<'_>,
 ) -> Result<()> {
-    let group = Group { me: rank.rank(), size: rank.size() };
+    let group = Membership { me: rank.rank(), size: rank.size() };
     let algorithm = algorithm.unwrap_or_else(|| chosen(&call, group.size, memory.unit_bytes));
     if !call.is_served_by(algorithm) {
         let what = format!("do {} by {}", call.collective().name(), algorithm.name());
@@ -201,7 +201,7 @@ mod tests {
                 let mut output = [5, 5];
                 let mut memory = Memory::of_elements(reduction, &[1, 9], &mut output);
                 let (into, with) = (part(Area::Output), part(Area::Input));
-                memory.steps(rank, &[Step::Combine { into, with, into_is_left }])?;
+                memory.steps(rank, &[LocalStep::Combine { into, with, into_is_left }])?;
                 assert_eq!(output, [5, 9]);
             }
             Ok(())

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::{Area, Part, Step};
+use collectives::{Area, LocalStep, Part};
 use contract::{Readable, Writable};
 
 use crate::datatype::Datatype;
@@ -257,15 +257,15 @@ impl Areas {
     }
 
     /// Does what a member does by itself.
-    pub(super) fn step(&self, step: &Step) {
+    pub(super) fn step(&self, step: &LocalStep) {
         match *step {
-            Step::Copy { from, to } if self.reduction.is_some() => {
+            LocalStep::Copy { from, to } if self.reduction.is_some() => {
                 self.area(to.area).elements(to).copy_from(&self.area(from.area).elements(from));
             }
-            Step::Copy { from, to } => {
+            LocalStep::Copy { from, to } => {
                 self.writable(to).write(0, self.readable(from).as_slice());
             }
-            Step::Combine { into, with, into_is_left } => {
+            LocalStep::Combine { into, with, into_is_left } => {
                 let reduction = self.reduction.as_ref().expect("only a reduction combines");
                 let (into, with) =
                     (self.area(into.area).elements(into), self.area(with.area).elements(with));

@@ -99,7 +99,7 @@ pub(crate) struct Schedule<E: Endpoint> {
 
 impl<E: Endpoint> Schedule<E> {
     pub(crate) fn new(at: CollectiveContext<E>, task: CollectiveTask, manner: Manner) -> Self {
-        let group = collectives::Group { me: at.rank, size: at.members.size() };
+        let group = collectives::Membership { me: at.rank, size: at.members.size() };
         let algorithm = task.algorithm(group.size, manner);
         let CollectiveTask { call, own, mut areas, failure } = task;
         let rounds = call.schedule(algorithm, group, own);

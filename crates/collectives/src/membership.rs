@@ -4,14 +4,14 @@ use std::ops::Range;
 
 /// One member's view of all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct Membership {
     /// This member.
     pub me: usize,
     /// How many there are.
     pub size: usize,
 }
 
-impl Group {
+impl Membership {
     /// The member `distance` after this one, around the ring.
     pub fn after(self, distance: usize) -> usize {
         (self.me + distance) % self.size
@@ -31,7 +31,7 @@ impl Group {
 /// A member of the binomial tree over the places 0 to `size - 1`, counted from the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    group: Group,
+    group: Membership,
     root: usize,
     pub(crate) place: usize,
 }
@@ -77,7 +77,7 @@ fn subtree(place: usize, size: usize) -> usize {
 /// it. The operand of the lower member is always the left one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fold {
-    group: Group,
+    group: Membership,
     /// The member that has number 0.
     top: usize,
     /// The power of two.
@@ -105,7 +105,7 @@ pub(crate) enum Folded {
 
 impl Fold {
     /// The fold in which member `top` has number 0. It is 0 where the order of the ranks counts.
-    pub(crate) fn new(group: Group, top: usize, order: Order) -> Self {
+    pub(crate) fn new(group: Membership, top: usize, order: Order) -> Self {
         debug_assert!(top == 0 || order == Order::Any);
         Fold { group, top, core: 1 << group.size.ilog2(), order }
     }
@@ -155,11 +155,12 @@ mod tests {
             for root in [0, size / 2] {
                 let mut parents = vec![0; size];
                 for me in 0..size {
-                    let tree = Group { me, size }.place_from(root);
+                    let tree = Membership { me, size }.place_from(root);
                     assert_eq!(tree.member(tree.place), me);
                     for places in tree.children() {
                         parents[places.start] += 1;
-                        let child = Group { me: tree.member(places.start), size }.place_from(root);
+                        let child =
+                            Membership { me: tree.member(places.start), size }.place_from(root);
                         assert_eq!((child.parent(), child.own()), (Some(tree.place), places));
                     }
                 }
@@ -172,7 +173,7 @@ mod tests {
     fn a_fold_keeps_a_power_of_two_and_every_other_member_gives_to_one_of_them() {
         for size in 1..40 {
             for (top, order) in [(0, Order::Any), (size - 1, Order::Any), (0, Order::Ranks)] {
-                let of = |me| Fold::new(Group { me, size }, top, order);
+                let of = |me| Fold::new(Membership { me, size }, top, order);
                 let core = of(0).core;
                 assert!(core.is_power_of_two() && core <= size && size < 2 * core);
                 let mut takers = 0;
