@@ -147,14 +147,14 @@ pub(crate) unsafe fn profile_control(_level: c_int) -> Result {
 const ALIGNMENT: usize = 64;
 
 /// From this size on memory comes from where all ranks see it, in whole pages: a message from there is copied once.
-const SHARED_FROM_BYTES: usize = 4096;
+const ALLOC_MEM_ARENA_FROM_BYTES: usize = 4096;
 
 /// Memory that all ranks see, by address, with its length.
 static SHARED_MEMORY: Shared<RefCell<BTreeMap<usize, usize>>> = Shared::new(RefCell::default);
 
 pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Result {
     ensure!(size >= 0, ERR_ARG, "{size} bytes");
-    if size as usize >= SHARED_FROM_BYTES
+    if size as usize >= ALLOC_MEM_ARENA_FROM_BYTES
         && let Some(Some(memory)) = with_endpoint(|endpoint| endpoint.allocate(size as usize))
     {
         let address = memory.as_ptr();

@@ -27,7 +27,7 @@ pub fn is_precise(sample: &Sample, confidence: f64, precision: f64) -> bool {
 
 /// How many samples to have at the next look, after one at `n`: half as many again, and [`SAMPLES_MIN`] at first.
 ///
-/// All looks together then sort about three times the final number of samples, and at most a third of them is taken
+/// All checks together then sort about three times the final number of samples, and at most a third of them is taken
 /// after they would have been enough.
 pub fn next_check(n: usize) -> usize {
     if n < SAMPLES_MIN { SAMPLES_MIN } else { n.saturating_add(n.div_ceil(2)) }
@@ -41,9 +41,9 @@ mod tests {
 
     #[test]
     fn looks_grow_by_half() {
-        let looks: Vec<usize> =
+        let checks: Vec<usize> =
             std::iter::successors(Some(0), |&n| Some(next_check(n))).take(6).collect();
-        assert_eq!(looks, [0, 30, 45, 68, 102, 153]);
+        assert_eq!(checks, [0, 30, 45, 68, 102, 153]);
         assert_eq!(next_check(usize::MAX), usize::MAX);
     }
 

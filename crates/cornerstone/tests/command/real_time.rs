@@ -55,13 +55,13 @@ fn regular(kinds: &[Value]) -> Vec<[f64; 2]> {
 fn pauses_that_were_measured_are_those_of_the_twin_made_from_them() {
     let lab = Lab::new();
     lab.write("pausing.toml", PAUSING);
-    let look = |fabric: &str, out: &str, more: &[&str]| {
+    let measure_pauses = |fabric: &str, out: &str, more: &[&str]| {
         let words =
             ["run", "clock", "--ranks", "2", "--duration", "4s", "--fabric", fabric, "--out", out];
         lab.succeed(&[&words[..], more].concat());
     };
     let more = ["ping-pong", "bandwidth", "clock-cost", "--sizes", "8,1KiB"];
-    look("sim:pausing.toml", "measured.jsonl", &more);
+    measure_pauses("sim:pausing.toml", "measured.jsonl", &more);
     let before = kinds(&lab, "measured.jsonl");
     assert_eq!(regular(&before[0]), [[50.0, 2.0]], "{before:#?}");
     // A pause of the second kind may lie within one of the first and lengthen it: the medians stay.
@@ -74,7 +74,7 @@ fn pauses_that_were_measured_are_those_of_the_twin_made_from_them() {
     {
         assert!(made.stdout.contains(told), "{told}: {made:#?}");
     }
-    look("sim:twin.toml", "again.jsonl", &[]);
+    measure_pauses("sim:twin.toml", "again.jsonl", &[]);
     let after = kinds(&lab, "again.jsonl");
     for (before, after) in before.iter().zip(&after) {
         let (before, after) = (regular(before), regular(after));

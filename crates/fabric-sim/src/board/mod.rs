@@ -151,7 +151,7 @@ impl Call<'_, '_> {
         let found_bytes = self.endpoint.see_part(of, step, &mut *self.idle)?;
         // The time until the first line is seen is the time of its way; the others follow it one by one.
         if self.seen_in.replace(step) == Some(step) {
-            self.endpoint.work(self.board.look);
+            self.endpoint.work(self.board.further_board);
         }
         if found_bytes != bytes {
             return self.unequal(format!("what rank {of} shows"), bytes, found_bytes);

@@ -227,7 +227,7 @@ pub struct Board {
     /// The time from the writing of a piece until another rank sees it.
     pub see: TimeSpan,
     /// The time to poll each further board, of those that a rank waits for.
-    pub look: TimeSpan,
+    pub further_board: TimeSpan,
     /// The time to write a piece that others will read, by its length.
     pub put: Piecewise,
     /// The time to read another rank's piece.

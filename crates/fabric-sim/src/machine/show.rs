@@ -221,7 +221,7 @@ fn collectives(machine: &Machine) -> Vec<String> {
         format!("They go over boards in memory that all ranks see{limit}."),
         format!("A rank has up to {places} pieces of {piece_bytes} B{longest} on its board."),
         format!("Others notice a piece {} after it is written.", us(board.see)),
-        format!("Each further board that a rank looks at takes it {}.", us(board.look)),
+        format!("Each further board that a rank looks at takes it {}.", us(board.further_board)),
         format!("Writing one takes {}.", piecewise(&board.put)),
         format!("Reading one takes {}.", piecewise(&board.take)),
         format!("Combining one with one's own takes {}.", piecewise(&board.combine)),

@@ -99,9 +99,9 @@ impl<T: Scalar> Block<T> {
         for at in 0..PARTS {
             let (which, within) = (part * at / strip, part * at % strip);
             (parts.start[at], parts.step[at]) = match strips[which] {
-                Some(elsewhere) => {
-                    assert_eq!(elsewhere.len(), tiles * strip, "a strip is cut off");
-                    (elsewhere.as_ptr().cast::<T>().wrapping_add(2 * within), 2 * strip)
+                Some(separate) => {
+                    assert_eq!(separate.len(), tiles * strip, "a strip is cut off");
+                    (separate.as_ptr().cast::<T>().wrapping_add(2 * within), 2 * strip)
                 }
                 None => (output.cast_const().wrapping_add(2 * part * at), 2 * length),
             };

@@ -4,29 +4,29 @@ use std::ffi::c_int;
 use std::rc::Rc;
 use std::slice::from_ref;
 
-use mpi::{Datatype as Type, Distribution, Made, Order, Spread, Unit};
+use mpi::{Construction, Datatype as Type, Distribution, Order, Spread, Unit};
 
 use crate::abi::*;
 
 /// What the ABI calls the constructor.
-pub(super) fn combiner(made: &Made) -> c_int {
+pub(super) fn combiner(made: &Construction) -> c_int {
     match made {
-        Made::Basic(_) | Made::Pair(..) => COMBINER_NAMED,
-        Made::Duplicate(_) => COMBINER_DUP,
-        Made::Contiguous { .. } => COMBINER_CONTIGUOUS,
-        Made::Vector { unit: Unit::Elements, .. } => COMBINER_VECTOR,
-        Made::Vector { unit: Unit::Bytes, .. } => COMBINER_HVECTOR,
-        Made::Indexed { unit: Unit::Elements, .. } => COMBINER_INDEXED,
-        Made::Indexed { unit: Unit::Bytes, .. } => COMBINER_HINDEXED,
-        Made::IndexedBlock { unit: Unit::Elements, .. } => COMBINER_INDEXED_BLOCK,
-        Made::IndexedBlock { unit: Unit::Bytes, .. } => COMBINER_HINDEXED_BLOCK,
-        Made::Structure { .. } => COMBINER_STRUCT,
-        Made::Subarray { .. } => COMBINER_SUBARRAY,
-        Made::Distributed { .. } => COMBINER_DARRAY,
-        Made::Resized { .. } => COMBINER_RESIZED,
-        Made::FortranReal { .. } => COMBINER_F90_REAL,
-        Made::FortranComplex { .. } => COMBINER_F90_COMPLEX,
-        Made::FortranInteger { .. } => COMBINER_F90_INTEGER,
+        Construction::Basic(_) | Construction::Pair(..) => COMBINER_NAMED,
+        Construction::Duplicate(_) => COMBINER_DUP,
+        Construction::Contiguous { .. } => COMBINER_CONTIGUOUS,
+        Construction::Vector { unit: Unit::Elements, .. } => COMBINER_VECTOR,
+        Construction::Vector { unit: Unit::Bytes, .. } => COMBINER_HVECTOR,
+        Construction::Indexed { unit: Unit::Elements, .. } => COMBINER_INDEXED,
+        Construction::Indexed { unit: Unit::Bytes, .. } => COMBINER_HINDEXED,
+        Construction::IndexedBlock { unit: Unit::Elements, .. } => COMBINER_INDEXED_BLOCK,
+        Construction::IndexedBlock { unit: Unit::Bytes, .. } => COMBINER_HINDEXED_BLOCK,
+        Construction::Structure { .. } => COMBINER_STRUCT,
+        Construction::Subarray { .. } => COMBINER_SUBARRAY,
+        Construction::Distributed { .. } => COMBINER_DARRAY,
+        Construction::Resized { .. } => COMBINER_RESIZED,
+        Construction::FortranReal { .. } => COMBINER_F90_REAL,
+        Construction::FortranComplex { .. } => COMBINER_F90_COMPLEX,
+        Construction::FortranInteger { .. } => COMBINER_F90_INTEGER,
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    pub(super) fn of(made: &'a Made) -> Self {
+    pub(super) fn of(made: &'a Construction) -> Self {
         let mut contents = Contents::plain(made);
         if contents.integers.iter().any(|&one| c_int::try_from(one).is_err()) {
             contents.enlarge(made);
@@ -49,49 +49,48 @@ impl<'a> Contents<'a> {
     }
 
     /// The lists as long as all counts fit an int.
-    fn plain(made: &'a Made) -> Self {
+    fn plain(made: &'a Construction) -> Self {
         let contents = |integers: Vec<i64>, of| Contents {
             integers,
             types: from_ref(of),
             ..Contents::default()
         };
         match made {
-            Made::Basic(_) | Made::Pair(..) => Contents::default(),
-            Made::Duplicate(of) => contents(vec![], of),
-            Made::Contiguous { count, of } => contents(vec![*count], of),
-            Made::Vector { count, length, stride, unit, of } => {
+            Construction::Basic(_) | Construction::Pair(..) => Contents::default(),
+            Construction::Duplicate(of) => contents(vec![], of),
+            Construction::Contiguous { count, of } => contents(vec![*count], of),
+            Construction::Vector { count, length, stride, unit, of } => {
                 contents(vec![*count, *length], of).with_places(&[*stride], *unit)
             }
-            Made::Indexed { lengths, places, unit, of } => {
+            Construction::Indexed { lengths, places, unit, of } => {
                 let count = lengths.len() as i64;
                 contents([&[count], &lengths[..]].concat(), of).with_places(places, *unit)
             }
-            Made::IndexedBlock { length, places, unit, of } => {
+            Construction::IndexedBlock { length, places, unit, of } => {
                 let count = places.len() as i64;
                 contents(vec![count, *length], of).with_places(places, *unit)
             }
-            Made::Structure { lengths, places, of } => Contents {
+            Construction::Structure { lengths, places, of } => Contents {
                 integers: [&[lengths.len() as i64], &lengths[..]].concat(),
                 addresses: places.clone(),
                 large: vec![],
                 types: of,
             },
-            Made::Subarray { sizes, parts, starts, order, of } => {
+            Construction::Subarray { sizes, parts, starts, order, of } => {
                 let first = [sizes.len() as i64];
                 let last = [code_of_order(*order)];
                 contents([&first, &sizes[..], parts, starts, &last].concat(), of)
             }
-            Made::Distributed { spread, of } => contents(of_spread(spread), of),
-            Made::Resized { lower, extent, of } => {
+            Construction::Distributed { spread, of } => contents(of_spread(spread), of),
+            Construction::Resized { lower, extent, of } => {
                 contents(vec![], of).with_places(&[*lower, *extent], Unit::Bytes)
             }
-            Made::FortranReal { digits, range } | Made::FortranComplex { digits, range } => {
-                Contents {
-                    integers: [digits, range].map(or_undefined).into(),
-                    ..Contents::default()
-                }
-            }
-            Made::FortranInteger { range } => {
+            Construction::FortranReal { digits, range }
+            | Construction::FortranComplex { digits, range } => Contents {
+                integers: [digits, range].map(or_undefined).into(),
+                ..Contents::default()
+            },
+            Construction::FortranInteger { range } => {
                 Contents { integers: vec![or_undefined(range)], ..Contents::default() }
             }
         }
@@ -107,14 +106,14 @@ impl<'a> Contents<'a> {
     }
 
     /// Moves counts, lengths and places to a list of their own, as if the type was made by the ..._c variant.
-    fn enlarge(&mut self, made: &Made) {
+    fn enlarge(&mut self, made: &Construction) {
         let integers = std::mem::take(&mut self.integers);
         match made {
-            Made::Subarray { .. } => {
+            Construction::Subarray { .. } => {
                 self.integers = vec![integers[0], integers[integers.len() - 1]];
                 self.large = integers[1..integers.len() - 1].to_vec();
             }
-            Made::Distributed { spread, .. } => {
+            Construction::Distributed { spread, .. } => {
                 let lengths = 3..3 + spread.lengths.len();
                 self.large = integers[lengths.clone()].to_vec();
                 self.integers = [&integers[..lengths.start], &integers[lengths.end..]].concat();

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use mpi::{Claimed, Patience, ReceiveCall};
+use mpi::{Claimed, ProbeManner, ReceiveCall};
 
 use super::peer::{accepted_tag, source as source_of};
 use super::transfer::{finish, go_on_receiving};
@@ -32,11 +32,11 @@ unsafe fn probe_as(
     tag: c_int,
     comm: Comm,
     status: *mut Status,
-    patience: Patience,
+    manner: ProbeManner,
 ) -> Result<bool> {
     let communicator = communicator::get(comm)?;
     let (tag, source) = (accepted_tag(tag)?, source_of(&communicator, source)?);
-    let found = mpi::probe(communicator.context(), source, tag, patience)?;
+    let found = mpi::probe(communicator.context(), source, tag, manner)?;
     if let Some(found) = found {
         Status::from(found).give(status);
     }
@@ -44,7 +44,7 @@ unsafe fn probe_as(
 }
 
 pub(crate) unsafe fn probe(source: c_int, tag: c_int, comm: Comm, status: *mut Status) -> Result {
-    probe_as(source, tag, comm, status, Patience::Wait).map(drop)
+    probe_as(source, tag, comm, status, ProbeManner::Wait).map(drop)
 }
 
 pub(crate) unsafe fn probe_once(
@@ -54,7 +54,7 @@ pub(crate) unsafe fn probe_once(
     flag: *mut c_int,
     status: *mut Status,
 ) -> Result {
-    *flag = c_int::from(probe_as(source, tag, comm, status, Patience::Once)?);
+    *flag = c_int::from(probe_as(source, tag, comm, status, ProbeManner::Once)?);
     Ok(())
 }
 
@@ -64,11 +64,11 @@ unsafe fn claim_as(
     comm: Comm,
     message: *mut Message,
     status: *mut Status,
-    patience: Patience,
+    manner: ProbeManner,
 ) -> Result<bool> {
     let communicator = communicator::get(comm)?;
     let (tag, from) = (accepted_tag(tag)?, source_of(&communicator, source)?);
-    let found = mpi::claim(communicator.context(), from, tag, patience)?;
+    let found = mpi::claim(communicator.context(), from, tag, manner)?;
     let Some((claimed, found)) = found else { return Ok(false) };
     Status::from(found).give(status);
     *message = match source {
@@ -85,7 +85,7 @@ pub(crate) unsafe fn claim(
     message: *mut Message,
     status: *mut Status,
 ) -> Result {
-    claim_as(source, tag, comm, message, status, Patience::Wait).map(drop)
+    claim_as(source, tag, comm, message, status, ProbeManner::Wait).map(drop)
 }
 
 pub(crate) unsafe fn claim_once(
@@ -96,7 +96,7 @@ pub(crate) unsafe fn claim_once(
     message: *mut Message,
     status: *mut Status,
 ) -> Result {
-    *flag = c_int::from(claim_as(source, tag, comm, message, status, Patience::Once)?);
+    *flag = c_int::from(claim_as(source, tag, comm, message, status, ProbeManner::Once)?);
     Ok(())
 }
 

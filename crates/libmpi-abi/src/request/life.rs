@@ -26,8 +26,8 @@ pub(crate) unsafe fn free(request: *mut Request) -> Result {
 pub(crate) unsafe fn cancel(request: *mut Request) -> Result {
     let object = given(*request)?;
     object.request.cancel()?;
-    let is_light = LIGHT_REQUESTS.get(*request).is_some();
-    if is_light && object.request.is_cancelled() {
+    let is_lightweight = LIGHT_REQUESTS.get(*request).is_some();
+    if is_lightweight && object.request.is_cancelled() {
         LIGHT_REQUESTS.cancel(*request);
     }
     Ok(())

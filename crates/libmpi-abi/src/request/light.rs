@@ -90,8 +90,8 @@ impl LightRequests {
 /// MPI_Wait, if the request is of this kind.
 #[inline]
 pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<Result> {
-    let lights = &*LIGHT_REQUESTS;
-    let light = lights.get(*request)?;
+    let table = &*LIGHT_REQUESTS;
+    let light = table.get(*request)?;
     let engine = engine_if_any()?;
     if let Some(started) = light.started() {
         let waited = engine.wait_for(&mut |endpoint| endpoint.is_done(started), &|endpoint| {
@@ -115,7 +115,7 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
             (found.into(), outcome)
         }
     };
-    lights.take(*request);
+    table.take(*request);
     *request = REQUEST_NULL;
     found.give(status);
     Some(outcome)
@@ -131,9 +131,10 @@ pub(super) unsafe fn wait_all(
         return None;
     }
     let requests = std::slice::from_raw_parts_mut(requests, count as usize);
-    let lights = &*LIGHT_REQUESTS;
-    let is_light = |&request: &Request| request == REQUEST_NULL || lights.get(request).is_some();
-    if !requests.iter().all(is_light) {
+    let table = &*LIGHT_REQUESTS;
+    let is_lightweight =
+        |&request: &Request| request == REQUEST_NULL || table.get(request).is_some();
+    if !requests.iter().all(is_lightweight) {
         return None;
     }
     let mut course = Course { requests, statuses, ended: 0, failed: None };
@@ -153,9 +154,9 @@ struct Course<'a> {
 impl Course<'_> {
     /// Goes on to the first that has not ended, and says whether there is none.
     fn go_on(&mut self, endpoint: &mut Chosen) -> bool {
-        let lights = &*LIGHT_REQUESTS;
+        let table = &*LIGHT_REQUESTS;
         while let Some(&request) = self.requests.get(self.ended) {
-            let status = match lights.get(request) {
+            let status = match table.get(request) {
                 None | Some(LightRequest::Sent) => Status::empty(),
                 Some(light) if !light.has_ended(endpoint) => return false,
                 Some(light) => match light.end_plainly(endpoint) {
@@ -165,7 +166,7 @@ impl Course<'_> {
                     None => self.end(light, endpoint),
                 },
             };
-            lights.take(request);
+            table.take(request);
             self.requests[self.ended] = REQUEST_NULL;
             if !self.statuses.is_null() {
                 // SAFETY: whoever called has room for as many statuses as there are requests.
@@ -188,9 +189,9 @@ impl Course<'_> {
     }
 
     fn run(&mut self) -> Result {
-        let lights = &*LIGHT_REQUESTS;
+        let table = &*LIGHT_REQUESTS;
         let hopeless = |course: &Self, endpoint: &Chosen| {
-            let all = course.requests.iter().filter_map(|&request| lights.get(request));
+            let all = course.requests.iter().filter_map(|&request| table.get(request));
             all.filter_map(|light| light.hopeless(endpoint)).next()
         };
         let course = RefCell::new(self);

@@ -24,9 +24,9 @@ impl Objects {
     }
 
     /// The status of one, to be asked for again.
-    pub(super) fn look(&self, index: usize) -> Result<Status> {
+    pub(super) fn status_of(&self, index: usize) -> Result<Status> {
         match &self.0[index] {
-            Some(object) => Ok(object.look()?.0),
+            Some(object) => Ok(object.outcome()?.0),
             None => Ok(Status::empty()),
         }
     }

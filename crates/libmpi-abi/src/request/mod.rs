@@ -105,8 +105,8 @@ impl Object {
     }
 
     /// Its status, to be asked for again.
-    fn look(&self) -> Result<(Status, Result)> {
-        let (status, outcome) = self.request.look()?;
+    fn outcome(&self) -> Result<(Status, Result)> {
+        let (status, outcome) = self.request.status_and_outcome()?;
         Ok((self.as_c(status), outcome))
     }
 

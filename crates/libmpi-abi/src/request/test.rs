@@ -32,7 +32,7 @@ pub(crate) unsafe fn get_status(request: Request, flag: *mut c_int, status: *mut
     };
     *flag = c_int::from(object.request.test()?);
     if *flag != 0 {
-        let (found, outcome) = object.look()?;
+        let (found, outcome) = object.outcome()?;
         found.give(status);
         outcome?;
     }
@@ -61,7 +61,7 @@ pub(crate) unsafe fn get_status_all(
     *flag = c_int::from(mpi::have_all_ended(engine()?, objects.places())?);
     if *flag != 0 && !statuses.is_null() {
         for index in 0..objects.places().len() {
-            *statuses.add(index) = objects.look(index)?;
+            *statuses.add(index) = objects.status_of(index)?;
         }
     }
     Ok(())
@@ -110,7 +110,7 @@ pub(crate) unsafe fn get_status_any(
 ) -> Result {
     let objects = Objects::new(count, requests)?;
     if let Some(first) = first_of(&objects, index, flag, status)? {
-        objects.look(first)?.give(status);
+        objects.status_of(first)?.give(status);
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ pub(crate) unsafe fn get_status_some(
     tell(&found, taken, indices);
     if !statuses.is_null() {
         for (place, &index) in found.iter().enumerate() {
-            *statuses.add(place) = objects.look(index)?;
+            *statuses.add(place) = objects.status_of(index)?;
         }
     }
     Ok(())

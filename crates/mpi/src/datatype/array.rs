@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::builder::Builder;
 use super::create::resize;
-use super::layout::{Datatype, Distribution, Made, Order, Spread};
+use super::layout::{Construction, Datatype, Distribution, Order, Spread};
 use crate::error::{ErrorClass, Result, ensure};
 
 /// One dimension: its length, and the parts of it that are picked, each a start and a length.
@@ -20,7 +20,7 @@ fn pick(of: &Rc<Datatype>, dimensions: &[Dimension], order: Order) -> Result<Bui
         Order::ColumnMajor => dimensions.iter().collect(),
     };
     // How the steps were made is never asked.
-    let unasked = || Made::Duplicate(of.clone());
+    let unasked = || Construction::Duplicate(of.clone());
     let mut current = resize(of, of.lower, of.extent, unasked())?;
     let mut span = of.extent;
     let mut last = Builder::new();
@@ -106,7 +106,7 @@ impl Datatype {
             picked.push(Dimension { length: size, parts: vec![(start, part)] });
         }
         let builder = pick(of, &picked, order)?;
-        Ok(builder.share(Made::Subarray { sizes, parts, starts, order, of: of.clone() }))
+        Ok(builder.share(Construction::Subarray { sizes, parts, starts, order, of: of.clone() }))
     }
 
     /// One process's part of an array that is distributed over a grid of processes. Its extent is that of the
@@ -135,6 +135,6 @@ impl Datatype {
             picked.push(Dimension { length, parts });
         }
         let builder = pick(of, &picked, *order)?;
-        Ok(builder.share(Made::Distributed { spread, of: of.clone() }))
+        Ok(builder.share(Construction::Distributed { spread, of: of.clone() }))
     }
 }

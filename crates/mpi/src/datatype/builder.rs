@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::kind::Kind;
-use super::layout::{Datatype, Made, Run};
+use super::layout::{Construction, Datatype, Run};
 use crate::attribute::Attributes;
 use crate::error::{Error, ErrorClass, Result};
 
@@ -107,7 +107,7 @@ impl Builder {
         (self.lower, self.upper, self.has_fixed_bounds) = (lower, lower + extent, true);
     }
 
-    pub(super) fn finish(self, made: Made) -> Datatype {
+    pub(super) fn finish(self, made: Construction) -> Datatype {
         let size = self.runs.iter().map(Run::bytes).sum();
         let first = self.runs.iter().map(|run| run.offset).min().unwrap_or(0);
         let last = self.runs.iter().map(|run| run.offset + run.bytes()).max().unwrap_or(0);
@@ -132,7 +132,7 @@ impl Builder {
         }
     }
 
-    pub(super) fn share(self, made: Made) -> Rc<Datatype> {
+    pub(super) fn share(self, made: Construction) -> Rc<Datatype> {
         Rc::new(self.finish(made))
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::builder::{Builder, MOST_RUNS, too_many_runs};
 use super::kind::Kind;
-use super::layout::{Datatype, Made, Unit};
+use super::layout::{Construction, Datatype, Unit};
 use crate::error::{ErrorClass, Result, ensure};
 
 fn check_count(count: i64) -> Result {
@@ -28,7 +28,12 @@ impl Unit {
 }
 
 /// The data of `of` with other bounds.
-pub(super) fn resize(of: &Datatype, lower: i64, extent: i64, made: Made) -> Result<Datatype> {
+pub(super) fn resize(
+    of: &Datatype,
+    lower: i64,
+    extent: i64,
+    made: Construction,
+) -> Result<Datatype> {
     let mut builder = Builder::new();
     builder.add(0, 1, of)?;
     builder.set_bounds(lower, extent);
@@ -49,7 +54,7 @@ fn blocks(lengths: &[i64], places: &[i64], unit: Unit, of: &Datatype) -> Result<
 impl Datatype {
     /// One basic element. It is committed.
     pub fn basic(kind: Kind) -> Rc<Datatype> {
-        let one = Builder::basic(kind).share(Made::Basic(kind));
+        let one = Builder::basic(kind).share(Construction::Basic(kind));
         one.commit();
         one
     }
@@ -62,7 +67,7 @@ impl Datatype {
             builder.add(place, 1, &Datatype::basic(kind)).expect("a single piece");
         }
         builder.pad();
-        let both = builder.share(Made::Pair(value, index));
+        let both = builder.share(Construction::Pair(value, index));
         both.commit();
         both
     }
@@ -74,7 +79,7 @@ impl Datatype {
     /// Those of the functions of an attribute.
     pub fn duplicate(of: &Rc<Datatype>, object: usize) -> Result<Rc<Datatype>> {
         let attributes = of.attributes.copy(object)?;
-        let mut copy = resize(of, of.lower, of.extent, Made::Duplicate(of.clone()))?;
+        let mut copy = resize(of, of.lower, of.extent, Construction::Duplicate(of.clone()))?;
         (copy.alignment, copy.has_fixed_bounds) = (of.alignment, of.has_fixed_bounds);
         copy.is_committed.set(of.is_committed());
         copy.attributes = attributes;
@@ -89,7 +94,7 @@ impl Datatype {
         check_count(count)?;
         let mut builder = Builder::new();
         builder.add(0, count, of)?;
-        Ok(builder.share(Made::Contiguous { count, of: of.clone() }))
+        Ok(builder.share(Construction::Contiguous { count, of: of.clone() }))
     }
 
     /// `count` blocks of `length` elements, each `stride` after the one before.
@@ -114,7 +119,7 @@ impl Datatype {
         for index in 0..count {
             builder.add(index * stride_bytes, length, of)?;
         }
-        Ok(builder.share(Made::Vector { count, length, stride, unit, of: of.clone() }))
+        Ok(builder.share(Construction::Vector { count, length, stride, unit, of: of.clone() }))
     }
 
     /// Blocks of `lengths` elements at `places`.
@@ -128,7 +133,7 @@ impl Datatype {
         of: &Rc<Datatype>,
     ) -> Result<Rc<Datatype>> {
         let builder = blocks(&lengths, &places, unit, of)?;
-        Ok(builder.share(Made::Indexed { lengths, places, unit, of: of.clone() }))
+        Ok(builder.share(Construction::Indexed { lengths, places, unit, of: of.clone() }))
     }
 
     /// Blocks of `length` elements each, at `places`.
@@ -142,7 +147,7 @@ impl Datatype {
         of: &Rc<Datatype>,
     ) -> Result<Rc<Datatype>> {
         let builder = blocks(&vec![length; places.len()], &places, unit, of)?;
-        Ok(builder.share(Made::IndexedBlock { length, places, unit, of: of.clone() }))
+        Ok(builder.share(Construction::IndexedBlock { length, places, unit, of: of.clone() }))
     }
 
     /// Blocks of `lengths` elements at `places`, in bytes, each of a type of its own. The extent is what C
@@ -163,7 +168,7 @@ impl Datatype {
             builder.add(place, length, part)?;
         }
         builder.pad();
-        Ok(builder.share(Made::Structure { lengths, places, of }))
+        Ok(builder.share(Construction::Structure { lengths, places, of }))
     }
 
     /// The same data with other bounds.
@@ -171,7 +176,7 @@ impl Datatype {
     /// # Errors
     /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
     pub fn resized(lower: i64, extent: i64, of: &Rc<Datatype>) -> Result<Rc<Datatype>> {
-        let made = Made::Resized { lower, extent, of: of.clone() };
+        let made = Construction::Resized { lower, extent, of: of.clone() };
         Ok(Rc::new(resize(of, lower, extent, made)?))
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::create::resize;
 use super::kind::Kind;
-use super::layout::{Datatype, Made};
+use super::layout::{Construction, Datatype};
 use crate::error::{Error, ErrorClass, Result};
 
 /// A basic element with its decimal digits and its decimal exponent range.
@@ -26,7 +26,7 @@ fn smallest(
     choices: &[Choice],
     digits: Option<i32>,
     range: Option<i32>,
-    made: Made,
+    made: Construction,
 ) -> Result<Rc<Datatype>> {
     let fits = |have: i32, want: Option<i32>| want.is_none_or(|want| want <= have);
     let found = choices.iter().find(|(have, reach, _)| fits(*have, digits) && fits(*reach, range));
@@ -50,7 +50,7 @@ impl Datatype {
     /// # Errors
     /// [`ErrorClass::Argument`] if there is no such type, as below.
     pub fn fortran_real(digits: Option<i32>, range: Option<i32>) -> Result<Rc<Datatype>> {
-        smallest(&REALS, digits, range, Made::FortranReal { digits, range })
+        smallest(&REALS, digits, range, Construction::FortranReal { digits, range })
     }
 
     /// A complex number whose parts have so many digits and such a range.
@@ -58,7 +58,7 @@ impl Datatype {
     /// # Errors
     /// [`ErrorClass::Argument`].
     pub fn fortran_complex(digits: Option<i32>, range: Option<i32>) -> Result<Rc<Datatype>> {
-        smallest(&COMPLEX, digits, range, Made::FortranComplex { digits, range })
+        smallest(&COMPLEX, digits, range, Construction::FortranComplex { digits, range })
     }
 
     /// An integer with so many decimal digits.
@@ -66,7 +66,7 @@ impl Datatype {
     /// # Errors
     /// [`ErrorClass::Argument`].
     pub fn fortran_integer(range: Option<i32>) -> Result<Rc<Datatype>> {
-        smallest(&INTEGERS, None, range, Made::FortranInteger { range })
+        smallest(&INTEGERS, None, range, Construction::FortranInteger { range })
     }
 }
 

@@ -75,7 +75,7 @@ pub struct Spread {
 /// How a datatype was made.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The arguments of the constructors of the same names, which say what they mean.
-pub enum Made {
+pub enum Construction {
     Basic(Kind),
     /// A value and an index, as `Predefined::MinimumAt` and `MaximumAt` combine them.
     Pair(Kind, Kind),
@@ -154,7 +154,7 @@ pub struct Datatype {
     /// Whether its bounds were set by hand, so that nothing pads them.
     pub(super) has_fixed_bounds: bool,
     pub(super) is_dense: bool,
-    pub(super) made: Made,
+    pub(super) made: Construction,
     pub(super) is_committed: Cell<bool>,
     pub(super) name: RefCell<String>,
     pub(super) attributes: Attributes,
@@ -205,7 +205,7 @@ impl Datatype {
     }
 
     /// How it was made.
-    pub fn made(&self) -> &Made {
+    pub fn made(&self) -> &Construction {
         &self.made
     }
 

@@ -14,4 +14,4 @@ mod portable;
 
 pub use element::Element;
 pub use kind::Kind;
-pub use layout::{Datatype, Distribution, Made, Order, Run, Spread, Unit};
+pub use layout::{Construction, Datatype, Distribution, Order, Run, Spread, Unit};

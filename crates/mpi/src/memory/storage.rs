@@ -73,10 +73,10 @@ impl Storage {
     }
 
     /// Shows a part, which no fabric writes any more.
-    pub(crate) fn with<R>(&self, part: Range<usize>, look: impl FnOnce(&[u8]) -> R) -> R {
+    pub(crate) fn with<R>(&self, part: Range<usize>, read: impl FnOnce(&[u8]) -> R) -> R {
         let (start, bytes) = self.part(part);
-        // SAFETY: the bytes are initialised, and nobody writes to them while `look` runs: there is one thread,
+        // SAFETY: the bytes are initialised, and nobody writes to them while `read` runs: there is one thread,
         // and as this type's documentation asks, no request that writes them is under way.
-        look(unsafe { std::slice::from_raw_parts(start, bytes) })
+        read(unsafe { std::slice::from_raw_parts(start, bytes) })
     }
 }

@@ -1,6 +1,6 @@
 //! The operations that MPI defines.
 
-use crate::datatype::{Datatype, Kind, Made};
+use crate::datatype::{Construction, Datatype, Kind};
 
 /// An operation that MPI defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +76,7 @@ impl Predefined {
             return true;
         }
         if matches!(self, MinimumAt | MaximumAt) {
-            return matches!(of.made(), Made::Pair(..));
+            return matches!(of.made(), Construction::Pair(..));
         }
         let Some(kind) = of.only_kind() else { return of.size() == 0 };
         match kind.as_number() {

@@ -7,6 +7,6 @@ mod receive;
 mod send;
 
 pub use exchange::ExchangeCall;
-pub use probe::{Claimed, Patience, claim, probe};
+pub use probe::{Claimed, ProbeManner, claim, probe};
 pub use receive::ReceiveCall;
 pub use send::{Mode, SendCall};

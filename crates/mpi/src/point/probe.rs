@@ -15,7 +15,7 @@ const CLAIMED: u32 = u32::MAX;
 
 /// Whether a probe waits for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum ProbeManner {
     /// It does.
     Wait,
     /// It looks once.
@@ -49,20 +49,20 @@ fn status_of<E: Endpoint>(context: &Context<E>, envelope: &Envelope) -> Status {
 /// Looks once, or until there is something.
 fn find<E: Endpoint>(
     engine: &Engine<E>,
-    patience: Patience,
+    manner: ProbeManner,
     selector: Selector,
-    look: &mut dyn FnMut(&mut E) -> contract::Result<Option<Envelope>>,
+    ask: &mut dyn FnMut(&mut E) -> contract::Result<Option<Envelope>>,
 ) -> Result<Option<Envelope>> {
-    if patience == Patience::Once {
+    if manner == ProbeManner::Once {
         engine.progress()?;
-        return Ok(look(&mut *engine.endpoint()?)?);
+        return Ok(ask(&mut *engine.endpoint()?)?);
     }
     let mut found = Ok(None);
     let mut lost = false;
     engine.wait_until(&mut |endpoint| {
         // Asked before the look: what a rank sent before it left is then found.
         lost = endpoint.none_will_send(selector);
-        found = look(endpoint);
+        found = ask(endpoint);
         lost || !matches!(found, Ok(None))
     })?;
     let found = found?;
@@ -82,13 +82,13 @@ pub fn probe<E: Endpoint>(
     context: &Rc<Context<E>>,
     source: Peer,
     tag: Option<u32>,
-    patience: Patience,
+    manner: ProbeManner,
 ) -> Result<Option<Status>> {
     let Some(selector) = context.selector(source, tag)? else {
         return Ok(Some(Status::of_nobody()));
     };
-    let look = &mut |endpoint: &mut E| endpoint.probe(selector);
-    let found = find(context.engine(), patience, selector, look)?;
+    let ask = &mut |endpoint: &mut E| endpoint.probe(selector);
+    let found = find(context.engine(), manner, selector, ask)?;
     Ok(found.map(|envelope| status_of(context, &envelope)))
 }
 
@@ -100,15 +100,15 @@ pub fn claim<E: Endpoint>(
     context: &Rc<Context<E>>,
     source: Peer,
     tag: Option<u32>,
-    patience: Patience,
+    manner: ProbeManner,
 ) -> Result<Option<(Claimed<E>, Status)>> {
     let Some(selector) = context.selector(source, tag)? else {
         return Ok(Some((Claimed::of_nobody(context), Status::of_nobody())));
     };
     let engine = context.engine();
     let number = engine.next_claim();
-    let look = &mut |endpoint: &mut E| endpoint.claim(selector, CLAIMED, number);
-    let Some(envelope) = find(engine, patience, selector, look)? else { return Ok(None) };
+    let ask = &mut |endpoint: &mut E| endpoint.claim(selector, CLAIMED, number);
+    let Some(envelope) = find(engine, manner, selector, ask)? else { return Ok(None) };
     engine.count_claim();
     let hidden = Selector { context: CLAIMED, source: Some(envelope.source), tag: Some(number) };
     let message = Some((hidden, envelope));

@@ -42,10 +42,10 @@ impl<E: Endpoint + 'static> Request<E> {
         let mut action = self.action.borrow_mut();
         match &*action {
             None => Err(Error::new(ErrorClass::Request, "an inactive request")),
-            Some(Action::Light(light)) => {
+            Some(Action::Lightweight(light)) => {
                 let light = light.cancel(&mut *self.engine.endpoint()?);
                 if let Some(light) = light {
-                    *action = Some(Action::Light(light));
+                    *action = Some(Action::Lightweight(light));
                 }
                 Ok(())
             }
@@ -71,7 +71,7 @@ impl<E: Endpoint + 'static> Request<E> {
     /// Whether it was cancelled before a message came.
     pub fn is_cancelled(&self) -> bool {
         match &*self.action.borrow() {
-            Some(Action::Light(light)) => *light == super::LightRequest::Cancelled,
+            Some(Action::Lightweight(light)) => *light == super::LightRequest::Cancelled,
             Some(Action::Done(status, _)) => status.is_cancelled,
             _ => false,
         }
@@ -91,7 +91,7 @@ impl<E: Endpoint> Orphan<E> for Freed<E> {
     }
 
     fn settle(&self, endpoint: &mut E) {
-        if let Some(Action::Light(light)) = &*self.0.action.borrow() {
+        if let Some(Action::Lightweight(light)) = &*self.0.action.borrow() {
             light.end(endpoint);
             return;
         }

@@ -22,7 +22,7 @@ use crate::status::Status;
 pub(crate) enum Action<E: Endpoint> {
     /// It has ended: its status, and whether it ended well.
     Done(Status, Result),
-    Light(LightRequest),
+    Lightweight(LightRequest),
     Transfer(Transfer<E>),
     /// A receive and a send, which end together.
     Exchange(Box<[Action<E>; 2]>),
@@ -83,7 +83,7 @@ impl<E: Endpoint> Request<E> {
 
     /// A message that was started without an object, seen as one. Only one of the two may be ended.
     pub fn of_light(engine: &Rc<Engine<E>>, light: LightRequest) -> Self {
-        Request::new(engine, Action::Light(light))
+        Request::new(engine, Action::Lightweight(light))
     }
 
     /// One that the program completes.
@@ -153,12 +153,12 @@ impl<E: Endpoint> Request<E> {
     ///
     /// # Errors
     /// As for [`Engine::endpoint`].
-    pub fn look(&self) -> Result<(Status, Result)> {
+    pub fn status_and_outcome(&self) -> Result<(Status, Result)> {
         self.settle(&mut *self.engine.endpoint()?);
         let action = self.action.borrow();
         Ok(match &*action {
             Some(Action::Done(status, outcome)) => (*status, outcome.clone()),
-            Some(Action::Light(light)) => light.status(&mut *self.engine.endpoint()?),
+            Some(Action::Lightweight(light)) => light.status(&mut *self.engine.endpoint()?),
             Some(Action::Generalized(one)) => {
                 // The program's function may come back here.
                 let one = one.clone();
@@ -174,10 +174,10 @@ impl<E: Endpoint> Request<E> {
     /// # Errors
     /// As for [`Engine::endpoint`].
     pub fn take(&self) -> Result<(Status, Result)> {
-        let (status, mut outcome) = self.look()?;
+        let (status, mut outcome) = self.status_and_outcome()?;
         match self.action.take() {
             Some(Action::Generalized(one)) => outcome = outcome.and(one.release()),
-            Some(Action::Light(light)) => light.end(&mut *self.engine.endpoint()?),
+            Some(Action::Lightweight(light)) => light.end(&mut *self.engine.endpoint()?),
             _ => {}
         }
         Ok((status, outcome))
@@ -212,7 +212,7 @@ impl<E: Endpoint> Action<E> {
     fn has_ended(&self, endpoint: &E) -> bool {
         match self {
             Action::Done(..) => true,
-            Action::Light(light) => light.has_ended(endpoint),
+            Action::Lightweight(light) => light.has_ended(endpoint),
             Action::Transfer(transfer) => transfer.has_ended(endpoint),
             Action::Exchange(both) => both.iter().all(|one| one.has_ended(endpoint)),
             Action::Collective(one) => one.has_ended(),
@@ -224,7 +224,7 @@ impl<E: Endpoint> Action<E> {
     /// A message of this action that can never come to its end, because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Started> {
         match self {
-            Action::Light(light) => light.hopeless(endpoint),
+            Action::Lightweight(light) => light.hopeless(endpoint),
             Action::Transfer(transfer) => transfer.hopeless(endpoint),
             Action::Exchange(both) => both.iter().find_map(|one| one.hopeless(endpoint)),
             Action::Collective(one) => one.hopeless(endpoint),

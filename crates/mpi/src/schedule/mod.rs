@@ -142,7 +142,7 @@ impl<E: Endpoint> Schedule<E> {
             if !self.pending.iter().all(|(started, _)| endpoint.is_done(*started)) {
                 self.polls = self.polls.wrapping_add(1);
                 if endpoint.is_liveness_check_due(self.polls) {
-                    self.give_up_if_in_vain(endpoint);
+                    self.give_up_if_mismatched(endpoint);
                 }
                 return;
             }
@@ -175,7 +175,7 @@ impl<E: Endpoint> Schedule<E> {
 
     /// Ends with a failure if the members are not in the same collective.
     #[cold]
-    fn give_up_if_in_vain(&mut self, endpoint: &mut E) {
+    fn give_up_if_mismatched(&mut self, endpoint: &mut E) {
         let Some(place) = self.at.context.place() else { return };
         let Some(error) = endpoint.find_mismatch(place, self.at.number) else { return };
         self.note(Err(error.into()));

@@ -5,7 +5,7 @@ use contract::Endpoint;
 use crate::communicator::Communicator;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::{Incoming, Outgoing};
-use crate::point::{self, ExchangeCall, Mode, Patience, ReceiveCall, SendCall};
+use crate::point::{self, ExchangeCall, Mode, ProbeManner, ReceiveCall, SendCall};
 use crate::status::{Peer, Status};
 
 /// The largest tag.
@@ -95,7 +95,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// # Errors
     /// [`ErrorClass::Rank`], [`ErrorClass::Other`] if all who could send it have left, and those that end the run.
     pub fn probe(&self, from: Peer, tag: impl Into<Option<u32>>) -> Result<Status> {
-        let found = point::probe(self.context(), from, tag.into(), Patience::Wait)?;
+        let found = point::probe(self.context(), from, tag.into(), ProbeManner::Wait)?;
         Ok(found.expect("a probe that waits finds something"))
     }
 }

@@ -32,7 +32,7 @@ const SEED: u64 = 1995;
 /// Swaps that are tried at most.
 const SWAPS_MAX: usize = 40_000;
 /// The search looks at every round and link for every swap; this keeps it below a second.
-const LOOKS_MAX: usize = 120_000_000;
+const EXAMINED_MAX: usize = 120_000_000;
 
 /// The stages for `nodes` nodes, an even number.
 pub(super) fn stages(nodes: usize) -> Vec<Vec<(usize, usize)>> {
@@ -68,7 +68,7 @@ fn search(rounds: &[Vec<(usize, usize)>], nodes: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..nodes).collect();
     random.shuffle(&mut places);
     let mut best = unevenness(rounds, &places);
-    for _ in 0..SWAPS_MAX.min(LOOKS_MAX / (nodes * nodes)) {
+    for _ in 0..SWAPS_MAX.min(EXAMINED_MAX / (nodes * nodes)) {
         let (a, b) = (random.below(nodes), random.below(nodes));
         places.swap(a, b);
         let now = unevenness(rounds, &places);

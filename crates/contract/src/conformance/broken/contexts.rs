@@ -11,7 +11,7 @@ const FOUND_BY: [(EndpointFault, usize, &str); 6] = [
     (EndpointFault::IgnoresContexts, 1, "contexts/a-probe-is-blind-for-others"),
     (EndpointFault::IgnoresContexts, 3, "contexts/posted-operations-of-two"),
     (EndpointFault::CutsContexts, 4, "contexts/many-numbers-are-told-apart"),
-    (EndpointFault::ProbesElsewhere, 1, "contexts/a-probe-is-blind-for-others"),
+    (EndpointFault::ProbesOtherContexts, 1, "contexts/a-probe-is-blind-for-others"),
 ];
 
 /// The same for the endpoints' own suite.

@@ -17,7 +17,7 @@ pub(super) enum EndpointFault {
     /// Those of programs and those inside collectives are in one.
     MixesCollectives,
     /// A probe finds messages of the context of all as well.
-    ProbesElsewhere,
+    ProbesOtherContexts,
     SaysDoneTooEarly,
     ForgetsToCancel,
     ClaimsNothing,
@@ -137,7 +137,7 @@ unsafe impl Endpoint for BrokenEndpoint {
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
         let found = self.inner.probe(self.selector(selector))?;
-        if found.is_some() || self.fault != EndpointFault::ProbesElsewhere {
+        if found.is_some() || self.fault != EndpointFault::ProbesOtherContexts {
             return Ok(found);
         }
         for context in (0..100).step_by(2) {

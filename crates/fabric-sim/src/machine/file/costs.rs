@@ -157,7 +157,7 @@ pub(super) fn board(place: &Place<'_>, file: &FileBoard) -> Result<Board, FileEr
         slot_bytes,
         places: file.places,
         see: place.span("board.see_us", Some(file.see_us))?,
-        look: place.span("board.look_us", file.look_us)?,
+        further_board: place.span("board.look_us", file.look_us)?,
         put: pieces("put", &file.put)?,
         take: pieces("take", &file.take)?,
         combine: pieces("combine", &file.combine)?,

@@ -1,7 +1,7 @@
 //! Minima and maxima with their places.
 
 use super::extended;
-use crate::datatype::{Datatype, Kind, Made};
+use crate::datatype::{Construction, Datatype, Kind};
 use crate::operation::predefined::Predefined;
 
 /// The pair with the smaller or larger value; of equal values the lower index wins.
@@ -15,7 +15,7 @@ pub(super) unsafe fn locate(
     inout: *mut u8,
     count: i64,
 ) {
-    let Made::Pair(value, index) = *of.made() else { return };
+    let Construction::Pair(value, index) = *of.made() else { return };
     let place = (value.bytes() + index.alignment() - 1) / index.alignment() * index.alignment();
     for element in 0..count {
         let offset = (element * of.extent()) as isize;
