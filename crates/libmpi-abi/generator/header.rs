@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::data::{Abi, Function, Kind, Section};
 
 const TOP: &str = "\
-/* The MPI 5 standard ABI, as a header for C and C++. Construction from abi/mpi5.txt; do not edit. */
+/* The MPI 5 standard ABI, as a header for C and C++. Made from abi/mpi5.txt; do not edit. */
 #ifndef MPI_H_STANDARD_ABI
 #define MPI_H_STANDARD_ABI
 

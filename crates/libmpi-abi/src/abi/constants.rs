@@ -1,4 +1,4 @@
-// Construction from abi/mpi5.txt and abi/served.txt; do not edit.
+// Made from abi/mpi5.txt and abi/served.txt; do not edit.
 #![allow(dead_code)] // All of the ABI, used or not.
 
 use std::ffi::c_int;

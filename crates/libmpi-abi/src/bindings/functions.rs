@@ -1,4 +1,4 @@
-// Construction from abi/mpi5.txt and abi/served.txt; do not edit.
+// Made from abi/mpi5.txt and abi/served.txt; do not edit.
 #![allow(unused_variables, clippy::useless_conversion)] // As the data have it.
 use std::ffi::{c_char, c_double, c_int, c_void};
 
