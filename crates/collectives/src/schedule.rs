@@ -157,12 +157,12 @@ impl Schedule {
 
     /// A round of one message to member `to`.
     pub fn send(&mut self, to: usize, part: Part) {
-        self.messages([].into_iter(), [Message::new(to, part)].into_iter());
+        self.messages([], [Message::new(to, part)]);
     }
 
     /// A round of one message from member `from`.
     pub fn receive(&mut self, from: usize, part: Part) {
-        self.messages([Message::new(from, part)].into_iter(), [].into_iter());
+        self.messages([Message::new(from, part)], []);
     }
 
     /// A round of one message to a member and one from a member.
@@ -173,13 +173,13 @@ impl Schedule {
     /// A round of any messages.
     pub fn messages(
         &mut self,
-        receives: impl Iterator<Item = Message>,
-        sends: impl Iterator<Item = Message>,
+        receives: impl IntoIterator<Item = Message>,
+        sends: impl IntoIterator<Item = Message>,
     ) {
         self.round(Round {
             before: Vec::new(),
-            receives: receives.collect(),
-            sends: sends.collect(),
+            receives: receives.into_iter().collect(),
+            sends: sends.into_iter().collect(),
         });
     }
 
@@ -227,7 +227,8 @@ impl Schedule {
     }
 
     /// How many rounds it has.
-    pub fn count(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
         self.stages.iter().map(|stage| stage.rounds).sum()
     }
 }

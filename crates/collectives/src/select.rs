@@ -14,8 +14,8 @@ pub enum Manner {
     InBackground,
 }
 
-/// From this length on, moving each byte fewer times is worth more messages: the product of latency and bandwidth of a
-/// machine with 1 to 2 us and 10 GB/s.
+/// From this length on, moving each byte fewer times is worth more messages: the product of latency and bandwidth. See
+/// docs/measurements.md#long-messages-of-collectives.
 const LONG_BYTES: usize = 16 << 10;
 /// A broadcast among so few members goes down the tree, however long: each member then passes on about as much as it would of
 /// a scatter and an allgather.

@@ -3,33 +3,30 @@
 use super::{Own, from_others, to_others};
 use crate::{Area, Blocks, Membership, Message, Part, Round, Schedule};
 
-/// Where the blocks to send are: in the input, or in a copy of the output, whose blocks those that come replace.
-fn source(schedule: &mut Schedule, input: &Blocks, own: Own) -> Part {
-    match own {
-        Own::InInput => Part::of(Area::Input, 0..input.total()),
-        Own::InOutput => {
-            let copy = schedule.room(input.total());
-            // Blocks of any lengths need not lie in one piece.
-            let blocks = if input.are_equal() { 1 } else { input.count() };
-            for index in 0..blocks {
-                let block = if blocks == 1 { 0..input.total() } else { input.one(index) };
-                schedule.copy(Part::of(Area::Output, block.clone()), copy.within(block));
-            }
-            copy
+/// A schedule that begins with this member's own block in its place, and where the blocks to send are: in the input, or in a
+/// copy of the output, whose blocks those that come replace.
+fn begin(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> (Schedule, Part) {
+    let mut schedule = Schedule::default();
+    let mut from = own.part(input.total());
+    if own == Own::InOutput {
+        let copy = schedule.room(input.total());
+        // Blocks of any lengths need not lie in one piece.
+        let whole = Blocks::equal(1, input.total());
+        let pieces = if input.are_equal() { &whole } else { input };
+        for piece in (0..pieces.count()).map(|index| pieces.one(index)) {
+            schedule.copy(from.within(piece.clone()), copy.within(piece));
         }
+        from = copy;
     }
+    let own_block = from.within(input.one(group.me));
+    own.copy(&mut schedule, own_block, Part::of(Area::Output, output.one(group.me)));
+    (schedule, from)
 }
 
 /// By pairwise exchange: in round i each member sends to the one i after it and receives from the one i before, so
 /// that no member ever receives from two at once.
 pub fn pairwise(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
-    let mut schedule = Schedule::default();
-    let from = source(&mut schedule, input, own);
-    own.copy(
-        &mut schedule,
-        from.within(input.one(group.me)),
-        Part::of(Area::Output, output.one(group.me)),
-    );
+    let (mut schedule, from) = begin(group, input, output, own);
     let (input, output) = (input.clone(), output.clone());
     schedule.rounds(group.size - 1, move |round| {
         let (to, source) = (group.after(round + 1), group.before(round + 1));
@@ -43,13 +40,7 @@ pub fn pairwise(group: Membership, input: &Blocks, output: &Blocks, own: Own) ->
 
 /// The same in one round.
 pub fn linear(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
-    let mut schedule = Schedule::default();
-    let from = source(&mut schedule, input, own);
-    own.copy(
-        &mut schedule,
-        from.within(input.one(group.me)),
-        Part::of(Area::Output, output.one(group.me)),
-    );
+    let (mut schedule, from) = begin(group, input, output, own);
     schedule.messages(
         from_others(group, |other| Part::of(Area::Output, output.one(other))),
         to_others(group, |other| from.within(input.one(other))),
@@ -65,15 +56,12 @@ pub fn linear(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> S
 pub fn bruck(group: Membership, each: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let size = group.size;
-    let area = match own {
-        Own::InInput => Area::Input,
-        Own::InOutput => Area::Output,
-    };
+    let from = own.part(size * each);
     let row = |index: usize| index * each..(index + 1) * each;
     let rows = schedule.room(size * each);
     let ahead = (size - group.me) * each;
-    schedule.copy(Part::of(area, group.me * each..size * each), rows.within(0..ahead));
-    schedule.copy(Part::of(area, 0..group.me * each), rows.within(ahead..size * each));
+    schedule.copy(from.within(group.me * each..size * each), rows.within(0..ahead));
+    schedule.copy(from.within(0..group.me * each), rows.within(ahead..size * each));
     let most = size.div_ceil(2).max(1) * each;
     let (out, into) = (schedule.room(most), schedule.room(most));
     let mut distance = 1;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Own, from_others, to_others};
+use super::{Around, Own, from_others, to_others};
 use crate::{Area, Blocks, Membership, Message, Part, Round, Schedule};
 
 fn output(units: Range<usize>) -> Part {
@@ -81,13 +81,11 @@ fn disseminate(schedule: &mut Schedule, group: Membership, root: usize, blocks: 
         if out.1.is_empty() && into.1.is_empty() {
             schedule.exchange(Message::new(to, output(out.0)), Message::new(from, output(into.0)));
         } else {
-            let send = schedule.room(out.0.len() + out.1.len());
-            let receive = schedule.room(into.0.len() + into.1.len());
-            schedule.copy(output(out.0.clone()), send.within(0..out.0.len()));
-            schedule.copy(output(out.1), send.within(out.0.len()..send.length));
-            schedule.exchange(Message::new(to, send), Message::new(from, receive));
-            schedule.copy(receive.within(0..into.0.len()), output(into.0.clone()));
-            schedule.copy(receive.within(into.0.len()..receive.length), output(into.1));
+            let send = Around::new(schedule, Area::Output, out);
+            let receive = Around::new(schedule, Area::Output, into);
+            send.pack(schedule);
+            schedule.exchange(Message::new(to, send.packed), Message::new(from, receive.packed));
+            receive.unpack(schedule);
         }
         held *= 2;
     }

@@ -39,6 +39,6 @@ fn down_the_tree(
         tree.children().map(|places| Message::new(tree.member(places.start), part(places)));
     let to_children: Vec<Message> = to_children.collect();
     if !to_children.is_empty() {
-        schedule.messages([].into_iter(), to_children.into_iter());
+        schedule.messages([], to_children);
     }
 }

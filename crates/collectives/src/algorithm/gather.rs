@@ -1,6 +1,6 @@
 //! Gather: the input of member r becomes block r of the root's output.
 
-use super::{Own, from_others};
+use super::{Around, Own, from_others};
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
 /// Up a binomial tree: each member collects the blocks of its subtree, and passes them on in one message, so the root
@@ -24,7 +24,7 @@ pub fn binomial(group: Membership, root: usize, each: usize, own: Own) -> Schedu
     let from_children = tree.children().rev().map(|child| {
         Message::new(tree.member(child.start), held.within(offset(child.start)..offset(child.end)))
     });
-    schedule.messages(from_children, [].into_iter());
+    schedule.messages(from_children, []);
     schedule.send(tree.member(parent), held);
     schedule
 }
@@ -34,24 +34,19 @@ fn at_root(schedule: &mut Schedule, group: Membership, blocks: &Blocks, own: Own
     let output = |units| Part::of(Area::Output, units);
     own.copy(schedule, Part::of(Area::Input, blocks.one(0)), output(blocks.one(group.me)));
     let mut receives = Vec::new();
-    let mut around = None;
+    let mut around: Option<Around> = None;
     for places in tree.children().rev() {
         let child = tree.member(places.start);
         let (first, second) = blocks.around(child, places.len());
         let part = match second.is_empty() {
             true => output(first),
-            false => {
-                let packed = schedule.room(first.len() + second.len());
-                around = Some((packed, first, second));
-                packed
-            }
+            false => around.insert(Around::new(schedule, Area::Output, (first, second))).packed,
         };
         receives.push(Message::new(child, part));
     }
-    schedule.messages(receives.into_iter(), [].into_iter());
-    if let Some((packed, first, second)) = around {
-        schedule.copy(packed.within(0..first.len()), output(first.clone()));
-        schedule.copy(packed.within(first.len()..packed.length), output(second));
+    schedule.messages(receives, []);
+    if let Some(around) = around {
+        around.unpack(schedule);
     }
 }
 
@@ -66,6 +61,6 @@ pub fn linear(group: Membership, root: usize, blocks: &Blocks, own: Own) -> Sche
     let own_block = blocks.one(root);
     own.copy(&mut schedule, input(own_block.len()), Part::of(Area::Output, own_block));
     let receives = from_others(group, |other| Part::of(Area::Output, blocks.one(other)));
-    schedule.messages(receives, [].into_iter());
+    schedule.messages(receives, []);
     schedule
 }

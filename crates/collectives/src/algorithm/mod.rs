@@ -13,6 +13,8 @@ pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
 
+use std::ops::Range;
+
 use crate::{Area, Membership, Message, Part, Schedule};
 
 /// Where a member's own data are at the beginning.
@@ -32,12 +34,43 @@ impl Own {
         }
     }
 
-    /// The operand of a reduction.
+    /// The own data, from the beginning of their area.
     fn part(self, length: usize) -> Part {
         match self {
             Own::InInput => Part::of(Area::Input, 0..length),
             Own::InOutput => Part::of(Area::Output, 0..length),
         }
+    }
+}
+
+/// A run of blocks that may go around the end of its area, with its place in a packed copy.
+struct Around {
+    packed: Part,
+    /// Each range in its place, and where it is in the copy.
+    ranges: [(Part, Part); 2],
+}
+
+impl Around {
+    fn new(
+        schedule: &mut Schedule,
+        area: Area,
+        (first, second): (Range<usize>, Range<usize>),
+    ) -> Self {
+        let packed = schedule.room(first.len() + second.len());
+        let behind = packed.within(first.len()..packed.length);
+        let before = packed.within(0..first.len());
+        let ranges = [(Part::of(area, first), before), (Part::of(area, second), behind)];
+        Around { packed, ranges }
+    }
+
+    /// Copies the blocks out of their place.
+    fn pack(&self, schedule: &mut Schedule) {
+        self.ranges.iter().for_each(|&(place, packed)| schedule.copy(place, packed));
+    }
+
+    /// Copies the blocks to their place.
+    fn unpack(&self, schedule: &mut Schedule) {
+        self.ranges.iter().for_each(|&(place, packed)| schedule.copy(packed, place));
     }
 }
 

@@ -39,7 +39,7 @@ fn double(
         let lower = group.me.checked_sub(distance).map(|from| Message::new(from, operand));
         let higher =
             (group.me + distance < group.size).then(|| Message::new(group.me + distance, sum));
-        schedule.messages(lower.into_iter(), higher.into_iter());
+        schedule.messages(lower, higher);
         if lower.is_some() {
             with_operand(schedule, operand, distance == 1);
             schedule.combine(sum, operand, false);

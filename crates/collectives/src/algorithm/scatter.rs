@@ -1,6 +1,6 @@
 //! Scatter: block r of the root's input becomes the output of member r.
 
-use super::{Own, to_others};
+use super::{Around, Own, to_others};
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
 /// Down a binomial tree: each member receives the blocks of its whole subtree in one message and passes on those of
@@ -24,7 +24,7 @@ pub fn binomial(group: Membership, root: usize, each: usize, own: Own) -> Schedu
     let to_children = tree.children().map(|child| {
         Message::new(tree.member(child.start), held.within(offset(child.start)..offset(child.end)))
     });
-    schedule.messages([].into_iter(), to_children);
+    schedule.messages([], to_children);
     schedule.copy(held.within(0..each), output);
     schedule
 }
@@ -39,15 +39,14 @@ fn at_root(schedule: &mut Schedule, group: Membership, blocks: &Blocks, own: Own
         let part = match second.is_empty() {
             true => input(first),
             false => {
-                let packed = schedule.room(first.len() + second.len());
-                schedule.copy(input(first.clone()), packed.within(0..first.len()));
-                schedule.copy(input(second), packed.within(first.len()..packed.length));
-                packed
+                let around = Around::new(schedule, Area::Input, (first, second));
+                around.pack(schedule);
+                around.packed
             }
         };
         sends.push(Message::new(child, part));
     }
-    schedule.messages([].into_iter(), sends.into_iter());
+    schedule.messages([], sends);
     own.copy(schedule, input(blocks.one(group.me)), Part::of(Area::Output, blocks.one(0)));
 }
 
@@ -63,6 +62,6 @@ pub fn linear(group: Membership, root: usize, blocks: &Blocks, own: Own) -> Sche
     let length = own_block.len();
     own.copy(&mut schedule, Part::of(Area::Input, own_block), output(length));
     let sends = to_others(group, |other| Part::of(Area::Input, blocks.one(other)));
-    schedule.messages([].into_iter(), sends);
+    schedule.messages([], sends);
     schedule
 }
