@@ -267,24 +267,24 @@ pub trait Rank {
 
     /// Copies `buffer` of rank `root` into `buffer` of every rank.
     fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
-        collective::broadcast(self, root, buffer)
+        collective::broadcast(self, None, root, buffer)
     }
 
     /// Gives block r of `send` at rank `root` to rank r's `receive`. `send` holds `size()` blocks of the length of
     /// `receive` at the root, and is ignored (so may be empty) elsewhere.
     fn scatter(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        collective::scatter(self, root, send, receive)
+        collective::scatter(self, None, root, send, receive)
     }
 
     /// Puts `send` of rank r into block r of `receive` at rank `root`. `receive` holds `size()` blocks of the length of
     /// `send` at the root, and is ignored (so may be empty) elsewhere.
     fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        collective::gather(self, root, send, receive)
+        collective::gather(self, None, root, send, receive)
     }
 
     /// Puts `send` of rank r into block r of `receive` of every rank; `receive` holds `size()` blocks.
     fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        collective::allgather(self, send, receive)
+        collective::allgather(self, None, send, receive)
     }
 
     /// Copies block r of rank r's `buffer` into block r of every rank's; `buffer` holds `size()` blocks.
@@ -301,17 +301,17 @@ pub trait Rank {
         send: &[u8],
         receive: &mut [u8],
     ) -> Result<()> {
-        collective::reduce(self, root, reduction, send, receive)
+        collective::reduce(self, None, root, reduction, send, receive)
     }
 
     /// Combines `send` of all ranks into `receive` of all ranks: the same bits on each.
     fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        collective::allreduce(self, reduction, send, receive)
+        collective::allreduce(self, None, reduction, send, receive)
     }
 
     /// Gives block r of `send` of rank s to rank r, as block s of its `receive`. Both hold `size()` blocks.
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        collective::all_to_all(self, send, receive)
+        collective::all_to_all(self, None, send, receive)
     }
 }
 

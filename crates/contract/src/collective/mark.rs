@@ -2,13 +2,12 @@
 
 use collectives::{Algorithm, Call, Collective};
 
-use crate::Operation as Arithmetic;
-use crate::{Element, Error, Rank, Reduction, Result, Source, Status, Tag, TagSelector};
+use crate::{Element, Error, Operation, Rank, Reduction, Result, Source, Status, Tag, TagSelector};
 
 /// A collective with what all ranks must agree on, apart from the length.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
-    operation: Collective,
+    collective: Collective,
     tag: Tag,
 }
 
@@ -19,21 +18,21 @@ const NO_REDUCTION: u32 = (1 << REDUCTION_BITS) - 1;
 
 /// Each collective by each of its algorithms: ranks that chose differently notice.
 fn ways() -> impl Iterator<Item = (Collective, Algorithm)> {
-    Collective::ALL.into_iter().flat_map(|(operation, _)| {
-        operation.algorithms().iter().map(move |&algorithm| (operation, algorithm))
+    Collective::ALL.into_iter().flat_map(|(collective, _)| {
+        collective.algorithms().iter().map(move |&algorithm| (collective, algorithm))
     })
 }
 
 impl Mark {
     /// That of a call, made by an algorithm.
     pub(super) fn new(call: &Call, algorithm: Algorithm, reduction: Option<Reduction>) -> Self {
-        let operation = call.collective();
-        let way = ways().position(|way| way == (operation, algorithm));
+        let collective = call.collective();
+        let way = ways().position(|way| way == (collective, algorithm));
         let way = way.expect("a collective is made by an algorithm of its own") as u32;
         let root = call.root().unwrap_or(0) as u32 & ((1 << ROOT_BITS) - 1);
         let reduction = reduction.map_or(NO_REDUCTION, reduction_code);
         Mark {
-            operation,
+            collective,
             tag: Tag::reserved((way << REDUCTION_BITS | reduction) << ROOT_BITS | root),
         }
     }
@@ -89,7 +88,7 @@ impl Mark {
         }
         if found_bytes != expected_bytes {
             let what = format!("the message of rank {from} to rank {rank}");
-            return unequal(self.operation, what, expected_bytes, found_bytes);
+            return unequal(self.collective, what, expected_bytes, found_bytes);
         }
         Ok(())
     }
@@ -97,18 +96,18 @@ impl Mark {
 
 /// Refuses a length.
 fn unequal<T>(
-    operation: Collective,
+    collective: Collective,
     what: impl Into<String>,
     expected_bytes: usize,
     found_bytes: usize,
 ) -> Result<T> {
-    let (collective, what) = (operation.name(), what.into());
+    let (collective, what) = (collective.name(), what.into());
     Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
 }
 
 /// Refuses `buffer`, which `what` names, unless it is `expected_bytes` long.
 pub(super) fn expect_bytes(
-    operation: Collective,
+    collective: Collective,
     what: &str,
     expected_bytes: usize,
     buffer: &[u8],
@@ -116,26 +115,26 @@ pub(super) fn expect_bytes(
     if buffer.len() == expected_bytes {
         Ok(())
     } else {
-        unequal(operation, what, expected_bytes, buffer.len())
+        unequal(collective, what, expected_bytes, buffer.len())
     }
 }
 
 /// Refuses `buffer` unless it holds a whole number of `unit_bytes`.
 pub(super) fn expect_multiple(
-    operation: Collective,
+    collective: Collective,
     what: &str,
     unit_bytes: usize,
     buffer: &[u8],
 ) -> Result<()> {
     let broken = buffer.len() % unit_bytes;
-    expect_bytes(operation, what, buffer.len() - broken, buffer)
+    expect_bytes(collective, what, buffer.len() - broken, buffer)
 }
 
 fn reduction_code(reduction: Reduction) -> u32 {
     let element = Element::ALL.iter().position(|&e| e == reduction.element);
-    let operation = Arithmetic::ALL.iter().position(|&o| o == reduction.operation);
+    let operation = Operation::ALL.iter().position(|&o| o == reduction.operation);
     let known = "ALL lists every element and operation";
-    (element.expect(known) * Arithmetic::ALL.len() + operation.expect(known)) as u32
+    (element.expect(known) * Operation::ALL.len() + operation.expect(known)) as u32
 }
 
 /// What a reserved tag says of its sender's call, in words.
@@ -143,24 +142,24 @@ pub(crate) fn describe(tag: Tag) -> String {
     let mark = tag.value() & Tag::MAX;
     let root = mark & ((1 << ROOT_BITS) - 1);
     let reduction = (mark >> ROOT_BITS) & NO_REDUCTION;
-    let Some((operation, algorithm)) = ways().nth((mark >> (ROOT_BITS + REDUCTION_BITS)) as usize)
+    let Some((collective, algorithm)) = ways().nth((mark >> (ROOT_BITS + REDUCTION_BITS)) as usize)
     else {
         return format!("a collective of its fabric ({mark})");
     };
-    let of = match Element::ALL.get(reduction as usize / Arithmetic::ALL.len()) {
+    let of = match Element::ALL.get(reduction as usize / Operation::ALL.len()) {
         Some(element) => {
-            let operation = Arithmetic::ALL[reduction as usize % Arithmetic::ALL.len()];
+            let operation = Operation::ALL[reduction as usize % Operation::ALL.len()];
             format!(" ({operation:?} of {element:?})")
         }
         None => String::new(),
     };
-    let at = if operation.has_root() { format!(" with root {root}") } else { String::new() };
-    let by = if operation.algorithms().len() > 1 {
+    let at = if collective.has_root() { format!(" with root {root}") } else { String::new() };
+    let by = if collective.algorithms().len() > 1 {
         format!(" by {}", algorithm.name())
     } else {
         String::new()
     };
-    format!("{}{of}{at}{by}", operation.name())
+    format!("{}{of}{at}{by}", collective.name())
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! The algorithms are schedules of the crate `collectives`, which also chooses: by the rank count and by lengths that all ranks
 //! share, never by measured times, so that a run repeats exactly. This module carries them out over point-to-point calls, and
-//! finds mistakes.
+//! finds mistakes. A caller may name an algorithm; one that cannot do the collective is
+//! [`Error::Unsupported`](crate::Error::Unsupported).
 //!
 //! # Mistakes that are found
 //! Lengths that contradict each other within a call are refused before any message is sent. Between the ranks, each
@@ -27,7 +28,7 @@ pub use collectives::{Algorithm, Collective};
 
 pub(crate) use mark::describe;
 
-use collectives::{Blocks, Call, Manner, Order, Own};
+use collectives::{Blocks, Call, Order, Own};
 
 use crate::{Rank, Reduction, Result, check_rank};
 use mark::{expect_bytes, expect_multiple};
@@ -39,16 +40,7 @@ pub fn barrier<R: Rank + ?Sized>(rank: &mut R) -> Result<()> {
 }
 
 /// Copies `buffer` of rank `root` into `buffer` of every rank.
-pub fn broadcast<R: Rank + ?Sized>(rank: &mut R, root: usize, buffer: &mut [u8]) -> Result<()> {
-    broadcast_by(rank, None, root, buffer)
-}
-
-/// The same by an algorithm of the caller's choice.
-///
-/// # Errors
-/// Those of the collective; here and below also [`Error::Unsupported`](crate::Error::Unsupported) for an algorithm that cannot do
-/// it.
-pub fn broadcast_by<R: Rank + ?Sized>(
+pub fn broadcast<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
     root: usize,
@@ -61,16 +53,6 @@ pub fn broadcast_by<R: Rank + ?Sized>(
 
 /// Gives block r of `send` at rank `root` to rank r's `receive`.
 pub fn scatter<R: Rank + ?Sized>(
-    rank: &mut R,
-    root: usize,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    scatter_by(rank, None, root, send, receive)
-}
-
-/// The same by an algorithm of the caller's choice.
-pub fn scatter_by<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
     root: usize,
@@ -90,16 +72,6 @@ pub fn scatter_by<R: Rank + ?Sized>(
 /// Puts `send` of rank r into block r of `receive` at rank `root`.
 pub fn gather<R: Rank + ?Sized>(
     rank: &mut R,
-    root: usize,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    gather_by(rank, None, root, send, receive)
-}
-
-/// The same by an algorithm of the caller's choice.
-pub fn gather_by<R: Rank + ?Sized>(
-    rank: &mut R,
     algorithm: Option<Algorithm>,
     root: usize,
     send: &[u8],
@@ -116,12 +88,7 @@ pub fn gather_by<R: Rank + ?Sized>(
 }
 
 /// Puts `send` of rank r into block r of `receive` of every rank.
-pub fn allgather<R: Rank + ?Sized>(rank: &mut R, send: &[u8], receive: &mut [u8]) -> Result<()> {
-    allgather_by(rank, None, send, receive)
-}
-
-/// The same by an algorithm of the caller's choice.
-pub fn allgather_by<R: Rank + ?Sized>(
+pub fn allgather<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
     send: &[u8],
@@ -145,17 +112,6 @@ pub fn allgather_in_place<R: Rank + ?Sized>(rank: &mut R, buffer: &mut [u8]) -> 
 /// Combines `send` of all ranks into `receive` at rank `root`. The same input gives the same bits again.
 pub fn reduce<R: Rank + ?Sized>(
     rank: &mut R,
-    root: usize,
-    reduction: Reduction,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    reduce_by(rank, None, root, reduction, send, receive)
-}
-
-/// The same by an algorithm of the caller's choice.
-pub fn reduce_by<R: Rank + ?Sized>(
-    rank: &mut R,
     algorithm: Option<Algorithm>,
     root: usize,
     reduction: Reduction,
@@ -176,16 +132,6 @@ pub fn reduce_by<R: Rank + ?Sized>(
 /// Combines `send` of all ranks into `receive` of all ranks: the same bits on each.
 pub fn allreduce<R: Rank + ?Sized>(
     rank: &mut R,
-    reduction: Reduction,
-    send: &[u8],
-    receive: &mut [u8],
-) -> Result<()> {
-    allreduce_by(rank, None, reduction, send, receive)
-}
-
-/// The same by an algorithm of the caller's choice.
-pub fn allreduce_by<R: Rank + ?Sized>(
-    rank: &mut R,
     algorithm: Option<Algorithm>,
     reduction: Reduction,
     send: &[u8],
@@ -199,12 +145,7 @@ pub fn allreduce_by<R: Rank + ?Sized>(
 }
 
 /// Gives block r of `send` of rank s to rank r, as block s of its `receive`.
-pub fn all_to_all<R: Rank + ?Sized>(rank: &mut R, send: &[u8], receive: &mut [u8]) -> Result<()> {
-    all_to_all_by(rank, None, send, receive)
-}
-
-/// The same by an algorithm of the caller's choice.
-pub fn all_to_all_by<R: Rank + ?Sized>(
+pub fn all_to_all<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
     send: &[u8],
@@ -216,11 +157,6 @@ pub fn all_to_all_by<R: Rank + ?Sized>(
     let blocks = Blocks::equal(size, send.len() / size);
     let call = Call::AllToAll { input: blocks.clone(), output: blocks };
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
-}
-
-/// The algorithm that a collective takes unless the caller chooses.
-fn chosen(call: &Call, members: usize, unit_bytes: usize) -> Algorithm {
-    collectives::select(call, members, unit_bytes, Manner::Blocking)
 }
 
 #[cfg(test)]

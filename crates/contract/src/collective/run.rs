@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use collectives::{Algorithm, Area, Call, Cursor, LocalStep, Membership, Own, Part, Schedule};
+use collectives::{
+    Algorithm, Area, Call, Cursor, LocalStep, Manner, Membership, Own, Part, Schedule, select,
+};
 
-use super::chosen;
 use super::mark::Mark;
 use crate::{Error, Rank, Reduction, Result, Work, WorkKind};
 
@@ -137,7 +138,8 @@ pub(super) fn run<R: Rank + ?Sized>(
     mut memory: Memory<'_>,
 ) -> Result<()> {
     let group = Membership { me: rank.rank(), size: rank.size() };
-    let algorithm = algorithm.unwrap_or_else(|| chosen(&call, group.size, memory.unit_bytes));
+    let chosen = || select(&call, group.size, memory.unit_bytes, Manner::Blocking);
+    let algorithm = algorithm.unwrap_or_else(chosen);
     if !call.is_served_by(algorithm) {
         let what = format!("do {} by {}", call.collective().name(), algorithm.name());
         return Err(Error::Unsupported { fabric: "a collective by messages".into(), what });

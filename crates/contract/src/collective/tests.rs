@@ -3,9 +3,7 @@
 use collectives::Algorithm;
 use collectives::Collective::{AllToAll, Allgather, Allreduce, Broadcast, Reduce, Scatter};
 
-use super::{
-    all_to_all_by, allgather_by, allreduce_by, broadcast_by, gather_by, reduce_by, scatter_by,
-};
+use super::{all_to_all, allgather, allreduce, broadcast, gather, reduce, scatter};
 use crate::{Element, Error, Operation, Rank, Reduction, Result, reference};
 
 /// Byte `index` of what rank `rank` gives: differs between ranks, blocks and places.
@@ -44,7 +42,7 @@ fn broadcast_reaches_every_rank_from_every_root() {
                 if machine.rank() == root {
                     buffer = given(root, bytes);
                 }
-                broadcast_by(machine, algorithm, root, &mut buffer)?;
+                broadcast(machine, algorithm, root, &mut buffer)?;
                 assert!(buffer == given(root, bytes), "{bytes} bytes from root {root}");
             }
         }
@@ -59,11 +57,11 @@ fn scatter_gives_each_rank_its_block_and_gather_brings_it_back() {
             for (bytes, algorithm) in lengths_and_algorithms(Scatter) {
                 let all = if machine.rank() == root { given(root, ranks * bytes) } else { vec![] };
                 let mut block = vec![0; bytes];
-                scatter_by(machine, algorithm, root, &all, &mut block)?;
+                scatter(machine, algorithm, root, &all, &mut block)?;
                 let begin = machine.rank() * bytes;
                 assert!(block == given(root, ranks * bytes)[begin..begin + bytes], "{bytes} bytes");
                 let mut back = vec![0; all.len()];
-                gather_by(machine, algorithm, root, &block, &mut back)?;
+                gather(machine, algorithm, root, &block, &mut back)?;
                 assert!(back == all, "{bytes} bytes to root {root}");
             }
         }
@@ -82,7 +80,7 @@ fn allgather_gives_every_rank_every_block() {
             machine.allgather_in_place(&mut buffer)?;
             assert!(buffer == expected, "{bytes} bytes in place");
             let mut all = vec![0; ranks * bytes];
-            allgather_by(machine, algorithm, &own, &mut all)?;
+            allgather(machine, algorithm, &own, &mut all)?;
             assert!(all == expected, "{bytes} bytes");
         }
         Ok(())
@@ -98,7 +96,7 @@ fn all_to_all_is_a_transpose() {
             let send: Vec<u8> = (0..ranks).flat_map(|to| block(rank, to)).collect();
             let expected: Vec<u8> = (0..ranks).flat_map(|from| block(from, rank)).collect();
             let mut receive = vec![0; send.len()];
-            all_to_all_by(machine, algorithm, &send, &mut receive)?;
+            all_to_all(machine, algorithm, &send, &mut receive)?;
             assert!(receive == expected, "{bytes} bytes");
         }
         Ok(())
@@ -121,7 +119,7 @@ fn allreduce_combines_the_operands_of_all_ranks() {
         for (count, algorithm) in lengths_and_algorithms(Allreduce) {
             let own = given(machine.rank(), 4 * count);
             let mut all = vec![0; 4 * count];
-            allreduce_by(machine, algorithm, SUM, &own, &mut all)?;
+            allreduce(machine, algorithm, SUM, &own, &mut all)?;
             assert!(all == sum_of_all(ranks, 4 * count)?, "{count} by {algorithm:?}");
         }
         Ok(())
@@ -137,7 +135,7 @@ fn reduce_combines_the_operands_of_all_ranks_at_any_root() {
             for root in [0, ranks / 2, ranks - 1] {
                 let is_root = machine.rank() == root;
                 let mut result = vec![0; if is_root { bytes } else { 0 }];
-                reduce_by(machine, algorithm, root, SUM, &own, &mut result)?;
+                reduce(machine, algorithm, root, SUM, &own, &mut result)?;
                 assert!(!is_root || result == sum, "{count} to {root} by {algorithm:?}");
             }
         }
@@ -148,7 +146,7 @@ fn reduce_combines_the_operands_of_all_ranks_at_any_root() {
 #[test]
 fn an_algorithm_of_another_collective_is_refused() {
     on_all_sizes(|machine, _| {
-        let refused = broadcast_by(machine, Some(Algorithm::Pairwise), 0, &mut [1]);
+        let refused = broadcast(machine, Some(Algorithm::Pairwise), 0, &mut [1]);
         let Err(Error::Unsupported { what, .. }) = refused else { panic!("{refused:?}") };
         assert!(what.contains("broadcast") && what.contains("pairwise"), "{what}");
         Ok(())

@@ -208,7 +208,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let call = CollectiveCall::Broadcast { root, data: lend_mut(buffer) };
         match self.native(root < self.size(), call) {
             Some(outcome) => outcome,
-            None => collective::broadcast(self, root, buffer),
+            None => collective::broadcast(self, None, root, buffer),
         }
     }
 
@@ -221,7 +221,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let call = CollectiveCall::Scatter { root, send: send_lent, receive: receive_lent, each };
         match self.native(sound, call) {
             Some(outcome) => outcome,
-            None => collective::scatter(self, root, send, receive),
+            None => collective::scatter(self, None, root, send, receive),
         }
     }
 
@@ -234,7 +234,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let call = CollectiveCall::Gather { root, send: send_lent, receive: receive_lent, each };
         match self.native(sound, call) {
             Some(outcome) => outcome,
-            None => collective::gather(self, root, send, receive),
+            None => collective::gather(self, None, root, send, receive),
         }
     }
 
@@ -246,7 +246,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
             CollectiveCall::Allgather { send: send_lent, receive: receive_lent, each, told: None };
         match self.native(sound, call) {
             Some(outcome) => outcome,
-            None => collective::allgather(self, send, receive),
+            None => collective::allgather(self, None, send, receive),
         }
     }
 
@@ -282,7 +282,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         });
         match native {
             Some(outcome) => outcome,
-            None => collective::reduce(self, root, reduction, send, receive),
+            None => collective::reduce(self, None, root, reduction, send, receive),
         }
     }
 
@@ -297,7 +297,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         });
         match native {
             Some(outcome) => outcome,
-            None => collective::allreduce(self, reduction, send, receive),
+            None => collective::allreduce(self, None, reduction, send, receive),
         }
     }
 
@@ -310,7 +310,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
             CollectiveCall::AllToAll { send: send_lent, receive: receive_lent, each, told: None };
         match self.native(sound, call) {
             Some(outcome) => outcome,
-            None => collective::all_to_all(self, send, receive),
+            None => collective::all_to_all(self, None, send, receive),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(in crate::programs) const ALL_TO_ALL: Benchmark = Benchmark {
         blocks: |shape| Blocks { send: shape.ranks, receive: shape.ranks, posted: 0 },
         event: |rank, data| match data.algorithm {
             None => rank.all_to_all(&data.send, &mut data.receive),
-            one => collective::all_to_all_by(rank, one, &data.send, &mut data.receive),
+            one => collective::all_to_all(rank, one, &data.send, &mut data.receive),
         },
         received: Received::Blocks(|shape, block| (block, shape.me)),
         moved: Shape::bytes_all_to_all,

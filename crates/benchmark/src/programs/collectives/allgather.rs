@@ -29,7 +29,7 @@ pub(in crate::programs) const ALLGATHER: Benchmark = Benchmark {
         blocks: |shape| Blocks { send: 1, receive: shape.ranks, posted: 0 },
         event: |rank, data| match data.algorithm {
             None => rank.allgather(&data.send, &mut data.receive),
-            one => collective::allgather_by(rank, one, &data.send, &mut data.receive),
+            one => collective::allgather(rank, one, &data.send, &mut data.receive),
         },
         received: Received::Blocks(|_, block| (block, 0)),
         moved: Shape::bytes_all_to_all,

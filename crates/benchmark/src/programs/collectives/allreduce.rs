@@ -33,7 +33,7 @@ pub(in crate::programs) const ALLREDUCE: Benchmark = Benchmark {
             let (send, receive) = (&data.send, &mut data.receive);
             match data.algorithm {
                 None => rank.allreduce(Reduction::SUM_F64, send, receive),
-                one => collective::allreduce_by(rank, one, Reduction::SUM_F64, send, receive),
+                one => collective::allreduce(rank, one, Reduction::SUM_F64, send, receive),
             }
         },
         received: Received::Sum,

@@ -27,7 +27,7 @@ pub(in crate::programs) const BROADCAST: Benchmark = Benchmark {
         blocks: |_| Blocks { receive: 1, ..Blocks::NONE },
         event: |rank, data| match data.algorithm {
             None => rank.broadcast(0, &mut data.receive),
-            one => collective::broadcast_by(rank, one, 0, &mut data.receive),
+            one => collective::broadcast(rank, one, 0, &mut data.receive),
         },
         received: Received::InPlace(|_, _| (0, 0)),
         moved: Shape::bytes_to_others,

@@ -30,7 +30,7 @@ pub(in crate::programs) const GATHER: Benchmark = Benchmark {
         },
         event: |rank, data| match data.algorithm {
             None => rank.gather(0, &data.send, &mut data.receive),
-            one => collective::gather_by(rank, one, 0, &data.send, &mut data.receive),
+            one => collective::gather(rank, one, 0, &data.send, &mut data.receive),
         },
         received: Received::Blocks(|_, block| (block, 0)),
         moved: Shape::bytes_to_others,

@@ -31,7 +31,7 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
             let (send, receive) = (&data.send, &mut data.receive);
             match data.algorithm {
                 None => rank.reduce(0, Reduction::SUM_F64, send, receive),
-                one => collective::reduce_by(rank, one, 0, Reduction::SUM_F64, send, receive),
+                one => collective::reduce(rank, one, 0, Reduction::SUM_F64, send, receive),
             }
         },
         received: Received::Sum,

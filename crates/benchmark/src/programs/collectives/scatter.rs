@@ -30,7 +30,7 @@ pub(in crate::programs) const SCATTER: Benchmark = Benchmark {
         },
         event: |rank, data| match data.algorithm {
             None => rank.scatter(0, &data.send, &mut data.receive),
-            one => collective::scatter_by(rank, one, 0, &data.send, &mut data.receive),
+            one => collective::scatter(rank, one, 0, &data.send, &mut data.receive),
         },
         received: Received::Blocks(|shape, _| (0, shape.me)),
         moved: Shape::bytes_to_others,

@@ -236,15 +236,15 @@ impl Rank for Broken<'_> {
 
     fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
         match self.fault {
-            Fault::BroadcastsFromZero => crate::collective::broadcast(self, 0, buffer),
+            Fault::BroadcastsFromZero => crate::collective::broadcast(self, None, 0, buffer),
             Fault::BroadcastsAnyLength => {
                 let mut all = buffer.to_vec();
                 all.resize(200, 0);
-                crate::collective::broadcast(self, root, &mut all)?;
+                crate::collective::broadcast(self, None, root, &mut all)?;
                 buffer.copy_from_slice(&all[..buffer.len()]);
                 Ok(())
             }
-            _ => crate::collective::broadcast(self, root, buffer),
+            _ => crate::collective::broadcast(self, None, root, buffer),
         }
     }
 
@@ -253,11 +253,11 @@ impl Rank for Broken<'_> {
         if self.has(Fault::ScattersRotated) && !send.is_empty() {
             send.rotate_left(receive.len());
         }
-        crate::collective::scatter(self, root, &send, receive)
+        crate::collective::scatter(self, None, root, &send, receive)
     }
 
     fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        crate::collective::gather(self, root, send, receive)?;
+        crate::collective::gather(self, None, root, send, receive)?;
         if self.has(Fault::GathersReversed) && self.rank() == root && !send.is_empty() {
             let blocks: Vec<Vec<u8>> = receive.chunks(send.len()).map(<[u8]>::to_vec).collect();
             for (place, block) in receive.chunks_mut(send.len()).zip(blocks.iter().rev()) {
@@ -272,7 +272,7 @@ impl Rank for Broken<'_> {
             Fault::AllgathersAnyLength => (send.len() * self.size()).min(receive.len()),
             _ => receive.len(),
         };
-        crate::collective::allgather(self, send, &mut receive[..bytes])
+        crate::collective::allgather(self, None, send, &mut receive[..bytes])
     }
 
     fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
@@ -290,10 +290,10 @@ impl Rank for Broken<'_> {
         receive: &mut [u8],
     ) -> Result<()> {
         if !self.has(Fault::ReducesToZero) {
-            return crate::collective::reduce(self, root, reduction, send, receive);
+            return crate::collective::reduce(self, None, root, reduction, send, receive);
         }
         let mut result = vec![0; send.len()];
-        crate::collective::reduce(self, 0, reduction, send, &mut result)?;
+        crate::collective::reduce(self, None, 0, reduction, send, &mut result)?;
         if self.rank() == 0 && root == 0 {
             receive.copy_from_slice(&result);
         }
@@ -303,7 +303,7 @@ impl Rank for Broken<'_> {
     fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
         if self.has(Fault::AllreduceInOwnOrder) {
             let mut all = vec![0; send.len() * self.size()];
-            crate::collective::allgather(self, send, &mut all)?;
+            crate::collective::allgather(self, None, send, &mut all)?;
             let blocks: Vec<&[u8]> = all.chunks(send.len().max(1)).collect();
             receive.copy_from_slice(send);
             for distance in 1..blocks.len() {
@@ -311,7 +311,7 @@ impl Rank for Broken<'_> {
             }
             return Ok(());
         }
-        crate::collective::allreduce(self, reduction, send, receive)?;
+        crate::collective::allreduce(self, None, reduction, send, receive)?;
         let is_one = self.rank() == 1;
         match (self.fault, receive.last_mut()) {
             (Fault::AllreduceWrongAtOne, Some(last)) if is_one => *last ^= 1,
@@ -321,7 +321,7 @@ impl Rank for Broken<'_> {
     }
 
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
-        crate::collective::all_to_all(self, send, receive)?;
+        crate::collective::all_to_all(self, None, send, receive)?;
         if self.has(Fault::AllToAllUntransposed) {
             receive.copy_from_slice(send);
         }
