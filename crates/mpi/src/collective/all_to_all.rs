@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
-use collectives::{Blocks as ByteBlocks, Call, Own};
+use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
-use super::blocks::{Blocks, check_apart, check_both_apart, check_number, own};
+use super::blocks::{Blocks, check_apart, check_both_apart, check_number, lengths, own};
 use super::native::{Whole, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Gives block r of member s to member r, as block s.
 pub struct AllToAll<E: Endpoint> {
@@ -63,15 +63,18 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
         Some(outcome)
     }
 
-    fn task(&self) -> CollectiveTask {
-        let size = self.context.size();
-        let each = self.to.bytes() / size;
-        let failure = check_block(self.from.as_ref(), size, each);
+    fn call(&self) -> Call {
+        let members = self.context.size();
+        let blocks = ByteBlocks::equal(members, self.to.bytes() / members);
+        Call::AllToAll { input: blocks.clone(), output: blocks }
+    }
+
+    fn memory(&self) -> CallMemory {
+        let members = self.context.size();
+        let failure = check_block(self.from.as_ref(), members, self.to.bytes() / members);
         let from = self.from.as_ref().filter(|_| failure.is_ok());
-        let blocks = ByteBlocks::equal(size, each);
-        let call = Call::AllToAll { input: blocks.clone(), output: blocks };
         let areas = Areas::of_bytes().input(from).output([&self.to], from.is_none());
-        CollectiveTask { failure, ..CollectiveTask::new(call, own(from), areas) }
+        CallMemory { failure, own: own(from), areas }
     }
 }
 
@@ -109,6 +112,19 @@ impl<E: Endpoint> AllToAllUnequal<E> {
     }
 }
 
+impl<E: Endpoint> AllToAllUnequal<E> {
+    /// The blocks to send, where they are apart from those that come.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Truncated`](crate::ErrorClass::Truncated) if this member's own block has two lengths.
+    fn source(&self) -> Result<Option<&Blocks>> {
+        let rank = self.context.rank();
+        let own_block = self.from.as_ref().map(|from| &from[rank]);
+        check_block(own_block, 1, self.to[rank].bytes())?;
+        Ok(self.from.as_ref())
+    }
+}
+
 impl<E: Endpoint + 'static> Plan<E> for AllToAllUnequal<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
@@ -118,26 +134,17 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAllUnequal<E> {
         CollectiveMark::of(self.kind)
     }
 
-    fn task(&self) -> CollectiveTask {
-        let lengths = |blocks: &Blocks| ByteBlocks::of_lengths(blocks.iter().map(Memory::bytes));
+    fn call(&self) -> Call {
         let output = lengths(&self.to);
-        let rank = self.context.rank();
-        let own_block = self.from.as_ref().map(|from| &from[rank]);
-        let failure = check_block(own_block, 1, self.to[rank].bytes());
-        let task = match self.from.as_ref().filter(|_| failure.is_ok()) {
-            Some(from) => {
-                let areas = Areas::of_bytes().input(from).output(&self.to, false);
-                CollectiveTask::new(
-                    Call::AllToAll { input: lengths(from), output },
-                    Own::InInput,
-                    areas,
-                )
-            }
-            None => {
-                let call = Call::AllToAll { input: output.clone(), output };
-                CollectiveTask::new(call, Own::InOutput, Areas::of_bytes().output(&self.to, true))
-            }
-        };
-        CollectiveTask { failure, ..task }
+        let input = self.source().ok().flatten().map_or_else(|| output.clone(), lengths);
+        Call::AllToAll { input, output }
+    }
+
+    fn memory(&self) -> CallMemory {
+        let source = self.source();
+        let failure = source.as_ref().map(|_| ()).map_err(Clone::clone);
+        let from = source.ok().flatten();
+        let areas = Areas::of_bytes().input(from.into_iter().flatten());
+        CallMemory { failure, own: own(from), areas: areas.output(&self.to, from.is_none()) }
     }
 }

@@ -6,12 +6,12 @@ use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
-use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, own};
+use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, lengths, own};
 use super::native::{Whole, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Puts the data of member r into block r at every member.
 pub struct Allgather<E: Endpoint> {
@@ -60,10 +60,14 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
         Some(outcome)
     }
 
-    fn task(&self) -> CollectiveTask {
+    fn call(&self) -> Call {
+        let members = self.context.size();
+        Call::Allgather { blocks: ByteBlocks::equal(members, self.all.bytes() / members) }
+    }
+
+    fn memory(&self) -> CallMemory {
         let each = self.all.bytes() / self.context.size();
-        let blocks = ByteBlocks::equal(self.context.size(), each);
-        task(blocks, self.mine.as_ref(), each, std::slice::from_ref(&self.all))
+        memory(self.mine.as_ref(), each, std::slice::from_ref(&self.all))
     }
 }
 
@@ -95,17 +99,20 @@ impl<E: Endpoint + 'static> Plan<E> for AllgatherUnequal<E> {
         CollectiveMark::of(CollectiveKind::AllgatherUnequal)
     }
 
-    fn task(&self) -> CollectiveTask {
-        let blocks = ByteBlocks::of_lengths(self.blocks.iter().map(Memory::bytes));
+    fn call(&self) -> Call {
+        Call::Allgather { blocks: lengths(&self.blocks) }
+    }
+
+    fn memory(&self) -> CallMemory {
         let each = self.blocks[self.context.rank()].bytes();
-        task(blocks, self.mine.as_ref(), each, &self.blocks)
+        memory(self.mine.as_ref(), each, &self.blocks)
     }
 }
 
 /// `each` is the length of this member's own block in `all`.
-fn task(blocks: ByteBlocks, mine: Option<&Memory>, each: usize, all: &[Memory]) -> CollectiveTask {
+fn memory(mine: Option<&Memory>, each: usize, all: &[Memory]) -> CallMemory {
     let failure = check_block(mine, 1, each);
     let mine = mine.filter(|_| failure.is_ok());
     let areas = Areas::of_bytes().input(mine).output(all, mine.is_none());
-    CollectiveTask { failure, ..CollectiveTask::new(Call::Allgather { blocks }, own(mine), areas) }
+    CallMemory { failure, own: own(mine), areas }
 }

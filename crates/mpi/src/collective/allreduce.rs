@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark};
 
 /// Combines the elements of all members at all of them: the same bits at each.
 pub struct Allreduce<E: Endpoint> {
@@ -50,9 +50,15 @@ impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
         self.terms.native(&self.context, None)
     }
 
-    fn task(&self) -> CollectiveTask {
-        let (own, areas) = self.terms.areas();
-        let call = Call::Allreduce { length: self.terms.length(), order: self.terms.order() };
-        CollectiveTask::new(call, own, areas)
+    fn call(&self) -> Call {
+        Call::Allreduce { length: self.terms.length(), order: self.terms.order() }
+    }
+
+    fn unit_bytes(&self) -> usize {
+        self.terms.unit_bytes()
+    }
+
+    fn memory(&self) -> CallMemory {
+        self.terms.memory()
     }
 }

@@ -8,7 +8,7 @@ use contract::{CollectiveCall, Endpoint};
 use super::Plan;
 use crate::engine::Context;
 use crate::error::Result;
-use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Waits until all members have come here.
 pub struct Barrier<E: Endpoint> {
@@ -37,7 +37,11 @@ impl<E: Endpoint + 'static> Plan<E> for Barrier<E> {
         self.context.collective(CollectiveCall::Barrier)
     }
 
-    fn task(&self) -> CollectiveTask {
-        CollectiveTask::new(Call::Barrier, Own::InInput, Areas::of_bytes())
+    fn call(&self) -> Call {
+        Call::Barrier
+    }
+
+    fn memory(&self) -> CallMemory {
+        CallMemory::new(Own::InInput, Areas::of_bytes())
     }
 }

@@ -38,9 +38,35 @@ pub(super) fn check_number(blocks: &Blocks, members: usize) -> Result {
 }
 
 /// Where this member's own data are: in their place already where there is no other memory of them.
-pub(super) fn own(mine: Option<&Memory>) -> Own {
+pub(super) fn own<T: ?Sized>(mine: Option<&T>) -> Own {
     match mine {
         Some(_) => Own::InInput,
         None => Own::InOutput,
+    }
+}
+
+/// The length of a block of each member: what the root's memory of all says, elsewhere a member's own.
+#[inline(always)]
+pub(super) fn each_bytes(all: Option<&Memory>, mine: Option<&Memory>, members: usize) -> usize {
+    match all {
+        Some(all) => all.bytes() / members,
+        None => mine.map_or(0, Memory::bytes),
+    }
+}
+
+/// The lengths of blocks.
+pub(super) fn lengths(blocks: &Blocks) -> collectives::Blocks {
+    collectives::Blocks::of_lengths(blocks.iter().map(Memory::bytes))
+}
+
+/// The same at a root; elsewhere a member knows its own length alone.
+pub(super) fn lengths_at(
+    is_root: bool,
+    blocks: &Blocks,
+    mine: Option<&Memory>,
+) -> collectives::Blocks {
+    match is_root {
+        true => lengths(blocks),
+        false => collectives::Blocks::of_lengths([mine.map_or(0, Memory::bytes)]),
     }
 }

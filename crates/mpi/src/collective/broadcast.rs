@@ -10,7 +10,7 @@ use super::native::Whole;
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Copies the root's data to all members.
 pub struct Broadcast<E: Endpoint> {
@@ -55,9 +55,12 @@ impl<E: Endpoint + 'static> Plan<E> for Broadcast<E> {
         Some(outcome)
     }
 
-    fn task(&self) -> CollectiveTask {
+    fn call(&self) -> Call {
+        Call::Broadcast { root: self.root, length: self.memory.bytes() }
+    }
+
+    fn memory(&self) -> CallMemory {
         let is_root = self.context.rank() == self.root;
-        let call = Call::Broadcast { root: self.root, length: self.memory.bytes() };
-        CollectiveTask::new(call, Own::InOutput, Areas::of_bytes().output([&self.memory], is_root))
+        CallMemory::new(Own::InOutput, Areas::of_bytes().output([&self.memory], is_root))
     }
 }

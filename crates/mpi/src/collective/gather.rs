@@ -6,12 +6,14 @@ use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint, Writable};
 
 use super::Plan;
-use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, own};
+use super::blocks::{
+    Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
+};
 use super::native::{Whole, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Puts the data of member r into block r at the root.
 pub struct Gather<E: Endpoint> {
@@ -74,14 +76,16 @@ impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
         Some(outcome)
     }
 
-    fn task(&self) -> CollectiveTask {
+    fn call(&self) -> Call {
+        let members = self.context.size();
+        let each = each_bytes(self.all.as_ref(), self.mine.as_ref(), members);
+        Call::Gather { root: self.root, blocks: ByteBlocks::equal(members, each) }
+    }
+
+    fn memory(&self) -> CallMemory {
         let mine = self.mine.as_ref();
-        let each = match &self.all {
-            Some(all) => all.bytes() / self.context.size(),
-            None => mine.map_or(0, Memory::bytes),
-        };
-        let blocks = ByteBlocks::equal(self.context.size(), each);
-        task(self.root, blocks, mine, each, self.all.as_slice())
+        let each = each_bytes(self.all.as_ref(), mine, self.context.size());
+        memory(mine, each, self.all.as_slice())
     }
 }
 
@@ -122,30 +126,26 @@ impl<E: Endpoint + 'static> Plan<E> for GatherUnequal<E> {
         CollectiveMark::rooted(CollectiveKind::GatherUnequal, self.root)
     }
 
-    fn task(&self) -> CollectiveTask {
+    fn call(&self) -> Call {
+        let is_root = self.context.rank() == self.root;
+        let blocks = lengths_at(is_root, &self.blocks, self.mine.as_ref());
+        Call::Gather { root: self.root, blocks }
+    }
+
+    fn memory(&self) -> CallMemory {
         let mine = self.mine.as_ref();
-        if self.context.rank() != self.root {
-            let each = mine.map_or(0, Memory::bytes);
-            return task(self.root, ByteBlocks::of_lengths([each]), mine, each, &[]);
-        }
-        let blocks = ByteBlocks::of_lengths(self.blocks.iter().map(Memory::bytes));
-        task(self.root, blocks, mine, self.blocks[self.root].bytes(), &self.blocks)
+        let (all, each) = match self.context.rank() == self.root {
+            true => (&self.blocks[..], self.blocks[self.root].bytes()),
+            false => (&[][..], mine.map_or(0, Memory::bytes)),
+        };
+        memory(mine, each, all)
     }
 }
 
 /// `each` is the length of this member's own block.
-fn task(
-    root: usize,
-    blocks: ByteBlocks,
-    mine: Option<&Memory>,
-    each: usize,
-    all: &[Memory],
-) -> CollectiveTask {
+fn memory(mine: Option<&Memory>, each: usize, all: &[Memory]) -> CallMemory {
     let failure = check_block(mine, 1, each);
     let mine = mine.filter(|_| failure.is_ok());
     let areas = Areas::of_bytes().input(mine).output(all, mine.is_none());
-    CollectiveTask {
-        failure,
-        ..CollectiveTask::new(Call::Gather { root, blocks }, own(mine), areas)
-    }
+    CallMemory { failure, own: own(mine), areas }
 }

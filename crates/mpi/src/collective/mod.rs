@@ -37,7 +37,7 @@ use crate::error::Result;
 use crate::memory::Storage;
 use crate::request::{Action, Request};
 use crate::schedule::{
-    self, Areas, CollectiveContext, CollectiveMark, CollectiveTask, Manner, Schedule,
+    self, Areas, CallMemory, Chosen, CollectiveContext, CollectiveMark, Manner, Schedule,
 };
 
 /// How a collective is carried out. Only this crate has collectives.
@@ -54,19 +54,24 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
         None
     }
 
-    /// What messages have to do, and with which memory.
-    fn task(&self) -> CollectiveTask;
+    /// What messages have to do.
+    fn call(&self) -> Call;
+
+    /// How many bytes the units have in which the call counts.
+    fn unit_bytes(&self) -> usize {
+        1
+    }
+
+    /// The memory of that call.
+    fn memory(&self) -> CallMemory;
 }
 
-/// Tells the others, as far as they may ask, of this member's next collective by messages.
-fn announce<E: Endpoint>(
-    plan: &impl Plan<E>,
-    task: &CollectiveTask,
-    manner: Manner,
-) -> CollectiveContext<E> {
-    let algorithm = task.algorithm(plan.context().size(), manner);
-    let mark = plan.mark().in_manner(manner).by(algorithm);
-    CollectiveContext::next(plan.context(), mark)
+/// Chooses how messages do it, and tells the others, as far as they may ask, of this member's next collective.
+fn announce<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> (CollectiveContext<E>, Chosen) {
+    let (members, unit_bytes) = (plan.context().size(), plan.unit_bytes());
+    let chosen = Chosen::new(plan.call(), members, unit_bytes, manner);
+    let mark = plan.mark().in_manner(manner).by(chosen.algorithm);
+    (CollectiveContext::next(plan.context(), mark), chosen)
 }
 
 /// A collective operation whose arguments are checked. All members of its context go on with it alike.
@@ -92,9 +97,8 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// As for [`run`](Collective::run).
     #[cold]
     fn run_by_messages(self) -> Result {
-        let task = self.task();
-        let at = announce(&self, &task, Manner::Blocking);
-        schedule::finish(Schedule::new(at, task, Manner::Blocking))
+        let (at, chosen) = announce(&self, Manner::Blocking);
+        schedule::finish(Schedule::new(at, &chosen, self.memory()))
     }
 
     /// Starts it.
@@ -102,19 +106,18 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// # Errors
     /// Those that end the run. Others come with the request's end.
     fn start(self) -> Result<Request<E>> {
-        let task = self.task();
-        let at = announce(&self, &task, Manner::Nonblocking);
-        let schedule = Schedule::new(at, task, Manner::Nonblocking);
+        let (at, chosen) = announce(&self, Manner::Nonblocking);
+        let schedule = Schedule::new(at, &chosen, self.memory());
         let action = Action::Collective(schedule::start(schedule)?);
         Ok(Request::new(self.context().engine(), action))
     }
 
     /// A request that starts it, any number of times.
     fn persistent(self) -> Request<E> {
-        let at = announce(&self, &self.task(), Manner::Persistent);
+        let (at, chosen) = announce(&self, Manner::Persistent);
         let engine = self.context().engine().clone();
         Request::persistent(&engine, move || {
-            let schedule = Schedule::new(at.clone(), self.task(), Manner::Persistent);
+            let schedule = Schedule::new(at.clone(), &chosen, self.memory());
             Ok(Action::Collective(schedule::start(schedule)?))
         })
     }
@@ -149,7 +152,7 @@ pub(crate) fn gather_then<E: Endpoint>(
     let blocks = collectives::Blocks::equal(at.members.size(), mine.len());
     let all = Storage::zeroed(blocks.total());
     let areas = Areas::of_bytes().own_input(mine).own_output(all.clone());
-    let task = CollectiveTask::new(Call::Allgather { blocks }, Own::InInput, areas);
-    Schedule::new(at, task, manner)
+    let chosen = Chosen::new(Call::Allgather { blocks }, at.members.size(), 1, manner);
+    Schedule::new(at, &chosen, CallMemory::new(Own::InInput, areas))
         .then(move |endpoint| all.with(0..all.bytes(), |bytes| then(endpoint, bytes)))
 }

@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark};
 
 /// Combines the elements of all members at the root.
 pub struct Reduce<E: Endpoint> {
@@ -57,9 +57,16 @@ impl<E: Endpoint + 'static> Plan<E> for Reduce<E> {
         self.terms.native(&self.context, Some(self.root))
     }
 
-    fn task(&self) -> CollectiveTask {
-        let (own, areas) = self.terms.areas();
+    fn call(&self) -> Call {
         let (root, length, order) = (self.root, self.terms.length(), self.terms.order());
-        CollectiveTask::new(Call::Reduce { root, length, order }, own, areas)
+        Call::Reduce { root, length, order }
+    }
+
+    fn unit_bytes(&self) -> usize {
+        self.terms.unit_bytes()
+    }
+
+    fn memory(&self) -> CallMemory {
+        self.terms.memory()
     }
 }

@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark};
 
 /// Combines the elements of all members, and gives each member some of the result.
 pub struct ReduceScatter<E: Endpoint> {
@@ -91,9 +91,16 @@ impl<E: Endpoint + 'static> Plan<E> for ReduceScatter<E> {
         CollectiveMark::of(self.kind)
     }
 
-    fn task(&self) -> CollectiveTask {
+    fn call(&self) -> Call {
         let blocks = Blocks::of_lengths(self.counts.iter().map(|&count| count as usize));
-        let (own, areas) = self.terms.areas();
-        CollectiveTask::new(Call::ReduceScatter { blocks, order: self.terms.order() }, own, areas)
+        Call::ReduceScatter { blocks, order: self.terms.order() }
+    }
+
+    fn unit_bytes(&self) -> usize {
+        self.terms.unit_bytes()
+    }
+
+    fn memory(&self) -> CallMemory {
+        self.terms.memory()
     }
 }

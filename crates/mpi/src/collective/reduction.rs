@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::Areas;
+use crate::schedule::{Areas, CallMemory};
 
 /// A reduction's arguments, checked.
 pub(super) struct Terms {
@@ -57,16 +57,24 @@ impl Terms {
         })
     }
 
-    /// The memory, and where this member's operands are.
-    pub(super) fn areas(&self) -> (Own, Areas) {
+    /// The memory of a call.
+    pub(super) fn memory(&self) -> CallMemory {
         let areas = Areas::of_elements(&self.reduction);
         match &self.output {
             Some(output) if self.input.is_same_as(output) => {
-                (Own::InOutput, areas.result(output, true))
+                CallMemory::new(Own::InOutput, areas.result(output, true))
             }
-            Some(output) => (Own::InInput, areas.operands(&self.input).result(output, false)),
-            None => (Own::InInput, areas.operands(&self.input)),
+            Some(output) => {
+                let areas = areas.operands(&self.input).result(output, false);
+                CallMemory::new(Own::InInput, areas)
+            }
+            None => CallMemory::new(Own::InInput, areas.operands(&self.input)),
         }
+    }
+
+    /// The length of an element.
+    pub(super) fn unit_bytes(&self) -> usize {
+        self.reduction.of().size() as usize
     }
 
     /// How many elements each member puts in.

@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark};
 
 /// Whether a rank's own elements are part of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,16 @@ impl<E: Endpoint + 'static> Plan<E> for Scan<E> {
         })
     }
 
-    fn task(&self) -> CollectiveTask {
-        let (own, areas) = self.terms.areas();
+    fn call(&self) -> Call {
         let exclusive = self.kind == ScanKind::Exclusive;
-        CollectiveTask::new(Call::Scan { length: self.terms.length(), exclusive }, own, areas)
+        Call::Scan { length: self.terms.length(), exclusive }
+    }
+
+    fn unit_bytes(&self) -> usize {
+        self.terms.unit_bytes()
+    }
+
+    fn memory(&self) -> CallMemory {
+        self.terms.memory()
     }
 }

@@ -6,12 +6,14 @@ use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint, Readable};
 
 use super::Plan;
-use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, own};
+use super::blocks::{
+    Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
+};
 use super::native::{Whole, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{Areas, CollectiveKind, CollectiveMark, CollectiveTask};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Gives block r of the root's data to member r.
 pub struct Scatter<E: Endpoint> {
@@ -53,10 +55,7 @@ impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
     #[inline(always)]
     fn native(&self) -> Option<Result> {
         let (root, mine) = (self.root, self.mine.as_ref());
-        let each = match &self.all {
-            Some(all) => all.bytes() / self.context.size(),
-            None => mine.map_or(0, Memory::bytes),
-        };
+        let each = each_bytes(self.all.as_ref(), mine, self.context.size());
         let checked = check_block(mine, 1, each);
         let own = mine.map(Whole::room);
         let receive = own.as_ref().filter(|_| checked.is_ok()).map(Whole::writable);
@@ -71,14 +70,16 @@ impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
         Some(outcome)
     }
 
-    fn task(&self) -> CollectiveTask {
+    fn call(&self) -> Call {
+        let members = self.context.size();
+        let each = each_bytes(self.all.as_ref(), self.mine.as_ref(), members);
+        Call::Scatter { root: self.root, blocks: ByteBlocks::equal(members, each) }
+    }
+
+    fn memory(&self) -> CallMemory {
         let mine = self.mine.as_ref();
-        let each = match &self.all {
-            Some(all) => all.bytes() / self.context.size(),
-            None => mine.map_or(0, Memory::bytes),
-        };
-        let blocks = ByteBlocks::equal(self.context.size(), each);
-        task(self.root, blocks, self.all.as_slice(), mine, each)
+        let each = each_bytes(self.all.as_ref(), mine, self.context.size());
+        memory(self.all.as_slice(), mine, each)
     }
 }
 
@@ -119,30 +120,26 @@ impl<E: Endpoint + 'static> Plan<E> for ScatterUnequal<E> {
         CollectiveMark::rooted(CollectiveKind::ScatterUnequal, self.root)
     }
 
-    fn task(&self) -> CollectiveTask {
+    fn call(&self) -> Call {
+        let is_root = self.context.rank() == self.root;
+        let blocks = lengths_at(is_root, &self.blocks, self.mine.as_ref());
+        Call::Scatter { root: self.root, blocks }
+    }
+
+    fn memory(&self) -> CallMemory {
         let mine = self.mine.as_ref();
-        if self.context.rank() != self.root {
-            let each = mine.map_or(0, Memory::bytes);
-            return task(self.root, ByteBlocks::of_lengths([each]), &[], mine, each);
-        }
-        let blocks = ByteBlocks::of_lengths(self.blocks.iter().map(Memory::bytes));
-        task(self.root, blocks, &self.blocks, mine, self.blocks[self.root].bytes())
+        let (all, each) = match self.context.rank() == self.root {
+            true => (&self.blocks[..], self.blocks[self.root].bytes()),
+            false => (&[][..], mine.map_or(0, Memory::bytes)),
+        };
+        memory(all, mine, each)
     }
 }
 
 /// `each` is the length of this member's own block.
-fn task(
-    root: usize,
-    blocks: ByteBlocks,
-    all: &[Memory],
-    mine: Option<&Memory>,
-    each: usize,
-) -> CollectiveTask {
+fn memory(all: &[Memory], mine: Option<&Memory>, each: usize) -> CallMemory {
     let failure = check_block(mine, 1, each);
     let mine = mine.filter(|_| failure.is_ok());
     let areas = Areas::of_bytes().input(all).output(mine, false);
-    CollectiveTask {
-        failure,
-        ..CollectiveTask::new(Call::Scatter { root, blocks }, own(mine), areas)
-    }
+    CallMemory { failure, own: own(mine), areas }
 }

@@ -218,11 +218,6 @@ impl Areas {
     fn datatype(&self) -> &Rc<Datatype> {
         self.reduction.as_ref().expect("only a reduction has elements").of()
     }
-
-    /// How many bytes a unit has.
-    pub(crate) fn unit_bytes(&self) -> usize {
-        self.reduction.as_ref().map_or(1, |reduction| reduction.of().size() as usize)
-    }
 }
 
 /// Using them.

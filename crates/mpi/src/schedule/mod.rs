@@ -54,9 +54,26 @@ impl<E: Endpoint> CollectiveContext<E> {
 /// What follows once a collective of our own has ended, with the bytes of its output.
 type Then<E> = Box<dyn FnOnce(&mut E) -> Result>;
 
-/// What a collective does, and with which memory.
-pub struct CollectiveTask {
-    pub(crate) call: Call,
+/// What a collective does, and by which algorithm.
+pub(crate) struct Chosen {
+    call: Call,
+    pub(crate) algorithm: Algorithm,
+}
+
+impl Chosen {
+    /// The algorithm that suits a call. Members that disagree about lengths may disagree here.
+    pub(crate) fn new(call: Call, members: usize, unit_bytes: usize, manner: Manner) -> Self {
+        let manner = match manner {
+            Manner::Blocking => collectives::Manner::Blocking,
+            Manner::Nonblocking | Manner::Persistent => collectives::Manner::InBackground,
+        };
+        let algorithm = collectives::select(&call, members, unit_bytes, manner);
+        Chosen { call, algorithm }
+    }
+}
+
+/// The memory of a collective at this member.
+pub struct CallMemory {
     /// Where this member's own data are at the beginning.
     pub(crate) own: Own,
     pub(crate) areas: Areas,
@@ -65,18 +82,9 @@ pub struct CollectiveTask {
     pub(crate) failure: Result,
 }
 
-impl CollectiveTask {
-    pub(crate) fn new(call: Call, own: Own, areas: Areas) -> Self {
-        CollectiveTask { call, own, areas, failure: Ok(()) }
-    }
-
-    /// By which algorithm it is done. Members that disagree about lengths may disagree here.
-    pub(crate) fn algorithm(&self, members: usize, manner: Manner) -> Algorithm {
-        let manner = match manner {
-            Manner::Blocking => collectives::Manner::Blocking,
-            Manner::Nonblocking | Manner::Persistent => collectives::Manner::InBackground,
-        };
-        collectives::select(&self.call, members, self.areas.unit_bytes(), manner)
+impl CallMemory {
+    pub(crate) fn new(own: Own, areas: Areas) -> Self {
+        CallMemory { own, areas, failure: Ok(()) }
     }
 }
 
@@ -98,14 +106,13 @@ pub(crate) struct Schedule<E: Endpoint> {
 }
 
 impl<E: Endpoint> Schedule<E> {
-    pub(crate) fn new(at: CollectiveContext<E>, task: CollectiveTask, manner: Manner) -> Self {
+    pub(crate) fn new(at: CollectiveContext<E>, chosen: &Chosen, memory: CallMemory) -> Self {
         let group = collectives::Membership { me: at.rank, size: at.members.size() };
-        let algorithm = task.algorithm(group.size, manner);
-        let CollectiveTask { call, own, mut areas, failure } = task;
-        let rounds = call.schedule(algorithm, group, own);
+        let CallMemory { own, mut areas, failure } = memory;
+        let rounds = chosen.call.schedule(chosen.algorithm, group, own);
         areas.make_scratch(rounds.scratch());
         // The root's own block is nobody else's.
-        let (outcome, last_failure) = match call {
+        let (outcome, last_failure) = match chosen.call {
             Call::Scatter { .. } | Call::Gather { .. } => (Ok(()), failure),
             _ => (failure, Ok(())),
         };
