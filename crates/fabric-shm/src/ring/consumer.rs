@@ -1,7 +1,7 @@
 //! The receiver's end of a ring.
 
 use super::byte_ring::{ByteRing, ReceiverLines, SenderLines};
-use super::lines::prefetch;
+use super::lines::{prefetch, take_lines};
 use super::{Body, Credits, INLINE_BYTES, LINE_BYTES, LINE_WORD, Place};
 use crate::primitive::{Ordering, spin_loop};
 
@@ -94,6 +94,11 @@ impl Consumer {
         // that `peek` returned, and leaves them alone until our credit, or, if they are our own, until we use
         // them.
         unsafe {
+            // Our own lines, which we write next, need not be taken: a reader's store gets them anyway.
+            if !body.is_on_reverse_path() {
+                take_lines(from, first);
+                take_lines(ring.start, rest);
+            }
             (std::slice::from_raw_parts(from, first), std::slice::from_raw_parts(ring.start, rest))
         }
     }

@@ -1,6 +1,6 @@
-//! Copies of short messages, and prefetches of cache lines.
+//! Copies of short messages, prefetches of cache lines, and their ownership.
 
-use super::{Body, Cell};
+use super::{Body, Cell, LINE_BYTES};
 
 /// Prefetches a line that is written soon. A hint.
 #[inline]
@@ -24,6 +24,29 @@ pub(super) fn prefetch(line: &Cell) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = line;
+}
+
+/// Takes the cache lines of `bytes` bytes away from the processor that wrote them, before they are read: adds
+/// nothing to one byte of each.
+///
+/// A line that was only read stays in both caches, and the writer's next store has to invalidate the reader's
+/// copy. Where that takes longer than to fetch a line, as on Zen 4, it bounds a stream in one direction. A line
+/// that was taken goes back and forth between two owners. `prefetchw` does not do the same. See
+/// docs/measurements.md#lines-that-their-reader-takes.
+///
+/// # Safety
+/// The bytes are mapped for writing, and nobody else reads or writes them before this rank says that it has read them.
+#[inline]
+pub(crate) unsafe fn take_lines(start: *const u8, bytes: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for offset in (0..bytes).step_by(LINE_BYTES) {
+        // SAFETY: the byte is among those that the caller promised, and keeps its value.
+        unsafe {
+            std::arch::asm!("add byte ptr [{}], 0", in(reg) start.add(offset), options(nostack));
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = (start, bytes, LINE_BYTES);
 }
 
 /// Copies `bytes` bytes, at most a [`Body`]'s, without a call: by overlapping moves of a fixed size, which

@@ -29,7 +29,7 @@ pub(crate) use byte_ring::ByteRing;
 #[cfg(any(test, not(loom)))]
 pub(crate) use consumer::Consumer;
 #[cfg(not(loom))]
-pub(crate) use lines::copy_short;
+pub(crate) use lines::{copy_short, take_lines};
 #[cfg(any(test, not(loom)))]
 pub(crate) use producer::Producer;
 

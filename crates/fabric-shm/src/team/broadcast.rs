@@ -2,7 +2,7 @@
 
 use contract::Result;
 
-use super::copies::copy;
+use super::copies::{copy, take};
 use super::{Call, Host, Team};
 
 impl Team {
@@ -22,7 +22,7 @@ impl Team {
             return unsafe { self.broadcast_by_cma(host, call, root, memory) };
         }
         let pieces = call.plan.pieces;
-        let is_root = self.me == root;
+        let (is_root, is_only_reader) = (self.me == root, self.size() == 2);
         // A root that broadcasts again waits for nobody now either: the others take several broadcasts at
         // once, with fewer switches. See docs/measurements.md#broadcasts-in-a-row.
         self.must_yield &= !is_root;
@@ -44,7 +44,12 @@ impl Team {
                     let (start, bytes) = pieces.get(piece);
                     let from = team.part(host, root, epoch, bytes)?;
                     // SAFETY: as above; the part stays until this step has ended.
-                    unsafe { copy(from, memory.add(start), bytes) };
+                    unsafe {
+                        match is_only_reader {
+                            true => take(from, memory.add(start), bytes),
+                            false => copy(from, memory.add(start), bytes),
+                        }
+                    }
                 }
                 Ok(())
             },

@@ -8,7 +8,8 @@ use contract::{Apply, Combine, Result};
 use super::agreement::Awaited;
 use super::copies::copy;
 use super::{Host, Memory, Team};
-use crate::board::SLOTS;
+use crate::board::{SHORT_BYTES, SLOTS};
+use crate::ring::take_lines;
 
 /// What a member claims at once. It stays in the nearest cache while all members' parts are combined.
 const CHUNK_BYTES: usize = 8 << 10;
@@ -58,7 +59,8 @@ impl Team {
     }
 
     /// Combines all parts of the step into `to`, which has room for `bytes` bytes. This rank's part is at `own`.
-    pub(super) fn combine_all(
+    /// Whether it is the only one that reads them says `ALONE`: then it takes their lines.
+    pub(super) fn combine_all<const ALONE: bool>(
         &self,
         epoch: u32,
         bytes: usize,
@@ -75,6 +77,9 @@ impl Team {
             // SAFETY: every member has put `bytes` bytes, and leaves them until all have ended the step. Our
             // own are there for as long as the call lasts.
             unsafe {
+                if ALONE && bytes > SHORT_BYTES {
+                    self.others().for_each(|member| take_lines(part(member), here));
+                }
                 let to = to.add(start);
                 let combined = combine_parts(self.size(), part, to, here, apply);
                 if self.size() == 1 {

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::board::SHORT_BYTES;
-use crate::ring::copy_short;
+use crate::ring::{copy_short, take_lines};
 
 /// Slots that follow one another, the first behind the last: memory that begins again at its end.
 #[derive(Clone, Copy)]
@@ -76,6 +76,31 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
             copy_by_string_instruction(from, to, bytes);
         } else {
             std::ptr::copy_nonoverlapping(from, to, bytes);
+        }
+    }
+}
+
+/// How much is taken from its writer before it is copied: it stays in the nearest cache meanwhile.
+const TAKEN_BYTES: usize = 8 << 10;
+
+/// Copies `bytes` bytes out of a slot of which this rank is the only reader, and takes their cache lines
+/// ([`take_lines`]). Where members swap places the lines change hands without it.
+///
+/// # Safety
+/// Both places hold them, and nobody else uses those of the slot before this step has ended.
+#[inline]
+pub(super) unsafe fn take(from: *const u8, to: *mut u8, bytes: usize) {
+    if bytes <= SHORT_BYTES {
+        // SAFETY: the caller promises it.
+        unsafe { copy_short(from, to, bytes) };
+        return;
+    }
+    for start in (0..bytes).step_by(TAKEN_BYTES) {
+        let here = TAKEN_BYTES.min(bytes - start);
+        // SAFETY: the caller promises it.
+        unsafe {
+            take_lines(from.add(start), here);
+            std::ptr::copy_nonoverlapping(from.add(start), to.add(start), here);
         }
     }
 }

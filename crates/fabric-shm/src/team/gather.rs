@@ -3,7 +3,7 @@
 use collectives::plan::THRESHOLDS;
 use contract::Result;
 
-use super::copies::copy;
+use super::copies::{copy, take};
 use super::{Call, Host, Memory, Team};
 
 /// What is left of the root's own block in a gather. The root copies it while there is nothing else to do, so
@@ -81,7 +81,7 @@ impl Team {
                     let member = (me + distance) % size;
                     let from = team.part(host, member, epoch, bytes)?;
                     // SAFETY: as above; the part stays until this step has ended.
-                    unsafe { copy(from, receive.add(member * each + start), bytes) };
+                    unsafe { take(from, receive.add(member * each + start), bytes) };
                 }
                 Ok(())
             },

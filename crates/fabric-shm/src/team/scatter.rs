@@ -3,7 +3,7 @@
 use collectives::plan::Transport;
 use contract::Result;
 
-use super::copies::copy;
+use super::copies::{copy, take};
 use super::{Call, Host, Memory, Team};
 use crate::board::SHORT_BYTES;
 
@@ -65,7 +65,13 @@ impl Team {
                     team.wait_for_part(host, root, epoch)?;
                     let from = place(team, me, epoch, bytes);
                     // SAFETY: as above; the part stays until this step has ended.
-                    unsafe { copy(from, receive.add(start), bytes) };
+                    unsafe {
+                        if together {
+                            copy(from, receive.add(start), bytes);
+                        } else {
+                            take(from, receive.add(start), bytes);
+                        }
+                    }
                 }
                 Ok(())
             },
