@@ -99,6 +99,7 @@ use mpi::{Mode, ScanKind};
 
 use super::{call, export, filled};
 use crate::abi::*;
+use crate::arguments::{Blocks, Data, Operands, Partner};
 use crate::errors::{self, On};
 use crate::operation::UserFunction;
 use crate::request::{self, How};
@@ -169,8 +170,13 @@ fn call(function: &Function, server: &Server) -> String {
             *word = "How::Blocking".into();
         }
     }
-    let arguments = passed.into_iter().map(argument).chain(words);
-    let call = format!("{}({})", server.path, arguments.collect::<Vec<_>>().join(", "));
+    let mut arguments =
+        match ["point::", "collective::"].iter().any(|room| server.path.starts_with(room)) {
+            true => grouped(&passed),
+            false => passed.into_iter().map(argument).collect(),
+        };
+    arguments.extend(words);
+    let call = format!("{}({})", server.path, arguments.join(", "));
     let results = function.parameters.iter().filter(|one| is_result(one));
     let checks: String =
         results.map(|one| format!("filled({0}, \"{0}\")?; ", local(one))).collect();
@@ -178,6 +184,64 @@ fn call(function: &Function, server: &Server) -> String {
         return call;
     }
     format!("{{ {checks}{call} }}")
+}
+
+/// The arguments of communication: those that describe one thing together are one.
+fn grouped(parameters: &[&Parameter]) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut rest = parameters;
+    while let Some(first) = rest.first() {
+        let shapes: Vec<Shape> = rest.iter().take(5).map(|one| shape(one)).collect();
+        let (group, length) = match shapes[..] {
+            [
+                Shape::Memory,
+                Shape::Memory,
+                Shape::Count | Shape::Array,
+                Shape::Type,
+                Shape::Operation,
+            ] => ("Operands", 5),
+            [Shape::Memory, Shape::Array, Shape::Array, Shape::Type | Shape::Array, ..] => {
+                ("Blocks", 4)
+            }
+            [Shape::Memory, Shape::Count, Shape::Type, ..] => ("Data", 3),
+            [Shape::Rank, Shape::Tag, ..] => ("Partner", 2),
+            _ => {
+                arguments.push(argument(first));
+                rest = &rest[1..];
+                continue;
+            }
+        };
+        let members: Vec<String> = rest[..length].iter().map(|one| argument(one)).collect();
+        arguments.push(format!("{group}::new({})", members.join(", ")));
+        rest = &rest[length..];
+    }
+    arguments
+}
+
+/// What a parameter of communication says.
+#[derive(Clone, Copy)]
+enum Shape {
+    Memory,
+    Count,
+    Array,
+    Type,
+    Operation,
+    Rank,
+    Tag,
+    Other,
+}
+
+fn shape(parameter: &Parameter) -> Shape {
+    match (parameter.c_type.trim_start_matches("const "), parameter.name.as_str()) {
+        ("void *", _) => Shape::Memory,
+        ("int" | "Count", _) if parameter.varies => Shape::Count,
+        (array, _) if array.ends_with("[]") => Shape::Array,
+        ("Datatype", _) => Shape::Type,
+        ("Op", _) => Shape::Operation,
+        ("int", "dest" | "source") => Shape::Rank,
+        ("int", "tag" | "sendtag" | "recvtag") => Shape::Tag,
+        _ => Shape::Other,
+    }
 }
 
 fn is_checked(function: &Function) -> bool {

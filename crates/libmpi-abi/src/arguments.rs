@@ -1,10 +1,89 @@
-//! Arguments as C passes them: arrays, and numbers that are `int` in one variant of a function and wider in the
-//! other.
+//! Arguments as C passes them: data, arrays, and numbers that are `int` in one variant of a function and wider in
+//! the other.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
-use crate::abi::{ERR_ARG, UNDEFINED};
+use crate::abi::{Datatype, ERR_ARG, IN_PLACE, Op, UNDEFINED};
 use crate::failure::{Result, ensure};
+
+/// Data: where they begin, how many elements, and of which type.
+#[derive(Clone, Copy)]
+pub(crate) struct Data {
+    pub(crate) start: *const c_void,
+    pub(crate) count: i64,
+    pub(crate) of: Datatype,
+}
+
+/// Blocks of data, each with its count and its place: elements of one type, or (`T` is an array) bytes and a type for
+/// each.
+#[derive(Clone, Copy)]
+pub(crate) struct Blocks<T> {
+    pub(crate) start: *const c_void,
+    pub(crate) counts: IntOrCount,
+    pub(crate) places: IntOrCount,
+    pub(crate) of: T,
+}
+
+/// What is combined: where it is, where the result goes, how many elements (or, as an array, how many for each rank),
+/// of which type, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<N> {
+    pub(crate) from: *const c_void,
+    pub(crate) to: *const c_void,
+    pub(crate) count: N,
+    pub(crate) of: Datatype,
+    pub(crate) op: Op,
+}
+
+/// The other side of a message.
+#[derive(Clone, Copy)]
+pub(crate) struct Partner {
+    pub(crate) rank: c_int,
+    pub(crate) tag: c_int,
+}
+
+pub(crate) fn is_in_place(start: *const c_void) -> bool {
+    start as usize == IN_PLACE
+}
+
+impl Data {
+    #[inline(always)]
+    pub(crate) fn new(start: *const c_void, count: i64, of: Datatype) -> Self {
+        Data { start, count, of }
+    }
+}
+
+impl<T> Blocks<T> {
+    pub(crate) fn new(start: *const c_void, counts: IntOrCount, places: IntOrCount, of: T) -> Self {
+        Blocks { start, counts, places, of }
+    }
+}
+
+impl<N> Operands<N> {
+    #[inline(always)]
+    pub(crate) fn new(
+        from: *const c_void,
+        to: *const c_void,
+        count: N,
+        of: Datatype,
+        op: Op,
+    ) -> Self {
+        Operands { from, to, count, of, op }
+    }
+
+    /// The same with another count.
+    #[inline(always)]
+    pub(crate) fn of_count<M>(self, count: M) -> Operands<M> {
+        Operands { from: self.from, to: self.to, count, of: self.of, op: self.op }
+    }
+}
+
+impl Partner {
+    #[inline(always)]
+    pub(crate) fn new(rank: c_int, tag: c_int) -> Self {
+        Partner { rank, tag }
+    }
+}
 
 /// An array that the caller passes in, which may be null only if it is empty.
 ///

@@ -59,8 +59,8 @@ impl Team {
     }
 
     /// Combines all parts of the step into `to`, which has room for `bytes` bytes. This rank's part is at `own`.
-    /// Whether it is the only one that reads them says `ALONE`: then it takes their lines.
-    pub(super) fn combine_all<const ALONE: bool>(
+    /// If not all members do so (`TO_ALL`), it is the only one that reads them, and takes their lines.
+    pub(super) fn combine_all<const TO_ALL: bool>(
         &self,
         epoch: u32,
         bytes: usize,
@@ -77,7 +77,7 @@ impl Team {
             // SAFETY: every member has put `bytes` bytes, and leaves them until all have ended the step. Our
             // own are there for as long as the call lasts.
             unsafe {
-                if ALONE && bytes > SHORT_BYTES {
+                if !TO_ALL && bytes > SHORT_BYTES {
                     self.others().for_each(|member| take_lines(part(member), here));
                 }
                 let to = to.add(start);

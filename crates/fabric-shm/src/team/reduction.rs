@@ -114,10 +114,7 @@ impl Team {
                 if receives && !in_chunks(bytes) {
                     let own = team.own_part(epoch, bytes, memory, start);
                     let places = (own, receive.wrapping_add(start));
-                    match TO_ALL {
-                        true => team.combine_all::<false>(epoch, bytes, chunk_bytes, places, apply),
-                        false => team.combine_all::<true>(epoch, bytes, chunk_bytes, places, apply),
-                    }
+                    team.combine_all::<TO_ALL>(epoch, bytes, chunk_bytes, places, apply);
                 }
                 // The others help if nobody has to be waited for.
                 if in_chunks(bytes) && (receives || team.all_are_there(epoch)) {

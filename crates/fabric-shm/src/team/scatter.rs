@@ -65,13 +65,7 @@ impl Team {
                     team.wait_for_part(host, root, epoch)?;
                     let from = place(team, me, epoch, bytes);
                     // SAFETY: as above; the part stays until this step has ended.
-                    unsafe {
-                        if together {
-                            copy(from, receive.add(start), bytes);
-                        } else {
-                            take(from, receive.add(start), bytes);
-                        }
-                    }
+                    unsafe { take(from, receive.add(start), bytes) };
                 }
                 Ok(())
             },

@@ -4,11 +4,11 @@ use std::ffi::{c_int, c_void};
 
 use mpi::{Allreduce, Memory, Reduce, ReduceScatter, Reduction, Scan, ScanKind};
 
-use super::blocks::{is_in_place, unless_in_place};
+use super::blocks::unless_in_place;
 use super::go_on;
 use super::root::check_root;
 use crate::abi::*;
-use crate::arguments::IntOrCount;
+use crate::arguments::{Data, IntOrCount, Operands, is_in_place};
 use crate::communicator;
 use crate::failure::{Result, ensure};
 use crate::operation;
@@ -23,17 +23,12 @@ struct Terms {
 }
 
 impl Terms {
-    /// A reduction of `count` elements, of which this rank gets `wanted`.
+    /// A reduction, of whose elements this rank gets `wanted`.
     #[inline(always)]
-    unsafe fn new(
-        from: *const c_void,
-        to: *mut c_void,
-        (count, wanted): (i64, i64),
-        of: Datatype,
-        op: Op,
-    ) -> Result<Terms> {
+    unsafe fn new(operands: Operands<i64>, wanted: i64) -> Result<Terms> {
+        let Operands { from, to, count, of, op } = operands;
         let reduction = operation::reduction(op, of)?;
-        let input = unless_in_place(from, count, of)?;
+        let input = unless_in_place(Data::new(from, count, of))?;
         let room = if input.is_some() { wanted } else { count };
         let output = result(to, room, &reduction)?;
         Ok(Terms { reduction, input, output })
@@ -42,99 +37,58 @@ impl Terms {
 
 /// The place of a result.
 #[inline(always)]
-unsafe fn result(to: *mut c_void, count: i64, reduction: &Reduction) -> Result<Memory> {
+unsafe fn result(to: *const c_void, count: i64, reduction: &Reduction) -> Result<Memory> {
     let in_place = is_in_place(to) && count > 0;
     ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
-    Memory::new(to.cast_const().cast(), count, reduction.of().clone())
+    Memory::new(to.cast(), count, reduction.of().clone())
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn reduce(
-    from: *const c_void,
-    to: *mut c_void,
-    count: i64,
-    of: Datatype,
-    op: Op,
-    root: c_int,
-    comm: Comm,
-    how: How,
-) -> Result {
+pub(crate) unsafe fn reduce(operands: Operands<i64>, root: c_int, comm: Comm, how: How) -> Result {
+    let Operands { from, to, count, of, op } = operands;
     let context = communicator::context(comm)?;
     let root = check_root(&context, root)?;
     let is_root = context.rank() == root;
     ensure!(is_root || !is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
     let reduction = operation::reduction(op, of)?;
-    let input = unless_in_place(from, count, of)?;
+    let input = unless_in_place(Data::new(from, count, of))?;
     // Away from the root there is no result, and its argument may be anything.
     let output = if is_root { Some(result(to, count, &reduction)?) } else { None };
     go_on(Reduce::new(context, root, reduction, input, output)?, how)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn allreduce(
-    from: *const c_void,
-    to: *mut c_void,
-    count: i64,
-    of: Datatype,
-    op: Op,
-    comm: Comm,
-    how: How,
-) -> Result {
+pub(crate) unsafe fn allreduce(operands: Operands<i64>, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
-    let Terms { reduction, input, output } = Terms::new(from, to, (count, count), of, op)?;
+    let Terms { reduction, input, output } = Terms::new(operands, operands.count)?;
     go_on(Allreduce::new(context, reduction, input, output)?, how)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn scan(
-    from: *const c_void,
-    to: *mut c_void,
-    count: i64,
-    of: Datatype,
-    op: Op,
-    comm: Comm,
-    kind: ScanKind,
-    how: How,
-) -> Result {
+pub(crate) unsafe fn scan(operands: Operands<i64>, comm: Comm, kind: ScanKind, how: How) -> Result {
     let context = communicator::context(comm)?;
-    let Terms { reduction, input, output } = Terms::new(from, to, (count, count), of, op)?;
+    let Terms { reduction, input, output } = Terms::new(operands, operands.count)?;
     go_on(Scan::new(context, kind, reduction, input, output)?, how)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn reduce_scatter(
-    from: *const c_void,
-    to: *mut c_void,
-    counts: IntOrCount,
-    of: Datatype,
-    op: Op,
+    operands: Operands<IntOrCount>,
     comm: Comm,
     how: How,
 ) -> Result {
     let context = communicator::context(comm)?;
-    let counts = counts.read(context.size());
+    let counts = operands.count.read(context.size());
     for &count in &counts {
         ensure!(count >= 0, ERR_COUNT, "a count of {count}");
     }
     let all = counts.iter().fold(0_i64, |sum, &count| sum.saturating_add(count));
     let own = counts[context.rank()];
-    let Terms { reduction, input, output } = Terms::new(from, to, (all, own), of, op)?;
+    let Terms { reduction, input, output } = Terms::new(operands.of_count(all), own)?;
     go_on(ReduceScatter::new(context, reduction, counts, input, output)?, how)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn reduce_scatter_block(
-    from: *const c_void,
-    to: *mut c_void,
-    count: i64,
-    of: Datatype,
-    op: Op,
-    comm: Comm,
-    how: How,
-) -> Result {
+pub(crate) unsafe fn reduce_scatter_block(operands: Operands<i64>, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
+    let count = operands.count;
     ensure!(count >= 0, ERR_COUNT, "a count of {count}");
     let all = count.saturating_mul(context.size() as i64);
-    let Terms { reduction, input, output } = Terms::new(from, to, (all, count), of, op)?;
+    let Terms { reduction, input, output } = Terms::new(operands.of_count(all), count)?;
     go_on(ReduceScatter::of_equal_counts(context, reduction, count, input, output)?, how)
 }

@@ -1,11 +1,10 @@
 //! A send and a receive in one call.
 
-use std::ffi::{c_int, c_void};
-
 use mpi::{ExchangeCall, Mode};
 
 use super::transfer::{receive_call, send_call};
 use crate::abi::*;
+use crate::arguments::{Data, Partner};
 use crate::chosen::Chosen;
 use crate::failure::Result;
 use crate::request::{How, go_on};
@@ -25,106 +24,63 @@ unsafe fn go_on_with(call: ExchangeCall<Chosen>, how: How) -> Result {
     go_on(how, call, run, ExchangeCall::start, ExchangeCall::persistent)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
-unsafe fn apart(
-    from: *const c_void,
-    send_count: i64,
-    send_type: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: Comm,
-) -> Result<ExchangeCall<Chosen>> {
-    let send = send_call(from, send_count, send_type, to, send_tag, comm, Mode::Standard)?;
-    Ok(ExchangeCall::new(send, receive_call(buffer, count, of, source, tag, comm)?))
+/// A way out and the way in, with a partner each.
+type Ways = ((Data, Partner), (Data, Partner));
+
+unsafe fn apart((out, back): Ways, comm: Comm) -> Result<ExchangeCall<Chosen>> {
+    let send = send_call(out.0, out.1, comm, Mode::Standard)?;
+    Ok(ExchangeCall::new(send, receive_call(back.0, back.1, comm)?))
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn send_receive(
-    from: *const c_void,
-    send_count: i64,
-    send_type: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    source: c_int,
-    tag: c_int,
+    data: Data,
+    to: Partner,
+    room: Data,
+    from: Partner,
     comm: Comm,
     status: *mut Status,
 ) -> Result {
-    let call =
-        apart(from, send_count, send_type, to, send_tag, buffer, count, of, source, tag, comm)?;
-    finish(call, status)
+    finish(apart(((data, to), (room, from)), comm)?, status)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn send_receive_later(
-    from: *const c_void,
-    send_count: i64,
-    send_type: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    source: c_int,
-    tag: c_int,
+    data: Data,
+    to: Partner,
+    room: Data,
+    from: Partner,
     comm: Comm,
     how: How,
 ) -> Result {
-    let call =
-        apart(from, send_count, send_type, to, send_tag, buffer, count, of, source, tag, comm)?;
-    go_on_with(call, how)
+    go_on_with(apart(((data, to), (room, from)), comm)?, how)
 }
 
 /// What is received takes the place of what is sent.
-#[allow(clippy::too_many_arguments)] // The standard's.
 unsafe fn replacing(
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    source: c_int,
-    tag: c_int,
+    data: Data,
+    to: Partner,
+    from: Partner,
     comm: Comm,
 ) -> Result<ExchangeCall<Chosen>> {
-    let send = send_call(buffer, count, of, to, send_tag, comm, Mode::Standard)?;
-    Ok(ExchangeCall::replacing(send, receive_call(buffer, count, of, source, tag, comm)?))
+    let send = send_call(data, to, comm, Mode::Standard)?;
+    Ok(ExchangeCall::replacing(send, receive_call(data, from, comm)?))
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn send_receive_replace(
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    source: c_int,
-    tag: c_int,
+    data: Data,
+    to: Partner,
+    from: Partner,
     comm: Comm,
     status: *mut Status,
 ) -> Result {
-    finish(replacing(buffer, count, of, to, send_tag, source, tag, comm)?, status)
+    finish(replacing(data, to, from, comm)?, status)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn send_receive_replace_later(
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    to: c_int,
-    send_tag: c_int,
-    source: c_int,
-    tag: c_int,
+    data: Data,
+    to: Partner,
+    from: Partner,
     comm: Comm,
     how: How,
 ) -> Result {
-    go_on_with(replacing(buffer, count, of, to, send_tag, source, tag, comm)?, how)
+    go_on_with(replacing(data, to, from, comm)?, how)
 }

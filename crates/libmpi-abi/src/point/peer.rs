@@ -1,10 +1,11 @@
 //! Ranks and tags as C gives them.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 
 use mpi::{Memory, Peer};
 
 use crate::abi::*;
+use crate::arguments::Data;
 use crate::communicator::Communicator;
 use crate::datatype;
 use crate::failure::{Error, Result, error_of};
@@ -38,12 +39,10 @@ pub(super) fn source(communicator: &Communicator, rank: c_int) -> Result<Peer> {
 
 /// The buffer of a message. One with MPI_PROC_NULL has no data, so what the other arguments say of them does not matter.
 #[inline]
-pub(super) unsafe fn memory(
-    start: *const c_void,
-    count: i64,
-    of: Datatype,
-    peer: c_int,
-) -> Result<Memory> {
-    let nothing = peer == PROC_NULL && of == DATATYPE_NULL;
-    if nothing { datatype::memory(start, 0, BYTE) } else { datatype::memory(start, count, of) }
+pub(super) unsafe fn memory(data: Data, peer: c_int) -> Result<Memory> {
+    let nothing = peer == PROC_NULL && data.of == DATATYPE_NULL;
+    match nothing {
+        true => datatype::memory(data.start, 0, BYTE),
+        false => datatype::memory(data.start, data.count, data.of),
+    }
 }

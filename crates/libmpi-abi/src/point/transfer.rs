@@ -1,12 +1,11 @@
 //! Sends and receives.
 
-use std::ffi::{c_int, c_void};
-
 use mpi::{Mode, ReceiveCall, SendCall};
 
-use super::peer::{accepted_tag, check_tag, destination, memory, source as source_of};
+use super::peer::{accepted_tag, check_tag, destination, memory, source};
 use super::quick;
 use crate::abi::*;
+use crate::arguments::{Data, Partner};
 use crate::chosen::Chosen;
 use crate::communicator;
 use crate::failure::Result;
@@ -16,76 +15,53 @@ use crate::status::Status;
 /// A send, checked.
 #[inline]
 pub(super) unsafe fn send_call(
-    buffer: *const c_void,
-    count: i64,
-    of: Datatype,
-    to: c_int,
-    tag: c_int,
+    data: Data,
+    to: Partner,
     comm: Comm,
     mode: Mode,
 ) -> Result<SendCall<Chosen>> {
-    let memory = memory(buffer, count, of, to)?;
+    let memory = memory(data, to.rank)?;
     let communicator = communicator::get(comm)?;
-    let (tag, to) = (check_tag(tag)?, destination(&communicator, to)?);
+    let (tag, to) = (check_tag(to.tag)?, destination(&communicator, to.rank)?);
     SendCall::new(communicator.context().clone(), memory, to, tag, mode)
 }
 
 /// A receive, checked.
 #[inline]
 pub(super) unsafe fn receive_call(
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    source: c_int,
-    tag: c_int,
+    room: Data,
+    from: Partner,
     comm: Comm,
 ) -> Result<ReceiveCall<Chosen>> {
     let communicator = communicator::get(comm)?;
-    let memory = memory(buffer, count, of, source)?;
-    let (tag, source) = (accepted_tag(tag)?, source_of(&communicator, source)?);
-    ReceiveCall::new(communicator.context().clone(), memory, source, tag)
+    let memory = memory(room, from.rank)?;
+    let (tag, from) = (accepted_tag(from.tag)?, source(&communicator, from.rank)?);
+    ReceiveCall::new(communicator.context().clone(), memory, from, tag)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn send(
-    buffer: *const c_void,
-    count: i64,
-    of: Datatype,
-    to: c_int,
-    tag: c_int,
-    comm: Comm,
-    mode: Mode,
-    how: How,
-) -> Result {
+#[inline(always)]
+pub(crate) unsafe fn send(data: Data, to: Partner, comm: Comm, mode: Mode, how: How) -> Result {
     if let (How::Blocking, Mode::Standard) = (how, mode)
-        && let Some(outcome) = quick::send(buffer, count, of, to, tag, comm)
+        && let Some(outcome) = quick::send(data, to, comm)
     {
         return outcome;
     }
     if let (How::Nonblocking(place), Mode::Standard | Mode::Ready) = (how, mode)
-        && let Some(started) = quick::send_later(buffer, count, of, to, tag, comm)
+        && let Some(started) = quick::send_later(data, to, comm)
     {
         *place = LIGHT_REQUESTS.add(started?);
         return Ok(());
     }
-    let call = send_call(buffer, count, of, to, tag, comm, mode)?;
+    let call = send_call(data, to, comm, mode)?;
     go_on(how, call, SendCall::run, SendCall::start, SendCall::persistent)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn receive(
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: Comm,
-    status: *mut Status,
-) -> Result {
-    if let Some(outcome) = quick::receive(buffer, count, of, source, tag, comm, status) {
+#[inline(always)]
+pub(crate) unsafe fn receive(room: Data, from: Partner, comm: Comm, status: *mut Status) -> Result {
+    if let Some(outcome) = quick::receive(room, from, comm, status) {
         return outcome;
     }
-    finish(receive_call(buffer, count, of, source, tag, comm)?, status)
+    finish(receive_call(room, from, comm)?, status)
 }
 
 /// Carries a receive out, and tells its status.
@@ -101,21 +77,13 @@ pub(super) unsafe fn go_on_receiving(call: ReceiveCall<Chosen>, how: How) -> Res
     go_on(how, call, run, ReceiveCall::start, ReceiveCall::persistent)
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn receive_later(
-    buffer: *mut c_void,
-    count: i64,
-    of: Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: Comm,
-    how: How,
-) -> Result {
+#[inline(always)]
+pub(crate) unsafe fn receive_later(room: Data, from: Partner, comm: Comm, how: How) -> Result {
     if let How::Nonblocking(place) = how
-        && let Some(started) = quick::receive_later(buffer, count, of, source, tag, comm)
+        && let Some(started) = quick::receive_later(room, from, comm)
     {
         *place = LIGHT_REQUESTS.add(started?);
         return Ok(());
     }
-    go_on_receiving(receive_call(buffer, count, of, source, tag, comm)?, how)
+    go_on_receiving(receive_call(room, from, comm)?, how)
 }
