@@ -190,11 +190,20 @@ fn a_root_that_is_far_ahead_waits_for_the_others_in_finalize() {
 }
 
 #[test]
-fn communicators_of_many_ranks_go_by_messages_from_start_to_end() {
+fn communicators_of_many_ranks_work_from_start_to_end() {
     let program = compile("many");
     for ranks in [33, 64] {
         let (ended, output) = run(&program, ranks, "");
         assert!(ended.is_ok(), "{ranks} ranks: {ended:?}\n{output}");
+    }
+}
+
+/// Members of communicators of more than 32 ranks arrive in groups.
+#[test]
+fn what_few_ranks_do_and_find_many_do_and_find_too() {
+    for name in ["together", "mismatched", "late"] {
+        let (ended, output) = run_bound(&compile(name), 40, "", Binding::OneCoreEach);
+        assert!(ended.is_ok(), "{name}: {ended:?}\n{output}");
     }
 }
 

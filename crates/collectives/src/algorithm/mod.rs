@@ -12,7 +12,6 @@ pub mod reduce;
 pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
-pub mod two_level;
 
 use std::ops::Range;
 

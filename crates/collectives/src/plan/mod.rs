@@ -4,11 +4,13 @@
 //! members have the same plan. It is pure, and holds every threshold in one [table](THRESHOLDS). The fabric in
 //! shared memory carries a plan out, and the simulator spends the time of one. `docs/collectives.md` shows the table.
 
+mod levels;
 mod pieces;
 mod ranges;
 mod select;
 mod thresholds;
 
+pub use levels::group_ranks;
 pub use pieces::{Pieces, part_of, piece_within};
 pub use ranges::{PlanRange, Plans};
 pub use select::select;
@@ -94,6 +96,8 @@ pub enum Owners {
     Receivers,
     /// Members claim one chunk after the other.
     Chunks,
+    /// The last member of each group to arrive combines the group's parts, and the last of these the groups'.
+    Groups,
     /// Each member combines a share.
     Members,
     /// Each processor's last member to arrive combines that processor's share.
@@ -111,6 +115,9 @@ pub struct Plan {
     pub pieces: Pieces,
     /// Whether a member copies its own block before it gives the others theirs.
     pub own_block_first: bool,
+    /// How many members arrive together, the last of them for its group; none where all look at one another. The same
+    /// for every call of a context.
+    pub group_ranks: Option<usize>,
 }
 
 impl Collective {
@@ -130,6 +137,14 @@ impl CallShape {
     }
 }
 
+impl Owners {
+    /// Who combines what is too short for chunks.
+    #[inline]
+    fn of_short(group_ranks: Option<usize>) -> Self {
+        if group_ranks.is_some() { Owners::Groups } else { Owners::Receivers }
+    }
+}
+
 impl Topology {
     /// Whether there are more ranks than processors.
     #[inline]
@@ -139,19 +154,22 @@ impl Topology {
 }
 
 impl Plan {
-    /// That of a barrier: one step of empty parts.
+    /// That of a barrier in one level: one step of empty parts.
     pub const BARRIER: Plan = Plan {
         transport: Transport::Boards,
         owners: Owners::Nobody,
         pieces: Pieces { bytes: 0, piece_bytes: 0, window: 1 },
         own_block_first: false,
+        group_ranks: None,
     };
 
     /// Who combines a piece of this length. To claim chunks of a short one takes longer than to combine it.
     #[inline]
     pub fn owners_of(&self, piece_bytes: usize) -> Owners {
         match self.owners {
-            Owners::Chunks if piece_bytes < THRESHOLDS.chunks_from_bytes => Owners::Receivers,
+            Owners::Chunks if piece_bytes < THRESHOLDS.chunks_from_bytes => {
+                Owners::of_short(self.group_ranks)
+            }
             owners => owners,
         }
     }

@@ -35,6 +35,9 @@ pub struct PlanRange {
     pub piece_bytes: Option<u64>,
     /// Whether a member copies its own block before it gives the others theirs.
     pub own_block_first: bool,
+    /// How many members arrive together, where they do so in groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_ranks: Option<usize>,
 }
 
 /// The plans of all collectives of some ranks.
@@ -93,11 +96,20 @@ impl Plans {
         let element_bytes = collective.unit_bytes() as usize;
         let shape = CallShape { collective, bytes: bytes as usize, element_bytes };
         let plan = select(shape, self.ranks, self.topology, &self.capabilities);
-        let Plan { transport, owners, own_block_first, .. } = plan;
+        let Plan { transport, owners, own_block_first, group_ranks, .. } = plan;
         let goes_in_pieces = matches!(transport, Transport::Boards | Transport::BoardByBoard)
             && collective != Collective::Barrier;
         let piece_bytes = goes_in_pieces.then_some(plan.pieces.piece_bytes as u64);
-        PlanRange { collective, from_bytes: bytes, transport, owners, piece_bytes, own_block_first }
+        let group_ranks = group_ranks.filter(|_| transport != Transport::Messages);
+        PlanRange {
+            collective,
+            from_bytes: bytes,
+            transport,
+            owners,
+            piece_bytes,
+            own_block_first,
+            group_ranks,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     CallShape, Capabilities, Collective, Owners, Pieces, Plan, THRESHOLDS, Topology, Transport,
-    piece_within,
+    group_ranks, piece_within,
 };
 
 /// Whom the blocks of a collective are for.
@@ -39,7 +39,7 @@ pub fn select(
         return members.plan(Transport::Messages, Owners::Nobody, pieces);
     }
     match collective {
-        Collective::Barrier => Plan::BARRIER,
+        Collective::Barrier => Plan { group_ranks: group_ranks(ranks), ..Plan::BARRIER },
         Collective::Broadcast => members.broadcast(bytes),
         Collective::Scatter => members.scatter(bytes),
         Collective::Gather => members.gather(bytes),
@@ -56,7 +56,8 @@ pub fn select(
 impl Members<'_> {
     #[inline]
     fn plan(self, transport: Transport, owners: Owners, pieces: Pieces) -> Plan {
-        Plan { transport, owners, pieces, own_block_first: false }
+        let group_ranks = group_ranks(self.ranks);
+        Plan { transport, owners, pieces, own_block_first: false, group_ranks }
     }
 
     #[inline]
@@ -81,6 +82,21 @@ impl Members<'_> {
         self.ranks <= boards.most_ranks
             && all_bytes <= boards.most_bytes
             && shape.element_bytes <= boards.slot_bytes
+            && (group_ranks(self.ranks).is_none() || self.gain_by_levels(shape))
+    }
+
+    /// Whether a call of members that arrive in groups is faster over boards than by messages.
+    #[cold]
+    fn gain_by_levels(self, CallShape { collective, bytes, .. }: CallShape) -> bool {
+        use Collective::{AllToAll, Allgather, Allreduce, Barrier, Reduce};
+        // Each round of messages would be a switch of every rank.
+        if self.topology.is_oversubscribed() {
+            return true;
+        }
+        let part_bytes = if collective == AllToAll { bytes * (self.ranks - 1) } else { bytes };
+        // The root of the others would write or read as many lines as there are members.
+        let arrive = matches!(collective, Barrier | Allgather | AllToAll | Reduce | Allreduce);
+        arrive && part_bytes <= THRESHOLDS.levels_most_bytes
     }
 
     /// Whether blocks of that length go by cross-memory attach.
@@ -260,7 +276,7 @@ impl Members<'_> {
     fn claims(self, bytes: usize) -> Owners {
         match bytes >= THRESHOLDS.chunks_from_bytes {
             true => Owners::Chunks,
-            false => Owners::Receivers,
+            false => Owners::of_short(group_ranks(self.ranks)),
         }
     }
 }

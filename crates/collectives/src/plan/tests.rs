@@ -1,11 +1,13 @@
-//! The choice on both sides of every threshold, for 2, 3, 4 and 8 ranks. The expected plans were read off the
+//! The choice on both sides of every threshold, for 2, 3, 4 and 8 ranks, and for more than look at one another. The expected plans were read off the
 //! conditions by hand; a change of a threshold has to change them here.
 
 use super::*;
 use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
-use Owners::{Chunks, Members, Nobody, Processors, Receivers};
+use Owners::{Chunks, Groups, Members, Nobody, Processors, Receivers};
 use Topology::{Oversubscribed, OversubscribedBound, OwnProcessors};
 use Transport::{BoardByBoard, Memory, MemoryInHalves, Messages};
+
+mod levels;
 
 const KIB: usize = 1 << 10;
 /// Where ranks are oversubscribed, bound or not.
@@ -360,6 +362,8 @@ fn elements_are_not_divided() {
 fn the_last_piece_of_a_reduction_may_be_too_short_for_chunks() {
     let plan = plan(Allreduce, 34 * KIB - 8, 3, OwnProcessors, false);
     assert_eq!([plan.owners_of(32 * KIB), plan.owners_of(2 * KIB - 8)], [Chunks, Receivers]);
+    let many = self::plan(Allreduce, 74 * KIB - 8, 64, Oversubscribed, false);
+    assert_eq!([many.owners_of(72 * KIB), many.owners_of(2 * KIB - 8)], [Chunks, Groups]);
     let halves = self::plan(Allreduce, 96 * KIB, 2, OwnProcessors, false);
     assert_eq!(halves.owners_of(8), Members);
 }
@@ -374,7 +378,7 @@ fn more_ranks_or_longer_data_go_by_messages() {
     };
     let mib = 1024 * KIB;
     assert_eq!(transport(Collective::Barrier, 0, 32), Transport::Boards);
-    assert_eq!(transport(Collective::Barrier, 0, 33), Messages);
+    assert_eq!(transport(Collective::Barrier, 0, 1025), Messages);
     for collective in Collective::with_plans() {
         let from_all = matches!(collective, Allgather | AllToAll);
         let most = if from_all { mib / 4 } else { mib };

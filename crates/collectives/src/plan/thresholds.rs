@@ -3,8 +3,14 @@
 /// The lengths at which collectives over shared memory change their way.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
-    /// Teams of more ranks go by messages: in log2 P rounds each rank reads fewer lines.
+    /// In contexts of more ranks members arrive in groups: each reads as many lines as its group has members, not one of
+    /// every member.
+    pub one_level_most_ranks: usize,
+    /// Contexts of more ranks go by messages: groups of 32 are 32 groups.
     pub boards_most_ranks: usize,
+    /// In contexts whose members arrive in groups and have a processor each, a member's longer parts go by messages: in
+    /// log2 P rounds each rank reads less. Not measured, for want of a machine with so many processors.
+    pub levels_most_bytes: usize,
     /// Longer data of programs go by messages: they lie in arenas, and each rank copies them from there once.
     pub boards_most_bytes: usize,
     /// The longest piece while every rank has a processor: both ends stay in the near caches.
@@ -49,7 +55,9 @@ pub struct Thresholds {
 
 /// The table. Nothing but speed depends on it.
 pub const THRESHOLDS: Thresholds = Thresholds {
-    boards_most_ranks: 32,
+    one_level_most_ranks: 32,
+    boards_most_ranks: 1024,
+    levels_most_bytes: 1 << 10,
     boards_most_bytes: 1 << 20,
     piece_bytes: 32 << 10,
     long_broadcast_pieces_are_shorter: 2,

@@ -9,9 +9,11 @@
 
 mod calls;
 mod counter;
+mod levels;
 
 pub(crate) use calls::{History, RecentCalls};
-pub(crate) use counter::SlotCounters;
+pub(crate) use counter::{Counter, SlotCounters};
+pub(crate) use levels::{Levels, Lines, SlotLevels};
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
@@ -51,6 +53,8 @@ pub(crate) struct Board {
     /// member on each processor.
     pub(crate) counters: [SlotCounters; SLOTS],
     pub(crate) headers: [SlotHeader; SLOTS],
+    /// Used where members arrive in groups.
+    pub(crate) levels: [SlotLevels; SLOTS],
 }
 
 /// The last step that a member has ended.

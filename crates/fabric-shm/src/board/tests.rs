@@ -5,9 +5,10 @@ use crate::primitive::yield_processor;
 
 #[cfg(loom)]
 mod counters;
+mod levels;
 
 impl SlotHeader {
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         SlotHeader {
             epoch: AtomicU32::new(0),
             call_id: AtomicU32::new(0),

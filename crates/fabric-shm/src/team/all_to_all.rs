@@ -110,9 +110,11 @@ impl AllToAll {
     ) -> Result<()> {
         let Some((last, window)) = self.pieces.begun_window(epoch, piece) else { return Ok(()) };
         let (start, bytes) = self.pieces.get_all(&window);
-        team.wait_for_arrivals(host, last)?;
+        let are_there = team.wait_for_arrivals(host, last)?;
         for member in team.others() {
-            team.wait_for_part(host, member, last)?;
+            if !are_there {
+                team.wait_for_part(host, member, last)?;
+            }
             let span = team.span(member, epoch, self.parts * bytes);
             // SAFETY: the bytes are within the blocks; the parts stay until these steps have ended.
             unsafe {

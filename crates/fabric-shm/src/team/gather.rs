@@ -46,9 +46,9 @@ impl Team {
             // SAFETY: the caller promises the same.
             return unsafe { self.gather_by_cma(host, call, root, memory) };
         }
-        let (me, size, is_root) = (self.me, self.size(), self.me == root);
+        let (me, is_root) = (self.me, self.me == root);
         let Memory { send, receive } = memory;
-        let (pieces, each) = (call.plan.pieces, call.plan.pieces.bytes);
+        let (plan, pieces, each) = (call.plan, call.plan.pieces, call.plan.pieces.bytes);
         let mut own = OwnBlock {
             from: send,
             to: receive.wrapping_add(me * each),
@@ -64,6 +64,9 @@ impl Team {
                     team.put(epoch, bytes, |to| unsafe {
                         copy(send.add(start), to, bytes);
                     });
+                } else if plan.group_ranks.is_some() {
+                    // The last member to arrive compares what all mean.
+                    team.publish(epoch);
                 }
                 team.arrive(host, epoch);
             },
@@ -76,14 +79,10 @@ impl Team {
                     // SAFETY: the caller promised both blocks.
                     unsafe { own.copy_chunk() };
                 }
-                team.wait_for_arrivals(host, epoch)?;
-                for distance in 1..size {
-                    let member = (me + distance) % size;
-                    let from = team.part(host, member, epoch, bytes)?;
+                team.each_part(host, epoch, bytes, |member, from| {
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { take(from, receive.add(member * each + start), bytes) };
-                }
-                Ok(())
+                })
             },
         );
         while own.left > 0 {

@@ -15,6 +15,7 @@ mod cma;
 mod combining;
 mod copies;
 mod gather;
+mod levels;
 mod oversubscription;
 mod pages;
 mod places;
@@ -29,6 +30,7 @@ use agreement::Agreement;
 use call::{Agreed, CallCounts};
 use collectives::plan::{CallShape, Capabilities, Plan, Plans, Topology, select};
 use contract::Error;
+use levels::Arrivals;
 use oversubscription::Groups;
 use pages::Pages;
 
@@ -83,6 +85,7 @@ pub(crate) struct Team {
     topology: Topology,
     /// Whether there are more ranks than processors. Then the last member to arrive wakes the others.
     oversubscribed: bool,
+    arrivals: Arrivals,
     groups: Groups,
     /// The last step that this rank has begun.
     epoch: u32,
@@ -117,15 +120,17 @@ impl Team {
         oversubscription: Oversubscription,
     ) -> Self {
         assert!(me < members.len() && members.len() == boards.len());
+        let oversubscribed = oversubscription != Oversubscription::None;
         Team {
             pages: members.iter().map(|_| Pages::default()).collect(),
             groups: Groups::new(&oversubscription, members.len(), me),
+            arrivals: Arrivals::of(members.len(), oversubscribed),
             members,
             me,
             boards,
             swapped: [false; SLOTS],
             topology: oversubscription.topology(),
-            oversubscribed: oversubscription != Oversubscription::None,
+            oversubscribed,
             epoch: 0,
             before_window: 0,
             ended_by_all: 0,

@@ -82,8 +82,10 @@ impl Team {
     /// Lets the others on this processor take what this rank has put: yields until all have, and at most once for each.
     pub(super) fn yield_to_members(&self) {
         let has_ended = |member| has_reached(self.board(member).progress.ended(), self.epoch);
+        let mut pending = (0..self.size()).peekable();
         for _ in 1..self.size() {
-            if (0..self.size()).all(has_ended) {
+            while pending.next_if(|&member| has_ended(member)).is_some() {}
+            if pending.peek().is_none() {
                 return;
             }
             yield_processor();

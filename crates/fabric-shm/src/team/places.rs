@@ -2,7 +2,8 @@
 
 use super::Team;
 use super::copies::Span;
-use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
+use super::levels::Arrivals;
+use crate::board::{Levels, SHORT_BYTES, SLOT_BYTES, SLOTS};
 
 impl Team {
     /// Where a member's part of a step lies.
@@ -12,11 +13,33 @@ impl Team {
         if bytes <= SHORT_BYTES {
             return self.board(member).headers[slot].short();
         }
+        if let Arrivals::InLevels(levels) = self.arrivals {
+            return self.place_in_levels(levels, member, slot, bytes);
+        }
         let board = self.board_of_part(member, slot);
         let slots = self.slots(board);
         // SAFETY: `new` was promised mapped slots behind the board, and shared memory may be touched anywhere.
         unsafe { self.pages[board].use_slot(slots, bytes) };
         slots.wrapping_add(slot * SLOT_BYTES)
+    }
+
+    /// The same where members arrive in groups. The parts of a group lie side by side on its first member's board if one
+    /// slot holds them: to read all parts a member then needs as many pages as there are groups, not as there are
+    /// members. No pages are touched ahead, for there would be those of all members' boards at each member. See
+    /// docs/measurements.md#parts-of-a-group-side-by-side.
+    fn place_in_levels(&self, levels: Levels, member: usize, slot: usize, bytes: usize) -> *mut u8 {
+        let beside = levels.place_beside(member, bytes, SLOT_BYTES);
+        let board = if beside.is_some() { levels.first_beside(member) } else { member };
+        self.slots(board).wrapping_add(slot * SLOT_BYTES + beside.unwrap_or(0))
+    }
+
+    /// Whether parts of so many bytes lie side by side.
+    #[inline]
+    fn lie_side_by_side(&self, bytes: usize) -> bool {
+        match self.arrivals {
+            Arrivals::InLevels(levels) => levels.place_beside(0, bytes, SLOT_BYTES).is_some(),
+            _ => false,
+        }
     }
 
     /// On whose board a member's long part lies.
@@ -50,6 +73,9 @@ impl Team {
         let first = self.place(member, epoch, bytes.min(SLOT_BYTES));
         if bytes <= SHORT_BYTES {
             return Span { start: first, first, bytes: SHORT_BYTES };
+        }
+        if self.lie_side_by_side(bytes) {
+            return Span { start: first, first, bytes };
         }
         let board = self.board_of_part(member, epoch as usize % SLOTS);
         Span { start: self.slots(board), first, bytes: SLOTS * SLOT_BYTES }

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use collectives::plan::{Owners, Transport};
-use contract::{Combine, Result};
+use collectives::plan::{Owners, Plan, Transport};
+use contract::{Apply, Combine, Result};
 
 use super::combining::chunk_bytes;
 use super::copies::copy;
@@ -71,7 +71,7 @@ impl Team {
         }
     }
 
-    /// The same where receivers combine all for themselves, or members claim chunks.
+    /// The same where receivers combine all for themselves, members claim chunks, or the last of groups combine.
     ///
     /// # Safety
     /// As there.
@@ -84,55 +84,122 @@ impl Team {
         memory: Memory,
         combine: Combine<'_>,
     ) -> Result<()> {
-        let Memory { send, receive } = memory;
-        let (plan, pieces) = (call.plan, call.plan.pieces);
-        let receives = TO_ALL || root == self.me;
-        let in_chunks = |bytes| plan.owners_of(bytes) == Owners::Chunks;
-        let (chunk_bytes, apply) = (chunk_bytes(&combine), RefCell::new(combine.apply));
+        let reduction = PiecewiseReduction::<TO_ALL> {
+            plan: call.plan,
+            memory,
+            receives: TO_ALL || root == self.me,
+            chunk_bytes: chunk_bytes(&combine),
+        };
+        let apply = RefCell::new(combine.apply);
         self.run_with_work(
             host,
             &call,
-            |team, host, epoch, piece| {
-                let (start, bytes) = pieces.get(piece);
-                // A root that combines all by itself reads its own part where it is.
-                let is_alone = !TO_ALL && receives && !in_chunks(bytes);
-                let stays = is_alone && send != receive.cast_const();
-                team.put(epoch, bytes, |to| {
-                    if !stays {
-                        // SAFETY: the piece is within what the caller promised, and has room in a slot.
-                        unsafe { copy(send.add(start), to, bytes) };
-                    }
-                });
-                team.arrive(host, epoch);
+            // SAFETY: the caller promises the memory.
+            |team, host, epoch, piece| unsafe {
+                reduction.put(team, host, epoch, piece, &mut **apply.borrow_mut());
             },
-            |team, host, epoch, piece| {
-                let (start, bytes) = pieces.get(piece);
-                if receives {
-                    team.wait_for_all(host, epoch)?;
-                }
-                let apply = &mut **apply.borrow_mut();
-                if receives && !in_chunks(bytes) {
-                    let own = team.own_part(epoch, bytes, memory, start);
-                    let places = (own, receive.wrapping_add(start));
-                    team.combine_all::<TO_ALL>(epoch, bytes, chunk_bytes, places, apply);
-                }
-                // The others help if nobody has to be waited for.
-                if in_chunks(bytes) && (receives || team.all_are_there(epoch)) {
-                    team.combine_chunks(host, epoch, bytes, chunk_bytes, apply);
-                }
-                Ok(())
+            // SAFETY: as above.
+            |team, host, epoch, piece| unsafe {
+                reduction.work(team, host, epoch, piece, &mut **apply.borrow_mut())
             },
-            |team, host, epoch, piece| {
-                let (start, bytes) = pieces.get(piece);
-                if receives && in_chunks(bytes) {
-                    let to = receive.wrapping_add(start);
-                    team.take_combined(host, epoch, bytes, chunk_bytes, to)?;
-                }
-                if TO_ALL {
-                    team.swap_places(epoch);
-                }
-                Ok(())
-            },
+            // SAFETY: as above.
+            |team, host, epoch, piece| unsafe { reduction.take(team, host, epoch, piece) },
         )
+    }
+}
+
+/// A reduction of pieces, as one member makes it.
+struct PiecewiseReduction<const TO_ALL: bool> {
+    plan: Plan,
+    memory: Memory,
+    /// Whether this rank gets the result.
+    receives: bool,
+    chunk_bytes: usize,
+}
+
+impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
+    /// Puts this rank's piece.
+    ///
+    /// # Safety
+    /// As for [`Team::reduce_to`]; so below.
+    #[inline(always)]
+    unsafe fn put<H: Host>(
+        &self,
+        team: &Team,
+        host: &mut H,
+        epoch: u32,
+        piece: usize,
+        apply: &mut Apply<'_>,
+    ) {
+        let (Memory { send, receive }, (start, bytes)) = (self.memory, self.plan.pieces.get(piece));
+        let owners = self.plan.owners_of(bytes);
+        // A root that combines all by itself reads its own part where it is.
+        let is_alone = !TO_ALL && self.receives && owners == Owners::Receivers;
+        let stays = is_alone && send != receive.cast_const();
+        team.put(epoch, bytes, |to| {
+            if !stays {
+                // SAFETY: the piece is within what the caller promised, and has room in a slot.
+                unsafe { copy(send.add(start), to, bytes) };
+            }
+        });
+        match owners {
+            Owners::Groups => team.arrive_and_combine(host, epoch, bytes, apply),
+            _ => team.arrive(host, epoch),
+        }
+    }
+
+    /// Combines what this rank has to combine of a piece.
+    #[inline(always)]
+    unsafe fn work<H: Host>(
+        &self,
+        team: &mut Team,
+        host: &mut H,
+        epoch: u32,
+        piece: usize,
+        apply: &mut Apply<'_>,
+    ) -> Result<()> {
+        let (start, bytes) = self.plan.pieces.get(piece);
+        let owners = self.plan.owners_of(bytes);
+        if owners == Owners::Groups {
+            return Ok(());
+        }
+        if self.receives {
+            team.wait_for_all(host, epoch)?;
+        }
+        let in_chunks = owners == Owners::Chunks;
+        if self.receives && !in_chunks {
+            let own = team.own_part(epoch, bytes, self.memory, start);
+            let places = (own, self.memory.receive.wrapping_add(start));
+            team.combine_all::<TO_ALL>(epoch, bytes, self.chunk_bytes, places, apply);
+        }
+        // The others help if nobody has to be waited for.
+        if in_chunks && (self.receives || team.all_are_there(epoch)) {
+            team.combine_chunks(host, epoch, bytes, self.chunk_bytes, apply);
+        }
+        Ok(())
+    }
+
+    /// Takes the result of a piece, if others have combined it.
+    #[inline(always)]
+    unsafe fn take<H: Host>(
+        &self,
+        team: &mut Team,
+        host: &mut H,
+        epoch: u32,
+        piece: usize,
+    ) -> Result<()> {
+        let (start, bytes) = self.plan.pieces.get(piece);
+        let to = self.memory.receive.wrapping_add(start);
+        match self.plan.owners_of(bytes) {
+            Owners::Chunks if self.receives => {
+                team.take_combined(host, epoch, bytes, self.chunk_bytes, to)?;
+            }
+            Owners::Groups if self.receives => team.take_released(host, epoch, bytes, to)?,
+            _ => {}
+        }
+        if TO_ALL {
+            team.swap_places(epoch);
+        }
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@ use contract::Result;
 
 use super::agreement::{Agreement, Awaited, out_of_step};
 use super::call::Agreed;
+use super::levels::Arrivals;
 use super::{Call, Host, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::primitive::{Ordering, fence};
@@ -162,10 +163,16 @@ impl Team {
     /// Counts this rank among those that have put their part of the step. The last one wakes the others.
     #[inline]
     pub(super) fn arrive<H: Host>(&self, host: &mut H, epoch: u32) {
-        if self.oversubscribed {
-            let arrived = &self.board(0).counters[epoch as usize % SLOTS].arrived;
-            if arrived.count(epoch) as usize == self.size() {
-                self.wake_others(host);
+        match self.arrivals {
+            Arrivals::Seen => {}
+            Arrivals::Counted => {
+                let arrived = &self.board(0).counters[epoch as usize % SLOTS].arrived;
+                if arrived.count(epoch) as usize == self.size() {
+                    self.wake_others(host);
+                }
+            }
+            Arrivals::InLevels(levels) => {
+                self.arrive_in_levels(host, epoch, levels, |_, _| {}, |_| {});
             }
         }
     }

@@ -3,6 +3,7 @@
 use contract::{Error, Result};
 
 use super::agreement::{Agreement, Awaited, out_of_step};
+use super::levels::Arrivals;
 use super::{Host, Team};
 use crate::board::SLOTS;
 use crate::engine::{Engine, FIRST_POLLS};
@@ -34,24 +35,30 @@ impl Team {
     /// Waits until every member's part of the step is there, and checks that all of them mean the same call.
     #[inline]
     pub(super) fn wait_for_all<H: Host>(&mut self, host: &mut H, epoch: u32) -> Result<()> {
-        self.wait_for_arrivals(host, epoch)?;
-        for distance in 1..self.size() {
-            self.wait_for_part(host, (self.me + distance) % self.size(), epoch)?;
+        if !self.wait_for_arrivals(host, epoch)? {
+            for distance in 1..self.size() {
+                self.wait_for_part(host, (self.me + distance) % self.size(), epoch)?;
+            }
         }
         self.ended_by_all = self.before_window;
         Ok(())
     }
 
-    /// Where ranks are oversubscribed, waits until all members have arrived: one sleep, not one for each.
+    /// Where members are counted as they arrive, waits until all have: one sleep, not one for each. Returns whether
+    /// nobody's part has to be looked for: all are there, and of this call.
     #[inline]
-    pub(super) fn wait_for_arrivals<H: Host>(&mut self, host: &mut H, epoch: u32) -> Result<()> {
-        if !self.oversubscribed {
-            return Ok(());
+    pub(super) fn wait_for_arrivals<H: Host>(&mut self, host: &mut H, epoch: u32) -> Result<bool> {
+        match self.arrivals {
+            Arrivals::Seen => {}
+            Arrivals::Counted => {
+                let all = self.size() as u32;
+                self.wait_for(host, epoch, Awaited::All, |team| {
+                    team.board(0).counters[epoch as usize % SLOTS].arrived.is(epoch, all)
+                })?;
+            }
+            Arrivals::InLevels(levels) => return self.wait_for_release(host, epoch, levels),
         }
-        let all = self.size() as u32;
-        self.wait_for(host, epoch, Awaited::All, |team| {
-            team.board(0).counters[epoch as usize % SLOTS].arrived.is(epoch, all)
-        })
+        Ok(false)
     }
 
     /// Calls `take` with every other member's part of the step, each of `bytes` bytes, as they come.
@@ -63,11 +70,13 @@ impl Team {
         bytes: usize,
         mut take: impl FnMut(usize, *const u8),
     ) -> Result<()> {
-        self.wait_for_arrivals(host, epoch)?;
+        let are_there = self.wait_for_arrivals(host, epoch)?;
         for distance in 1..self.size() {
             let member = (self.me + distance) % self.size();
-            let from = self.part(host, member, epoch, bytes)?;
-            take(member, from);
+            if !are_there {
+                self.wait_for_part(host, member, epoch)?;
+            }
+            take(member, self.place(member, epoch, bytes));
         }
         self.ended_by_all = self.before_window;
         Ok(())

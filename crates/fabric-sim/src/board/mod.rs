@@ -7,7 +7,8 @@
 //! board, takes the others' from theirs, or both. Long parts are cut into pieces, one for each step, and half as many
 //! pieces as a board has places are put before the first is taken. A rank that works there while others do takes
 //! longer by the board's crowding, however many they are. Each board that it looks at in a step, except the first,
-//! takes it a look more: that is a line that another rank has written.
+//! takes it a look more: that is a line that another rank has written. Where ranks arrive in groups, no rank looks at
+//! more boards than its group and the other groups have members that speak for them, unless it takes data from each.
 
 mod blocks;
 mod reduce;
@@ -15,7 +16,7 @@ mod reduce;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use collectives::plan::{Pieces, Plan};
+use collectives::plan::{Owners, Pieces, Plan};
 use contract::{CollectiveCall, Error, Readable, Result, TimeSpan, Work, WorkKind, Writable};
 
 use crate::endpoint::{Idle, SimEndpoint};
@@ -31,8 +32,8 @@ struct Call<'r, 'a> {
     mark: Mark,
     /// Whether several ranks write, read or combine at the same time.
     crowded: bool,
-    /// The last step in which this rank has seen another's part.
-    seen_in: Option<u64>,
+    /// The last step in which this rank has seen others' parts, and how many.
+    seen: Option<(u64, usize)>,
 }
 
 /// Carries out a collective of all ranks.
@@ -46,7 +47,7 @@ pub(crate) fn carry_out<'a>(
     let (collective, root) = (call.shape().collective.name(), call.root());
     let mark = Mark { collective, root, reduction: call.reduction() };
     // Without a root all ranks write, and all read.
-    let own = Call { endpoint, idle, board, plan, mark, crowded: root.is_none(), seen_in: None };
+    let own = Call { endpoint, idle, board, plan, mark, crowded: root.is_none(), seen: None };
     match call {
         CollectiveCall::Barrier => own.barrier(),
         CollectiveCall::Broadcast { root, mut data } => own.broadcast(root, whole(&mut data)),
@@ -148,15 +149,32 @@ impl Call<'_, '_> {
         bytes: usize,
         use_it: impl FnOnce(&[u8]),
     ) -> Result<()> {
+        self.see(of, step, bytes, self.most_boards())?;
+        self.endpoint.with_part(of, step, use_it);
+        Ok(())
+    }
+
+    /// How many boards this rank looks at in a step from which it takes no data.
+    fn most_boards(&self) -> usize {
+        self.levels().map_or(self.size(), |(members, groups)| members + groups - 2)
+    }
+
+    /// Waits for a rank's part of a step, which must be `bytes` long. It takes a look, unless so many boards were
+    /// looked at in this step.
+    fn see(&mut self, of: usize, step: u64, bytes: usize, most_boards: usize) -> Result<()> {
         let found_bytes = self.endpoint.see_part(of, step, &mut *self.idle)?;
-        // The time until the first line is seen is the time of its way; the others follow it one by one.
-        if self.seen_in.replace(step) == Some(step) {
+        let before = self.seen.filter(|&(seen_in, _)| seen_in == step).map_or(0, |(_, seen)| seen);
+        self.seen = Some((step, before + 1));
+        // The time until the first line is seen is the time of its way; the others follow it one by one. In groups two
+        // more lines are on their way: from a group to the last of all, and from there to the members.
+        if before == 0 && self.plan.group_ranks.is_some() {
+            self.endpoint.work(self.board.see.times(2));
+        } else if (1..most_boards).contains(&before) {
             self.endpoint.work(self.board.further_board);
         }
         if found_bytes != bytes {
             return self.unequal(format!("what rank {of} shows"), bytes, found_bytes);
         }
-        self.endpoint.with_part(of, step, use_it);
         Ok(())
     }
 
@@ -168,7 +186,8 @@ impl Call<'_, '_> {
         (part_bytes, bytes): (usize, usize),
         use_it: impl FnOnce(&[u8]),
     ) -> Result<()> {
-        self.part(of, step, part_bytes, use_it)?;
+        self.see(of, step, part_bytes, self.size())?;
+        self.endpoint.with_part(of, step, use_it);
         self.work(self.board.take.of(self.board.counted(bytes, part_bytes)));
         Ok(())
     }
@@ -194,12 +213,19 @@ impl Call<'_, '_> {
         bytes
     }
 
-    /// The time to combine all ranks' pieces of `bytes` bytes. What the shortest takes is spent once a call, not once
-    /// a part.
+    /// The members of a group and the number of groups, where ranks arrive in groups.
+    fn levels(&self) -> Option<(usize, usize)> {
+        self.plan.group_ranks.map(|members| (members, self.size().div_ceil(members)))
+    }
+
+    /// The time to combine all ranks' pieces of `bytes` bytes; in groups, those of a group and then the groups'. What
+    /// the shortest takes is spent once a call, not once a part.
     fn combining(&self, bytes: usize) -> TimeSpan {
+        let in_groups = self.levels().filter(|_| self.plan.owners_of(bytes) == Owners::Groups);
+        let parts = in_groups.map_or(self.size(), |(members, groups)| members + groups - 1);
         let combine = &self.board.combine;
         let two = combine.of(bytes as u64);
-        two + (two - combine.of(0)).times(self.size() as u64 - 2)
+        two + (two - combine.of(0)).times(parts as u64 - 2)
     }
 
     /// The rank's processor works as long as `alone` says of a rank that works alone.
@@ -216,7 +242,15 @@ impl Call<'_, '_> {
     fn barrier(mut self) -> Result<()> {
         self.run(
             |call, step, _| call.put(step, 0, &[]),
-            |call, step, _| call.others().try_for_each(|of| call.take(of, step, (0, 0), |_| {})),
+            |call, step, _| {
+                for (before, of) in call.others().enumerate() {
+                    call.part(of, step, 0, |_| {})?;
+                    if before < call.most_boards() {
+                        call.work(call.board.take.of(0));
+                    }
+                }
+                Ok(())
+            },
         )
     }
 

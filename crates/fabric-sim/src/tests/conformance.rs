@@ -46,6 +46,9 @@ fn boards_in_shared_memory_pass() {
     let boards = machine(super::boards::BOARDS);
     passes(&boards, Level::LogGp, 1..=9);
     passes(&boards, Level::Packets, [4]);
+    // In groups of eight.
+    let many = machine(&super::boards::BOARDS.replace("ranks_max = 6", "ranks_max = 64"));
+    passes(&many, Level::LogGp, [40]);
 }
 
 #[test]

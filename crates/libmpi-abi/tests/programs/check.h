@@ -6,6 +6,9 @@
 
 static int rank, size;
 
+/* The most ranks of a program that keeps something for each. */
+enum { MOST = 64 };
+
 /* Whether all collectives go by messages, as they do over TCP: those that do not match then fail alone. Over shared memory the
  * members may be out of step afterwards, and the communicator is of no more use. */
 static int over_tcp;

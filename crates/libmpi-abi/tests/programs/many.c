@@ -1,4 +1,4 @@
-/* More ranks than collectives share boards: everything goes by messages, the end too, of which each rank is told. */
+/* More ranks than look at one another in collectives, up to the end. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -41,7 +41,7 @@ static void lengths(MPI_Comm comm) {
 /* Those that go by messages. What a member that failed passes on is not taken for data. */
 static void lengths_of_messages(MPI_Comm comm) {
     MPI_Request request;
-    int counts[16], places[16];
+    int counts[MOST], places[MOST];
     for (int i = 0; i < size; i++) counts[i] = 1, places[i] = i;
     MPI_Ibcast(out, rank ? 10 : 1, MPI_INT, 0, comm, &request);
     OTHERS_FAIL(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
@@ -77,8 +77,8 @@ static void out_of_step(void) {
 
 /* What is received may not be written over what is sent. */
 static void aliases(MPI_Comm comm) {
-    int counts[16], places[16];
-    MPI_Datatype types[16];
+    int counts[MOST], places[MOST];
+    MPI_Datatype types[MOST];
     for (int i = 0; i < size; i++) counts[i] = 1, places[i] = i, types[i] = MPI_INT;
     if (rank == 0) {
         ALL_FAIL(MPI_Gather(in, 1, MPI_INT, in, 1, MPI_INT, 0, comm), MPI_ERR_BUFFER);

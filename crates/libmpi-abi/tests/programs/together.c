@@ -63,9 +63,11 @@ static void reductions(void) {
     CHECK(all == sum);
     MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK(mine == size - 1);
-    mine = 1 << rank;
+    int bits = 0;
+    for (int i = 0; i < size; i++) bits ^= 1 << i % 31;
+    mine = 1 << rank % 31;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_BXOR, MPI_COMM_WORLD);
-    CHECK(all == (1 << size) - 1);
+    CHECK(all == bits);
     MPI_Allreduce(&pair, &most, 1, MPI_2INT, MPI_MAXLOC, MPI_COMM_WORLD);
     CHECK(most.value == (size > 2 ? 2 : size - 1) && most.place == most.value);
     mine = rank + 1;
@@ -75,14 +77,14 @@ static void reductions(void) {
     CHECK(before == (rank ? rank * (rank + 1) / 2 : -7));
     MPI_Op op;
     MPI_Datatype two;
-    int function[2] = {2, rank}, composed[2], expected[2] = {1, 0};
+    int function[2] = {-1, rank}, composed[2], expected[2] = {1, 0};
     MPI_Type_contiguous(2, MPI_INT, &two);
     MPI_Type_commit(&two);
     MPI_Op_create(compose, 0, &op);
     MPI_Allreduce(function, composed, 1, two, op, MPI_COMM_WORLD);
     for (int i = 0; i < size; i++) {
-        expected[0] *= 2;
-        expected[1] = expected[1] * 2 + i;
+        expected[0] = -expected[0];
+        expected[1] = i - expected[1];
     }
     CHECK(composed[0] == expected[0] && composed[1] == expected[1]);
     MPI_Op_free(&op);
@@ -190,7 +192,7 @@ static void long_blocks(void) {
 
 /* Rank r has r + 1 numbers; all of them end at every rank, also where they stand already. */
 static void unequal(void) {
-    int counts[16], places[16], mine[16], all[200], total = 0;
+    int counts[MOST], places[MOST], mine[MOST], all[MOST * (MOST + 1) / 2], total = 0;
     for (int i = 0; i < size; i++) {
         counts[i] = i + 1;
         places[i] = total;
@@ -209,7 +211,7 @@ static void unequal(void) {
             for (int j = 0; j <= i; j++) CHECK(all[places[i] + j] == 10 * i + j);
     }
     /* No data at all, from nowhere. */
-    int none[16] = {0};
+    int none[MOST] = {0};
     CHECK(MPI_Allgatherv(NULL, 0, MPI_INT, NULL, none, none, MPI_INT, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Alltoallv(NULL, none, none, MPI_INT, NULL, none, none, MPI_INT, MPI_COMM_WORLD) == MPI_SUCCESS);
 }

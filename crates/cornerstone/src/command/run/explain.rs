@@ -83,8 +83,12 @@ fn one_table(of: &str, plans: &Plans) -> String {
     let header = ["collective", "over", "combined by", "from", "pieces of"].map(String::from);
     let rows = plans.ranges.iter().map(row).collect();
     let slots = plans.capabilities.boards.slots;
+    let groups = plans.ranges.iter().find_map(|range| range.group_ranks);
+    let arriving = groups.map_or(String::new(), |ranks| {
+        format!(" Over boards members arrive in groups of {ranks}, the last of each for its group.")
+    });
     format!(
-        "{}, {on}; {of}\n\n{}\nLengths are of all data, or of a member's block. A rank puts {} pieces before it takes the first.\n\n",
+        "{}, {on}; {of}\n\n{}\nLengths are of all data, or of a member's block. A rank puts {} pieces before it takes the first.{arriving}\n\n",
         ranks(plans.ranks),
         table(&header, 3, rows),
         slots / 2
@@ -109,6 +113,7 @@ fn row(range: &PlanRange) -> Vec<String> {
         Owners::Nobody => "",
         Owners::Receivers => "whoever gets it",
         Owners::Chunks => "chunks, claimed",
+        Owners::Groups => "the last of each group",
         Owners::Members => "a share each member",
         Owners::Processors => "a share each processor",
     };
