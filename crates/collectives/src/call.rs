@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{
     all_to_all, allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan,
-    scatter,
+    scatter, two_level,
 };
 use crate::{Blocks, Membership, Order, Own, Schedule};
 
@@ -59,6 +59,8 @@ pub enum Algorithm {
     Pairwise,
     /// All partners at once.
     Linear,
+    /// Inside groups of members, and between their leaders.
+    TwoLevel,
 }
 
 /// A call, the same at all members. Lengths are in units: elements of reductions, bytes of others.
@@ -162,13 +164,13 @@ impl Collective {
     pub const fn algorithms(self) -> &'static [Algorithm] {
         use Algorithm::*;
         match self {
-            Collective::Barrier => &[Dissemination],
-            Collective::Broadcast => &[Binomial, ScatterBruck, ScatterRing],
+            Collective::Barrier => &[Dissemination, TwoLevel],
+            Collective::Broadcast => &[Binomial, ScatterBruck, ScatterRing, TwoLevel],
             Collective::Scatter | Collective::Gather => &[Binomial, Linear],
             Collective::Allgather => &[Bruck, Ring, Linear],
             Collective::AllToAll => &[Pairwise, Bruck, Linear],
-            Collective::Reduce => &[Binomial, Rabenseifner],
-            Collective::Allreduce => &[RecursiveDoubling, Rabenseifner, Ring],
+            Collective::Reduce => &[Binomial, Rabenseifner, TwoLevel],
+            Collective::Allreduce => &[RecursiveDoubling, Rabenseifner, Ring, TwoLevel],
             Collective::ReduceScatter => &[RecursiveDoubling, Pairwise],
             Collective::InclusiveScan | Collective::ExclusiveScan => &[RecursiveDoubling],
         }
@@ -177,7 +179,7 @@ impl Collective {
 
 impl Algorithm {
     /// Every algorithm, with its name.
-    pub const ALL: [(Algorithm, &str); 10] = [
+    pub const ALL: [(Algorithm, &str); 11] = [
         (Algorithm::Dissemination, "dissemination"),
         (Algorithm::Binomial, "binomial"),
         (Algorithm::ScatterBruck, "scatter-bruck"),
@@ -188,6 +190,7 @@ impl Algorithm {
         (Algorithm::Rabenseifner, "rabenseifner"),
         (Algorithm::Pairwise, "pairwise"),
         (Algorithm::Linear, "linear"),
+        (Algorithm::TwoLevel, "two-level"),
     ];
 
     /// The algorithm with a name.
@@ -256,7 +259,11 @@ impl Call {
     pub fn schedule(&self, algorithm: Algorithm, group: Membership, own: Own) -> Schedule {
         assert!(self.is_served_by(algorithm), "{algorithm:?} cannot do {self:?}");
         match (self, algorithm) {
+            (Call::Barrier, Algorithm::TwoLevel) => two_level::barrier(group),
             (Call::Barrier, _) => barrier::dissemination(group),
+            (&Call::Broadcast { root, length }, Algorithm::TwoLevel) => {
+                two_level::broadcast(group, root, length)
+            }
             (&Call::Broadcast { root, length }, Algorithm::Binomial) => {
                 broadcast::binomial(group, root, length)
             }
@@ -282,11 +289,17 @@ impl Call {
                 all_to_all::pairwise(group, input, output, own)
             }
             (Call::AllToAll { input, output }, _) => all_to_all::linear(group, input, output, own),
+            (&Call::Reduce { root, length, order }, Algorithm::TwoLevel) => {
+                two_level::reduce(group, root, length, order, own)
+            }
             (&Call::Reduce { root, length, order }, Algorithm::Binomial) => {
                 reduce::binomial(group, root, length, order, own)
             }
             (&Call::Reduce { root, length, order }, _) => {
                 reduce::rabenseifner(group, root, length, order, own)
+            }
+            (&Call::Allreduce { length, order }, Algorithm::TwoLevel) => {
+                two_level::allreduce(group, length, order, own)
             }
             (&Call::Allreduce { length, order }, Algorithm::RecursiveDoubling) => {
                 allreduce::recursive_doubling(group, length, order, own)

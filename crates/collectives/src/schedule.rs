@@ -1,6 +1,7 @@
 //! Schedules: what one rank of a collective does, round after round.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use smallvec::SmallVec;
 
@@ -106,6 +107,50 @@ impl Round {
     }
 }
 
+/// The place of one schedule within another: which members its members are, and where its input and output lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Within {
+    pub(crate) members: Vec<usize>,
+    pub(crate) input: Part,
+    pub(crate) output: Part,
+}
+
+impl Within {
+    fn part(&self, scratch: Part, part: Part) -> Part {
+        let area = match part.area {
+            _ if part.length == 0 => return Part::EMPTY,
+            Area::Input => self.input,
+            Area::Output => self.output,
+            Area::Scratch => scratch,
+        };
+        area.within(part.units())
+    }
+
+    fn step(&self, scratch: Part, step: LocalStep) -> LocalStep {
+        match step {
+            LocalStep::Copy { from, to } => {
+                LocalStep::Copy { from: self.part(scratch, from), to: self.part(scratch, to) }
+            }
+            LocalStep::Combine { into, with, into_is_left } => LocalStep::Combine {
+                into: self.part(scratch, into),
+                with: self.part(scratch, with),
+                into_is_left,
+            },
+        }
+    }
+
+    fn round(&self, scratch: Part, mut round: Round) -> Round {
+        for step in &mut round.before {
+            *step = self.step(scratch, *step);
+        }
+        for message in round.receives.iter_mut().chain(&mut round.sends) {
+            let part = self.part(scratch, message.part);
+            *message = Message::new(self.members[message.rank], part);
+        }
+        round
+    }
+}
+
 /// Rounds that are made one by one, so that a long ring takes no memory.
 struct Stage {
     rounds: usize,
@@ -189,6 +234,17 @@ impl Schedule {
         before.append(&mut round.before);
         round.before = before;
         self.stages.push(Stage { rounds: 1, make: Box::new(move |_| round.clone()) });
+    }
+
+    /// Another schedule, whose members are some of this one's.
+    pub(crate) fn then(&mut self, next: Schedule, within: Within) {
+        let scratch = self.room(next.scratch);
+        let within = Rc::new(within);
+        for Stage { rounds, make } in next.stages {
+            let within = Rc::clone(&within);
+            self.rounds(rounds, move |number| within.round(scratch, make(number)));
+        }
+        self.after.extend(next.after.into_iter().map(|step| within.step(scratch, step)));
     }
 
     /// As many rounds, which `make` makes from their numbers.

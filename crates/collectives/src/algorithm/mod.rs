@@ -12,6 +12,7 @@ pub mod reduce;
 pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
+pub mod two_level;
 
 use std::ops::Range;
 

@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(describe(mark.tag), "reduce (Sum of F64) with root 3 by rabenseifner");
         assert!(mark.tag.value() & Tag::MAX < 1 << 20);
         let barrier = Mark::new(&Call::Barrier, Algorithm::Dissemination, None);
-        assert_eq!(describe(barrier.tag), "barrier");
+        assert_eq!(describe(barrier.tag), "barrier by dissemination");
     }
 
     #[test]
