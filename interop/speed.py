@@ -4,6 +4,7 @@
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_MPI_ROOTS  installations of MPICH 5, Intel MPI and Open MPI 5, with colons between: folders with bin/mpiexec
 Nothing else should run meanwhile. Words choose rows by name, or by name and ranks: interop/speed.py latency bcast:4
+Non-blocking collectives (ibcast, ...) are measured only if they are named.
 
 Every rank has a processor of its own in each library while there are enough. The processors are kept busy for a moment before each
 program, as a library that starts at once would else be measured on processors that are still waking up. With more ranks than
@@ -28,7 +29,7 @@ import tempfile
 
 import ground
 import speed_table
-from speed_table import COLLECTIVES, ROWS
+from speed_table import COLLECTIVES, NON_BLOCKING, NON_BLOCKING_ROWS, ROWS
 
 LIBRARY_LIMIT_BYTES = 2 << 20
 BIND_OURS = ["--bind", "core"]
@@ -111,7 +112,7 @@ def values(output, name):
             numbers = [float(word) for word in words]
         except ValueError:
             continue
-        if name == "barrier":
+        if name.endswith("barrier"):
             found[0] = numbers[0]
         elif len(numbers) > 1:
             # Of the message rate it is the rate, not the bandwidth.
@@ -146,9 +147,20 @@ class Processors:
         return run()
 
 
+def sizes_of(name):
+    """What a program is told of the sizes to measure."""
+    if name == "mbw_mr":
+        return ["-m", "64:64"]
+    if name.endswith("barrier"):
+        return []
+    if name in NON_BLOCKING:
+        return ["-m", "8:65536"]
+    return ["-m", "1:1048576"] if name in COLLECTIVES else []
+
+
 def measure(name, ranks, all_libraries, rounds, processors):
     """All values of a row, by library and size."""
-    sizes = ["-m", "64:64"] if name == "mbw_mr" else ["-m", "1:1048576"] if name in COLLECTIVES and name != "barrier" else []
+    sizes = sizes_of(name)
     measured = [library for library in all_libraries if library.serves(ranks)]
     samples = {library.name: {} for library in measured}
     for _ in range(rounds):
@@ -183,7 +195,7 @@ class Kept:
         return list(speed_table.cells(name, ranks, medians))
 
     def all_cells(self):
-        return [cell for row in ROWS for cell in self.cells(*row)]
+        return [cell for row in ROWS + NON_BLOCKING_ROWS for cell in self.cells(*row)]
 
 
 def size_and_memory(all_libraries):
@@ -210,13 +222,14 @@ def words():
     parser.add_argument("--markdown", action="store_true", help="print the short table of all rows kept, in Markdown")
     parser.add_argument("--no-measurement", action="store_true", help="print only what was kept")
     given = parser.parse_args()
-    known = {name for name, _ in ROWS} | {f"{name}:{ranks}" for name, ranks in ROWS}
+    every = ROWS + NON_BLOCKING_ROWS
+    known = {name for name, _ in every} | {f"{name}:{ranks}" for name, ranks in every}
     unknown = [row for row in given.rows if row not in known]
     if unknown:
         parser.error(f"no row {unknown[0]}; there are {', '.join(sorted(known))}")
     if given.rounds < 1:
         parser.error("--rounds wants a number from 1 on")
-    given.rows = [row for row in ROWS if not given.rows or {row[0], f"{row[0]}:{row[1]}"} & set(given.rows)]
+    given.rows = [row for row in every if {row[0], f"{row[0]}:{row[1]}"} & set(given.rows)] or ROWS
     return given
 
 

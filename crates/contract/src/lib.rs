@@ -38,7 +38,7 @@ pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
 pub use endpoint::{
     Apply, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Request, Selector,
+    Request, Selector, StartedCollective,
 };
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, Request, Result, Selector, Time, Writable,
+    Error, Readable, Request, Result, Selector, StartedCollective, Time, Writable,
 };
 use fabric_shm::ShmEndpoint;
 use fabric_tcp::TcpEndpoint;
@@ -279,6 +279,25 @@ unsafe impl Endpoint for Chosen {
                 })
             }
         }
+    }
+
+    #[inline(always)]
+    fn start_collective(
+        &mut self,
+        place: ContextPlace,
+        call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        with!(self, mut endpoint => endpoint.start_collective(place, call))
+    }
+
+    #[inline(always)]
+    fn advance_collective(
+        &mut self,
+        place: ContextPlace,
+        started: StartedCollective,
+        call: CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        with!(self, mut endpoint => endpoint.advance_collective(place, started, call))
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {

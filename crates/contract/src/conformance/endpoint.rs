@@ -3,7 +3,7 @@
 //! A case is a function of the endpoint's type; a fabric runs them by name, as it does those of the suite for ranks.
 
 use super::check::{contents, ensure, expect, expect_contents};
-use super::mismatch;
+use super::{mismatch, started};
 use crate::{Completion, Endpoint, Envelope, Readable, Request, Result, Selector, Writable};
 
 /// One thing that every endpoint must do right, on two ranks or more.
@@ -15,7 +15,7 @@ pub struct EndpointCase<E> {
 }
 
 /// All cases.
-pub fn endpoint_cases<E: Endpoint>() -> [EndpointCase<E>; 10] {
+pub fn endpoint_cases<E: Endpoint>() -> [EndpointCase<E>; 12] {
     let case = |name, program| EndpointCase { name, program };
     [
         case("endpoint/a-receive-is-done-once-its-message-came", done_once_it_came),
@@ -28,6 +28,8 @@ pub fn endpoint_cases<E: Endpoint>() -> [EndpointCase<E>; 10] {
         case("endpoint/a-rank-that-has-left-is-known", left),
         case("endpoint/a-late-collective-is-no-mismatch", mismatch::late),
         case("endpoint/a-mismatched-collective-is-found", mismatch::different),
+        case("endpoint/started-collectives-do-what-others-do", started::many),
+        case("endpoint/a-started-barrier-waits-for-all", started::barrier),
     ]
 }
 

@@ -35,6 +35,7 @@ mod reductions;
 mod refused;
 mod shared_line;
 mod sizes;
+mod started;
 mod streams;
 mod unexpected;
 mod wildcards;

@@ -84,6 +84,11 @@ pub enum CollectiveCall<'a> {
     },
 }
 
+/// A collective that was started and has not ended: what [`Endpoint::start_collective`](crate::Endpoint::start_collective)
+/// gave for it, in its context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartedCollective(pub u32);
+
 impl CollectiveCall<'_> {
     /// What is asked for, as plans know it.
     #[inline(always)]

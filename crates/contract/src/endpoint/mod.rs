@@ -9,9 +9,11 @@
 //! of a short message is one function.
 
 mod collective;
+mod context;
 mod message;
 
-pub use collective::{Apply, CollectiveCall, Combine};
+pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
+pub use context::{ContextOffer, ContextPlace};
 pub use message::{Completion, Envelope, Request, Selector};
 
 use std::ptr::NonNull;
@@ -21,24 +23,6 @@ use crate::{
     ClockQuality, Error, InPlace, Isolation, Priority, PriorityGranted, Readable, Result,
     SharedLine, Time, Work, Writable,
 };
-
-/// A context as one endpoint knows it: what [`Endpoint::open_context`] gave for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContextPlace(pub u32);
-
-impl ContextPlace {
-    /// The context of all ranks, which is open from the beginning.
-    pub const WORLD: ContextPlace = ContextPlace(0);
-}
-
-/// What the members of a context to come tell each other before [`Endpoint::open_context`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContextOffer(pub u64);
-
-impl ContextOffer {
-    /// A member that has nothing to offer.
-    pub const NOTHING: ContextOffer = ContextOffer(u64::MAX);
-}
 
 /// One rank's end of a fabric.
 ///
@@ -318,6 +302,31 @@ pub unsafe trait Endpoint: Sized {
         _place: ContextPlace,
         _call: CollectiveCall<'_>,
         _idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        None
+    }
+
+    /// Starts a collective, if this fabric has something better than messages for it: `None` if not, at all members
+    /// alike. [`advance_collective`](Endpoint::advance_collective) does it all. Those of a context end in the order in
+    /// which they were started, and before a later [`collective`](Endpoint::collective), whose `idle` goes on with them.
+    fn start_collective(
+        &mut self,
+        _place: ContextPlace,
+        _call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        None
+    }
+
+    /// Goes on with a collective that was started, as far as it can without waiting. Returns how it ended, once it has.
+    /// `call` is the same each time, and its memory is used until then. To be called after every look at what has arrived.
+    ///
+    /// # Errors
+    /// As for [`collective`](Endpoint::collective).
+    fn advance_collective(
+        &mut self,
+        _place: ContextPlace,
+        _started: StartedCollective,
+        _call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
         None
     }

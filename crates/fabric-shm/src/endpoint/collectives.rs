@@ -2,14 +2,16 @@
 //!
 //! Either way a call of a program is announced, so that ranks in different calls find out.
 
-use collectives::plan::{Boards, Capabilities, Plan, Plans, THRESHOLDS, Thresholds, Transport};
+use collectives::plan::{Boards, Capabilities, Plans, THRESHOLDS, Thresholds, Transport};
 use contract::record::SharedMemory;
-use contract::{CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
+use contract::{
+    CollectiveCall, ContextPlace, Error, Readable, Result, StartedCollective, Writable,
+};
 
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
-use crate::engine::{Engine, call_id};
-use crate::team::{Call, Host, Memory, Team};
+use crate::engine::{Engine, call_id, when_started};
+use crate::team::{self, Call, Caller, Host, Memory, Stop, Team};
 
 /// What the ranks of a team share. Long data of programs lie in arenas, from where messages copy them once; a
 /// library's are copied from its own memory.
@@ -32,10 +34,40 @@ struct Waiting<'a> {
     idle: &'a mut dyn FnMut(&mut ShmEndpoint),
 }
 
-impl Host for Waiting<'_> {
+/// A rank that passes by: it does what it can, and waits for nobody.
+struct Passing<'a> {
+    endpoint: &'a mut ShmEndpoint,
+}
+
+impl Caller for Passing<'_> {
     #[inline]
     fn engine(&mut self) -> &mut Engine {
         &mut self.endpoint.engine
+    }
+
+    #[inline(always)]
+    fn waits(&self) -> bool {
+        false
+    }
+
+    fn on_mismatch(&mut self, error: Error) -> Error {
+        self.endpoint.on_mismatch(error)
+    }
+}
+
+impl Host for Waiting<'_> {
+    const HAS_OWN_STEPS: bool = true;
+}
+
+impl Caller for Waiting<'_> {
+    #[inline]
+    fn engine(&mut self) -> &mut Engine {
+        &mut self.endpoint.engine
+    }
+
+    #[inline(always)]
+    fn waits(&self) -> bool {
+        true
     }
 
     #[inline]
@@ -44,14 +76,19 @@ impl Host for Waiting<'_> {
     }
 
     fn on_mismatch(&mut self, error: Error) -> Error {
-        match self.endpoint.purpose {
-            Purpose::Program => self.endpoint.engine.fail(error),
-            Purpose::Library => error,
-        }
+        self.endpoint.on_mismatch(error)
     }
 }
 
 impl ShmEndpoint {
+    /// What becomes of the run if the members are in different calls.
+    fn on_mismatch(&mut self, error: Error) -> Error {
+        match self.purpose {
+            Purpose::Program => self.engine.fail(error),
+            Purpose::Library => error,
+        }
+    }
+
     /// What a reader of the numbers wants to know of collectives over boards.
     pub(super) fn describe_boards() -> [(String, String); 5] {
         let Thresholds { boards_most_ranks, boards_most_bytes, piece_bytes, .. } = THRESHOLDS;
@@ -90,6 +127,30 @@ impl ShmEndpoint {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
+        let way = self.begin_collective(place, &call, false)?;
+        if self.team_at(place)?.has_started_calls()
+            && let Err(error) = self.finish_started(place, idle)
+        {
+            return Some(Err(error));
+        }
+        // The team is not in its place meanwhile: `idle` may use the endpoint.
+        let mut team = self.teams[place.0 as usize].take()?;
+        let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, way, call);
+        self.teams[place.0 as usize] = Some(team);
+        Some(outcome.map_err(|stop| match stop {
+            Stop::Failed(error) => error,
+            Stop::Later => unreachable!("a call that waits comes to its end"),
+        }))
+    }
+
+    /// Announces a call. Returns how it goes; none if it goes by messages.
+    #[inline(always)]
+    fn begin_collective(
+        &mut self,
+        place: ContextPlace,
+        call: &CollectiveCall<'_>,
+        is_started: bool,
+    ) -> Option<Call> {
         let (index, is_library) = (place.0 as usize, self.purpose == Purpose::Library);
         // A rank that still waits for this one's messages is told that this one has left, not that it makes
         // another call.
@@ -100,6 +161,9 @@ impl ShmEndpoint {
             let root = call.root().unwrap_or(0);
             call_id(shape.collective, root, call.reduction(), shape.bytes)
         };
+        if is_started {
+            call_id = when_started(call_id);
+        }
         let capabilities = capabilities(self.purpose, &self.engine);
         let plan = team.plan(shape, &capabilities);
         let native = plan.transport != Transport::Messages;
@@ -114,12 +178,49 @@ impl ShmEndpoint {
             let is_barrier = matches!(call, CollectiveCall::Barrier);
             call_id = self.announce(place, call_id, native, is_barrier)?;
         }
-        // The team is not in its place meanwhile: `idle` may use the endpoint.
-        let mut team = self.teams[index].take()?;
-        let outcome =
-            carry_out(&mut team, &mut Waiting { endpoint: self, idle }, call_id, plan, call);
-        self.teams[index] = Some(team);
-        Some(outcome)
+        Some(Call { call_id, plan })
+    }
+
+    /// Waits until all collectives of a context have ended that were started there. `idle` goes on with them.
+    #[cold]
+    fn finish_started(
+        &mut self,
+        place: ContextPlace,
+        idle: &mut dyn FnMut(&mut Self),
+    ) -> Result<()> {
+        Engine::wait_until(self, |endpoint| &mut endpoint.engine, &mut |endpoint| {
+            idle(endpoint);
+            !endpoint.team_at(place).is_some_and(|team| team.has_started_calls())
+        })
+    }
+
+    /// There is one of it for all kinds of calls, as of the next: to be as short as a call that waits gains nothing
+    /// here.
+    #[inline(never)]
+    pub(super) fn start_with_team(
+        &mut self,
+        place: ContextPlace,
+        call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        let way = self.begin_collective(place, call, true)?;
+        Some(StartedCollective(self.team_at(place)?.start(way)))
+    }
+
+    #[inline(never)]
+    pub(super) fn advance_with_team(
+        &mut self,
+        place: ContextPlace,
+        started: StartedCollective,
+        call: CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        let way = self.team_at(place)?.started_call(started.0)?;
+        let mut team = self.teams[place.0 as usize].take()?;
+        let mut passing = Passing { endpoint: self };
+        let host: &mut dyn Caller = &mut passing;
+        let outcome = carry_out(&mut team, &mut { host }, way, call);
+        let ended = team.note_started(outcome);
+        self.teams[place.0 as usize] = Some(team);
+        ended
     }
 
     /// Announces a program's call. Returns its call id if it should go over boards.
@@ -133,7 +234,7 @@ impl ShmEndpoint {
         let team = self.team_at(place)?;
         if place == ContextPlace::WORLD {
             if is_barrier {
-                call_id = self.engine.enter_barrier();
+                call_id = self.engine.enter_barrier(call_id);
             } else {
                 self.engine.enter(call_id);
             }
@@ -160,20 +261,18 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
 
 /// Makes a call with its team.
 #[inline(always)]
-fn carry_out(
+fn carry_out<H: Host>(
     team: &mut Team,
-    host: &mut Waiting<'_>,
-    call_id: u32,
-    plan: Plan,
+    host: &mut H,
+    way: Call,
     call: CollectiveCall<'_>,
-) -> Result<()> {
-    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns.
-    // The members of the call are those of the team, so there are as many blocks as each function of the team
-    // expects.
+) -> team::Result<()> {
+    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns, or
+    // until the call has ended if it was started. The members of the call are those of the team, so there are as
+    // many blocks as each function of the team expects.
     unsafe {
-        let way = Call { call_id, plan };
         match call {
-            CollectiveCall::Barrier => team.barrier(host, call_id),
+            CollectiveCall::Barrier => team.barrier(host, way.call_id),
             CollectiveCall::Broadcast { root, data } => {
                 team.broadcast(host, way, root, data.as_mut_ptr())
             }
@@ -186,12 +285,12 @@ fn carry_out(
                 team.gather(host, way, root, memory)
             }
             CollectiveCall::Allgather { send, receive, told, .. } => {
-                poison(team, told);
+                poison(team, host, told);
                 let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
                 team.allgather(host, way, memory)
             }
             CollectiveCall::AllToAll { send, receive, told, .. } => {
-                poison(team, told);
+                poison(team, host, told);
                 let receive = receive.as_mut_ptr();
                 let send = send.map_or(receive.cast_const(), |send| send.as_ptr());
                 team.all_to_all(host, way, Memory { send, receive })
@@ -209,8 +308,8 @@ fn carry_out(
 }
 
 #[inline(always)]
-fn poison(team: &mut Team, told: Option<usize>) {
+fn poison<H: Host>(team: &mut Team, host: &H, told: Option<usize>) {
     if let Some(bytes) = told {
-        team.poison(bytes);
+        team.poison(host, bytes);
     }
 }

@@ -6,7 +6,7 @@ use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
     Error, InPlace, Isolation, Priority, PriorityGranted, Readable, Request, Result, Selector,
-    SharedLine, Time, Writable,
+    SharedLine, StartedCollective, Time, Writable,
 };
 
 use super::{ShmEndpoint, real_time};
@@ -229,6 +229,25 @@ unsafe impl Endpoint for ShmEndpoint {
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
         self.collective_of_team(place, call, idle)
+    }
+
+    #[inline]
+    fn start_collective(
+        &mut self,
+        place: ContextPlace,
+        call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        self.start_with_team(place, call)
+    }
+
+    #[inline]
+    fn advance_collective(
+        &mut self,
+        place: ContextPlace,
+        started: StartedCollective,
+        call: CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        self.advance_with_team(place, started, call)
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {

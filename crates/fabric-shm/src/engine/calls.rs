@@ -10,9 +10,11 @@ use super::Engine;
 /// How many of its own calls a rank remembers, to compare with ranks that are behind it.
 const REMEMBERED: usize = 64;
 
-// A call id from the top: 4 bits of collective, 5 of reduction, 10 of root, 13 that depend on the length.
-const LENGTH_BITS: u32 = 13;
+// A call id from the top: 4 bits of collective, 5 of reduction, 1 of whether it was started, 10 of root, 12 that depend
+// on the length.
+const LENGTH_BITS: u32 = 12;
 const ROOT_BITS: u32 = 10;
+const STARTED: u32 = 1 << (LENGTH_BITS + ROOT_BITS);
 const REDUCTION_BITS: u32 = 5;
 
 /// The call id: what all ranks must agree on in one call, in 32 bits.
@@ -26,9 +28,15 @@ pub(crate) fn call_id(
     let reduction = reduction.map_or(0, |one| 1 + one.element as u32 * 4 + one.operation as u32);
     // Small lengths as they are, so that near ones differ; others are mixed.
     let length = (bytes ^ bytes.wrapping_mul(0x9e37_79b9) >> LENGTH_BITS) as u32;
-    ((collective as u32 + 1) << REDUCTION_BITS | reduction) << (ROOT_BITS + LENGTH_BITS)
+    ((collective as u32 + 1) << REDUCTION_BITS | reduction) << (1 + ROOT_BITS + LENGTH_BITS)
         | (root as u32) << LENGTH_BITS
         | length & ((1 << LENGTH_BITS) - 1)
+}
+
+/// The call id of the same call where it is started and goes on meanwhile: it does not match one that waits.
+#[inline]
+pub(crate) fn when_started(call_id: u32) -> u32 {
+    call_id | STARTED
 }
 
 /// The collective of a call id.
@@ -42,8 +50,9 @@ fn name(call_id: u32) -> &'static str {
 pub(crate) fn describe(call_id: u32) -> String {
     let name = name(call_id);
     let root = (call_id >> LENGTH_BITS) & ((1 << ROOT_BITS) - 1);
-    let reduction = (call_id >> (ROOT_BITS + LENGTH_BITS)) & ((1 << REDUCTION_BITS) - 1);
-    let mut words = name.to_owned();
+    let reduction = (call_id >> (1 + ROOT_BITS + LENGTH_BITS)) & ((1 << REDUCTION_BITS) - 1);
+    let mut words = if call_id & STARTED == 0 { String::new() } else { "non-blocking ".into() };
+    words += name;
     if let Some(code) = reduction.checked_sub(1) {
         let element = contract::Element::ALL[code as usize / 4 % 6];
         let operation = contract::Operation::ALL[code as usize % 4];
@@ -58,7 +67,7 @@ pub(crate) fn describe(call_id: u32) -> String {
 /// This rank's own calls.
 pub(super) struct Calls {
     number: u32,
-    /// Depends on every call so far, in 23 bits.
+    /// Depends on every call so far.
     history: u32,
     remembered: [u32; REMEMBERED],
 }
@@ -89,12 +98,12 @@ impl Engine {
         self.segment.block(self.me).call().publish(calls.number, call_id);
     }
 
-    /// Begins a barrier; returns its call id, which depends on all calls before it. A rank that alone took
-    /// itself for the root of a broadcast has waited for nobody, and this is where that shows.
+    /// Begins a barrier, whose call id so far says nothing of root and length; returns its call id, which depends on all
+    /// calls before it. A rank that alone took itself for the root of a broadcast has waited for nobody, and this is
+    /// where that shows.
     #[inline]
-    pub(crate) fn enter_barrier(&mut self) -> u32 {
-        let history = self.calls.history & ((1 << (ROOT_BITS + LENGTH_BITS)) - 1);
-        let own = call_id(Collective::Barrier, 0, None, 0) & !0x7f_ffff | history;
+    pub(crate) fn enter_barrier(&mut self, call_id: u32) -> u32 {
+        let own = call_id | self.calls.history & ((1 << (ROOT_BITS + LENGTH_BITS)) - 1);
         self.enter(own);
         own
     }
@@ -116,7 +125,7 @@ impl Engine {
 /// The error that says which ranks are in which calls.
 pub(crate) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Error {
     let (own, theirs) = (describe(own), describe(theirs));
-    let explanation = if own == "barrier" && theirs == "barrier" {
+    let explanation = if own == theirs && own.ends_with("barrier") {
         format!("rank {rank} and rank {other} come to a barrier after different calls or lengths")
     } else if own == theirs {
         format!("rank {rank} and rank {other} call {own} with unequal lengths")
@@ -160,6 +169,13 @@ mod tests {
         assert_ne!(of(0, 80), of(0, 88));
         assert_ne!(of(0, 8), of(1, 8));
         assert_ne!(of(0, 8), call_id(Collective::Allreduce, 0, Some(Reduction::SUM_F64), 8));
-        assert_eq!(describe(call_id(Collective::AllToAll, 0, None, 7)), "all_to_all");
+        let all_to_all = call_id(Collective::AllToAll, 0, None, 7);
+        assert_eq!(describe(all_to_all), "all_to_all");
+        assert_eq!(describe(when_started(all_to_all)), "non-blocking all_to_all");
+        assert_eq!(
+            describe(when_started(of(5, 8))),
+            "non-blocking reduce (Sum of F64) with root 5"
+        );
+        assert!(!differ_in_length_only(of(0, 8), when_started(of(0, 8))));
     }
 }

@@ -33,7 +33,9 @@ use std::collections::BTreeMap;
 use contract::{Request, Result};
 
 pub(crate) use blocking::FIRST_POLLS;
-pub(crate) use calls::{call_id, describe, differ_in_length_only, mismatch, unequal_lengths};
+pub(crate) use calls::{
+    call_id, describe, differ_in_length_only, mismatch, unequal_lengths, when_started,
+};
 pub(crate) use in_place::InPlaceMessage;
 
 use crate::ring::{Consumer, Producer};

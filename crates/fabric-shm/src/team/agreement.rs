@@ -1,10 +1,10 @@
 //! What the members of a team have to agree on, and what becomes of a call in which they do not.
 
 use collectives::plan::THRESHOLDS;
-use contract::{Error, Result};
+use contract::Error;
 
 use super::call::CallCounts;
-use super::{Host, Team};
+use super::{Host, Result, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
 use crate::segment::State;
@@ -88,25 +88,26 @@ impl Team {
         (0..self.size()).find(|&other| call_id(other).is_some_and(differs))
     }
 
-    /// A call begins, of which nothing is published: what was published last is the call before.
+    /// A call begins that has this number, of which nothing is published: what was published last is the call before.
     #[inline]
-    pub(super) fn forget_published_call(&mut self) {
-        self.counts.is_published = false;
+    pub(super) fn forget_published_call(&mut self, number: u32) {
+        (self.counts.under_way, self.counts.is_published) = (number, false);
     }
 
     /// Publishes which call this rank is in, once it has put what it puts first: whoever sees the call sees that part.
     #[inline]
     pub(super) fn publish_call(&mut self, call_id: u32) {
-        self.counts.is_published = std::mem::take(&mut self.counts.next_is_counted);
-        if self.counts.is_published {
-            self.board(self.me).recent_over_boards.publish(self.counts.over_boards, call_id);
+        let number = self.counts.under_way;
+        self.counts.is_published = number != 0;
+        if number != 0 {
+            self.board(self.me).recent_over_boards.publish(number, call_id);
         }
     }
 
     /// Finds a member whose call over boards of the same number is another than this rank's. Lengths are
     /// compared with the parts.
     pub(super) fn find_in_other_call(&self) -> Option<usize> {
-        let (own, number) = (self.call.call_id, self.counts.over_boards);
+        let (own, number) = (self.call.call_id, self.counts.under_way);
         let call_id = |other| self.board(other).recent_over_boards.call_id(number);
         let members = if self.counts.is_published { self.size() } else { 0 };
         (0..members).find(|&other| {

@@ -1,9 +1,8 @@
 //! All-to-all over boards.
 
 use collectives::plan::Pieces;
-use contract::Result;
 
-use super::{Call, Host, Memory, Team};
+use super::{Call, Host, Memory, Result, Team, any};
 
 /// An all-to-all, as one member makes it.
 struct AllToAll {
@@ -29,7 +28,7 @@ impl Team {
     ) -> Result<()> {
         if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.all_to_all_by_cma(host, call, memory) };
+            return unsafe { self.all_to_all_by_cma(&mut any(host), call, memory) };
         }
         let exchange = AllToAll {
             memory,
@@ -110,6 +109,10 @@ impl AllToAll {
     ) -> Result<()> {
         let Some((last, window)) = self.pieces.begun_window(epoch, piece) else { return Ok(()) };
         let (start, bytes) = self.pieces.get_all(&window);
+        if !host.waits() {
+            // Otherwise what was taken would be taken again.
+            team.wait_for_all(host, last)?;
+        }
         let are_there = team.wait_for_arrivals(host, last)?;
         for member in team.others() {
             if !are_there {

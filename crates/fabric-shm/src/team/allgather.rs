@@ -1,9 +1,7 @@
 //! Allgather over boards.
 
-use contract::Result;
-
 use super::copies::copy;
-use super::{Call, Host, Memory, Team};
+use super::{Call, Host, Memory, Result, Team, any};
 
 impl Team {
     /// Puts `send` of member r into block r of every member's `receive`, a block long as the call says.
@@ -19,7 +17,7 @@ impl Team {
     ) -> Result<()> {
         if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.allgather_by_cma(host, call, memory) };
+            return unsafe { self.allgather_by_cma(&mut any(host), call, memory) };
         }
         let Memory { send, receive } = memory;
         let (pieces, each) = (call.plan.pieces, call.plan.pieces.bytes);

@@ -1,9 +1,8 @@
 //! Barrier.
 
 use collectives::plan::Plan;
-use contract::Result;
 
-use super::{Call, Host, Team};
+use super::{Call, Host, Result, Team};
 
 impl Team {
     /// Waits until all members have come here.

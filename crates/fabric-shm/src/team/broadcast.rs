@@ -1,9 +1,7 @@
 //! Broadcast over boards.
 
-use contract::Result;
-
 use super::copies::{copy, take};
-use super::{Call, Host, Team};
+use super::{Call, Host, Result, Team, any};
 
 impl Team {
     /// Copies the root's bytes to every other member's.
@@ -19,7 +17,7 @@ impl Team {
     ) -> Result<()> {
         if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.broadcast_by_cma(host, call, root, memory) };
+            return unsafe { self.broadcast_by_cma(&mut any(host), call, root, memory) };
         }
         let pieces = call.plan.pieces;
         let (is_root, is_only_reader) = (self.me == root, self.size() == 2);

@@ -34,6 +34,8 @@ pub(super) struct CallCounts {
     pub(super) by_messages: u32,
     /// Whether the next call over boards was counted. Not every call is, and only those that were are published.
     pub(super) next_is_counted: bool,
-    /// Whether the call under way was counted and published.
+    /// The number of the call under way, 0 if it was not counted.
+    pub(super) under_way: u32,
+    /// Whether the call under way was published.
     pub(super) is_published: bool,
 }

@@ -3,11 +3,11 @@
 //! Elements are combined from the last member's to the first's, the lower always on the left. So the result
 //! is the same whoever computes it, and right for operations that do not commute.
 
-use contract::{Apply, Combine, Result};
+use contract::{Apply, Combine};
 
 use super::agreement::Awaited;
 use super::copies::copy;
-use super::{Host, Memory, Team};
+use super::{Host, Memory, Result, Team};
 use crate::board::{SHORT_BYTES, SLOTS};
 use crate::ring::take_lines;
 

@@ -1,10 +1,9 @@
 //! Gather over boards.
 
 use collectives::plan::THRESHOLDS;
-use contract::Result;
 
 use super::copies::{copy, take};
-use super::{Call, Host, Memory, Team};
+use super::{Call, Host, Memory, Result, Team, any};
 
 /// What is left of the root's own block in a gather. The root copies it while there is nothing else to do, so
 /// that the others need not wait for it.
@@ -27,6 +26,17 @@ impl OwnBlock {
         self.to = self.to.wrapping_add(bytes);
         self.left -= bytes;
     }
+
+    /// Copies all that is left.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn copy_all(&mut self) {
+        while self.left > 0 {
+            // SAFETY: the caller promised it.
+            unsafe { self.copy_chunk() };
+        }
+    }
 }
 
 impl Team {
@@ -44,16 +54,19 @@ impl Team {
     ) -> Result<()> {
         if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.gather_by_cma(host, call, root, memory) };
+            return unsafe { self.gather_by_cma(&mut any(host), call, root, memory) };
         }
         let (me, is_root) = (self.me, self.me == root);
         let Memory { send, receive } = memory;
         let (plan, pieces, each) = (call.plan, call.plan.pieces, call.plan.pieces.bytes);
-        let mut own = OwnBlock {
-            from: send,
-            to: receive.wrapping_add(me * each),
-            left: if is_root && !send.is_null() { each } else { 0 },
-        };
+        let is_copied = is_root && !send.is_null() && self.is_beginning(host);
+        let left = if is_copied { each } else { 0 };
+        let mut own = OwnBlock { from: send, to: receive.wrapping_add(me * each), left };
+        if !host.waits() {
+            // It does not come back here before the others' parts are there.
+            // SAFETY: the caller promised both blocks.
+            unsafe { own.copy_all() };
+        }
         let outcome = self.run(
             host,
             &call,
@@ -85,10 +98,8 @@ impl Team {
                 })
             },
         );
-        while own.left > 0 {
-            // SAFETY: the caller promised both blocks.
-            unsafe { own.copy_chunk() };
-        }
+        // SAFETY: the caller promised both blocks.
+        unsafe { own.copy_all() };
         outcome
     }
 }

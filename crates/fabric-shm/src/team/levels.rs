@@ -1,11 +1,11 @@
 //! Arrival in levels, where there are too many members for each to look at all others (decision 0035).
 
-use contract::{Apply, Result};
+use contract::Apply;
 
 use super::agreement::{Awaited, out_of_step};
 use super::combining::combine_parts;
 use super::copies::copy;
-use super::{Host, Team};
+use super::{Host, Result, Team};
 use crate::board::{Levels, Lines, SHORT_BYTES, SLOTS};
 
 /// How members learn that all of them have put their parts.
@@ -113,7 +113,7 @@ impl Team {
     ) -> Result<()> {
         self.wait_for_all(host, epoch)?;
         let Arrivals::InLevels(levels) = self.arrivals else {
-            return Err(host.on_mismatch(out_of_step()));
+            return Err(host.on_mismatch(out_of_step()).into());
         };
         let from = match bytes <= SHORT_BYTES {
             true => levels.release_of(self.me, |member| self.lines(member, epoch)).short(),

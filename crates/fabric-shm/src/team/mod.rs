@@ -23,6 +23,7 @@ mod reduction;
 mod scatter;
 mod scatter_board_by_board;
 mod shares;
+mod started;
 mod steps;
 mod waiting;
 
@@ -33,16 +34,24 @@ use contract::Error;
 use levels::Arrivals;
 use oversubscription::Groups;
 use pages::Pages;
+use started::StartedCalls;
 
 pub(crate) use call::Call;
 pub(crate) use oversubscription::Oversubscription;
+pub(crate) use started::Stop;
 
 use crate::board::{Board, SLOTS};
 use crate::engine::Engine;
 
+/// What a part of a call comes to.
+pub(crate) type Result<T> = std::result::Result<T, Stop>;
+
 /// Who calls a collective: an engine, or what it is in.
-pub(crate) trait Host: Sized {
+pub(crate) trait Caller {
     fn engine(&mut self) -> &mut Engine;
+
+    /// Whether its calls wait for other members. Where they do not they stop, and go on the next time.
+    fn waits(&self) -> bool;
 
     /// Does what else has to go on while this rank waits.
     fn idle(&mut self) {}
@@ -51,14 +60,57 @@ pub(crate) trait Host: Sized {
     fn on_mismatch(&mut self, error: Error) -> Error;
 }
 
-impl Host for Engine {
+/// A caller for which calls are compiled.
+pub(crate) trait Host: Caller + Sized {
+    /// Whether the steps of a call are compiled into it. Else one function goes through the steps of all calls.
+    const HAS_OWN_STEPS: bool;
+}
+
+/// Any caller. Started calls and the ways of long data are compiled for it alone: there it takes no time to speak of
+/// that functions are called by address.
+impl Caller for &mut (dyn Caller + '_) {
+    fn engine(&mut self) -> &mut Engine {
+        (**self).engine()
+    }
+
+    fn waits(&self) -> bool {
+        (**self).waits()
+    }
+
+    fn idle(&mut self) {
+        (**self).idle();
+    }
+
+    fn on_mismatch(&mut self, error: Error) -> Error {
+        (**self).on_mismatch(error)
+    }
+}
+
+impl Host for &mut (dyn Caller + '_) {
+    const HAS_OWN_STEPS: bool = false;
+}
+
+/// A caller as any caller.
+fn any<H: Host>(host: &mut H) -> &mut (dyn Caller + '_) {
+    host
+}
+
+impl Caller for Engine {
     fn engine(&mut self) -> &mut Engine {
         self
+    }
+
+    fn waits(&self) -> bool {
+        true
     }
 
     fn on_mismatch(&mut self, error: Error) -> Error {
         self.fail(error)
     }
+}
+
+impl Host for Engine {
+    const HAS_OWN_STEPS: bool = false;
 }
 
 /// The memory of a call at one member.
@@ -99,10 +151,16 @@ pub(crate) struct Team {
     poisoned_bytes: Option<usize>,
     agreement: Agreement,
     counts: CallCounts,
+    started: StartedCalls,
+    /// Whether this rank is counted among those that wait until a slot may be used again.
+    waits_for_slot: bool,
+    /// Whether this rank combines its group's share of the stage under way. All stages of a window are put before the
+    /// first is combined, and only groups of one have several.
+    owns_share: bool,
     /// Whether this rank was the root of the last call where ranks are oversubscribed. It has waited for
     /// nobody, and yields to those who wait for its data before it begins its next call.
     must_yield: bool,
-    /// For combining; empty until that is done by cross-memory attach.
+    /// For calls by cross-memory attach: where elements are combined, and what an all-to-all in place sends.
     scratch: Vec<u8>,
 }
 
@@ -138,6 +196,9 @@ impl Team {
             poisoned_bytes: None,
             agreement: Agreement::Yes,
             counts: CallCounts::default(),
+            started: StartedCalls::default(),
+            waits_for_slot: false,
+            owns_share: false,
             must_yield: false,
             scratch: Vec::new(),
         }
@@ -173,8 +234,10 @@ impl Team {
 
     /// Makes the others fail in the next call, which publishes `bytes` as its length: for a rank whose own
     /// arguments do not fit each other, and which has to go through the call for the others' sake.
-    pub(crate) fn poison(&mut self, bytes: usize) {
-        self.poisoned_bytes = Some(bytes);
+    pub(crate) fn poison<H: Host>(&mut self, host: &H, bytes: usize) {
+        if self.is_beginning(host) {
+            self.poisoned_bytes = Some(bytes);
+        }
     }
 
     /// Leaves the team: this rank reads the boards no more. Returns its own board.

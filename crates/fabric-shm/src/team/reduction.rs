@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 
 use collectives::plan::{Owners, Plan, Transport};
-use contract::{Apply, Combine, Result};
+use contract::{Apply, Combine};
 
 use super::combining::chunk_bytes;
 use super::copies::copy;
-use super::{Call, Host, Memory, Team};
+use super::{Call, Host, Memory, Result, Team, any};
 
 impl Team {
     /// Combines `send` of all members into `receive` of the root.
@@ -61,10 +61,10 @@ impl Team {
             match (call.plan.transport, call.plan.owners) {
                 (Transport::Memory, _) => {
                     let root = if TO_ALL { None } else { Some(root) };
-                    self.combine_by_cma(host, call, root, memory, combine)
+                    self.combine_by_cma(&mut any(host), call, root, memory, combine)
                 }
                 (_, Owners::Members | Owners::Processors) => {
-                    self.combine_shares(host, call, memory, combine)
+                    self.combine_shares(&mut any(host), call, memory, combine)
                 }
                 _ => self.combine_pieces::<H, TO_ALL>(host, call, root, memory, combine),
             }

@@ -1,10 +1,9 @@
 //! Scatter over boards, a piece of every block in each step.
 
 use collectives::plan::Transport;
-use contract::Result;
 
 use super::copies::{copy, take};
-use super::{Call, Host, Memory, Team};
+use super::{Call, Host, Memory, Result, Team, any};
 use crate::board::SHORT_BYTES;
 
 impl Team {
@@ -20,15 +19,9 @@ impl Team {
         root: usize,
         memory: Memory,
     ) -> Result<()> {
-        // SAFETY: the caller promises the same for whichever is called.
-        unsafe {
-            match call.plan.transport {
-                Transport::Memory => return self.scatter_by_cma(host, call, root, memory),
-                Transport::BoardByBoard => {
-                    return self.scatter_board_by_board(host, call, root, memory);
-                }
-                _ => {}
-            }
+        if call.plan.transport != Transport::Boards {
+            // SAFETY: the caller promises the same.
+            return unsafe { self.scatter_long(&mut any(host), call, root, memory) };
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let Memory { send, receive } = memory;
@@ -39,7 +32,7 @@ impl Team {
             true => team.place(root, epoch, size * bytes).wrapping_add(member * bytes),
             false => team.place(member, epoch, bytes),
         };
-        if is_root && !receive.is_null() {
+        if is_root && !receive.is_null() && self.is_beginning(host) {
             // SAFETY: the caller promised both.
             unsafe { std::ptr::copy(send.add(me * each), receive, each) };
         }
@@ -72,5 +65,25 @@ impl Team {
         );
         self.must_yield = is_root && self.oversubscribed;
         outcome
+    }
+
+    /// The same for long blocks.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn scatter_long<H: Host>(
+        &mut self,
+        host: &mut H,
+        call: Call,
+        root: usize,
+        memory: Memory,
+    ) -> Result<()> {
+        // SAFETY: the caller promises the same for whichever is called.
+        unsafe {
+            match call.plan.goes_by_memory() {
+                true => self.scatter_by_cma(host, call, root, memory),
+                false => self.scatter_board_by_board(host, call, root, memory),
+            }
+        }
     }
 }

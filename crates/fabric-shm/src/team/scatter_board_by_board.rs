@@ -2,10 +2,8 @@
 //!
 //! A member goes on as soon as its block is there. When the last block is there the first member has long left.
 
-use contract::Result;
-
 use super::agreement::Awaited;
-use super::{Call, Host, Memory, Team};
+use super::{Call, Host, Memory, Result, Stop, Team};
 use crate::board::SLOTS;
 use crate::wait;
 
@@ -62,6 +60,9 @@ impl Team {
                 Ok(())
             },
         );
+        if matches!(outcome, Err(Stop::Later)) {
+            return outcome;
+        }
         if is_root && !receive.is_null() {
             // SAFETY: the caller promised both. It is done last, for the others wait for their blocks.
             unsafe { std::ptr::copy(send.add(me * each), receive, each) };

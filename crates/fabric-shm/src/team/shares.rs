@@ -6,16 +6,16 @@
 //! a group shares a processor its owner has nobody to wait for there, so that each switch between ranks serves
 //! a whole window.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ops::Range;
 
 use collectives::plan::{Owners, Pieces, part_of};
-use contract::{Apply, Combine, Result};
+use contract::{Apply, Combine};
 
 use super::agreement::Awaited;
 use super::combining::{chunk_bytes, combine_parts};
 use super::copies::copy;
-use super::{Call, Host, Memory, Team};
+use super::{Call, Host, Memory, Result, Team};
 use crate::board::{SLOTS, SlotCounters};
 
 /// The call, as all its steps see it.
@@ -85,18 +85,15 @@ impl Team {
             chunk_bytes: chunk_bytes(&combine),
         };
         let apply = RefCell::new(combine.apply);
-        // Of the stage under way: all stages of a window are put before the first is combined, and only groups
-        // of one have several.
-        let is_owner = Cell::new(false);
         self.run_with_work(
             host,
             &call,
             |team, host, epoch, piece| {
                 let Some(stage) = shares.ended(epoch, piece) else { return };
                 // All slots of the stage are this rank's now.
-                is_owner.set(team.arrives_last(epoch));
+                team.owns_share = team.arrives_last(epoch);
                 // SAFETY: the bytes are within what the caller promised.
-                unsafe { team.put_for_others(stage, send.add(stage.start), is_owner.get()) };
+                unsafe { team.put_for_others(stage, send.add(stage.start)) };
                 let steps = stage.last.wrapping_sub(stage.first) + 1;
                 team.publish_window(stage.first, steps as usize);
                 team.arrive(host, epoch);
@@ -104,7 +101,7 @@ impl Team {
             |team, host, epoch, piece| {
                 let Some(stage) = shares.begun(epoch, piece) else { return Ok(()) };
                 team.wait_for_all(host, stage.last)?;
-                if is_owner.get() {
+                if team.owns_share {
                     // SAFETY: as above.
                     let memory = unsafe { (send.add(stage.start), receive.add(stage.start)) };
                     let apply = &mut **apply.borrow_mut();
@@ -147,8 +144,8 @@ impl Team {
     ///
     /// # Safety
     /// `send` holds the stage's bytes.
-    unsafe fn put_for_others(&self, stage: Stage, send: *const u8, is_owner: bool) {
-        let own = if is_owner { self.share(self.groups.own, stage) } else { 0..0 };
+    unsafe fn put_for_others(&self, stage: Stage, send: *const u8) {
+        let own = if self.owns_share { self.share(self.groups.own, stage) } else { 0..0 };
         let span = self.span(self.me, stage.first, stage.bytes);
         for put in [0..own.start, own.end..stage.bytes] {
             // SAFETY: the caller promised the bytes, and the span has room for them.
@@ -194,15 +191,16 @@ impl Team {
     /// Waits until all shares of a stage are combined, and copies those of other members to `to`.
     fn take_shares<H: Host>(&mut self, host: &mut H, stage: Stage, to: *mut u8) -> Result<()> {
         let (groups, own) = (self.groups.first.len(), self.groups.own);
-        for group in (0..groups).map(|distance| (own + distance) % groups) {
-            let owner = |team: &Team| team.group_counters(group, stage.last).done.get(stage.last);
-            // While it is another processor's share no rank on this one has to run first.
-            let awaited = match group == own {
-                true => Awaited::Nobody,
-                false => Awaited::One(self.groups.first[group]),
-            };
-            self.wait_for(host, stage.last, awaited, |team| owner(team).is_some())?;
-            let other = owner(self).filter(|&member| member as usize != self.me);
+        let from_own = |distance: usize| (own + distance) % groups;
+        if !host.waits() {
+            // Otherwise what was taken would be taken again.
+            for group in (0..groups).map(from_own) {
+                self.wait_for_share(host, stage, group)?;
+            }
+        }
+        for group in (0..groups).map(from_own) {
+            let owner = self.wait_for_share(host, stage, group)?;
+            let other = owner.filter(|&member| member as usize != self.me);
             let Some(member) = other else { continue };
             let share = self.share(group, stage);
             let span = self.span(member as usize, stage.first, stage.bytes);
@@ -211,5 +209,22 @@ impl Team {
             unsafe { span.take(share.start, to.add(share.start), share.len()) };
         }
         Ok(())
+    }
+
+    /// Waits until the share of a group is combined. Returns the member that has combined it.
+    fn wait_for_share<H: Host>(
+        &mut self,
+        host: &mut H,
+        stage: Stage,
+        group: usize,
+    ) -> Result<Option<u32>> {
+        let owner = |team: &Team| team.group_counters(group, stage.last).done.get(stage.last);
+        // While it is another processor's share no rank on this one has to run first.
+        let awaited = match group == self.groups.own {
+            true => Awaited::Nobody,
+            false => Awaited::One(self.groups.first[group]),
+        };
+        self.wait_for(host, stage.last, awaited, |team| owner(team).is_some())?;
+        Ok(owner(self))
     }
 }

@@ -1,14 +1,18 @@
 //! The steps of a call: when a slot may be used again, how a part is published, and who wakes whom.
 
-use contract::Result;
-
 use super::agreement::{Agreement, Awaited, out_of_step};
 use super::call::Agreed;
 use super::levels::Arrivals;
-use super::{Call, Host, Team};
+use super::started::{Position, Stage};
+use super::{Call, Host, Result, Stop, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::primitive::{Ordering, fence};
 use crate::wait;
+
+/// What puts a piece, as a value.
+type Put<'a, H> = &'a mut dyn FnMut(&mut Team, &mut H, u32, usize);
+/// What does another part of a step, as a value.
+type Act<'a, H> = &'a mut dyn FnMut(&mut Team, &mut H, u32, usize) -> Result<()>;
 
 impl Team {
     /// Makes the steps of one call. `put` gets the epoch of the step and the number of the piece, and may use
@@ -39,54 +43,117 @@ impl Team {
         mut work: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
         mut take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
     ) -> Result<()> {
-        self.begin_call(host, call)?;
-        let (pieces, mut outcome) = (call.plan.pieces, Ok(()));
-        let (count, mut first) = (pieces.count(), 0);
-        // Not an iterator with steps, which would divide: that takes as long as much of a short call.
-        while first < count {
-            let window = first..count.min(first + pieces.window);
-            let before = self.epoch;
-            self.before_window = before;
-            for piece in window.clone() {
-                let epoch = self.begin(host)?;
-                put(self, host, epoch, piece);
-            }
-            if first == 0 {
-                self.publish_call(call.call_id);
-            }
-            let epoch_of = |piece: usize| before.wrapping_add(1 + (piece - first) as u32);
-            for piece in window.clone() {
-                if outcome.is_ok() {
-                    outcome = work(self, host, epoch_of(piece), piece);
-                    self.check_outcome(&outcome, host)?;
-                }
-            }
-            for piece in window {
-                if outcome.is_ok() {
-                    outcome = take(self, host, epoch_of(piece), piece);
-                    self.check_outcome(&outcome, host)?;
-                }
-                self.end(host, epoch_of(piece));
-            }
-            if self.agreement == Agreement::OutOfStep {
-                break;
-            }
-            first += pieces.window;
+        if H::HAS_OWN_STEPS {
+            self.begin_counted_call(host, call)?;
+            return self.go_through(host, call, &mut Position::default(), put, work, take);
+        }
+        self.go_on(host, call, (&mut put, &mut work, &mut take))
+    }
+
+    /// Goes through the steps of a call, from where it stands: there is one of it for all kinds of calls.
+    #[inline(never)]
+    fn go_on<H: Host>(
+        &mut self,
+        host: &mut H,
+        call: &Call,
+        (put, work, take): (Put<'_, H>, Act<'_, H>, Act<'_, H>),
+    ) -> Result<()> {
+        let mut at = Position::default();
+        if host.waits() {
+            self.begin_counted_call(host, call)?;
+        } else {
+            at = self.begin_or_resume(host, call)?;
+        }
+        let outcome = self.go_through(host, call, &mut at, put, work, take);
+        if !host.waits() {
+            self.started.position = at;
         }
         outcome
     }
 
+    /// Goes through the steps of a call from `at` on. If it stops there, that is where it goes on: no other step has
+    /// failed before.
     #[inline(always)]
-    fn begin_call<H: Host>(&mut self, host: &mut H, call: &Call) -> Result<()> {
+    fn go_through<H: Host>(
+        &mut self,
+        host: &mut H,
+        call: &Call,
+        at: &mut Position,
+        mut put: impl FnMut(&mut Team, &mut H, u32, usize),
+        mut work: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
+        mut take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
+    ) -> Result<()> {
+        let (pieces, mut outcome) = (call.plan.pieces, Ok(()));
+        let count = pieces.count();
+        // Not an iterator with steps, which would divide: that takes as long as much of a short call.
+        while at.first < count {
+            let end = count.min(at.first + pieces.window);
+            if at.stage == Stage::Put {
+                if at.piece == at.first {
+                    self.before_window = self.epoch;
+                }
+                while at.piece < end {
+                    let epoch = self.begin(host)?;
+                    put(self, host, epoch, at.piece);
+                    at.piece += 1;
+                }
+                if at.first == 0 {
+                    self.publish_call(call.call_id);
+                }
+                (at.stage, at.piece) = (Stage::Work, at.first);
+            }
+            let first_epoch = self.before_window.wrapping_add(1);
+            let epoch_of = |at: &Position| first_epoch.wrapping_add((at.piece - at.first) as u32);
+            if at.stage == Stage::Work {
+                while at.piece < end {
+                    if outcome.is_ok() {
+                        outcome = work(self, host, epoch_of(at), at.piece);
+                        self.check_outcome(&outcome, host)?;
+                    }
+                    at.piece += 1;
+                }
+                (at.stage, at.piece) = (Stage::Take, at.first);
+            }
+            while at.piece < end {
+                if outcome.is_ok() {
+                    outcome = take(self, host, epoch_of(at), at.piece);
+                    self.check_outcome(&outcome, host)?;
+                }
+                self.end(host, epoch_of(at));
+                at.piece += 1;
+            }
+            if self.agreement == Agreement::OutOfStep {
+                break;
+            }
+            (at.stage, at.first) = (Stage::Put, end);
+        }
+        outcome
+    }
+
+    /// Begins a call that waits.
+    #[inline(always)]
+    fn begin_counted_call<H: Host>(&mut self, host: &mut H, call: &Call) -> Result<()> {
+        let counted = std::mem::take(&mut self.counts.next_is_counted);
+        let number = if counted { self.counts.over_boards } else { 0 };
+        self.begin_call(host, call, number)
+    }
+
+    #[inline(always)]
+    pub(super) fn begin_call<H: Host>(
+        &mut self,
+        host: &mut H,
+        call: &Call,
+        number: u32,
+    ) -> Result<()> {
         host.engine().check_alive()?;
-        if std::mem::take(&mut self.must_yield) {
+        if host.waits() && std::mem::take(&mut self.must_yield) {
             self.yield_to_members();
         }
         if self.board(0).broken.is_set() {
-            return Err(host.on_mismatch(out_of_step()));
+            return Err(host.on_mismatch(out_of_step()).into());
         }
         (self.call, self.agreement) = (Agreed::of(call), Agreement::Yes);
-        self.forget_published_call();
+        self.forget_published_call(number);
         if let Some(bytes) = self.poisoned_bytes.take() {
             self.call.bytes = bytes;
         }
@@ -96,33 +163,34 @@ impl Team {
     /// Begins a step: from here on this rank may use its slot, and the step's counters.
     #[inline]
     fn begin<H: Host>(&mut self, host: &mut H) -> Result<u32> {
-        self.epoch = self.epoch.wrapping_add(1);
-        let before = self.epoch.wrapping_sub(SLOTS as u32);
+        let epoch = self.epoch.wrapping_add(1);
+        let before = epoch.wrapping_sub(SLOTS as u32);
         if !has_reached(self.ended_by_all, before) {
-            self.wait_for_slot(host, before)?;
+            self.wait_for_slot(host, epoch, before)?;
         }
-        Ok(self.epoch)
+        self.epoch = epoch;
+        Ok(epoch)
     }
 
     #[cold]
-    fn wait_for_slot<H: Host>(&mut self, host: &mut H, before: u32) -> Result<()> {
-        let waiters = &self.board(0).waiters.0;
-        // Sequentially consistent with the fence in `end`: either a member that ends its step sees that we
-        // wait, or we see that it has ended it.
-        waiters.fetch_add(1, Ordering::SeqCst);
-        let mut oldest = self.epoch.wrapping_sub(1);
-        let mut outcome = Ok(());
+    fn wait_for_slot<H: Host>(&mut self, host: &mut H, epoch: u32, before: u32) -> Result<()> {
+        self.wait_for_slot_begins();
+        let mut oldest = epoch.wrapping_sub(1);
         for distance in 1..self.size() {
             let member = (self.me + distance) % self.size();
             let ended = |team: &Team| has_reached(team.board(member).progress.ended(), before);
-            if outcome.is_ok() {
-                outcome = self.wait_for(host, self.epoch, Awaited::Nobody, ended);
+            match self.wait_for(host, epoch, Awaited::Nobody, ended) {
+                Ok(()) => {}
+                Err(Stop::Later) => return Err(Stop::Later),
+                Err(stop) => {
+                    self.stop_waiting_for_slot();
+                    return Err(stop);
+                }
             }
             let theirs = self.board(member).progress.ended();
             oldest = if has_reached(theirs, oldest) { oldest } else { theirs };
         }
-        self.board(0).waiters.0.fetch_sub(1, Ordering::Relaxed);
-        outcome?;
+        self.stop_waiting_for_slot();
         self.ended_by_all = oldest;
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! How a member waits for the others' parts, and finds out that they cannot come.
 
-use contract::{Error, Result};
+use contract::Error;
 
 use super::agreement::{Agreement, Awaited, out_of_step};
 use super::levels::Arrivals;
-use super::{Host, Team};
+use super::{Host, Result, Stop, Team};
 use crate::board::SLOTS;
 use crate::engine::{Engine, FIRST_POLLS};
 use crate::primitive::spin_loop;
@@ -70,6 +70,10 @@ impl Team {
         bytes: usize,
         mut take: impl FnMut(usize, *const u8),
     ) -> Result<()> {
+        if !host.waits() {
+            // Otherwise what was taken would be taken again.
+            self.wait_for_all(host, epoch)?;
+        }
         let are_there = self.wait_for_arrivals(host, epoch)?;
         for distance in 1..self.size() {
             let member = (self.me + distance) % self.size();
@@ -109,7 +113,7 @@ impl Team {
         })?;
         let (call_id, bytes) = self.board(member).headers[slot].contents();
         if (call_id, bytes) != (self.call.call_id, self.call.bytes) {
-            return Err(self.mismatch(host, member, call_id, bytes));
+            return Err(self.mismatch(host, member, call_id, bytes).into());
         }
         Ok(())
     }
@@ -117,6 +121,35 @@ impl Team {
     /// Waits in a step until `ready`, which depends on the parts of those who are `awaited`.
     #[inline]
     pub(super) fn wait_for<H: Host>(
+        &mut self,
+        host: &mut H,
+        epoch: u32,
+        awaited: Awaited,
+        ready: impl Fn(&Team) -> bool,
+    ) -> Result<()> {
+        match H::HAS_OWN_STEPS {
+            true => self.poll_for(host, epoch, awaited, ready),
+            false => self.wait_or_stop(host, epoch, awaited, &ready),
+        }
+    }
+
+    /// The same: there is one of it for all kinds of calls.
+    #[inline(never)]
+    fn wait_or_stop<H: Host>(
+        &mut self,
+        host: &mut H,
+        epoch: u32,
+        awaited: Awaited,
+        ready: &dyn Fn(&Team) -> bool,
+    ) -> Result<()> {
+        if host.waits() {
+            return self.poll_for(host, epoch, awaited, ready);
+        }
+        if ready(self) { Ok(()) } else { self.stop_for(host, epoch, awaited, ready) }
+    }
+
+    #[inline(always)]
+    fn poll_for<H: Host>(
         &mut self,
         host: &mut H,
         epoch: u32,
@@ -152,43 +185,75 @@ impl Team {
             if ready(self) {
                 return true;
             }
-            if wait::is_liveness_check_due(polls, !self.oversubscribed) {
-                found.finished = self.find_finished(host, epoch);
-                // In this order: a member puts its part before it publishes which call it is in.
-                found.in_other_call =
-                    self.find_contradicting().or_else(|| self.find_in_other_call());
-                found.out_of_step = self.find_out_of_step(awaited, epoch);
-            }
-            found.broken = self.board(0).broken.is_set();
+            self.check_liveness(host, epoch, awaited, polls, &mut found);
             // A member may have given its part just before.
             found.cannot_complete() && !ready(self)
         })?;
         if ready(self) { Ok(()) } else { self.fail_to_wait(host, epoch, &found) }
     }
 
+    /// The same for a call that does not wait: it stops, unless what is awaited cannot come.
+    #[cold]
+    fn stop_for<H: Host>(
+        &mut self,
+        host: &mut H,
+        epoch: u32,
+        awaited: Awaited,
+        ready: &dyn Fn(&Team) -> bool,
+    ) -> Result<()> {
+        let mut found = Findings::default();
+        self.started.polls = self.started.polls.wrapping_add(1);
+        self.check_liveness(host, epoch, awaited, self.started.polls, &mut found);
+        if ready(self) {
+            return Ok(());
+        }
+        match found.cannot_complete() {
+            true => self.fail_to_wait(host, epoch, &found),
+            false => Err(Stop::Later),
+        }
+    }
+
+    /// Looks, now and then, whether what is awaited cannot come.
+    fn check_liveness<H: Host>(
+        &self,
+        host: &mut H,
+        epoch: u32,
+        awaited: Awaited,
+        polls: u32,
+        found: &mut Findings,
+    ) {
+        if wait::is_liveness_check_due(polls, !self.oversubscribed) {
+            found.finished = self.find_finished(host, epoch);
+            // In this order: a member puts its part before it publishes which call it is in.
+            found.in_other_call = self.find_contradicting().or_else(|| self.find_in_other_call());
+            found.out_of_step = self.find_out_of_step(awaited, epoch);
+        }
+        found.broken = self.board(0).broken.is_set();
+    }
+
     /// The error of a wait that cannot end.
     fn fail_to_wait<H: Host>(&mut self, host: &mut H, epoch: u32, found: &Findings) -> Result<()> {
         match *found {
-            Findings { broken: true, .. } => Err(host.on_mismatch(out_of_step())),
+            Findings { broken: true, .. } => Err(host.on_mismatch(out_of_step()).into()),
             Findings { finished: Some(rank), .. } => {
                 let how = "its program ended before it came to a collective that is waited for";
                 let error = Error::RankDied { rank, how: how.into() };
-                Err(host.engine().fail(error))
+                Err(host.engine().fail(error).into())
             }
             Findings { out_of_step: Some(member), .. } => {
                 let header = &self.board(member).headers[epoch as usize % SLOTS];
                 if header.holds(epoch) {
                     let (call_id, bytes) = header.contents();
-                    return Err(self.mismatch(host, member, call_id, bytes));
+                    return Err(self.mismatch(host, member, call_id, bytes).into());
                 }
                 self.agreement = Agreement::OutOfStep;
                 let does = "went on without taking part in";
-                Err(host.on_mismatch(self.not_in_call(member, does)))
+                Err(host.on_mismatch(self.not_in_call(member, does)).into())
             }
             Findings { in_other_call: Some(member), .. } => {
                 self.agreement = Agreement::OutOfStep;
                 let does = "makes another collective and not";
-                Err(host.on_mismatch(self.not_in_call(member, does)))
+                Err(host.on_mismatch(self.not_in_call(member, does)).into())
             }
             _ => Ok(()),
         }

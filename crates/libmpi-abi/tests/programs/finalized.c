@@ -1,5 +1,5 @@
 /* Rank 1 finalizes while rank 0 waits for something of it: a receive, a test for any rank, a probe, a synchronous
- * send, a collective in shared memory, by messages or behind a request, a new communicator. */
+ * send, a collective in shared memory, blocking or not, or by messages, a new communicator. */
 #include "check.h"
 
 int main(int argc, char **argv) {

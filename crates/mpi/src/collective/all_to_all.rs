@@ -7,10 +7,10 @@ use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
 use super::blocks::{Blocks, check_apart, check_both_apart, check_number, lengths, own};
-use super::native::{Whole, check_block};
+use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
-use crate::memory::Memory;
+use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Gives block r of member s to member r, as block s.
@@ -31,6 +31,12 @@ impl<E: Endpoint> AllToAll<E> {
         check_both_apart(from.as_ref(), Some(&to))?;
         Ok(AllToAll { context, from, to })
     }
+
+    /// The length of a block.
+    #[inline(always)]
+    fn each(&self) -> usize {
+        self.to.bytes() / self.context.size()
+    }
 }
 
 impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
@@ -43,35 +49,40 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
     }
 
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
-        let blocks = self.context.size();
-        let each = self.to.bytes() / blocks;
-        let checked = check_block(self.from.as_ref(), blocks, each);
+    fn packed(&self) -> Option<Packed> {
+        let from = self.from.as_ref().filter(|_| self.check().is_ok());
+        let send = from.map(PackedCopy::filled).unwrap_or_default();
+        Some(Packed { send, receive: Packed::received(&self.to, from.is_none()) })
+    }
+
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
+        let (checked, from) = (self.check(), self.from.as_ref());
         // All members look at each other's lengths: the others then fail too.
-        let wrong = self.from.as_ref().filter(|_| checked.is_err());
-        let told = wrong.map(|from| from.bytes() / blocks);
-        let source = self.from.as_ref().filter(|_| checked.is_ok()).map(Whole::filled);
-        let send = source.as_ref().map(Whole::readable);
-        let room = if source.is_none() { Whole::filled(&self.to) } else { Whole::room(&self.to) };
-        let receive = room.writable();
-        let outcome =
-            self.context.collective(CollectiveCall::AllToAll { send, receive, each, told })?;
-        let outcome = checked.and(outcome);
-        if outcome.is_ok() {
-            room.deliver();
-        }
-        Some(outcome)
+        let wrong = from.filter(|_| checked.is_err());
+        let told = wrong.map(|from| from.bytes() / self.context.size());
+        let send = from.filter(|_| checked.is_ok()).map(|from| packed.send.readable(from));
+        let (receive, each) = (packed.receive.writable(&self.to), self.each());
+        Some(fabric.carry_out(CollectiveCall::AllToAll { send, receive, each, told }))
+    }
+
+    #[inline(always)]
+    fn check(&self) -> Result {
+        check_block(self.from.as_ref(), self.context.size(), self.each())
+    }
+
+    #[inline(always)]
+    fn deliver(&self, packed: &Packed) {
+        packed.receive.deliver(&self.to, self.to.bytes());
     }
 
     fn call(&self) -> Call {
-        let members = self.context.size();
-        let blocks = ByteBlocks::equal(members, self.to.bytes() / members);
+        let blocks = ByteBlocks::equal(self.context.size(), self.each());
         Call::AllToAll { input: blocks.clone(), output: blocks }
     }
 
     fn memory(&self) -> CallMemory {
-        let members = self.context.size();
-        let failure = check_block(self.from.as_ref(), members, self.to.bytes() / members);
+        let failure = self.check();
         let from = self.from.as_ref().filter(|_| failure.is_ok());
         let areas = Areas::of_bytes().input(from).output([&self.to], from.is_none());
         CallMemory { failure, own: own(from), areas }

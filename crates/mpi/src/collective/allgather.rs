@@ -7,10 +7,10 @@ use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
 use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, lengths, own};
-use super::native::{Whole, check_block};
+use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
-use crate::memory::Memory;
+use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Puts the data of member r into block r at every member.
@@ -30,6 +30,12 @@ impl<E: Endpoint> Allgather<E> {
         check_both_apart(mine.as_ref(), Some(&all))?;
         Ok(Allgather { context, mine, all })
     }
+
+    /// The length of a block.
+    #[inline(always)]
+    fn each(&self) -> usize {
+        self.all.bytes() / self.context.size()
+    }
 }
 
 impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
@@ -42,32 +48,38 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
     }
 
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
-        let each = self.all.bytes() / self.context.size();
-        let checked = check_block(self.mine.as_ref(), 1, each);
+    fn packed(&self) -> Option<Packed> {
+        let mine = self.mine.as_ref().filter(|_| self.check().is_ok());
+        let send = mine.map(PackedCopy::filled).unwrap_or_default();
+        Some(Packed { send, receive: Packed::received(&self.all, mine.is_none()) })
+    }
+
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
+        let (checked, mine) = (self.check(), self.mine.as_ref());
         // All members look at each other's lengths: the others then fail too.
-        let told = self.mine.as_ref().filter(|_| checked.is_err()).map(Memory::bytes);
-        let own = self.mine.as_ref().filter(|_| checked.is_ok()).map(Whole::filled);
-        let send = own.as_ref().map(Whole::readable);
-        let room = if own.is_none() { Whole::filled(&self.all) } else { Whole::room(&self.all) };
-        let receive = room.writable();
-        let outcome =
-            self.context.collective(CollectiveCall::Allgather { send, receive, each, told })?;
-        let outcome = checked.and(outcome);
-        if outcome.is_ok() {
-            room.deliver();
-        }
-        Some(outcome)
+        let told = mine.filter(|_| checked.is_err()).map(Memory::bytes);
+        let send = mine.filter(|_| checked.is_ok()).map(|mine| packed.send.readable(mine));
+        let (receive, each) = (packed.receive.writable(&self.all), self.each());
+        Some(fabric.carry_out(CollectiveCall::Allgather { send, receive, each, told }))
+    }
+
+    #[inline(always)]
+    fn check(&self) -> Result {
+        check_block(self.mine.as_ref(), 1, self.each())
+    }
+
+    #[inline(always)]
+    fn deliver(&self, packed: &Packed) {
+        packed.receive.deliver(&self.all, self.all.bytes());
     }
 
     fn call(&self) -> Call {
-        let members = self.context.size();
-        Call::Allgather { blocks: ByteBlocks::equal(members, self.all.bytes() / members) }
+        Call::Allgather { blocks: ByteBlocks::equal(self.context.size(), self.each()) }
     }
 
     fn memory(&self) -> CallMemory {
-        let each = self.all.bytes() / self.context.size();
-        memory(self.mine.as_ref(), each, std::slice::from_ref(&self.all))
+        memory(self.mine.as_ref(), self.each(), std::slice::from_ref(&self.all))
     }
 }
 

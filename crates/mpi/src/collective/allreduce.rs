@@ -6,6 +6,7 @@ use collectives::Call;
 use contract::Endpoint;
 
 use super::Plan;
+use super::native::{CarryOut, Packed};
 use super::reduction::Terms;
 use crate::engine::Context;
 use crate::error::Result;
@@ -46,8 +47,13 @@ impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
     }
 
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
-        self.terms.native(&self.context, None)
+    fn packed(&self) -> Option<Packed> {
+        Some(Packed::default())
+    }
+
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, _packed: &Packed, fabric: C) -> Option<C::Outcome> {
+        self.terms.with_native_call(None, fabric)
     }
 
     fn call(&self) -> Call {

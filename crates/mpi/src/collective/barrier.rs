@@ -6,8 +6,8 @@ use collectives::{Call, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
+use super::native::{CarryOut, Packed};
 use crate::engine::Context;
-use crate::error::Result;
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Waits until all members have come here.
@@ -33,8 +33,13 @@ impl<E: Endpoint + 'static> Plan<E> for Barrier<E> {
     }
 
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
-        self.context.collective(CollectiveCall::Barrier)
+    fn packed(&self) -> Option<Packed> {
+        Some(Packed::default())
+    }
+
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, _packed: &Packed, fabric: C) -> Option<C::Outcome> {
+        Some(fabric.carry_out(CollectiveCall::Barrier))
     }
 
     fn call(&self) -> Call {

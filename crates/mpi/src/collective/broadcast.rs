@@ -6,7 +6,7 @@ use collectives::{Call, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::Plan;
-use super::native::Whole;
+use super::native::{CarryOut, Packed};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
@@ -41,18 +41,22 @@ impl<E: Endpoint + 'static> Plan<E> for Broadcast<E> {
     }
 
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
+    fn packed(&self) -> Option<Packed> {
         let is_root = self.context.rank() == self.root;
-        let whole = match is_root {
-            true => Whole::filled(&self.memory),
-            false => Whole::room(&self.memory),
-        };
-        let call = CollectiveCall::Broadcast { root: self.root, data: whole.writable() };
-        let outcome = self.context.collective(call)?;
-        if outcome.is_ok() && !is_root {
-            whole.deliver();
+        Some(Packed { receive: Packed::received(&self.memory, is_root), ..Packed::default() })
+    }
+
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
+        let data = packed.receive.writable(&self.memory);
+        Some(fabric.carry_out(CollectiveCall::Broadcast { root: self.root, data }))
+    }
+
+    #[inline(always)]
+    fn deliver(&self, packed: &Packed) {
+        if self.context.rank() != self.root {
+            packed.receive.deliver(&self.memory, self.memory.bytes());
         }
-        Some(outcome)
     }
 
     fn call(&self) -> Call {

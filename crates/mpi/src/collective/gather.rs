@@ -9,10 +9,10 @@ use super::Plan;
 use super::blocks::{
     Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
 };
-use super::native::{Whole, check_block};
+use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
-use crate::memory::Memory;
+use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Puts the data of member r into block r at the root.
@@ -41,6 +41,12 @@ impl<E: Endpoint> Gather<E> {
         check_both_apart(mine.as_ref(), all.as_ref())?;
         Ok(Gather { context, root, mine, all })
     }
+
+    /// The length of a block.
+    #[inline(always)]
+    fn each(&self) -> usize {
+        each_bytes(self.all.as_ref(), self.mine.as_ref(), self.context.size())
+    }
 }
 
 impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
@@ -53,39 +59,42 @@ impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
     }
 
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
-        let (root, mine) = (self.root, self.mine.as_ref());
-        let own = mine.map(Whole::filled);
-        let send = own.as_ref().map(Whole::readable);
-        let Some(all) = &self.all else {
-            let each = mine.map_or(0, Memory::bytes);
-            let receive = Writable::empty();
-            return self.context.collective(CollectiveCall::Gather { root, send, receive, each });
-        };
-        let each = all.bytes() / self.context.size();
-        let checked = check_block(mine, 1, each);
-        let send = send.filter(|_| checked.is_ok());
-        let room = if mine.is_none() { Whole::filled(all) } else { Whole::room(all) };
-        let receive = room.writable();
-        let outcome =
-            self.context.collective(CollectiveCall::Gather { root, send, receive, each })?;
-        let outcome = checked.and(outcome);
-        if outcome.is_ok() {
-            room.deliver();
+    fn packed(&self) -> Option<Packed> {
+        let send = self.mine.as_ref().map(PackedCopy::filled).unwrap_or_default();
+        let has_own = self.mine.is_none();
+        let receive = self.all.as_ref().map(|all| Packed::received(all, has_own));
+        Some(Packed { send, receive: receive.unwrap_or_default() })
+    }
+
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
+        let mine = self.mine.as_ref().filter(|_| self.check().is_ok());
+        let send = mine.map(|mine| packed.send.readable(mine));
+        let all = self.all.as_ref();
+        let receive = all.map_or(Writable::empty(), |all| packed.receive.writable(all));
+        let (root, each) = (self.root, self.each());
+        Some(fabric.carry_out(CollectiveCall::Gather { root, send, receive, each }))
+    }
+
+    #[inline(always)]
+    fn check(&self) -> Result {
+        check_block(self.mine.as_ref(), 1, self.each())
+    }
+
+    #[inline(always)]
+    fn deliver(&self, packed: &Packed) {
+        if let Some(all) = &self.all {
+            packed.receive.deliver(all, all.bytes());
         }
-        Some(outcome)
     }
 
     fn call(&self) -> Call {
-        let members = self.context.size();
-        let each = each_bytes(self.all.as_ref(), self.mine.as_ref(), members);
-        Call::Gather { root: self.root, blocks: ByteBlocks::equal(members, each) }
+        let blocks = ByteBlocks::equal(self.context.size(), self.each());
+        Call::Gather { root: self.root, blocks }
     }
 
     fn memory(&self) -> CallMemory {
-        let mine = self.mine.as_ref();
-        let each = each_bytes(self.all.as_ref(), mine, self.context.size());
-        memory(mine, each, self.all.as_slice())
+        memory(self.mine.as_ref(), self.each(), self.all.as_slice())
     }
 }
 

@@ -39,6 +39,7 @@ use crate::request::{Action, Request};
 use crate::schedule::{
     self, Areas, CallMemory, Chosen, CollectiveContext, CollectiveMark, Manner, Schedule,
 };
+use native::{CarryOut, Packed};
 
 /// How a collective is carried out. Only this crate has collectives.
 pub trait Plan<E: Endpoint>: Sized + 'static {
@@ -48,11 +49,27 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
     /// What the members compare.
     fn mark(&self) -> CollectiveMark;
 
-    /// Has the fabric carry it out; `None` if that leaves it to messages.
+    /// The memory of a fabric's own call; `None` if no fabric has one for this.
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
+    fn packed(&self) -> Option<Packed> {
         None
     }
+
+    /// Has `fabric` carry out a fabric's own call; `None` if no fabric has one for this.
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, _packed: &Packed, _fabric: C) -> Option<C::Outcome> {
+        None
+    }
+
+    /// Fails if this member's own arguments contradict each other. It goes through the fabric's call all the same.
+    #[inline(always)]
+    fn check(&self) -> Result {
+        Ok(())
+    }
+
+    /// Puts what came into the program's memory, unless it is there.
+    #[inline(always)]
+    fn deliver(&self, _packed: &Packed) {}
 
     /// What messages have to do.
     fn call(&self) -> Call;
@@ -67,11 +84,28 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
 }
 
 /// Chooses how messages do it, and tells the others, as far as they may ask, of this member's next collective.
+#[inline(never)]
 fn announce<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> (CollectiveContext<E>, Chosen) {
     let (members, unit_bytes) = (plan.context().size(), plan.unit_bytes());
     let chosen = Chosen::new(plan.call(), members, unit_bytes, manner);
     let mark = plan.mark().in_manner(manner).by(chosen.algorithm);
     (CollectiveContext::next(plan.context(), mark), chosen)
+}
+
+/// The schedule of this member's next collective.
+fn schedule_of<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> Schedule<E> {
+    let (at, chosen) = announce(plan, manner);
+    schedule_at(plan, at, &chosen)
+}
+
+/// The schedule of a collective that was announced: there is one of it for each collective.
+#[inline(never)]
+fn schedule_at<E: Endpoint>(
+    plan: &impl Plan<E>,
+    at: CollectiveContext<E>,
+    chosen: &Chosen,
+) -> Schedule<E> {
+    Schedule::new(at, chosen, plan.memory())
 }
 
 /// A collective operation whose arguments are checked. All members of its context go on with it alike.
@@ -85,7 +119,7 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// [`ErrorClass::Other`](crate::ErrorClass::Other) if they make different calls, and errors that end the run.
     #[inline(always)]
     fn run(self) -> Result {
-        match self.native() {
+        match native::run(&self) {
             Some(outcome) => outcome,
             None => self.run_by_messages(),
         }
@@ -97,8 +131,7 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// As for [`run`](Collective::run).
     #[cold]
     fn run_by_messages(self) -> Result {
-        let (at, chosen) = announce(&self, Manner::Blocking);
-        schedule::finish(Schedule::new(at, &chosen, self.memory()))
+        schedule::finish(schedule_of(&self, Manner::Blocking))
     }
 
     /// Starts it.
@@ -106,18 +139,16 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// # Errors
     /// Those that end the run. Others come with the request's end.
     fn start(self) -> Result<Request<E>> {
-        let (at, chosen) = announce(&self, Manner::Nonblocking);
-        let schedule = Schedule::new(at, &chosen, self.memory());
-        let action = Action::Collective(schedule::start(schedule)?);
-        Ok(Request::new(self.context().engine(), action))
+        let engine = self.context().engine().clone();
+        Ok(Request::new(&engine, native::start(self)?))
     }
 
-    /// A request that starts it, any number of times.
+    /// A request that starts it, any number of times: by messages, for members may start their requests in any order.
     fn persistent(self) -> Request<E> {
         let (at, chosen) = announce(&self, Manner::Persistent);
         let engine = self.context().engine().clone();
         Request::persistent(&engine, move || {
-            let schedule = Schedule::new(at.clone(), &chosen, self.memory());
+            let schedule = schedule_at(&self, at.clone(), &chosen);
             Ok(Action::Collective(schedule::start(schedule)?))
         })
     }

@@ -1,72 +1,237 @@
-//! What collectives need that the fabric carries out: each user's memory as one piece.
+//! Collectives that the fabric carries out: each user's memory as one piece.
 //!
 //! Data that do not lie in one piece are packed here; the members see nothing but bytes.
 
-use contract::{CollectiveCall, Endpoint, Readable, Writable};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
-use crate::engine::Context;
+use contract::{CollectiveCall, ContextPlace, Endpoint, Request as Started, StartedCollective};
+
+use super::Plan;
+use crate::engine::{Activity, Context, Engine};
 use crate::error::{ErrorClass, Result, ensure};
-use crate::memory::{Memory, Piece};
+use crate::memory::{Memory, PackedCopy};
+use crate::request::Action;
+use crate::schedule::{self, Manner, Schedule};
+use crate::status::Status;
 
-impl<E: Endpoint> Context<E> {
-    /// Has the fabric carry out a collective; `None` if it leaves that to messages.
+/// Copies of what a call sends and of what it receives, where that does not lie in one piece.
+#[derive(Default)]
+pub struct Packed {
+    pub(super) send: PackedCopy,
+    pub(super) receive: PackedCopy,
+}
+
+impl Packed {
+    /// Of memory that gets data, and holds some of this member already if it is `filled`.
     #[inline(always)]
-    pub(super) fn collective(&self, call: CollectiveCall<'_>) -> Option<Result> {
-        self.engine().collective(self.place()?, call)
+    pub(super) fn received(memory: &Memory, filled: bool) -> PackedCopy {
+        if filled { PackedCopy::filled(memory) } else { PackedCopy::room(memory) }
     }
 }
 
-/// A user's memory as one piece, for as long as a call: itself, or a copy.
-pub(super) enum Whole<'a> {
-    Itself(&'a Memory),
-    Copy(Piece),
+/// Who carries out a fabric's own call. Not a closure: it has to be forced into its caller, where the kind of call is known.
+pub trait CarryOut {
+    /// What comes of it.
+    type Outcome;
+
+    /// Carries out a call.
+    fn carry_out(self, call: CollectiveCall<'_>) -> Self::Outcome;
 }
 
-impl<'a> Whole<'a> {
-    /// Of memory whose data are wanted.
-    #[inline(always)]
-    pub(super) fn filled(memory: &'a Memory) -> Self {
-        match memory.in_one_piece() {
-            Some(_) => Whole::Itself(memory),
-            None => Whole::Copy(Piece::filled(memory)),
-        }
-    }
+/// Waits for the end of the call.
+struct ToItsEnd<'a, E: Endpoint> {
+    engine: &'a Engine<E>,
+    place: ContextPlace,
+}
 
-    /// Of memory that only gets data.
-    #[inline(always)]
-    pub(super) fn room(memory: &'a Memory) -> Self {
-        match memory.in_one_piece() {
-            Some(_) => Whole::Itself(memory),
-            None => Whole::Copy(Piece::room(memory)),
-        }
-    }
+impl<E: Endpoint> CarryOut for ToItsEnd<'_, E> {
+    type Outcome = Option<Result>;
 
     #[inline(always)]
-    pub(super) fn readable(&self) -> Readable {
-        match self {
-            Whole::Itself(memory) => {
-                memory.readable().expect("in one piece, or else it was copied")
-            }
-            Whole::Copy(piece) => piece.readable(),
-        }
+    fn carry_out(self, call: CollectiveCall<'_>) -> Option<Result> {
+        self.engine.collective(self.place, call)
+    }
+}
+
+impl CarryOut for &mut dyn FnMut(CollectiveCall<'_>) {
+    type Outcome = ();
+
+    fn carry_out(self, call: CollectiveCall<'_>) {
+        self(call);
+    }
+}
+
+/// Has the fabric carry out a collective; `None` if it leaves that to messages.
+#[inline(always)]
+pub(super) fn run<E: Endpoint>(plan: &impl Plan<E>) -> Option<Result> {
+    let (packed, place) = (plan.packed()?, plan.context().place()?);
+    let engine = plan.context().engine();
+    let outcome = plan.with_native_call(&packed, ToItsEnd { engine, place })??;
+    Some(end(plan, &packed, outcome))
+}
+
+/// The outcome of a call that the fabric has carried out.
+#[inline(always)]
+fn end<E: Endpoint>(plan: &impl Plan<E>, packed: &Packed, outcome: Result) -> Result {
+    let outcome = plan.check().and(outcome);
+    if outcome.is_ok() {
+        plan.deliver(packed);
+    }
+    outcome
+}
+
+/// A plan of any kind, for what is compiled once.
+pub(super) trait AnyPlan<E: Endpoint> {
+    /// As [`Plan::context`].
+    fn context(&self) -> &Rc<Context<E>>;
+
+    /// As [`Plan::packed`].
+    fn packed(&self) -> Option<Packed>;
+
+    /// As [`Plan::with_native_call`].
+    fn hand_over(&self, packed: &Packed, carry_out: &mut dyn FnMut(CollectiveCall<'_>));
+
+    /// The outcome of a call that the fabric has carried out.
+    fn end(&self, packed: &Packed, outcome: Result) -> Result;
+
+    /// The schedule of this member's next collective by messages.
+    fn schedule(&self, manner: Manner) -> Schedule<E>;
+}
+
+impl<E: Endpoint, P: Plan<E>> AnyPlan<E> for P {
+    fn context(&self) -> &Rc<Context<E>> {
+        Plan::context(self)
     }
 
-    #[inline(always)]
-    pub(super) fn writable(&self) -> Writable {
-        match self {
-            Whole::Itself(memory) => {
-                memory.writable().expect("in one piece, or else it was copied")
-            }
-            Whole::Copy(piece) => piece.writable(),
-        }
+    fn packed(&self) -> Option<Packed> {
+        Plan::packed(self)
     }
 
-    /// Puts what the copy got into the user's memory.
-    #[inline(always)]
-    pub(super) fn deliver(&self) {
-        if let Whole::Copy(piece) = self {
-            piece.deliver(piece.bytes());
+    fn hand_over(&self, packed: &Packed, carry_out: &mut dyn FnMut(CollectiveCall<'_>)) {
+        let _ = self.with_native_call(packed, carry_out);
+    }
+
+    fn end(&self, packed: &Packed, outcome: Result) -> Result {
+        end(self, packed, outcome)
+    }
+
+    fn schedule(&self, manner: Manner) -> Schedule<E> {
+        super::schedule_of(self, manner)
+    }
+}
+
+/// A collective under way in the fabric.
+struct UnderWay {
+    packed: Packed,
+    place: ContextPlace,
+    started: StartedCollective,
+    outcome: RefCell<Result>,
+    has_ended: Cell<bool>,
+}
+
+/// The same with what it does.
+struct StartedCall<P> {
+    plan: P,
+    call: UnderWay,
+}
+
+impl UnderWay {
+    /// Has the fabric start a collective; none if the fabric leaves it to messages.
+    fn start<E: Endpoint>(plan: &dyn AnyPlan<E>, endpoint: &mut E) -> Option<Self> {
+        let (place, packed) = (plan.context().place()?, plan.packed()?);
+        let mut started = None;
+        plan.hand_over(&packed, &mut |call| started = endpoint.start_collective(place, &call));
+        let started = started?;
+        plan.context().count_started();
+        let outcome = RefCell::new(Ok(()));
+        let call = UnderWay { packed, place, started, outcome, has_ended: Cell::new(false) };
+        call.advance(plan, endpoint);
+        Some(call)
+    }
+
+    fn advance<E: Endpoint>(&self, plan: &dyn AnyPlan<E>, endpoint: &mut E) {
+        if self.has_ended.get() {
+            return;
         }
+        let mut outcome = None;
+        plan.hand_over(&self.packed, &mut |call| {
+            outcome = endpoint.advance_collective(self.place, self.started, call);
+        });
+        let Some(outcome) = outcome else { return };
+        let outcome = plan.end(&self.packed, outcome.map_err(Into::into));
+        let closed = plan.context().count_ended(endpoint);
+        *self.outcome.borrow_mut() = outcome.and(closed);
+        self.has_ended.set(true);
+    }
+
+    fn take_outcome(&self) -> Result {
+        self.outcome.replace(Ok(()))
+    }
+}
+
+/// What has become of a collective as it was started.
+enum Beginning {
+    Ended(Result),
+    UnderWay(UnderWay),
+    /// It goes by messages.
+    ByMessages,
+}
+
+fn begin<E: Endpoint>(plan: &dyn AnyPlan<E>) -> Result<Beginning> {
+    let call = UnderWay::start(plan, &mut *plan.context().engine().endpoint()?);
+    Ok(match call {
+        None => Beginning::ByMessages,
+        Some(call) if call.has_ended.get() => {
+            let number = plan.context().number();
+            Beginning::Ended(call.take_outcome().map_err(|error| error.in_context(number)))
+        }
+        Some(call) => Beginning::UnderWay(call),
+    })
+}
+
+/// Starts a collective.
+///
+/// # Errors
+/// As for [`Engine::endpoint`](crate::Engine::endpoint).
+pub(super) fn start<E: Endpoint + 'static, P: Plan<E>>(plan: P) -> Result<Action<E>> {
+    match begin(&plan)? {
+        Beginning::Ended(outcome) => Ok(Action::Done(Status::empty(), outcome)),
+        Beginning::UnderWay(call) => {
+            let engine = Plan::context(&plan).engine().clone();
+            let running = Rc::new(StartedCall { plan, call });
+            engine.add(running.clone());
+            Ok(Action::Collective(running))
+        }
+        Beginning::ByMessages => start_by_messages(&plan),
+    }
+}
+
+#[cold]
+fn start_by_messages<E: Endpoint + 'static>(plan: &dyn AnyPlan<E>) -> Result<Action<E>> {
+    Ok(Action::Collective(schedule::start(plan.schedule(Manner::Nonblocking))?))
+}
+
+impl<E: Endpoint, P: Plan<E>> Activity<E> for StartedCall<P> {
+    fn advance(&self, endpoint: &mut E) {
+        self.call.advance(&self.plan, endpoint);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.call.has_ended.get()
+    }
+
+    fn hopeless(&self, _endpoint: &E) -> Option<Started> {
+        // The fabric itself finds out, and the call fails.
+        None
+    }
+
+    fn take_outcome(&self) -> Result {
+        self.call.take_outcome()
+    }
+
+    fn context(&self) -> u32 {
+        Plan::context(&self.plan).number()
     }
 }
 

@@ -6,6 +6,7 @@ use collectives::Call;
 use contract::Endpoint;
 
 use super::Plan;
+use super::native::{CarryOut, Packed};
 use super::reduction::Terms;
 use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
@@ -53,8 +54,13 @@ impl<E: Endpoint + 'static> Plan<E> for Reduce<E> {
     }
 
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
-        self.terms.native(&self.context, Some(self.root))
+    fn packed(&self) -> Option<Packed> {
+        Some(Packed::default())
+    }
+
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, _packed: &Packed, fabric: C) -> Option<C::Outcome> {
+        self.terms.with_native_call(Some(self.root), fabric)
     }
 
     fn call(&self) -> Call {

@@ -4,10 +4,10 @@
 //! of an allreduce gets the very same bits.
 
 use collectives::{Order, Own};
-use contract::{CollectiveCall, Endpoint, Writable};
+use contract::{CollectiveCall, Writable};
 
 use super::blocks::check_apart;
-use crate::engine::Context;
+use super::native::CarryOut;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
@@ -37,13 +37,13 @@ impl Terms {
         Ok(Terms { reduction, input, output })
     }
 
-    /// Has the fabric carry out the whole reduction, to one rank or to all. Elements with gaps go by messages, as they lie.
+    /// Has `fabric` carry out its own call, to one rank or to all. Elements with gaps go by messages, as they lie.
     #[inline(always)]
-    pub(super) fn native<E: Endpoint>(
+    pub(super) fn with_native_call<C: CarryOut>(
         &self,
-        context: &Context<E>,
         root: Option<usize>,
-    ) -> Option<Result> {
+        fabric: C,
+    ) -> Option<C::Outcome> {
         let mut apply = self.reduction.applied()?;
         let combine = self.reduction.combine(&mut apply);
         let send = self.input.readable()?;
@@ -51,10 +51,10 @@ impl Terms {
             Some(output) => output.writable()?,
             None => Writable::empty(),
         };
-        context.collective(match root {
+        Some(fabric.carry_out(match root {
             Some(root) => CollectiveCall::Reduce { root, send, receive, combine },
             None => CollectiveCall::Allreduce { send, receive, combine },
-        })
+        }))
     }
 
     /// The memory of a call.

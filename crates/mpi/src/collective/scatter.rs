@@ -9,10 +9,10 @@ use super::Plan;
 use super::blocks::{
     Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
 };
-use super::native::{Whole, check_block};
+use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
-use crate::memory::Memory;
+use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
 
 /// Gives block r of the root's data to member r.
@@ -41,6 +41,12 @@ impl<E: Endpoint> Scatter<E> {
         check_both_apart(all.as_ref(), mine.as_ref())?;
         Ok(Scatter { context, root, all, mine })
     }
+
+    /// The length of a block.
+    #[inline(always)]
+    fn each(&self) -> usize {
+        each_bytes(self.all.as_ref(), self.mine.as_ref(), self.context.size())
+    }
 }
 
 impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
@@ -53,33 +59,40 @@ impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
     }
 
     #[inline(always)]
-    fn native(&self) -> Option<Result> {
-        let (root, mine) = (self.root, self.mine.as_ref());
-        let each = each_bytes(self.all.as_ref(), mine, self.context.size());
-        let checked = check_block(mine, 1, each);
-        let own = mine.map(Whole::room);
-        let receive = own.as_ref().filter(|_| checked.is_ok()).map(Whole::writable);
-        let from = self.all.as_ref().map(Whole::filled);
-        let send = from.as_ref().map_or(Readable::empty(), Whole::readable);
-        let outcome =
-            self.context.collective(CollectiveCall::Scatter { root, send, receive, each })?;
-        let outcome = checked.and(outcome);
-        if let (Ok(()), Some(own)) = (&outcome, own) {
-            own.deliver();
+    fn packed(&self) -> Option<Packed> {
+        let send = self.all.as_ref().map(PackedCopy::filled).unwrap_or_default();
+        let receive = self.mine.as_ref().map(PackedCopy::room).unwrap_or_default();
+        Some(Packed { send, receive })
+    }
+
+    #[inline(always)]
+    fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
+        let mine = self.mine.as_ref().filter(|_| self.check().is_ok());
+        let receive = mine.map(|mine| packed.receive.writable(mine));
+        let send = self.all.as_ref().map_or(Readable::empty(), |all| packed.send.readable(all));
+        let (root, each) = (self.root, self.each());
+        Some(fabric.carry_out(CollectiveCall::Scatter { root, send, receive, each }))
+    }
+
+    #[inline(always)]
+    fn check(&self) -> Result {
+        check_block(self.mine.as_ref(), 1, self.each())
+    }
+
+    #[inline(always)]
+    fn deliver(&self, packed: &Packed) {
+        if let Some(mine) = &self.mine {
+            packed.receive.deliver(mine, mine.bytes());
         }
-        Some(outcome)
     }
 
     fn call(&self) -> Call {
-        let members = self.context.size();
-        let each = each_bytes(self.all.as_ref(), self.mine.as_ref(), members);
-        Call::Scatter { root: self.root, blocks: ByteBlocks::equal(members, each) }
+        let blocks = ByteBlocks::equal(self.context.size(), self.each());
+        Call::Scatter { root: self.root, blocks }
     }
 
     fn memory(&self) -> CallMemory {
-        let mine = self.mine.as_ref();
-        let each = each_bytes(self.all.as_ref(), mine, self.context.size());
-        memory(self.all.as_slice(), mine, each)
+        memory(self.all.as_slice(), self.mine.as_ref(), self.each())
     }
 }
 

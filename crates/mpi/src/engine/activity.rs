@@ -67,10 +67,15 @@ impl<E> Activities<E> {
     #[cold]
     fn advance_each(&self, endpoint: &mut E) {
         // A user's operation may start another, so the list must not be held meanwhile.
-        let running = self.0.borrow().clone();
-        for activity in &running {
+        let at = |index: usize| self.0.borrow().get(index).cloned();
+        let (mut index, mut has_any_ended) = (0, false);
+        while let Some(activity) = at(index) {
             activity.advance(endpoint);
+            has_any_ended |= activity.has_ended();
+            index += 1;
         }
-        self.0.borrow_mut().retain(|activity| !activity.has_ended());
+        if has_any_ended {
+            self.0.borrow_mut().retain(|activity| !activity.has_ended());
+        }
     }
 }

@@ -25,6 +25,10 @@ pub struct Context<E: Endpoint> {
     place: Cell<Option<ContextPlace>>,
     /// Counts the collective calls, so that messages of two that are under way together do not meet.
     sequence: Cell<u32>,
+    /// Collectives that the fabric has under way there.
+    started: Cell<usize>,
+    /// Where the fabric has it still, after it was closed: until those have ended.
+    closing: Cell<Option<ContextPlace>>,
     /// For its buffered sends, if the program has given it one of its own.
     send_buffer: Rc<SendBuffer>,
 }
@@ -47,6 +51,8 @@ impl<E: Endpoint> Context<E> {
             number: Cell::new(0),
             place: Cell::new(None),
             sequence: Cell::new(0),
+            started: Cell::new(0),
+            closing: Cell::new(None),
         })
     }
 
@@ -67,13 +73,37 @@ impl<E: Endpoint> Context<E> {
         Ok(())
     }
 
-    /// Closes it, as all members do in the end.
+    /// Closes it, as all members do in the end. What is under way there goes on.
     ///
     /// # Errors
     /// Those that end the run.
     pub(crate) fn close(&self) -> Result {
         let Some(place) = self.place.take() else { return Ok(()) };
-        Ok(self.engine.endpoint()?.close_context(place)?)
+        self.closing.set(Some(place));
+        self.close_if_idle(&mut *self.engine.endpoint()?)
+    }
+
+    fn close_if_idle(&self, endpoint: &mut E) -> Result {
+        if self.started.get() == 0
+            && let Some(place) = self.closing.take()
+        {
+            endpoint.close_context(place)?;
+        }
+        Ok(())
+    }
+
+    /// A collective has been started in the fabric.
+    pub(crate) fn count_started(&self) {
+        self.started.set(self.started.get() + 1);
+    }
+
+    /// It has ended.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub(crate) fn count_ended(&self, endpoint: &mut E) -> Result {
+        self.started.set(self.started.get() - 1);
+        self.close_if_idle(endpoint)
     }
 
     /// The engine that it belongs to.

@@ -75,9 +75,14 @@ impl<E: Endpoint> Engine<E> {
     pub(crate) fn start(&self, activity: &Rc<impl Activity<E> + 'static>) -> Result {
         activity.advance(&mut *self.endpoint()?);
         if !activity.has_ended() {
-            self.activities.add(activity.clone());
+            self.add(activity.clone());
         }
         Ok(())
+    }
+
+    /// Goes on with an activity from now on.
+    pub(crate) fn add(&self, activity: Rc<dyn Activity<E>>) {
+        self.activities.add(activity);
     }
 
     /// Has the fabric carry out a collective; `None` if it leaves that to messages.

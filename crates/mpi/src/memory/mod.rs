@@ -14,5 +14,5 @@ pub use borrow::{Incoming, Outgoing};
 pub use view::Memory;
 
 pub(crate) use image::Image;
-pub(crate) use piece::Piece;
+pub(crate) use piece::{PackedCopy, Piece};
 pub(crate) use storage::Storage;

@@ -13,22 +13,65 @@ use super::view::Memory;
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     memory: Memory,
-    copy: Option<Storage>,
+    copy: PackedCopy,
+}
+
+/// The packed copy of a memory that does not lie in one piece; nothing of one that does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PackedCopy(Option<Storage>);
+
+/// Each function is for the memory that the copy was made of.
+impl PackedCopy {
+    /// Of memory whose data are wanted.
+    #[inline(always)]
+    pub(crate) fn filled(memory: &Memory) -> Self {
+        PackedCopy(memory.in_one_piece().is_none().then(|| memory.packed().into()))
+    }
+
+    /// Of memory that only gets data.
+    #[inline(always)]
+    pub(crate) fn room(memory: &Memory) -> Self {
+        PackedCopy(memory.in_one_piece().is_none().then(|| Storage::zeroed(memory.bytes())))
+    }
+
+    /// The data for a fabric to read.
+    #[inline(always)]
+    pub(crate) fn readable(&self, memory: &Memory) -> Readable {
+        match &self.0 {
+            Some(copy) => copy.readable(0..copy.bytes()),
+            None => memory.readable().expect("in one piece, or else it was copied"),
+        }
+    }
+
+    /// The room for a fabric to write.
+    #[inline(always)]
+    pub(crate) fn writable(&self, memory: &Memory) -> Writable {
+        match &self.0 {
+            Some(copy) => copy.writable(0..copy.bytes()),
+            None => memory.writable().expect("in one piece, or else it was copied"),
+        }
+    }
+
+    /// Puts what the copy got into the program's memory, up to so many bytes.
+    #[inline(always)]
+    pub(crate) fn deliver(&self, memory: &Memory, bytes: usize) {
+        if let Some(copy) = &self.0 {
+            copy.with(0..bytes.min(copy.bytes()), |data| memory.unpack_from(data));
+        }
+    }
 }
 
 impl Piece {
     /// Of memory whose data are wanted.
     #[inline]
     pub(crate) fn filled(memory: &Memory) -> Self {
-        let copy = memory.in_one_piece().is_none().then(|| memory.packed().into());
-        Piece { memory: memory.clone(), copy }
+        Piece { memory: memory.clone(), copy: PackedCopy::filled(memory) }
     }
 
     /// Of memory that only gets data.
     #[inline]
     pub(crate) fn room(memory: &Memory) -> Self {
-        let copy = memory.in_one_piece().is_none().then(|| Storage::zeroed(memory.bytes()));
-        Piece { memory: memory.clone(), copy }
+        Piece { memory: memory.clone(), copy: PackedCopy::room(memory) }
     }
 
     /// How many bytes there are.
@@ -39,24 +82,18 @@ impl Piece {
     /// The data for a fabric to read.
     #[inline]
     pub(crate) fn readable(&self) -> Readable {
-        match &self.copy {
-            Some(copy) => copy.readable(0..copy.bytes()),
-            None => self.memory.readable().expect("in one piece, or else it was copied"),
-        }
+        self.copy.readable(&self.memory)
     }
 
     /// The room for a fabric to write.
     #[inline]
     pub(crate) fn writable(&self) -> Writable {
-        match &self.copy {
-            Some(copy) => copy.writable(0..copy.bytes()),
-            None => self.memory.writable().expect("in one piece, or else it was copied"),
-        }
+        self.copy.writable(&self.memory)
     }
 
     /// Some of the data for a fabric to read.
     pub(crate) fn readable_part(&self, bytes: Range<usize>) -> Readable {
-        match &self.copy {
+        match &self.copy.0 {
             Some(copy) => copy.readable(bytes),
             None => self.readable().part(bytes),
         }
@@ -64,7 +101,7 @@ impl Piece {
 
     /// Some of the room for a fabric to write.
     pub(crate) fn writable_part(&self, bytes: Range<usize>) -> Writable {
-        match &self.copy {
+        match &self.copy.0 {
             Some(copy) => copy.writable(bytes),
             None => self.writable().part(bytes),
         }
@@ -73,8 +110,6 @@ impl Piece {
     /// Puts what the copy got into the program's memory, up to so many bytes.
     #[inline]
     pub(crate) fn deliver(&self, bytes: usize) {
-        if let Some(copy) = &self.copy {
-            copy.with(0..bytes.min(copy.bytes()), |data| self.memory.unpack_from(data));
-        }
+        self.copy.deliver(&self.memory, bytes);
     }
 }

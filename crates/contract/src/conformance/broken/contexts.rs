@@ -15,7 +15,7 @@ const FOUND_BY: [(EndpointFault, usize, &str); 6] = [
 ];
 
 /// The same for the endpoints' own suite.
-const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 10] = [
+const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 13] = [
     (EndpointFault::SaysDoneTooEarly, "endpoint/a-receive-is-done-once-its-message-came"),
     (EndpointFault::ForgetsToCancel, "endpoint/a-cancelled-receive-takes-nothing"),
     (EndpointFault::ClaimsNothing, "endpoint/a-claimed-message-is-out-of-sight"),
@@ -26,6 +26,9 @@ const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 10] = [
     (EndpointFault::NobodyLeaves, "endpoint/a-rank-that-has-left-is-known"),
     (EndpointFault::MatchesNone, "endpoint/a-late-collective-is-no-mismatch"),
     (EndpointFault::MatchesAll, "endpoint/a-mismatched-collective-is-found"),
+    (EndpointFault::EndsStartedAtOnce, "endpoint/started-collectives-do-what-others-do"),
+    (EndpointFault::EndsStartedAtOnce, "endpoint/a-started-barrier-waits-for-all"),
+    (EndpointFault::EndsStartedBackwards, "endpoint/started-collectives-do-what-others-do"),
 ];
 
 fn passes(

@@ -3,8 +3,8 @@
 use crate::record::FabricDescription;
 use crate::reference::ReferenceEndpoint;
 use crate::{
-    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Readable,
-    Request, Result, Selector, Time, Writable,
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    Error, Readable, Request, Result, Selector, StartedCollective, Time, Writable,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +28,10 @@ pub(super) enum EndpointFault {
     MatchesAll,
     /// Collectives that match are found not to.
     MatchesNone,
+    /// Collectives that were started end before anything has happened.
+    EndsStartedAtOnce,
+    /// They end once a later one has.
+    EndsStartedBackwards,
 }
 
 pub(super) struct BrokenEndpoint {
@@ -176,6 +180,33 @@ unsafe impl Endpoint for BrokenEndpoint {
             self.inner.post_send(to, context, tag, data, Completion::Local)?;
         }
         Ok(false)
+    }
+
+    fn start_collective(
+        &mut self,
+        _place: ContextPlace,
+        _call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        match self.fault {
+            EndpointFault::EndsStartedAtOnce | EndpointFault::EndsStartedBackwards => {
+                self.announced += 1;
+                Some(StartedCollective(self.announced))
+            }
+            _ => None,
+        }
+    }
+
+    fn advance_collective(
+        &mut self,
+        _place: ContextPlace,
+        started: StartedCollective,
+        _call: CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        let ends = self.fault == EndpointFault::EndsStartedAtOnce || started.0 == self.announced;
+        if ends && self.fault == EndpointFault::EndsStartedBackwards {
+            self.announced -= 1;
+        }
+        ends.then_some(Ok(()))
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {

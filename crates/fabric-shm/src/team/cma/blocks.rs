@@ -1,10 +1,9 @@
 //! Broadcast, scatter, gather, allgather and all-to-all by cross-memory attach.
 
 use collectives::plan::Transport;
-use contract::Result;
 
 use super::{Addresses, Publisher};
-use crate::team::{Call, Host, Memory, Team};
+use crate::team::{Call, Host, Memory, Result, Stop, Team};
 
 impl Team {
     /// As [`Team::broadcast`]. Of two members each copies a half.
@@ -24,7 +23,7 @@ impl Team {
         if call.plan.transport == Transport::MemoryInHalves {
             let (other, half) = (1 - self.me, bytes / 2);
             let publisher = (Publisher::All, addresses);
-            return self.step_by_cma(host, call, publisher, 1, |team, host, epoch| {
+            return self.step_by_cma(host, call, publisher, 1, &mut |team, host, epoch| {
                 let theirs = team.addresses_of(host, other, epoch)?;
                 // SAFETY: both have published `bytes` bytes; the root writes the second half, the other reads
                 // the first.
@@ -84,7 +83,7 @@ impl Team {
         let touching = if is_root { self.size() - 1 } else { 0 };
         let addresses = Addresses { from: memory as usize, to: 0 };
         let publisher = (Publisher::Root(root), addresses);
-        self.step_by_cma(host, call, publisher, touching, |team, host, epoch| {
+        self.step_by_cma(host, call, publisher, touching, &mut |team, host, epoch| {
             if is_root {
                 copy_own();
                 return Ok(());
@@ -112,25 +111,31 @@ impl Team {
         let (me, is_root) = (self.me, self.me == root);
         let addresses = Addresses { from: 0, to: receive as usize };
         let touching = if is_root { self.size() - 1 } else { 0 };
-        self.step_by_cma(host, call, (Publisher::All, addresses), touching, |team, host, epoch| {
-            if is_root {
-                // They publish nothing of use, but they have to be in the same call, which nobody else
-                // would check.
-                if !send.is_null() {
-                    // SAFETY: the caller promised both.
-                    unsafe { std::ptr::copy(send, receive.add(me * each), each) };
+        self.step_by_cma(
+            host,
+            call,
+            (Publisher::All, addresses),
+            touching,
+            &mut |team, host, epoch| {
+                if is_root {
+                    // They publish nothing of use, but they have to be in the same call, which nobody else
+                    // would check.
+                    if !send.is_null() {
+                        // SAFETY: the caller promised both.
+                        unsafe { std::ptr::copy(send, receive.add(me * each), each) };
+                    }
+                    for member in team.others() {
+                        team.addresses_of(host, member, epoch)?;
+                    }
+                    return Ok(());
                 }
-                for member in team.others() {
-                    team.addresses_of(host, member, epoch)?;
-                }
-                return Ok(());
-            }
-            let theirs = team.addresses_of(host, root, epoch)?;
-            // SAFETY: the root has published room for a block of each member, of which this one is ours.
-            unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
-            team.count_done(host, root, epoch);
-            Ok(())
-        })
+                let theirs = team.addresses_of(host, root, epoch)?;
+                // SAFETY: the root has published room for a block of each member, of which this one is ours.
+                unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
+                team.count_done(host, root, epoch);
+                Ok(())
+            },
+        )
     }
 
     /// As [`Team::allgather`].
@@ -173,7 +178,7 @@ impl Team {
         let (each, touching) = (call.plan.pieces.bytes, self.size() - 1);
         let addresses = Addresses { from: from as usize, to: 0 };
         let publisher = (Publisher::All, addresses);
-        self.step_by_cma(host, call, publisher, touching, |team, host, epoch| {
+        self.step_by_cma(host, call, publisher, touching, &mut |team, host, epoch| {
             for member in team.others() {
                 let from = team.addresses_of(host, member, epoch)?.from + offset;
                 // SAFETY: the caller promises the same.
@@ -198,15 +203,21 @@ impl Team {
         let each = call.plan.pieces.bytes;
         let (me, size) = (self.me, self.size());
         // What the others have yet to read must not be overwritten.
-        let copy = (send == receive.cast_const()).then(|| {
+        let in_place = send == receive.cast_const();
+        if in_place && self.is_beginning(host) {
             // SAFETY: the caller promised a block for each member.
-            unsafe { std::slice::from_raw_parts(send, size * each) }.to_vec()
-        });
-        let from = copy.as_ref().map_or(send, |copy| copy.as_ptr());
+            let blocks = unsafe { std::slice::from_raw_parts(send, size * each) };
+            self.scratch = blocks.to_vec();
+        }
+        let from = if in_place { self.scratch.as_ptr() } else { send };
         let own = me * each;
         // SAFETY: the caller promised a block for itself in both.
         let copy_own = || unsafe { std::ptr::copy(from.add(own), receive.add(own), each) };
         // SAFETY: the caller promises a block for every member at each, and room for one of each.
-        unsafe { self.read_from_all(host, call, (from, own), receive, copy_own) }
+        let outcome = unsafe { self.read_from_all(host, call, (from, own), receive, copy_own) };
+        if in_place && !matches!(outcome, Err(Stop::Later)) {
+            self.scratch = Vec::new();
+        }
+        outcome
     }
 }

@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use contract::{Apply, Combine, Result};
+use contract::{Apply, Combine};
 
 use super::{Addresses, Publisher};
-use crate::team::{Call, Host, Memory, Team};
+use crate::team::{Call, Host, Memory, Result, Team};
 
 /// What is combined at once: both operands stay in the second cache.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -33,29 +33,35 @@ impl Team {
         let part = start_of(me)..if me + 1 == size { bytes } else { start_of(me + 1) };
         let apply = RefCell::new(combine.apply);
         let addresses = Addresses { from: send as usize, to: receive as usize };
-        self.step_by_cma(host, call, (Publisher::All, addresses), size - 1, |team, host, epoch| {
-            let mut theirs = Vec::with_capacity(size);
-            for member in 0..size {
-                theirs.push(if member == me {
-                    addresses
-                } else {
-                    team.addresses_of(host, member, epoch)?
-                });
-            }
-            let apply = &mut **apply.borrow_mut();
-            for start in part.clone().step_by(each) {
-                let here = each.min(part.end - start);
-                // SAFETY: the chunk lies in this rank's part of what all have published.
-                unsafe {
-                    team.combine_chunk(host, &theirs, start, here, apply)?;
-                    team.deliver_chunk(host, root, &theirs, start, here)?;
+        self.step_by_cma(
+            host,
+            call,
+            (Publisher::All, addresses),
+            size - 1,
+            &mut |team, host, epoch| {
+                let mut theirs = Vec::with_capacity(size);
+                for member in 0..size {
+                    theirs.push(if member == me {
+                        addresses
+                    } else {
+                        team.addresses_of(host, member, epoch)?
+                    });
                 }
-            }
-            for member in team.others() {
-                team.count_done(host, member, epoch);
-            }
-            Ok(())
-        })
+                let apply = &mut **apply.borrow_mut();
+                for start in part.clone().step_by(each) {
+                    let here = each.min(part.end - start);
+                    // SAFETY: the chunk lies in this rank's part of what all have published.
+                    unsafe {
+                        team.combine_chunk(host, &theirs, start, here, apply)?;
+                        team.deliver_chunk(host, root, &theirs, start, here)?;
+                    }
+                }
+                for member in team.others() {
+                    team.count_done(host, member, epoch);
+                }
+                Ok(())
+            },
+        )
     }
 
     /// Combines `bytes` bytes from `start` on of all members, from the last to the first, in this rank's

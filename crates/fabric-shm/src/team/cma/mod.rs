@@ -7,10 +7,8 @@
 mod blocks;
 mod combine;
 
-use contract::Result;
-
 use super::agreement::Awaited;
-use super::{Call, Host, Team};
+use super::{Call, Host, Result, Team};
 use crate::board::SLOTS;
 use crate::wait;
 
@@ -38,10 +36,10 @@ impl Team {
         call: Call,
         (publisher, addresses): (Publisher, Addresses),
         touching: usize,
-        mut act: impl FnMut(&mut Team, &mut H, u32) -> Result<()>,
+        act: &mut dyn FnMut(&mut Team, &mut H, u32) -> Result<()>,
     ) -> Result<()> {
         let publishes = publisher == Publisher::All || publisher == Publisher::Root(self.me);
-        self.run(
+        self.run_with_work(
             host,
             &call,
             |team, host, epoch, _| {
@@ -60,8 +58,14 @@ impl Team {
             |team, host, epoch, _| {
                 if publisher == Publisher::All {
                     team.wait_for_arrivals(host, epoch)?;
+                    if !host.waits() {
+                        // `act` is made once, and stops for nobody.
+                        team.wait_for_all(host, epoch)?;
+                    }
                 }
-                act(team, host, epoch)?;
+                act(team, host, epoch)
+            },
+            |team, host, epoch, _| {
                 // Members that learnt of a failure from others find out here, too.
                 team.wait_for(host, epoch, Awaited::Nobody, |team| {
                     let done = &team.board(team.me).counters[epoch as usize % SLOTS].done;
@@ -105,7 +109,7 @@ impl Team {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { host.engine().read_from(self.members[member], from, to, bytes) }
+        unsafe { Ok(host.engine().read_from(self.members[member], from, to, bytes)?) }
     }
 
     /// Copies to a member's memory.
@@ -121,6 +125,6 @@ impl Team {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { host.engine().write_to(self.members[member], to, from, bytes) }
+        unsafe { Ok(host.engine().write_to(self.members[member], to, from, bytes)?) }
     }
 }
