@@ -54,7 +54,7 @@ fn whoever_is_released_sees_what_was_combined_of_all() {
         is_released
     };
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
+    model.preemption_bound = Some(3);
     model.check(move || {
         let team = loom::sync::Arc::new(Team([Member::new(), Member::new(), Member::new()]));
         let others = [1, 2].map(|me| {
