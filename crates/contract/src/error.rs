@@ -83,6 +83,20 @@ pub enum Error {
         /// How much.
         bytes: u64,
     },
+    /// An operation on memory that a member of a window does not have.
+    #[error(
+        "{bytes} bytes at offset {offset} do not lie in the window of rank {rank}, which has {window_bytes} bytes"
+    )]
+    OutOfWindow {
+        /// The member, as a rank of the window.
+        rank: usize,
+        /// Where the bytes would begin.
+        offset: u64,
+        /// How many there would be.
+        bytes: u64,
+        /// How many there are.
+        window_bytes: u64,
+    },
     /// A posted operation that this rank does not know: finished before, or posted by another rank.
     #[error(
         "there is no posted operation with this handle: it was completed before, or belongs to another rank"

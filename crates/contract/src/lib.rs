@@ -9,7 +9,8 @@
 //! * [`record`]: the lines of a results file;
 //! * [`conformance`]: the suite that each fabric must pass, and [`reference`](mod@reference), the slow obvious fabric
 //!   that shows that the suite can be passed.
-// Unsafe code is in `memory`, where programs promise that memory lasts, and where `member` makes that promise.
+// Unsafe code is in `memory`, where programs promise that memory lasts, where `member` makes that promise, and in
+// `window`, where members promise it to each other.
 #![deny(unsafe_code)]
 
 mod buffer;
@@ -27,6 +28,7 @@ mod real_clock;
 mod reduction;
 mod requests;
 mod time;
+mod window;
 mod work;
 
 pub mod collective;
@@ -38,7 +40,7 @@ pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
 pub use endpoint::{
     Apply, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Request, Selector, StartedCollective,
+    RemoteMemory, Request, Selector, StartedCollective,
 };
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};
@@ -51,4 +53,8 @@ pub use rank::{Completed, EAGER_BYTES, InPlace, Posted, Progress, Rank, SharedLi
 pub use real_clock::{smallest_step, wait_until};
 pub use reduction::{Element, Operation, Reduction};
 pub use time::{ClockQuality, Time, TimeSpan};
+pub use window::{
+    Action, Arithmetic, DYNAMIC_BYTES, LockAttempt, NOTICES, Stretch, Ticket, Update, Window,
+    WindowOffer, WindowPart,
+};
 pub use work::{Work, WorkKind};

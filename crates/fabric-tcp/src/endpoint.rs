@@ -3,7 +3,7 @@
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Priority,
-    PriorityGranted, Process, Readable, Request, Result, Selector, Time, Writable,
+    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
 };
 use hosts::{Clock, LocalClock, Settled};
 
@@ -80,6 +80,9 @@ impl TcpEndpoint {
         Ok(cut)
     }
 }
+
+/// Windows go by messages.
+impl RemoteMemory for TcpEndpoint {}
 
 // SAFETY: the engine uses the memory of an operation only while the operation stands in its table and is not done: a
 // write takes the bytes of sends in the queue, which leave it when they are done; a read goes into a receive that was

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, Request, Result, Selector, StartedCollective, Time, Writable,
+    Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, Writable,
 };
 use fabric_shm::ShmEndpoint;
 use fabric_tcp::TcpEndpoint;
@@ -108,6 +108,42 @@ macro_rules! with {
             }
         }
     };
+}
+
+impl RemoteMemory for Chosen {
+    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        with!(self, endpoint => endpoint.place_of(memory, bytes))
+    }
+
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        with!(self, endpoint => endpoint.memory_at(place, bytes))
+    }
+
+    fn reads_memory(&self) -> bool {
+        with!(self, endpoint => endpoint.reads_memory())
+    }
+
+    unsafe fn read_memory(
+        &mut self,
+        rank: usize,
+        address: u64,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: our caller's promise.
+        with!(self, mut endpoint => unsafe { endpoint.read_memory(rank, address, to, bytes) })
+    }
+
+    unsafe fn write_memory(
+        &mut self,
+        rank: usize,
+        address: u64,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: our caller's promise.
+        with!(self, mut endpoint => unsafe { endpoint.write_memory(rank, address, from, bytes) })
+    }
 }
 
 // SAFETY: all that touches the memory of requests are the endpoints behind it.

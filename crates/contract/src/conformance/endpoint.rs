@@ -3,7 +3,7 @@
 //! A case is a function of the endpoint's type; a fabric runs them by name, as it does those of the suite for ranks.
 
 use super::check::{contents, ensure, expect, expect_contents};
-use super::{mismatch, started};
+use super::{mismatch, started, windows};
 use crate::{Completion, Endpoint, Envelope, Readable, Request, Result, Selector, Writable};
 
 /// One thing that every endpoint must do right, on two ranks or more.
@@ -15,9 +15,9 @@ pub struct EndpointCase<E> {
 }
 
 /// All cases.
-pub fn endpoint_cases<E: Endpoint>() -> [EndpointCase<E>; 12] {
+pub fn endpoint_cases<E: Endpoint>() -> Vec<EndpointCase<E>> {
     let case = |name, program| EndpointCase { name, program };
-    [
+    let mut cases = vec![
         case("endpoint/a-receive-is-done-once-its-message-came", done_once_it_came),
         case("endpoint/a-cancelled-receive-takes-nothing", cancelled),
         case("endpoint/a-claimed-message-is-out-of-sight", claimed),
@@ -30,7 +30,9 @@ pub fn endpoint_cases<E: Endpoint>() -> [EndpointCase<E>; 12] {
         case("endpoint/a-mismatched-collective-is-found", mismatch::different),
         case("endpoint/started-collectives-do-what-others-do", started::many),
         case("endpoint/a-started-barrier-waits-for-all", started::barrier),
-    ]
+    ];
+    cases.extend(windows::cases());
+    cases
 }
 
 const TAG: u32 = 9;

@@ -39,6 +39,7 @@ mod started;
 mod streams;
 mod unexpected;
 mod wildcards;
+mod windows;
 
 pub use case::{Case, cases, find, run_all};
 pub use endpoint::{EndpointCase, endpoint_cases};

@@ -11,10 +11,12 @@
 mod collective;
 mod context;
 mod message;
+mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
 pub use context::{ContextOffer, ContextPlace};
 pub use message::{Completion, Envelope, Request, Selector};
+pub use remote::RemoteMemory;
 
 use std::ptr::NonNull;
 
@@ -41,7 +43,7 @@ use crate::{
 /// Whoever implements this uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or cancelled, and not at all
 /// after a call has failed for good. Faces lend the memory of blocking calls in that belief.
 #[allow(unsafe_code)]
-pub unsafe trait Endpoint: Sized {
+pub unsafe trait Endpoint: RemoteMemory + Sized {
     // Identity and placement.
 
     /// This rank's number.

@@ -1,6 +1,7 @@
 //! The endpoint over the shared queues.
 
 use std::collections::HashMap;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -8,7 +9,7 @@ use super::machine::Machine;
 use crate::record::FabricDescription;
 use crate::{
     ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Readable,
-    Request, Result, Selector, SharedLine, Time, TimeSpan, Writable, check_rank,
+    RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan, Writable, check_rank,
 };
 
 /// One rank's end of the reference fabric.
@@ -22,6 +23,17 @@ pub struct ReferenceEndpoint {
 impl ReferenceEndpoint {
     pub(super) fn new(machine: Arc<Machine>, rank: usize) -> Self {
         ReferenceEndpoint { machine, rank, rooms: HashMap::new() }
+    }
+}
+
+/// The ranks are threads: an address is a place.
+impl RemoteMemory for ReferenceEndpoint {
+    fn place_of(&self, memory: *const u8, _bytes: usize) -> Option<u64> {
+        Some(memory as u64)
+    }
+
+    fn memory_at(&self, place: u64, _bytes: usize) -> Option<NonNull<u8>> {
+        NonNull::new(place as *mut u8)
     }
 }
 

@@ -5,14 +5,53 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, InPlace, Isolation, Priority, PriorityGranted, Readable, Request, Result, Selector,
-    SharedLine, StartedCollective, Time, Writable,
+    Error, InPlace, Isolation, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result,
+    Selector, SharedLine, StartedCollective, Time, Writable,
 };
 
 use super::{ShmEndpoint, real_time};
 use crate::arena;
 use crate::engine::Engine;
 use crate::wait;
+
+impl RemoteMemory for ShmEndpoint {
+    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        let offset = self.engine.segment().offset_in_arenas(memory, bytes)?;
+        Some(offset as u64)
+    }
+
+    #[inline]
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        let offset = usize::try_from(place).ok()?;
+        NonNull::new(self.engine.segment().at_offset(offset, bytes)?)
+    }
+
+    fn reads_memory(&self) -> bool {
+        self.engine.may_use_cma()
+    }
+
+    unsafe fn read_memory(
+        &mut self,
+        rank: usize,
+        address: u64,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: our caller's promise.
+        unsafe { self.engine.read_memory_of(rank, address as usize, to, bytes) }
+    }
+
+    unsafe fn write_memory(
+        &mut self,
+        rank: usize,
+        address: u64,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: our caller's promise.
+        unsafe { self.engine.write_memory_of(rank, address as usize, from, bytes) }
+    }
+}
 
 // SAFETY: the engine uses the memory of an operation from its start until it marks it done or takes it out of
 // its queues, and after a failure refuses every call before it touches anything (`Engine::check_alive`);

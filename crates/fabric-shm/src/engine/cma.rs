@@ -7,6 +7,9 @@
 use std::io;
 use std::time::Instant;
 
+use contract::{Error, Result};
+
+use super::Engine;
 use crate::primitive::{spin_loop, yield_processor};
 use crate::segment::{CmaVote, Segment};
 use crate::system::PAGE_BYTES;
@@ -138,6 +141,11 @@ impl Cma {
         self == Cma::Allowed { fast: true }
     }
 
+    /// Whether every rank's memory can be read and written.
+    pub(super) fn is_allowed(self) -> bool {
+        matches!(self, Cma::Allowed { .. })
+    }
+
     pub(super) fn describe(self) -> String {
         match self {
             Cma::Forbidden => "not used (switched off)".into(),
@@ -151,6 +159,53 @@ impl Cma {
             }
         }
     }
+}
+
+impl Engine {
+    /// Whether this rank reads and writes others' memory.
+    pub(crate) fn may_use_cma(&self) -> bool {
+        self.cma.is_allowed()
+    }
+
+    /// Copies from any memory of another rank. A failure is an error of this call alone.
+    ///
+    /// # Safety
+    /// `to` has room for `bytes` bytes, and the rank expects them to be read.
+    pub(crate) unsafe fn read_memory_of(
+        &self,
+        rank: usize,
+        address: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let process = self.segment.block(rank).process();
+        // SAFETY: our caller's promise.
+        unsafe { read_memory(process, address, to, bytes) }
+            .map_err(|error| cannot("read", rank, (address, bytes), &error))
+    }
+
+    /// Copies to any memory of another rank. A failure is an error of this call alone.
+    ///
+    /// # Safety
+    /// `from` has `bytes` bytes, and the rank expects them there.
+    pub(crate) unsafe fn write_memory_of(
+        &self,
+        rank: usize,
+        address: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let process = self.segment.block(rank).process();
+        // SAFETY: our caller's promise.
+        unsafe { write_memory(process, address, from, bytes) }
+            .map_err(|error| cannot("write", rank, (address, bytes), &error))
+    }
+}
+
+#[cold]
+fn cannot(what: &str, rank: usize, (address, bytes): (usize, usize), why: &io::Error) -> Error {
+    let what = format!("cannot {what} {bytes} bytes at {address:#x} of rank {rank}");
+    Error::System { what, reason: why.to_string() }
 }
 
 /// Copies `bytes` bytes at `address` of another process to `to`.

@@ -15,7 +15,7 @@ const FOUND_BY: [(EndpointFault, usize, &str); 6] = [
 ];
 
 /// The same for the endpoints' own suite.
-const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 13] = [
+const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 15] = [
     (EndpointFault::SaysDoneTooEarly, "endpoint/a-receive-is-done-once-its-message-came"),
     (EndpointFault::ForgetsToCancel, "endpoint/a-cancelled-receive-takes-nothing"),
     (EndpointFault::ClaimsNothing, "endpoint/a-claimed-message-is-out-of-sight"),
@@ -29,6 +29,8 @@ const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 13] = [
     (EndpointFault::EndsStartedAtOnce, "endpoint/started-collectives-do-what-others-do"),
     (EndpointFault::EndsStartedAtOnce, "endpoint/a-started-barrier-waits-for-all"),
     (EndpointFault::EndsStartedBackwards, "endpoint/started-collectives-do-what-others-do"),
+    (EndpointFault::SeesItsOwnMemory, "windows/random-programs-do-what-the-model-does"),
+    (EndpointFault::SeesItsOwnMemory, "windows/updates-lose-nothing"),
 ];
 
 fn passes(

@@ -1,10 +1,12 @@
 //! An endpoint around the reference one, with one fault of its contexts or requests.
 
+use std::ptr::NonNull;
+
 use crate::record::FabricDescription;
 use crate::reference::ReferenceEndpoint;
 use crate::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, Request, Result, Selector, StartedCollective, Time, Writable,
+    Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, Writable,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +34,8 @@ pub(super) enum EndpointFault {
     EndsStartedAtOnce,
     /// They end once a later one has.
     EndsStartedBackwards,
+    /// Places of memory lead to memory that no other rank sees.
+    SeesItsOwnMemory,
 }
 
 pub(super) struct BrokenEndpoint {
@@ -56,6 +60,21 @@ impl BrokenEndpoint {
 
     fn selector(&self, selector: Selector) -> Selector {
         Selector { context: self.context(selector.context), ..selector }
+    }
+}
+
+impl RemoteMemory for BrokenEndpoint {
+    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        self.inner.place_of(memory, bytes)
+    }
+
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        match self.fault {
+            EndpointFault::SeesItsOwnMemory => {
+                NonNull::new(vec![0_u64; bytes / 8 + 1].leak()).map(|words| words.cast())
+            }
+            _ => self.inner.memory_at(place, bytes),
+        }
     }
 }
 

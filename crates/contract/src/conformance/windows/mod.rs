@@ -1,0 +1,139 @@
+//! Windows, on every way to the members' memory: those that the fabric has, and messages.
+
+mod lab;
+mod random;
+
+use super::check::{ensure, expect, expect_error};
+use super::endpoint::EndpointCase;
+use crate::{Action, Arithmetic, Element, Endpoint, Error, Operation, Reduction, Result};
+use lab::{Lab, Manner};
+
+/// All cases.
+pub(super) fn cases<E: Endpoint>() -> [EndpointCase<E>; 5] {
+    let case = |name, program| EndpointCase { name, program };
+    [
+        case("windows/random-programs-do-what-the-model-does", random::programs),
+        case("windows/updates-lose-nothing", updates),
+        case("windows/a-lock-keeps-others-out", locks),
+        case("windows/a-notice-follows-what-was-put", notices),
+        case("windows/mistakes-are-named", mistakes),
+    ]
+}
+
+fn sum(element: Element) -> Action {
+    Action::Combine(Arithmetic::code(Reduction::new(element, Operation::Sum)))
+}
+
+/// All members add to the same places at once: by atomics, under a lock, and at a place where words are not aligned.
+fn updates<E: Endpoint>(endpoint: &mut E) -> Result<()> {
+    const ROUNDS: u64 = 40;
+    for manner in Manner::ALL {
+        let mut lab = Lab::new(endpoint, 64, manner)?;
+        let (me, size) = (lab.me(), lab.size());
+        let mut fetched_of_own = Vec::new();
+        for round in 0..ROUNDS {
+            let target = (me + round as usize) % size;
+            lab.update(endpoint, target, sum(Element::U64), 0, &1_u64.to_ne_bytes())?;
+            lab.update(endpoint, target, sum(Element::F64), 8, &0.5_f64.to_ne_bytes())?;
+            lab.update(endpoint, target, sum(Element::I32), 17, &(-1_i32).to_ne_bytes())?;
+            let all = lab.fetch(endpoint, 0, sum(Element::U64), 24, &1_u64.to_ne_bytes())?;
+            fetched_of_own.push(u64::from_ne_bytes(all.try_into().expect("a word")));
+        }
+        ensure(fetched_of_own.is_sorted_by(|one, next| one < next), || {
+            format!("what a member fetched does not rise: {fetched_of_own:?}")
+        })?;
+        lab.fence(endpoint)?;
+        // Each member was the target of every other as often as of itself, but for a last part of a round.
+        let shares = (0..size).map(|other| {
+            (0..ROUNDS).filter(|&round| (other + round as usize) % size == me).count() as u64
+        });
+        let hits: u64 = shares.sum();
+        let own = lab.own();
+        let word = |at: usize| u64::from_ne_bytes(own[at..at + 8].try_into().expect("a word"));
+        expect("the sum by atomics", hits, word(0))?;
+        expect("the sum under a lock", hits as f64 * 0.5, f64::from_bits(word(8)))?;
+        let unaligned = i32::from_ne_bytes(own[17..21].try_into().expect("a word"));
+        expect("the sum of words that are not aligned", -(hits as i32), unaligned)?;
+        let all = if me == 0 { ROUNDS * size as u64 } else { 0 };
+        expect("the sum of all members", all, word(24))?;
+        lab.close(endpoint)?;
+    }
+    Ok(())
+}
+
+/// Under an exclusive lock a member reads a number and puts the next one.
+fn locks<E: Endpoint>(endpoint: &mut E) -> Result<()> {
+    const ROUNDS: u64 = 15;
+    for manner in Manner::ALL {
+        let mut lab = Lab::new(endpoint, 16, manner)?;
+        let last = lab.size() - 1;
+        for round in 0..ROUNDS {
+            lab.lock(endpoint, last, true)?;
+            let found = lab.get(endpoint, last, 0, 8)?;
+            let next = u64::from_ne_bytes(found.try_into().expect("a word")) + 1;
+            lab.put(endpoint, last, 0, &next.to_ne_bytes())?;
+            lab.unlock(endpoint, last, true)?;
+            if round % 3 == 0 {
+                lab.lock(endpoint, last, false)?;
+                let found = lab.get(endpoint, last, 0, 8)?;
+                let seen = u64::from_ne_bytes(found.try_into().expect("a word"));
+                ensure(seen >= next, || format!("{seen} was seen after {next}"))?;
+                lab.unlock(endpoint, last, false)?;
+            }
+        }
+        lab.fence(endpoint)?;
+        if lab.me() == last {
+            let all = ROUNDS * lab.size() as u64;
+            expect(
+                "how often the lock was held",
+                all.to_ne_bytes().to_vec(),
+                lab.own()[..8].to_vec(),
+            )?;
+        }
+        lab.close(endpoint)?;
+    }
+    Ok(())
+}
+
+/// A ring in which each member waits for what the one before has put.
+fn notices<E: Endpoint>(endpoint: &mut E) -> Result<()> {
+    for manner in Manner::ALL {
+        let mut lab = Lab::new(endpoint, 4096, manner)?;
+        let (me, size) = (lab.me(), lab.size());
+        for round in 1..=6_u64 {
+            // Both halves in turn: the member after this one has read the other half before it went on.
+            let at = round % 2 * 2048;
+            let before = if me == 0 { round - 1 } else { round };
+            lab.wait_for_notice(endpoint, 3, before)?;
+            let found = lab.own()[at as usize..][..2000].to_vec();
+            if me > 0 {
+                expect("what came before the notice", vec![round as u8; 2000], found)?;
+            }
+            lab.put(endpoint, (me + 1) % size, at, &[round as u8; 2000])?;
+            lab.notify(endpoint, (me + 1) % size, 3)?;
+        }
+        lab.fence(endpoint)?;
+        lab.close(endpoint)?;
+    }
+    Ok(())
+}
+
+fn mistakes<E: Endpoint>(endpoint: &mut E) -> Result<()> {
+    for manner in Manner::ALL {
+        let mut lab = Lab::new(endpoint, 100, manner)?;
+        let (other, size) = ((lab.me() + 1) % lab.size(), lab.size());
+        for (offset, bytes) in [(96, 5), (101, 0), (u64::MAX, 2), (0, 101)] {
+            let put = lab.put(endpoint, other, offset, &vec![1; bytes]);
+            expect_error("a put outside of the window", put, |error| {
+                matches!(error, Error::OutOfWindow { window_bytes: 100, .. })
+            })?;
+        }
+        let put = lab.put(endpoint, size, 0, &[1]);
+        let is_right = |error: &Error| matches!(error, Error::InvalidRank { .. });
+        expect_error("a put to a rank that is not there", put, is_right)?;
+        lab.fence(endpoint)?;
+        expect("memory that nothing was put to", vec![0; 100], lab.own().to_vec())?;
+        lab.close(endpoint)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! What a fabric can do with the memory of other ranks, without their taking part.
+
+use std::ptr::NonNull;
+
+use crate::{Error, Result};
+
+/// Memory of other ranks that an endpoint reaches by itself. What is said here holds for a fabric that reaches none;
+/// windows then go by messages.
+#[allow(unsafe_code)]
+pub trait RemoteMemory {
+    /// The fabric's place of `bytes` bytes of this rank's memory, if every rank reads and writes them directly: all
+    /// that came from [`allocate`](crate::Endpoint::allocate) has one, other memory may.
+    fn place_of(&self, _memory: *const u8, _bytes: usize) -> Option<u64> {
+        None
+    }
+
+    /// The `bytes` bytes at such a place of any rank's, as this rank sees them.
+    fn memory_at(&self, _place: u64, _bytes: usize) -> Option<NonNull<u8>> {
+        None
+    }
+
+    /// Whether [`read_memory`](RemoteMemory::read_memory) and [`write_memory`](RemoteMemory::write_memory) work, for any memory
+    /// of any rank.
+    fn reads_memory(&self) -> bool {
+        false
+    }
+
+    /// Copies `bytes` bytes at `address` of another rank's process to `to`. That rank takes no part.
+    ///
+    /// # Errors
+    /// [`Error::System`] if there is no such memory, and [`Error::Unsupported`].
+    ///
+    /// # Safety
+    /// `to` has room for them, and that rank has promised that they may be read.
+    unsafe fn read_memory(
+        &mut self,
+        _rank: usize,
+        _address: u64,
+        _to: *mut u8,
+        _bytes: usize,
+    ) -> Result<()> {
+        let (fabric, what) = ("this fabric".into(), "read another rank's memory".into());
+        Err(Error::Unsupported { fabric, what })
+    }
+
+    /// Copies `bytes` bytes at `from` to `address` of another rank's process.
+    ///
+    /// # Errors
+    /// As of [`read_memory`](RemoteMemory::read_memory).
+    ///
+    /// # Safety
+    /// `from` has them, and that rank has promised that they may be written.
+    unsafe fn write_memory(
+        &mut self,
+        _rank: usize,
+        _address: u64,
+        _from: *const u8,
+        _bytes: usize,
+    ) -> Result<()> {
+        let (fabric, what) = ("this fabric".into(), "write another rank's memory".into());
+        Err(Error::Unsupported { fabric, what })
+    }
+}

@@ -1,0 +1,175 @@
+//! What a member has asked of the others by message, and waits for.
+
+use super::wire::{self, Kind};
+use super::{Stretch, Window};
+use crate::{Completion, Endpoint, Error, Readable, Request, Result, Selector, Writable};
+
+/// Tags of a window's messages: requests to members that serve, then answers by ticket. Those between are the face's.
+pub(super) const REQUESTS: u32 = 0;
+const ANSWERS: u32 = 16;
+
+/// An answer begins with a word that says how it went.
+pub(super) const DONE: u64 = 0;
+pub(super) const OUT_OF_WINDOW: u64 = 1;
+const WORD: usize = 8;
+
+/// The tag of the answer with a ticket.
+pub(super) fn answer_tag(ticket: u32) -> u32 {
+    ANSWERS + ticket
+}
+
+/// What was asked of another member, whose answer can be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(u32);
+
+/// One thing that was asked.
+struct Pending {
+    target: usize,
+    send: Request,
+    answer: Request,
+    /// The request, which the fabric reads until the send is done.
+    _sent: Vec<u8>,
+    /// Where the answer goes.
+    room: Vec<u8>,
+    is_done: bool,
+    /// Nobody takes the answer.
+    is_detached: bool,
+}
+
+/// Everything that was asked.
+pub(super) struct Asked {
+    pending: Vec<Option<Pending>>,
+    free: Vec<u32>,
+    /// The tickets whose answers have not come.
+    waiting: Vec<u32>,
+    /// How many of them each member owes.
+    owed: Vec<usize>,
+    /// The first failure of what nobody asks for.
+    failed: Option<Error>,
+}
+
+impl Asked {
+    pub(super) fn new(members: usize) -> Self {
+        let owed = vec![0; members];
+        Asked { pending: vec![], free: vec![], waiting: vec![], owed, failed: None }
+    }
+
+    /// Whether all answers have come.
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+impl Window {
+    /// Asks something of a member; the answer has `answer_bytes` bytes of data in it. Nobody takes it if `detached`.
+    pub(super) fn ask<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        kind: Kind,
+        (stretches, operand): (&[Stretch], &[u8]),
+        (answer_bytes, is_detached): (Option<usize>, bool),
+    ) -> Result<Ticket> {
+        let rank = self.targets[target].rank;
+        let ticket = self.asked.free.pop().unwrap_or_else(|| {
+            self.asked.pending.push(None);
+            self.asked.pending.len() as u32 - 1
+        });
+        let sent = wire::write((kind, ticket, answer_bytes.is_some()), stretches, operand);
+        let mut room = vec![0; WORD + answer_bytes.unwrap_or(0)];
+        let selector = Selector {
+            context: self.context,
+            source: Some(rank as u32),
+            tag: Some(answer_tag(ticket)),
+        };
+        // SAFETY: both vectors are kept, and not touched, until both requests are done.
+        let (place, data) = unsafe {
+            (Writable::new(room.as_mut_ptr(), room.len()), Readable::new(sent.as_ptr(), sent.len()))
+        };
+        let answer = endpoint.post_receive(selector, place)?;
+        let send = endpoint.post_send(rank, self.context, REQUESTS, data, Completion::Local)?;
+        let pending =
+            Pending { target, send, answer, _sent: sent, room, is_done: false, is_detached };
+        self.asked.pending[ticket as usize] = Some(pending);
+        self.asked.waiting.push(ticket);
+        self.asked.owed[target] += 1;
+        Ok(Ticket(ticket))
+    }
+
+    /// Takes note of the answers that have come.
+    pub(super) fn take_answers<E: Endpoint>(&mut self, endpoint: &mut E) {
+        let Asked { pending, free, waiting, owed, failed } = &mut self.asked;
+        waiting.retain(|&ticket| {
+            let one = pending[ticket as usize].as_mut().expect("what is waited for is pending");
+            if !endpoint.is_done(one.answer) || !endpoint.is_done(one.send) {
+                return true;
+            }
+            endpoint.end(one.answer);
+            endpoint.end(one.send);
+            one.is_done = true;
+            owed[one.target] -= 1;
+            if one.is_detached {
+                if failed.is_none() {
+                    *failed = outcome(one).err();
+                }
+                pending[ticket as usize] = None;
+                free.push(ticket);
+            }
+            false
+        });
+    }
+
+    /// How much was asked of a member, or of all, and is not done.
+    pub fn under_way(&self, target: Option<usize>) -> usize {
+        match target {
+            Some(target) => self.asked.owed[target],
+            None => self.asked.waiting.len(),
+        }
+    }
+
+    /// Whether the answer to a ticket has come.
+    pub fn has_come(&self, ticket: Ticket) -> bool {
+        self.asked.pending[ticket.0 as usize].as_ref().is_none_or(|one| one.is_done)
+    }
+
+    /// Takes the data of an answer that has come; the ticket is of no more use.
+    ///
+    /// # Errors
+    /// [`Error::OutOfWindow`] if the member has no such memory.
+    ///
+    /// # Panics
+    /// If it has not come.
+    pub fn take(&mut self, ticket: Ticket) -> Result<Vec<u8>> {
+        let pending = self.asked.pending[ticket.0 as usize].take();
+        let mut one = pending.expect("a ticket is taken once");
+        assert!(one.is_done, "the answer has not come");
+        self.asked.free.push(ticket.0);
+        outcome(&one)?;
+        one.room.drain(..WORD);
+        Ok(one.room)
+    }
+
+    /// The first failure of what nobody had a ticket for, if there was any since the last time.
+    ///
+    /// # Errors
+    /// [`Error::OutOfWindow`] if a member has no such memory.
+    pub fn check(&mut self) -> Result<()> {
+        self.asked.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// A message that will never come, because the member that owes it has left the run.
+    pub fn hopeless<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
+        let waiting = self.asked.waiting.iter();
+        let answers = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());
+        answers.map(|one| one.answer).find(|&answer| endpoint.is_hopeless(answer))
+    }
+}
+
+/// How an answer says that it went.
+fn outcome(one: &Pending) -> Result<()> {
+    let word = one.room.first_chunk().map_or(DONE, |word| u64::from_ne_bytes(*word));
+    match word {
+        DONE => Ok(()),
+        _ => Err(Error::OutOfWindow { rank: one.target, offset: 0, bytes: 0, window_bytes: 0 }),
+    }
+}

@@ -1,0 +1,162 @@
+//! A member's control block: its locks, and what it was notified of.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::Result;
+
+/// How many different notices a member of a window can be given.
+pub const NOTICES: usize = 64;
+
+/// A value with cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// What the members share of one of them, besides its memory. Zeros are a fresh one.
+pub(super) struct Control {
+    /// Held for updates that no atomic makes: the holder's number plus one, or 0.
+    updates: Apart<AtomicU32>,
+    /// Who has access: in the upper half the member with exclusive access, plus one; in the lower half how many share it.
+    access: Apart<AtomicU64>,
+    /// How many wait for exclusive access.
+    waiting: AtomicU32,
+    /// Counts what the member was notified of.
+    notices: Apart<[AtomicU64; NOTICES]>,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Control {
+            updates: Apart::default(),
+            access: Apart::default(),
+            waiting: AtomicU32::new(0),
+            notices: Apart(std::array::from_fn(|_| AtomicU64::new(0))),
+        }
+    }
+}
+
+/// Polls of a lock for updates between two looks at the run.
+const POLLS: u32 = 200;
+
+impl Control {
+    /// Takes the lock for updates. `look` is called again and again, and fails when the run has.
+    pub(super) fn lock_updates(
+        &self,
+        me: usize,
+        mut look: impl FnMut(usize) -> Result<()>,
+    ) -> Result<()> {
+        let mut polls = 0;
+        // Acquire, partner of the release in `unlock_updates`: an update sees those before it.
+        while let Err(holder) =
+            self.updates.0.compare_exchange(0, me as u32 + 1, Ordering::Acquire, Ordering::Relaxed)
+        {
+            polls += 1;
+            if polls % POLLS == 0 {
+                std::thread::yield_now();
+                look((holder - 1) as usize)?;
+            }
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+
+    pub(super) fn unlock_updates(&self) {
+        self.updates.0.store(0, Ordering::Release);
+    }
+
+    /// Takes shared access, if nobody has it alone; who does otherwise.
+    pub(super) fn try_share(&self) -> std::result::Result<(), usize> {
+        let mut seen = self.access.0.load(Ordering::Relaxed);
+        loop {
+            if seen >> 32 != 0 {
+                return Err((seen >> 32) as usize - 1);
+            }
+            // Acquire, partner of the release in `give_up`: accesses see those of whoever had it before.
+            let taken = self.access.0.compare_exchange_weak(
+                seen,
+                seen + 1,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            match taken {
+                Ok(_) => return Ok(()),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Takes access alone, if nobody has any; who has it alone otherwise, or nobody in particular.
+    pub(super) fn try_take(&self, me: usize) -> std::result::Result<(), Option<usize>> {
+        let mine = (me as u64 + 1) << 32;
+        // Acquire, as in `try_share`.
+        let taken = self.access.0.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed);
+        taken.map(drop).map_err(|seen| (seen >> 32).checked_sub(1).map(|holder| holder as usize))
+    }
+
+    /// Gives access back.
+    pub(super) fn give_up(&self, me: usize, exclusive: bool) {
+        let mine = if exclusive { (me as u64 + 1) << 32 } else { 1 };
+        self.access.0.fetch_sub(mine, Ordering::Release);
+    }
+
+    /// How many wait for exclusive access. Only fairness depends on it.
+    pub(super) fn waiting(&self) -> &AtomicU32 {
+        &self.waiting
+    }
+
+    pub(super) fn notice(&self, number: usize) -> &AtomicU64 {
+        &self.notices.0[number]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn access_is_shared_or_exclusive() {
+        let control = Control::default();
+        assert_eq!(control.try_share(), Ok(()));
+        assert_eq!(control.try_share(), Ok(()));
+        assert_eq!(control.try_take(3), Err(None));
+        control.give_up(0, false);
+        control.give_up(1, false);
+        assert_eq!(control.try_take(3), Ok(()));
+        assert_eq!((control.try_share(), control.try_take(2)), (Err(3), Err(Some(3))));
+        control.give_up(3, true);
+        assert_eq!(control.try_take(0), Ok(()));
+    }
+
+    #[test]
+    fn updates_under_the_lock_do_not_lose_each_other() {
+        let control = Control::default();
+        let total = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for me in 0..4 {
+                let (control, total) = (&control, &total);
+                scope.spawn(move || {
+                    for _ in 0..2000 {
+                        control.lock_updates(me, |_| Ok(())).unwrap();
+                        // Apart on purpose: only the lock keeps the two together.
+                        let seen = total.load(Ordering::Relaxed);
+                        total.store(seen + 1, Ordering::Relaxed);
+                        control.unlock_updates();
+                    }
+                });
+            }
+        });
+        assert_eq!(total.into_inner(), 8000);
+    }
+
+    #[test]
+    fn a_wait_for_the_lock_ends_when_the_run_does() {
+        let control = Control::default();
+        control.lock_updates(5, |_| Ok(())).unwrap();
+        let failed = crate::Error::Aborted { why: "a test".into() };
+        let waited = control.lock_updates(1, |holder| {
+            assert_eq!(holder, 5);
+            Err(failed.clone())
+        });
+        assert_eq!(waited, Err(failed));
+    }
+}

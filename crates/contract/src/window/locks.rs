@@ -1,0 +1,165 @@
+//! Access to a member's memory, shared or exclusive, and notices.
+
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
+
+use super::ask::Ticket;
+use super::control::Control;
+use super::wire::Kind;
+use super::{Way, Window};
+use crate::{Endpoint, Error, Result, Selector};
+
+/// How often a request for shared access lets those pass who wait for exclusive access.
+const TURNS_LEFT: u32 = 64;
+
+/// An attempt to get access, which [`Window::try_lock`] goes on with until it succeeds.
+#[derive(Debug)]
+pub struct LockAttempt {
+    target: usize,
+    exclusive: bool,
+    state: Attempt,
+}
+
+#[derive(Debug)]
+enum Attempt {
+    New,
+    /// Counted among those who wait for exclusive access.
+    Counted,
+    /// So often it let others pass.
+    Passed(u32),
+    Asked(Ticket),
+}
+
+impl LockAttempt {
+    /// One to get access to a member's memory, alone or shared.
+    pub fn new(target: usize, exclusive: bool) -> Self {
+        LockAttempt { target, exclusive, state: Attempt::New }
+    }
+}
+
+impl Window {
+    /// A member's control block, if this process sees it.
+    fn control_of(&self, target: usize) -> Option<&Control> {
+        // SAFETY: the block lasts as long as the window.
+        self.targets[target].control.map(|control: NonNull<Control>| unsafe { control.as_ref() })
+    }
+
+    /// Whether the attempt has succeeded now. Never waits.
+    ///
+    /// # Errors
+    /// [`Error::RankDied`] if the member that has access alone has left the run, and those that end the run.
+    pub fn try_lock<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        attempt: &mut LockAttempt,
+    ) -> Result<bool> {
+        let (me, target, exclusive) = (self.me, attempt.target, attempt.exclusive);
+        if let Attempt::Asked(ticket) = attempt.state {
+            let has_come = self.has_come(ticket);
+            return if has_come { self.take(ticket).map(|_| true) } else { Ok(false) };
+        }
+        let Some(control) = self.control_of(target) else {
+            let kind = if exclusive { Kind::Take } else { Kind::Share };
+            attempt.state =
+                Attempt::Asked(self.ask(endpoint, target, kind, (&[], &[]), (None, false))?);
+            return Ok(false);
+        };
+        // Relaxed throughout: only fairness depends on who waits.
+        let waiting = control.waiting();
+        let tried = match (exclusive, &mut attempt.state) {
+            (true, _) => control.try_take(me),
+            (false, Attempt::Passed(turns)) if *turns < TURNS_LEFT => {
+                *turns += 1;
+                if waiting.load(Ordering::Relaxed) > 0 {
+                    return Ok(false);
+                }
+                control.try_share().map_err(Some)
+            }
+            (false, state) => {
+                if matches!(state, Attempt::New) && waiting.load(Ordering::Relaxed) > 0 {
+                    *state = Attempt::Passed(0);
+                    return Ok(false);
+                }
+                control.try_share().map_err(Some)
+            }
+        };
+        let counted = matches!(attempt.state, Attempt::Counted);
+        match tried {
+            Ok(()) if counted => drop(waiting.fetch_sub(1, Ordering::Relaxed)),
+            Ok(()) => {}
+            Err(holder) => {
+                if exclusive && !counted {
+                    waiting.fetch_add(1, Ordering::Relaxed);
+                    attempt.state = Attempt::Counted;
+                }
+                self.check_holder(endpoint, holder)?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Fails if the member that keeps others out has left the run.
+    pub(super) fn check_holder<E: Endpoint>(
+        &self,
+        endpoint: &E,
+        holder: Option<usize>,
+    ) -> Result<()> {
+        let Some(holder) = holder.filter(|_| endpoint.any_has_left()) else { return Ok(()) };
+        let rank = self.targets[holder].rank;
+        let its = Selector { context: self.context, source: Some(rank as u32), tag: None };
+        if endpoint.none_will_send(its) {
+            let how = "its program ended while it held a lock of a window";
+            return Err(Error::RankDied { rank, how: how.into() });
+        }
+        Ok(())
+    }
+
+    /// Gives access back, after all operations on the member are done.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn unlock<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        exclusive: bool,
+    ) -> Result<()> {
+        if let Some(control) = self.control_of(target) {
+            control.give_up(self.me, exclusive);
+            return Ok(());
+        }
+        let kind = if exclusive { Kind::GiveUpExclusive } else { Kind::GiveUpShared };
+        self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
+    }
+
+    /// Counts up notice `number` of a member, after all earlier operations of this process on it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidRank`], and those that end the run.
+    ///
+    /// # Panics
+    /// If there is no such notice.
+    pub fn notify<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        number: usize,
+    ) -> Result<()> {
+        assert!(number < super::NOTICES, "there are {} notices", super::NOTICES);
+        self.target(target)?;
+        let here = self.targets[target].way != Way::Asked || target == self.me;
+        if let Some(control) = self.control_of(target).filter(|_| here) {
+            // Release, partner of the acquire in `notices`: whoever sees the notice sees what was put before it.
+            control.notice(number).fetch_add(1, Ordering::Release);
+            return Ok(());
+        }
+        let kind = Kind::Notify(number as u32);
+        self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
+    }
+
+    /// How often this member was given a notice.
+    pub fn notices(&self, number: usize) -> u64 {
+        self.control_of(self.me).map_or(0, |control| control.notice(number).load(Ordering::Acquire))
+    }
+}

@@ -1,0 +1,206 @@
+//! Windows: memory of each member of a context that the others read, write and update.
+//!
+//! Three ways lead to a member's memory, and each is fixed when the window is opened:
+//! * *shared*: every member has it mapped. Loads, stores and atomics do all; the member takes no part.
+//! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]), the member takes no part.
+//! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`].
+//!
+//! A face opens a window in three steps: each member makes its [`WindowPart`], the members tell each other their
+//! [offers](WindowPart::offer), and each [opens](Window::open) the window with all of them.
+#![allow(unsafe_code)]
+
+mod ask;
+mod control;
+mod locks;
+mod offer;
+mod operate;
+mod serve;
+mod update;
+mod wire;
+
+pub use ask::Ticket;
+pub use control::NOTICES;
+pub use locks::LockAttempt;
+pub use offer::{DYNAMIC_BYTES, WindowOffer, WindowPart};
+pub use update::{Action, Arithmetic, Stretch, Update};
+
+use std::ptr::NonNull;
+
+use crate::{Endpoint, Error, Result};
+use ask::Asked;
+use control::Control;
+use serve::Served;
+
+/// How the others get at a member's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Shared,
+    Attached,
+    Asked,
+}
+
+/// What this process knows of a member.
+struct Target {
+    /// Its rank in the run.
+    rank: usize,
+    /// Its memory as this process sees it; none where it cannot, and for dynamic windows.
+    base: Option<NonNull<u8>>,
+    bytes: u64,
+    way: Way,
+    /// Where its memory begins in its own process.
+    address: u64,
+    /// What to subtract from an address of its process to have the fabric's place.
+    shift: u64,
+    /// Its control block, if this process sees it.
+    control: Option<NonNull<Control>>,
+}
+
+/// Where an operation finds its bytes.
+enum Reached {
+    /// Here, and whether every member that updates them does it here as well.
+    Here(NonNull<u8>, bool),
+    /// At this address of the member's process.
+    Attached(u64),
+    Asked,
+}
+
+/// A member's end of a window.
+pub struct Window {
+    me: usize,
+    targets: Box<[Target]>,
+    /// The context of its messages.
+    context: u32,
+    arithmetic: Arithmetic,
+    part: WindowPart,
+    asked: Asked,
+    served: Served,
+}
+
+impl Window {
+    /// Opens a window of `members`, ranks of the run, of which this process is number `me`. Its messages travel
+    /// in `context`, which nobody else uses.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if an offer is not one.
+    pub fn open<E: Endpoint>(
+        endpoint: &E,
+        part: WindowPart,
+        (members, me): (&[usize], usize),
+        context: u32,
+        offers: &[WindowOffer],
+        arithmetic: Arithmetic,
+    ) -> Result<Self> {
+        let own = part.offer();
+        let seen = |offer: &WindowOffer| offer.control(endpoint);
+        let controls: Option<Vec<NonNull<Control>>> = offers.iter().map(seen).collect();
+        let attaches = offers.iter().all(|offer| offer.attaches);
+        let target = |(index, (offer, &rank)): (usize, (&WindowOffer, &usize))| {
+            let base = offer.base(endpoint).filter(|_| controls.is_some());
+            let way = match (&controls, offer.is_shared()) {
+                (Some(_), true) => Way::Shared,
+                (Some(_), false) if attaches => Way::Attached,
+                _ => Way::Asked,
+            };
+            let control = controls.as_ref().map(|controls| controls[index]);
+            let (base, control) = match index == me {
+                true => (part.base(), Some(part.control())),
+                false => (base.filter(|_| way == Way::Shared), control),
+            };
+            let WindowOffer { bytes, address, .. } = *offer;
+            let base = base.filter(|_| bytes != DYNAMIC_BYTES);
+            Target { rank, base, bytes, way, address, shift: offer.shift(), control }
+        };
+        let targets: Box<[Target]> = offers.iter().zip(members).enumerate().map(target).collect();
+        if targets.len() != members.len() || own != offers[me] {
+            let what = "open a window without the offer of each member".into();
+            return Err(Error::Unsupported { fabric: "this face".into(), what });
+        }
+        let (asked, served) = (Asked::new(targets.len()), Served::default());
+        Ok(Window { me, targets, context, arithmetic, part, asked, served })
+    }
+
+    /// Whether this member must serve the others, by [`advance`](Window::advance), for them to reach its memory.
+    pub fn is_served(&self) -> bool {
+        self.targets[self.me].way == Way::Asked && self.targets.len() > 1
+    }
+
+    /// Whether operations on this member may be under way after the call.
+    #[inline]
+    pub fn is_asked(&self, target: usize) -> bool {
+        target != self.me && self.targets[target].way == Way::Asked
+    }
+
+    /// Whether this member serves others or asks them: then its face must [advance](Window::advance) it.
+    pub fn goes_by_messages(&self) -> bool {
+        let several = self.targets.len() > 1;
+        several && self.targets.iter().any(|one| one.way == Way::Asked || one.control.is_none())
+    }
+
+    /// How the members' memory is reached, in a word for each.
+    pub fn ways(&self) -> impl Iterator<Item = &'static str> {
+        self.targets.iter().map(|target| match target.way {
+            Way::Shared => "shared",
+            Way::Attached => "attached",
+            Way::Asked => "asked",
+        })
+    }
+
+    /// A member's memory, if this process sees it, from `offset` on; none too if there are not `bytes` bytes.
+    #[inline(always)]
+    pub fn here(&self, target: usize, offset: u64, bytes: u64) -> Option<NonNull<u8>> {
+        let target = self.targets.get(target)?;
+        let base = target.base?;
+        if offset > target.bytes || bytes > target.bytes - offset {
+            return None;
+        }
+        // SAFETY: just checked to be within what the offer said, which lasts as long as the window.
+        Some(unsafe { base.add(offset as usize) })
+    }
+
+    /// The length of a member's memory.
+    pub fn bytes_of(&self, target: usize) -> u64 {
+        self.targets[target].bytes
+    }
+
+    fn target(&self, target: usize) -> Result<&Target> {
+        let size = self.targets.len();
+        self.targets.get(target).ok_or(Error::InvalidRank { rank: target, size })
+    }
+
+    /// Fails unless `bytes` bytes at `offset` lie in a member's memory. Of a dynamic window only the member knows.
+    fn check_range(&self, target: usize, offset: u64, bytes: u64) -> Result<()> {
+        let window_bytes = self.target(target)?.bytes;
+        if offset > window_bytes || bytes > window_bytes - offset {
+            return Err(Error::OutOfWindow { rank: target, offset, bytes, window_bytes });
+        }
+        Ok(())
+    }
+
+    /// Where `bytes` bytes at `offset`, which were checked, lie.
+    fn reach<E: Endpoint>(&self, endpoint: &E, target: usize, offset: u64, bytes: u64) -> Reached {
+        let one = &self.targets[target];
+        let is_shared = one.way == Way::Shared;
+        if let Some(here) = self.here(target, offset, bytes) {
+            return Reached::Here(here, is_shared);
+        }
+        if one.way == Way::Asked && target != self.me {
+            return Reached::Asked;
+        }
+        // Of a dynamic window: what lies where all see it is reached there, by all alike.
+        let place = offset.wrapping_sub(one.shift);
+        let shared = endpoint.memory_at(place, bytes as usize).filter(|_| one.control.is_some());
+        match (shared, NonNull::new(offset as *mut u8)) {
+            (_, Some(own)) if target == self.me => {
+                let place = endpoint.place_of(own.as_ptr(), bytes as usize);
+                Reached::Here(own, place.is_some() && one.way != Way::Asked)
+            }
+            (Some(here), _) if one.bytes == DYNAMIC_BYTES => Reached::Here(here, true),
+            _ => Reached::Attached(one.address.wrapping_add(offset)),
+        }
+    }
+
+    /// Gives up this member's end. The face makes sure that no member needs it any more.
+    pub fn close<E: Endpoint>(self, endpoint: &mut E) {
+        self.part.close(endpoint);
+    }
+}

@@ -1,0 +1,178 @@
+//! What the members of a window to come tell each other.
+
+use std::ptr::NonNull;
+
+use super::control::Control;
+use crate::Endpoint;
+
+/// The length of a window to which a member adds memory as it likes: offsets are addresses of its process.
+pub const DYNAMIC_BYTES: u64 = i64::MAX as u64;
+
+/// No place of a fabric.
+const NOWHERE: u64 = u64::MAX;
+
+/// What a member says of its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowOffer {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    /// The fabric's place of the memory.
+    place: u64,
+    control_address: u64,
+    control_place: u64,
+    pub(super) attaches: bool,
+}
+
+impl WindowOffer {
+    /// How long it is as bytes.
+    pub const BYTES: usize = 48;
+
+    /// It as bytes.
+    pub fn to_bytes(&self) -> [u8; WindowOffer::BYTES] {
+        let words = [
+            self.address,
+            self.bytes,
+            self.place,
+            self.control_address,
+            self.control_place,
+            u64::from(self.attaches),
+        ];
+        let mut bytes = [0; WindowOffer::BYTES];
+        for (word, place) in words.iter().zip(bytes.chunks_exact_mut(8)) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+
+    /// What [`to_bytes`](WindowOffer::to_bytes) gave.
+    pub fn from_bytes(bytes: &[u8; WindowOffer::BYTES]) -> Self {
+        let (words, _) = bytes.as_chunks::<8>();
+        let word = |index: usize| u64::from_ne_bytes(words[index]);
+        WindowOffer {
+            address: word(0),
+            bytes: word(1),
+            place: word(2),
+            control_address: word(3),
+            control_place: word(4),
+            attaches: word(5) != 0,
+        }
+    }
+
+    /// Whether the fabric has a place for the memory.
+    pub(super) fn is_shared(&self) -> bool {
+        self.place != NOWHERE
+    }
+
+    /// The memory, if this process sees it.
+    pub(super) fn base<E: Endpoint>(&self, endpoint: &E) -> Option<NonNull<u8>> {
+        let bytes = usize::try_from(self.bytes).ok()?;
+        endpoint.memory_at(self.place, bytes).filter(|_| self.is_shared())
+    }
+
+    /// The control block, if this process sees it.
+    pub(super) fn control<E: Endpoint>(&self, endpoint: &E) -> Option<NonNull<Control>> {
+        let seen = endpoint.memory_at(self.control_place, size_of::<Control>())?;
+        Some(seen.cast()).filter(|_| self.control_place != NOWHERE)
+    }
+
+    /// What to subtract from an address of the member's process to have the fabric's place.
+    pub(super) fn shift(&self) -> u64 {
+        self.control_address.wrapping_sub(self.control_place)
+    }
+}
+
+/// A member's part of a window to come: its memory, and its control block.
+pub struct WindowPart {
+    offer: WindowOffer,
+    base: Option<NonNull<u8>>,
+    control: NonNull<Control>,
+    /// Whether the control block came from the endpoint, not from the heap.
+    is_allocated: bool,
+}
+
+impl WindowPart {
+    /// Of the `bytes` bytes at `start`; of the member's whole memory if they are [`DYNAMIC_BYTES`].
+    ///
+    /// # Safety
+    /// The memory may be read and written, by whatever process, until the window is closed, and is initialised.
+    /// Of a dynamic window that holds of all that the others reach.
+    pub unsafe fn new<E: Endpoint>(endpoint: &mut E, start: *mut u8, bytes: u64) -> Self {
+        let allocated = endpoint.allocate(size_of::<Control>()).map(NonNull::cast::<Control>);
+        let control = allocated.unwrap_or_else(|| NonNull::from(Box::leak(Box::default())));
+        if allocated.is_some() {
+            // SAFETY: it is ours alone, and all atomics, for which zeros are values.
+            unsafe { control.write_bytes(0, 1) };
+        }
+        let place =
+            |start: *const u8, bytes: usize| endpoint.place_of(start, bytes).unwrap_or(NOWHERE);
+        let control_start = control.as_ptr().cast_const().cast::<u8>();
+        let is_dynamic = bytes == DYNAMIC_BYTES;
+        let control_place = place(control_start, size_of::<Control>());
+        let offer = WindowOffer {
+            address: if is_dynamic { 0 } else { start as u64 },
+            bytes,
+            place: match bytes {
+                DYNAMIC_BYTES => NOWHERE,
+                // Nobody ever looks: any place that is one will do.
+                0 => control_place,
+                _ => place(start, bytes as usize),
+            },
+            control_address: control_start as u64,
+            control_place,
+            attaches: endpoint.reads_memory(),
+        };
+        let base = NonNull::new(start).or((bytes == 0).then(NonNull::dangling));
+        WindowPart { offer, base, control, is_allocated: allocated.is_some() }
+    }
+
+    /// The same, which the others reach by messages alone.
+    #[must_use]
+    pub fn asked(mut self) -> Self {
+        (self.offer.place, self.offer.control_place) = (NOWHERE, NOWHERE);
+        self.offer.attaches = false;
+        self
+    }
+
+    /// What to tell the others.
+    pub fn offer(&self) -> WindowOffer {
+        self.offer
+    }
+
+    pub(super) fn base(&self) -> Option<NonNull<u8>> {
+        self.base
+    }
+
+    pub(super) fn control(&self) -> NonNull<Control> {
+        self.control
+    }
+
+    /// Gives up what was made for it.
+    pub fn close<E: Endpoint>(self, endpoint: &mut E) {
+        // SAFETY: both were made in `new`, and nobody uses the block any more.
+        unsafe {
+            match self.is_allocated {
+                true => endpoint.release(self.control.cast(), size_of::<Control>()),
+                false => drop(Box::from_raw(self.control.as_ptr())),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offer_survives_as_bytes() {
+        let offer = WindowOffer {
+            address: 1,
+            bytes: DYNAMIC_BYTES,
+            place: NOWHERE,
+            control_address: 1000,
+            control_place: 400,
+            attaches: true,
+        };
+        assert_eq!(WindowOffer::from_bytes(&offer.to_bytes()), offer);
+        assert_eq!((offer.shift(), offer.is_shared()), (600, false));
+    }
+}

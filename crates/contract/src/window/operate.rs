@@ -1,0 +1,183 @@
+//! The operations, whichever way leads to the member.
+
+use std::ptr::NonNull;
+
+use super::ask::Ticket;
+use super::control::Control;
+use super::update::{Action, Stretch, Update, update_words};
+use super::wire::Kind;
+use super::{Reached, Window};
+use crate::{Endpoint, Error, Result};
+
+impl Window {
+    /// Carries out an update of a member's memory. What was there goes to `fetched`, as many bytes as the stretches
+    /// have; if a ticket is returned, it comes with the answer instead. Without `fetched` no ticket is returned:
+    /// [`under_way`](Window::under_way) tells when it is done.
+    ///
+    /// The operand may be changed when this returns.
+    ///
+    /// # Errors
+    /// [`Error::InvalidRank`], [`Error::OutOfWindow`], [`Error::UnequalCounts`] if the operand or `fetched` do not go
+    /// with the stretches, and those that end the run.
+    pub fn update<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        update: &Update<'_>,
+        mut fetched: Option<&mut [u8]>,
+    ) -> Result<Option<Ticket>> {
+        let Update { action, stretches, mut operand } = *update;
+        let mut all = 0;
+        for stretch in stretches {
+            self.check_range(target, stretch.offset, stretch.bytes)?;
+            all += stretch.bytes as usize;
+        }
+        check_length("the operand", action.operand_bytes(all), operand.len())?;
+        if let Some(fetched) = &fetched {
+            check_length("the room for what is fetched", all, fetched.len())?;
+        }
+        if self.is_asked(target) {
+            let answer = (fetched.is_some().then_some(all), fetched.is_none());
+            let kind = Kind::Update(action);
+            let ticket = self.ask(endpoint, target, kind, (stretches, operand), answer)?;
+            return Ok(fetched.is_some().then_some(ticket));
+        }
+        let mut is_locked = false;
+        let mut outcome = Ok(());
+        for &stretch in stretches {
+            let bytes = stretch.bytes as usize;
+            let (here, rest) = operand.split_at(action.operand_bytes(bytes));
+            operand = rest;
+            let room = fetched.as_mut().map(|fetched| {
+                let (room, rest) = std::mem::take(fetched).split_at_mut(bytes);
+                *fetched = rest;
+                room
+            });
+            let part = (stretch, here, room);
+            outcome = self.update_stretch(endpoint, (target, action), part, &mut is_locked);
+            if outcome.is_err() {
+                break;
+            }
+        }
+        if is_locked {
+            self.updates_of(target).unlock_updates();
+        }
+        outcome.map(|()| None)
+    }
+
+    /// The control block of a member that is not asked.
+    fn updates_of(&self, target: usize) -> &Control {
+        let control = self.targets[target].control;
+        // SAFETY: the block lasts as long as the window.
+        unsafe { control.expect("a member that is not asked shares its block").as_ref() }
+    }
+
+    /// Takes the lock for updates of a member, unless it was taken before.
+    fn lock_updates<E: Endpoint>(
+        &self,
+        endpoint: &mut E,
+        target: usize,
+        is_locked: &mut bool,
+    ) -> Result<()> {
+        if !std::mem::replace(is_locked, true) {
+            let taken = self.updates_of(target).lock_updates(self.me, |holder| {
+                endpoint.progress()?;
+                self.check_holder(endpoint, Some(holder))
+            });
+            *is_locked = taken.is_ok();
+            return taken;
+        }
+        Ok(())
+    }
+
+    fn update_stretch<E: Endpoint>(
+        &self,
+        endpoint: &mut E,
+        (target, action): (usize, Action),
+        (stretch, operand, mut fetched): (Stretch, &[u8], Option<&mut [u8]>),
+        is_locked: &mut bool,
+    ) -> Result<()> {
+        let bytes = stretch.bytes as usize;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (at, is_shared) = match self.reach(endpoint, target, stretch.offset, stretch.bytes) {
+            Reached::Here(at, is_shared) => (at, is_shared),
+            Reached::Attached(address) => {
+                if action.is_atomic() {
+                    self.lock_updates(endpoint, target, is_locked)?;
+                }
+                let there = (self.targets[target].rank, address, bytes);
+                return self.update_attached(endpoint, action, there, operand, fetched);
+            }
+            Reached::Asked => unreachable!("members that are asked are asked as a whole"),
+        };
+        if is_shared && let Some(word_bytes) = action.word_bytes(&self.arithmetic, at) {
+            let how = (&self.arithmetic, action, word_bytes);
+            // SAFETY: `reach` gives as many bytes; all members update words of this memory by atomics.
+            unsafe { update_words(how, at, bytes, operand, fetched) };
+            return Ok(());
+        }
+        if action.is_atomic() {
+            self.lock_updates(endpoint, target, is_locked)?;
+        }
+        // SAFETY: `reach` gives as many bytes. Nobody else updates them, since the lock is ours; programs keep puts and
+        // gets apart from updates, and who does not gets any of the values.
+        unsafe {
+            if let Some(fetched) = &mut fetched {
+                std::ptr::copy(at.as_ptr(), fetched.as_mut_ptr(), bytes);
+            }
+            match action {
+                Action::Nothing => {}
+                Action::Replace => std::ptr::copy(operand.as_ptr(), at.as_ptr(), bytes),
+                _ => {
+                    let target = NonNull::slice_from_raw_parts(at, bytes).as_mut();
+                    action.make(&self.arithmetic, operand, target);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for memory that the fabric copies from and to.
+    fn update_attached<E: Endpoint>(
+        &self,
+        endpoint: &mut E,
+        action: Action,
+        (rank, address, bytes): (usize, u64, usize),
+        operand: &[u8],
+        fetched: Option<&mut [u8]>,
+    ) -> Result<()> {
+        // SAFETY: the member has promised this memory to its window, and all lengths were checked.
+        unsafe {
+            if action.is_atomic() {
+                let mut target = vec![0; bytes];
+                endpoint.read_memory(rank, address, target.as_mut_ptr(), bytes)?;
+                if let Some(fetched) = fetched {
+                    fetched.copy_from_slice(&target);
+                }
+                action.make(&self.arithmetic, operand, &mut target);
+                return endpoint.write_memory(rank, address, target.as_ptr(), bytes);
+            }
+            if let Some(fetched) = fetched {
+                endpoint.read_memory(rank, address, fetched.as_mut_ptr(), bytes)?;
+            }
+            match action {
+                Action::Replace => endpoint.write_memory(rank, address, operand.as_ptr(), bytes),
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+fn check_length(what: &str, expected_bytes: usize, found_bytes: usize) -> Result<()> {
+    if expected_bytes == found_bytes {
+        return Ok(());
+    }
+    Err(Error::UnequalCounts {
+        collective: "an operation on a window",
+        what: what.into(),
+        expected_bytes,
+        found_bytes,
+    })
+}

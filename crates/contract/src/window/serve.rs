@@ -1,0 +1,212 @@
+//! What other members ask of this one by message.
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+use super::ask::{DONE, OUT_OF_WINDOW, REQUESTS, answer_tag};
+use super::offer::DYNAMIC_BYTES;
+use super::update::{Action, Stretch};
+use super::wire::{self, Head, Kind};
+use super::{Window, control};
+use crate::{Completion, Endpoint, Readable, Request, Result, Selector, Writable};
+
+/// A request that comes in, and who sends it.
+struct Incoming {
+    request: Request,
+    room: Vec<u8>,
+    source: usize,
+}
+
+/// A member that waits for access.
+struct Waiting {
+    source: usize,
+    ticket: u32,
+    exclusive: bool,
+}
+
+/// What is under way.
+#[derive(Default)]
+pub(super) struct Served {
+    incoming: VecDeque<Incoming>,
+    answers: Vec<(Request, Vec<u8>)>,
+    waiting: VecDeque<Waiting>,
+    /// The memory of a dynamic window: address and length of each part.
+    attached: Vec<(u64, u64)>,
+}
+
+impl Window {
+    /// Goes on with all that is under way, as far as it can without waiting: serves the others, and takes note of
+    /// their answers.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn advance<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+        if !self.asked.is_idle() {
+            self.take_answers(endpoint);
+        }
+        if !self.is_served() {
+            return Ok(());
+        }
+        self.forget_sent(endpoint);
+        self.accept(endpoint)?;
+        // One after the other, so that the requests of a member keep their order.
+        while self.served.incoming.front().is_some_and(|one| endpoint.is_done(one.request)) {
+            let Some(one) = self.served.incoming.pop_front() else { break };
+            endpoint.end(one.request);
+            self.serve(endpoint, one.source, &one.room)?;
+        }
+        self.grant(endpoint)
+    }
+
+    /// Whether nothing of what this member answers is under way.
+    pub fn is_quiet<E: Endpoint>(&mut self, endpoint: &mut E) -> bool {
+        self.forget_sent(endpoint);
+        self.served.answers.is_empty() && self.served.incoming.is_empty()
+    }
+
+    /// Adds memory to a dynamic window.
+    pub fn attach(&mut self, address: u64, bytes: u64) {
+        self.served.attached.push((address, bytes));
+    }
+
+    /// Takes it away again; false if there is none that begins there.
+    pub fn detach(&mut self, address: u64) -> bool {
+        let attached = &mut self.served.attached;
+        let found = attached.iter().position(|&(start, _)| start == address);
+        found.map(|index| attached.swap_remove(index)).is_some()
+    }
+
+    /// Whether this member has all of these bytes in its memory.
+    pub fn holds(&self, stretch: &Stretch) -> bool {
+        let Stretch { offset, bytes } = *stretch;
+        let inside = |start: u64, length: u64| {
+            offset >= start && offset - start <= length && bytes <= length - (offset - start)
+        };
+        match self.bytes_of(self.me) {
+            DYNAMIC_BYTES => {
+                self.served.attached.iter().any(|&(start, bytes)| inside(start, bytes))
+            }
+            all => inside(0, all),
+        }
+    }
+
+    /// Starts to receive the requests that have arrived.
+    fn accept<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+        let any = Selector { context: self.context, source: None, tag: Some(REQUESTS) };
+        while let Some(found) = endpoint.probe(any)? {
+            let mut room = vec![0; found.bytes];
+            // SAFETY: the vector is kept, and not touched, until the request is done.
+            let place = unsafe { Writable::new(room.as_mut_ptr(), room.len()) };
+            let this = Selector { source: Some(found.source), ..any };
+            let request = endpoint.post_receive(this, place)?;
+            let rank = found.source as usize;
+            let source = self.targets.iter().position(|target| target.rank == rank);
+            let source = source.expect("only members send in a window's context");
+            self.served.incoming.push_back(Incoming { request, room, source });
+        }
+        Ok(())
+    }
+
+    fn serve<E: Endpoint>(&mut self, endpoint: &mut E, source: usize, asked: &[u8]) -> Result<()> {
+        let Some((head, stretches, operand)) = wire::read(asked) else { return Ok(()) };
+        let Head { kind, ticket, fetches, .. } = head;
+        // SAFETY: the block lasts as long as the window.
+        let control = unsafe { self.part.control().as_ref() };
+        match kind {
+            Kind::Share | Kind::Take => {
+                let exclusive = kind == Kind::Take;
+                self.served.waiting.push_back(Waiting { source, ticket, exclusive });
+                return Ok(());
+            }
+            Kind::GiveUpShared | Kind::GiveUpExclusive => {
+                control.give_up(source, kind == Kind::GiveUpExclusive);
+            }
+            Kind::Notify(number) => {
+                let notice = control.notice(number as usize % control::NOTICES);
+                notice.fetch_add(1, std::sync::atomic::Ordering::Release);
+            }
+            Kind::Update(action) => {
+                let answer = self.update_own(action, fetches, &stretches, operand);
+                return self.answer(endpoint, source, ticket, answer);
+            }
+        }
+        self.answer(endpoint, source, ticket, DONE.to_ne_bytes().to_vec())
+    }
+
+    /// Does what is asked to this member's memory, and gives the answer.
+    fn update_own(
+        &self,
+        action: Action,
+        fetches: bool,
+        stretches: &[Stretch],
+        mut operand: &[u8],
+    ) -> Vec<u8> {
+        let wanted: u64 = stretches.iter().map(|one| one.bytes).sum();
+        let fits = operand.len() == action.operand_bytes(wanted as usize);
+        if !fits || !stretches.iter().all(|stretch| self.holds(stretch)) {
+            return OUT_OF_WINDOW.to_ne_bytes().to_vec();
+        }
+        let mut answer = DONE.to_ne_bytes().to_vec();
+        let base = self.targets[self.me].base;
+        for &Stretch { offset, bytes } in stretches {
+            let start = match base {
+                Some(base) => base.as_ptr().wrapping_add(offset as usize),
+                None => offset as *mut u8,
+            };
+            let Some(start) = NonNull::new(start) else { continue };
+            // SAFETY: `holds` has looked. All updates of this memory are made by this process, one after the other.
+            let target = unsafe { NonNull::slice_from_raw_parts(start, bytes as usize).as_mut() };
+            if fetches {
+                answer.extend_from_slice(target);
+            }
+            let (here, rest) = operand.split_at(action.operand_bytes(bytes as usize));
+            action.make(&self.arithmetic, here, target);
+            operand = rest;
+        }
+        answer
+    }
+
+    fn answer<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        source: usize,
+        ticket: u32,
+        answer: Vec<u8>,
+    ) -> Result<()> {
+        let rank = self.targets[source].rank;
+        // SAFETY: the vector is kept, and not touched, until the request is done.
+        let data = unsafe { Readable::new(answer.as_ptr(), answer.len()) };
+        let request =
+            endpoint.post_send(rank, self.context, answer_tag(ticket), data, Completion::Local)?;
+        self.served.answers.push((request, answer));
+        Ok(())
+    }
+
+    fn forget_sent<E: Endpoint>(&mut self, endpoint: &mut E) {
+        self.served.answers.retain(|&(request, _)| {
+            let is_done = endpoint.is_done(request);
+            if is_done {
+                endpoint.end(request);
+            }
+            !is_done
+        });
+    }
+
+    /// Gives access to those who wait for it, in the order in which they asked.
+    fn grant<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+        while let Some(&Waiting { source, ticket, exclusive }) = self.served.waiting.front() {
+            // SAFETY: the block lasts as long as the window.
+            let control = unsafe { self.part.control().as_ref() };
+            let granted = match exclusive {
+                true => control.try_take(source).is_ok(),
+                false => control.try_share().is_ok(),
+            };
+            if !granted {
+                break;
+            }
+            self.served.waiting.pop_front();
+            self.answer(endpoint, source, ticket, DONE.to_ne_bytes().to_vec())?;
+        }
+        Ok(())
+    }
+}

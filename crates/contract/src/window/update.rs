@@ -1,0 +1,226 @@
+//! What an operation does to a member's memory, once it is there.
+
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::{Element, Operation, Reduction};
+
+/// Bytes of a member's memory, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// From the beginning of its memory.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// What becomes of the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The operand takes their place; not atomic.
+    Replace,
+    /// They stay; not atomic.
+    Nothing,
+    /// [`Arithmetic::combine`] with this code makes them new, element by element.
+    Combine(u32),
+    /// The operand's second half takes their place if they equal its first half. The code says what they are.
+    CompareAndSwap(u32),
+}
+
+/// An operation on a member's memory. What it brings lies in the operand as the bytes lie in the stretches, one
+/// after the other; so does what is fetched.
+#[derive(Clone, Copy, Debug)]
+pub struct Update<'a> {
+    /// What becomes of them.
+    pub action: Action,
+    /// Which bytes.
+    pub stretches: &'a [Stretch],
+    /// As many bytes; twice as many for [`Action::CompareAndSwap`], none for [`Action::Nothing`].
+    pub operand: &'a [u8],
+}
+
+/// What a face knows of elements.
+#[derive(Clone, Copy)]
+pub struct Arithmetic {
+    /// `target` = `operand` op `target`, for as many elements, at any address.
+    pub combine: fn(code: u32, operand: &[u8], target: &mut [u8]),
+    /// 4 or 8 if the elements are integers of that length, which processors update by themselves; else 0.
+    pub word_bytes: fn(code: u32) -> usize,
+}
+
+impl Arithmetic {
+    /// For elements and operations of the contract, whose codes [`code`](Arithmetic::code) gives.
+    pub const REDUCTIONS: Arithmetic = Arithmetic {
+        combine: |code, operand, target| {
+            // What does not fit was refused before it came here.
+            let _ = reduction(code).map(|one| one.combine(target, operand));
+        },
+        word_bytes: |code| match reduction(code).map(|one| one.element) {
+            Some(Element::I32) => 4,
+            Some(Element::I64 | Element::U64) => 8,
+            _ => 0,
+        },
+    };
+
+    /// The code of a reduction.
+    pub fn code(reduction: Reduction) -> u32 {
+        let element = Element::ALL.iter().position(|&one| one == reduction.element);
+        let operation = Operation::ALL.iter().position(|&one| one == reduction.operation);
+        let number = |place: Option<usize>| place.expect("all of them are in the lists") as u32;
+        number(element) << 8 | number(operation)
+    }
+}
+
+fn reduction(code: u32) -> Option<Reduction> {
+    let element = Element::ALL.get((code >> 8) as usize)?;
+    let operation = Operation::ALL.get((code & 0xff) as usize)?;
+    Some(Reduction::new(*element, *operation))
+}
+
+impl Action {
+    /// Whether operations with it are atomic with each other, element by element.
+    pub(super) fn is_atomic(self) -> bool {
+        matches!(self, Action::Combine(_) | Action::CompareAndSwap(_))
+    }
+
+    /// The length of the words that it updates, if a processor can at this place.
+    pub(super) fn word_bytes(self, arithmetic: &Arithmetic, at: NonNull<u8>) -> Option<usize> {
+        let (Action::Combine(code) | Action::CompareAndSwap(code)) = self else { return None };
+        let bytes = (arithmetic.word_bytes)(code);
+        (bytes != 0 && at.as_ptr().addr() % bytes == 0).then_some(bytes)
+    }
+
+    /// Makes bytes new that nobody else touches.
+    pub(super) fn make(self, arithmetic: &Arithmetic, operand: &[u8], target: &mut [u8]) {
+        match self {
+            Action::Nothing => {}
+            Action::Replace => target.copy_from_slice(operand),
+            Action::Combine(code) => (arithmetic.combine)(code, operand, target),
+            Action::CompareAndSwap(_) => {
+                let (compare, new) = operand.split_at(target.len());
+                if target == compare {
+                    target.copy_from_slice(new);
+                }
+            }
+        }
+    }
+
+    /// How much operand goes with so many bytes.
+    pub(super) fn operand_bytes(self, bytes: usize) -> usize {
+        match self {
+            Action::Nothing => 0,
+            Action::Replace | Action::Combine(_) => bytes,
+            Action::CompareAndSwap(_) => 2 * bytes,
+        }
+    }
+}
+
+/// Makes words new, each by one atomic step. What they were goes to `fetched`.
+///
+/// # Safety
+/// The words lie there, `bytes` long together, and are only touched by atomics meanwhile.
+pub(super) unsafe fn update_words(
+    (arithmetic, action, word_bytes): (&Arithmetic, Action, usize),
+    at: NonNull<u8>,
+    bytes: usize,
+    operand: &[u8],
+    mut fetched: Option<&mut [u8]>,
+) {
+    let each = action.operand_bytes(word_bytes);
+    for (index, operand) in operand.chunks_exact(each).enumerate().take(bytes / word_bytes) {
+        let place = index * word_bytes..(index + 1) * word_bytes;
+        let make = |target: &mut [u8]| action.make(arithmetic, operand, target);
+        let mut before = [0; 8];
+        // SAFETY: the place is one of the words, and aligned: `Action::word_bytes` looked.
+        unsafe {
+            let word = at.add(place.start).as_ptr();
+            if word_bytes == 4 {
+                let old = update_word_of_4(AtomicU32::from_ptr(word.cast()), make);
+                before[..4].copy_from_slice(&old.to_ne_bytes());
+            } else {
+                let old = update_word_of_8(AtomicU64::from_ptr(word.cast()), make);
+                before.copy_from_slice(&old.to_ne_bytes());
+            }
+        }
+        if let Some(fetched) = &mut fetched {
+            fetched[place].copy_from_slice(&before[..word_bytes]);
+        }
+    }
+}
+
+macro_rules! update_word {
+    ($name:ident, $atomic:ty, $word:ty) => {
+        /// Each is the partner of all others on this word, in one order that all see.
+        fn $name(word: &$atomic, make: impl Fn(&mut [u8])) -> $word {
+            let mut seen = word.load(Ordering::Relaxed);
+            loop {
+                let mut new = seen.to_ne_bytes();
+                make(&mut new);
+                let new = <$word>::from_ne_bytes(new);
+                if let Err(now) =
+                    word.compare_exchange_weak(seen, new, Ordering::AcqRel, Ordering::Acquire)
+                {
+                    seen = now;
+                } else {
+                    return seen;
+                }
+            }
+        }
+    };
+}
+
+update_word!(update_word_of_4, AtomicU32, u32);
+update_word!(update_word_of_8, AtomicU64, u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds words of four bytes.
+    const SUMS: Arithmetic = Arithmetic {
+        combine: |_, operand, target| {
+            for (left, right) in operand.chunks(4).zip(target.chunks_mut(4)) {
+                let word = |bytes: &[u8]| u32::from_ne_bytes(bytes.try_into().unwrap());
+                right.copy_from_slice(&word(left).wrapping_add(word(right)).to_ne_bytes());
+            }
+        },
+        word_bytes: |_| 4,
+    };
+
+    #[test]
+    fn words_are_updated_and_fetched_by_one_step_each() {
+        let mut words = [5_u32, u32::MAX];
+        let at = NonNull::new(words.as_mut_ptr()).unwrap().cast();
+        let mut fetched = [0; 8];
+        let operand: Vec<u8> = [1_u32, 2].iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let how = (&SUMS, Action::Combine(0), 4);
+        // SAFETY: two words, which nobody else uses.
+        unsafe { update_words(how, at, 8, &operand, Some(&mut fetched)) };
+        assert_eq!(words, [6, 1]);
+        assert_eq!(fetched[..4], 5_u32.to_ne_bytes());
+        let (swap, operand) = (Action::CompareAndSwap(0), [6_u32, 9].map(u32::to_ne_bytes));
+        for expected in [9, 9] {
+            // SAFETY: as above.
+            unsafe { update_words((&SUMS, swap, 4), at, 4, operand.as_flattened(), None) };
+            assert_eq!(words, [expected, 1]);
+        }
+    }
+
+    #[test]
+    fn only_aligned_words_are_for_processors() {
+        let at = |address: usize| NonNull::new(address as *mut u8).unwrap();
+        assert_eq!(Action::Combine(0).word_bytes(&SUMS, at(8)), Some(4));
+        assert_eq!(Action::Combine(0).word_bytes(&SUMS, at(10)), None);
+        assert_eq!(Action::Replace.word_bytes(&SUMS, at(8)), None);
+    }
+
+    #[test]
+    fn bytes_are_swapped_only_if_they_are_as_expected() {
+        let mut target = [1, 2];
+        let swap = Action::CompareAndSwap(0);
+        swap.make(&SUMS, &[1, 3, 7, 7], &mut target);
+        assert_eq!(target, [1, 2]);
+        swap.make(&SUMS, &[1, 2, 7, 8], &mut target);
+        assert_eq!((target, swap.operand_bytes(2)), ([7, 8], 4));
+    }
+}
