@@ -106,7 +106,7 @@ use crate::request::{self, How};
 use crate::status::{self, Status};
 use crate::{
     attribute, codes, collective, communicator, datatype, environment, failure, group, handle, handler,
-    info, operation, packing, point, topology,
+    info, operation, packing, point, topology, window,
 };
 
 ";
@@ -148,7 +148,8 @@ fn raised_on(function: &Function) -> String {
     let named = |c_type: &str| function.parameters.iter().find(|one| one.c_type == c_type);
     match (named("Comm"), named("Win"), function.name.starts_with("File_")) {
         (Some(comm), ..) => format!("On::Communicator({})", local(comm)),
-        (_, Some(_), _) => "On::Process".into(),
+        _ if function.name == "Win_free" => "On::WindowAt(win)".into(),
+        (_, Some(win), _) => format!("On::Window({})", local(win)),
         _ if function.name.starts_with("T_") => "On::Nobody".into(),
         (_, _, true) => "On::File".into(),
         _ => "On::Process".into(),

@@ -20,6 +20,7 @@ type DeleteFunction = unsafe extern "C" fn(usize, c_int, *mut c_void, *mut c_voi
 pub(crate) enum For {
     Communicator,
     Datatype,
+    Window,
 }
 
 /// All keys that were ever made: values may outlive their key's freedom.
@@ -145,6 +146,20 @@ pub(crate) unsafe fn type_create_keyval(
 ) -> Result {
     *key = create(For::Datatype, copy, delete, extra);
     Ok(())
+}
+
+pub(crate) unsafe fn win_create_keyval(
+    copy: *mut c_void,
+    delete: *mut c_void,
+    key: *mut c_int,
+    extra: *mut c_void,
+) -> Result {
+    *key = create(For::Window, copy, delete, extra);
+    Ok(())
+}
+
+pub(crate) unsafe fn win_free_keyval(key: *mut c_int) -> Result {
+    free(For::Window, key)
 }
 
 pub(crate) unsafe fn comm_free_keyval(key: *mut c_int) -> Result {

@@ -7,12 +7,16 @@ use crate::abi::*;
 use crate::failure::{Error, Result, code_of};
 use crate::handler::{self, Handler};
 use crate::process::{Phase, process, universe};
-use crate::{codes, communicator, process};
+use crate::{codes, communicator, process, window};
 
 /// Whose error handler a failure goes to.
 pub(crate) enum On {
     /// The communicator's, if there is such a communicator.
     Communicator(Comm),
+    /// The window's, if there is such a window.
+    Window(Win),
+    /// The same of the window behind a pointer, which may be null.
+    WindowAt(*const Win),
     /// That of MPI_COMM_SELF: the call names no communicator.
     Process,
     /// The default of files, which is to return.
@@ -28,13 +32,24 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     let name = codes::name(code);
     let words = format!("{function}: {name}: {}", failure.message);
     codes::note(code, words.clone());
+    let window = match on {
+        On::Window(win) => Some(win),
+        // SAFETY: a pointer that is not null was passed as that of a window.
+        On::WindowAt(place) => unsafe { place.as_ref() }.copied(),
+        _ => None,
+    };
+    if let Some(win) = window
+        && let Ok(handler) = window::handler(win)
+    {
+        return apply(&handler, win.0, code, &words);
+    }
     let object = match on {
         On::Nobody | On::File => return code,
         On::Communicator(comm) if comm != COMM_SELF && communicator::get(comm).is_ok() => comm,
         _ => failure.context.and_then(communicator::with_context).unwrap_or_else(fallback),
     };
     let handler = communicator::handler(object).unwrap_or_else(|_| Rc::new(Handler::Fatal));
-    apply(&handler, object, code, &words)
+    apply(&handler, object.0, code, &words)
 }
 
 /// The communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF; programs of
@@ -44,11 +59,11 @@ fn fallback() -> Comm {
     if own.is_ok_and(|own| matches!(*own, Handler::Fatal)) { COMM_WORLD } else { COMM_SELF }
 }
 
-fn apply(handler: &Handler, object: Comm, code: c_int, words: &str) -> c_int {
+fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
     match handler {
         Handler::Return => code,
         Handler::User(function) => {
-            let (mut object, mut passed) = (object.0, code);
+            let (mut object, mut passed) = (object, code);
             // SAFETY: the user gave this function for this use, with these parameters.
             unsafe { function(&mut object, &mut passed) };
             code
@@ -85,7 +100,13 @@ pub(crate) unsafe fn get_of(comm: Comm, handle: *mut Errhandler) -> Result {
 
 pub(crate) unsafe fn call(comm: Comm, code: c_int) -> Result {
     let handler = communicator::handler(comm)?;
-    apply(&handler, comm, code, &format!("error {} raised by the program", codes::name(code)));
+    apply(&handler, comm.0, code, &format!("error {} raised by the program", codes::name(code)));
+    Ok(())
+}
+
+pub(crate) unsafe fn call_of_window(win: Win, code: c_int) -> Result {
+    let handler = window::handler(win)?;
+    apply(&handler, win.0, code, &format!("error {} raised by the program", codes::name(code)));
     Ok(())
 }
 

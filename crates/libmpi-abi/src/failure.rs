@@ -10,11 +10,13 @@ use crate::abi::*;
 /// The classes that the library itself raises. Any other code is carried as it is.
 const CLASSES: &[(c_int, ErrorClass)] = &[
     (ERR_ARG, ErrorClass::Argument),
+    (ERR_ASSERT, ErrorClass::Assertion),
     (ERR_BUFFER, ErrorClass::Buffer),
     (ERR_COMM, ErrorClass::Communicator),
     (ERR_CONVERSION, ErrorClass::Conversion),
     (ERR_COUNT, ErrorClass::Count),
     (ERR_DIMS, ErrorClass::Dimensions),
+    (ERR_DISP, ErrorClass::Displacement),
     (ERR_ERRHANDLER, ErrorClass::ErrorHandler),
     (ERR_GROUP, ErrorClass::Group),
     (ERR_IN_STATUS, ErrorClass::InStatus),
@@ -24,6 +26,7 @@ const CLASSES: &[(c_int, ErrorClass)] = &[
     (ERR_INFO_VALUE, ErrorClass::InfoValue),
     (ERR_INTERN, ErrorClass::Internal),
     (ERR_KEYVAL, ErrorClass::Key),
+    (ERR_LOCKTYPE, ErrorClass::LockType),
     (ERR_NO_MEM, ErrorClass::NoMemory),
     (ERR_OP, ErrorClass::Operation),
     (ERR_OTHER, ErrorClass::Other),
@@ -31,12 +34,19 @@ const CLASSES: &[(c_int, ErrorClass)] = &[
     (ERR_PROC_ABORTED, ErrorClass::ProcessAborted),
     (ERR_RANK, ErrorClass::Rank),
     (ERR_REQUEST, ErrorClass::Request),
+    (ERR_RMA_ATTACH, ErrorClass::RmaAttach),
+    (ERR_RMA_FLAVOR, ErrorClass::RmaFlavor),
+    (ERR_RMA_RANGE, ErrorClass::RmaRange),
+    (ERR_RMA_SHARED, ErrorClass::RmaShared),
+    (ERR_RMA_SYNC, ErrorClass::RmaSync),
     (ERR_ROOT, ErrorClass::Root),
+    (ERR_SIZE, ErrorClass::Size),
     (ERR_TAG, ErrorClass::Tag),
     (ERR_TOPOLOGY, ErrorClass::Topology),
     (ERR_TRUNCATE, ErrorClass::Truncated),
     (ERR_TYPE, ErrorClass::Type),
     (ERR_UNSUPPORTED_OPERATION, ErrorClass::Unsupported),
+    (ERR_WIN, ErrorClass::Window),
 ];
 
 /// The class behind a code.

@@ -1,6 +1,8 @@
 //! What a program has made and not freed by the time it finalizes, told on request.
 
-use crate::{communicator, datatype, group, handler, info, operation, point, process, request};
+use crate::{
+    communicator, datatype, group, handler, info, operation, point, process, request, window,
+};
 
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
@@ -22,6 +24,7 @@ fn left() -> Vec<String> {
     let has_buffer = process::engine_if_any().is_some_and(|one| one.send_buffer().is_attached());
     let counts = [
         (request::count(), "request"),
+        (window::count(), "window"),
         (communicator::count(), "communicator"),
         (datatype::count(), "datatype"),
         (group::count(), "group"),

@@ -14,7 +14,7 @@
 //! * `text`, `arguments`: strings and arrays of C;
 //! * `info`, `attribute`, `datatype`, `operation`, `status`, `handler`: objects that need no communication;
 //! * `chosen`, `process`: the fabric, and what this process knows;
-//! * `request`, `group`, `communicator`, `topology`, `packing`, `point`, `collective`: the chapters of the standard;
+//! * `request`, `group`, `communicator`, `topology`, `packing`, `point`, `collective`, `window`: the chapters of the standard;
 //! * `errors`: whose handler gets an error, and how a job ends;
 //! * `leaks`, `environment`: the beginning and the end;
 //! * `bindings`: the exported functions, which turn a result into a return code.
@@ -52,3 +52,4 @@ mod shared;
 mod status;
 mod text;
 mod topology;
+mod window;

@@ -87,6 +87,12 @@ fn get(op: Op) -> Result<Rc<Operation>> {
     OPERATIONS.get(op).ok_or_else(|| error_of(ERR_OP, "not an operation"))
 }
 
+/// The operation of MPI that a handle is, if it is one.
+#[inline]
+pub(crate) fn predefined(op: Op) -> Option<Predefined> {
+    OPERATIONS.borrow().get(op)?.predefined()
+}
+
 /// An operation on a datatype, checked to fit.
 #[inline]
 pub(crate) fn reduction(op: Op, datatype: Datatype) -> Result<Reduction> {

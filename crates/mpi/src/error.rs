@@ -63,6 +63,26 @@ pub enum ErrorClass {
     Truncated,
     /// Not a datatype, or one that was not committed.
     Type,
+    /// Not a window.
+    Window,
+    /// Assertions that mean nothing for the call.
+    Assertion,
+    /// A displacement or a unit of displacements that cannot be.
+    Displacement,
+    /// A size that cannot be.
+    Size,
+    /// Neither a shared nor an exclusive lock.
+    LockType,
+    /// Memory that cannot be attached to a window.
+    RmaAttach,
+    /// A call that this kind of window does not have.
+    RmaFlavor,
+    /// Memory outside of a window.
+    RmaRange,
+    /// Memory that the members cannot share.
+    RmaShared,
+    /// Calls for the synchronisation of a window in an order that cannot be.
+    RmaSync,
     /// Something that this library cannot do.
     Unsupported,
     /// A class or code that is not of this library: a program's own.
@@ -134,6 +154,8 @@ impl From<contract::Error> for Error {
         use contract::Error as Cause;
         let class = match error {
             Cause::Aborted { .. } | Cause::RankDied { .. } => ErrorClass::ProcessAborted,
+            Cause::OutOfWindow { .. } => ErrorClass::RmaRange,
+            Cause::InvalidRank { .. } => ErrorClass::Rank,
             Cause::UnequalCounts { .. } | Cause::Truncated { .. } => ErrorClass::Truncated,
             _ => ErrorClass::Other,
         };

@@ -16,6 +16,7 @@
 //! * `schedule`, `collective`: rounds of messages, and the collectives that are made of them;
 //! * `communicator`: contexts with what programs hang on them, and how they are made;
 //! * `point`: messages, also by the shortest way;
+//! * `window`: memory that other processes put to, get from and update;
 //! * `universe`: a process's part in a run, from the beginning to the end;
 //! * `typed`: calls on slices, for programs in Rust.
 // Unsafe code is in `memory`, where programs promise that memory lasts, and in `operation::arithmetic`, which
@@ -39,6 +40,7 @@ mod schedule;
 mod status;
 mod typed;
 mod universe;
+mod window;
 
 pub use contract::Endpoint;
 
@@ -51,10 +53,11 @@ pub use engine::{Capacity, Context, Engine, SendBuffer};
 pub use error::{Error, ErrorClass, ErrorDetails, Result};
 pub use group::{Comparison, Group, RankRange};
 pub use info::Info;
-pub use memory::{Incoming, Memory, Outgoing};
+pub use memory::{Exposed, Incoming, Memory, Outgoing};
 pub use operation::{Operation, Predefined, Reduction, UserOperation};
 pub use point::{Claimed, ExchangeCall, Mode, ProbeManner, ReceiveCall, SendCall, claim, probe};
 pub use request::*;
 pub use status::{Peer, Status};
 pub use typed::{Scope, Started};
 pub use universe::{Universe, run};
+pub use window::{Flavor, Lock, Place, Promise, Window};

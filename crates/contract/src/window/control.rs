@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use super::words::Words;
 use crate::Result;
 
 /// How many different notices a member of a window can be given.
@@ -20,6 +21,8 @@ pub(super) struct Control {
     access: Apart<AtomicU64>,
     /// How many wait for exclusive access.
     waiting: AtomicU32,
+    /// How the members update words.
+    words: Apart<Words>,
     /// Counts what the member was notified of.
     notices: Apart<[AtomicU64; NOTICES]>,
 }
@@ -30,6 +33,7 @@ impl Default for Control {
             updates: Apart::default(),
             access: Apart::default(),
             waiting: AtomicU32::new(0),
+            words: Apart::default(),
             notices: Apart(std::array::from_fn(|_| AtomicU64::new(0))),
         }
     }
@@ -60,6 +64,16 @@ impl Control {
         Ok(())
     }
 
+    /// Takes the lock for updates if it is free.
+    #[inline]
+    pub(super) fn try_lock_updates(&self, me: usize) -> bool {
+        // Acquire, as above.
+        let taken =
+            self.updates.0.compare_exchange(0, me as u32 + 1, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok()
+    }
+
+    #[inline]
     pub(super) fn unlock_updates(&self) {
         self.updates.0.store(0, Ordering::Release);
     }
@@ -102,6 +116,11 @@ impl Control {
     /// How many wait for exclusive access. Only fairness depends on it.
     pub(super) fn waiting(&self) -> &AtomicU32 {
         &self.waiting
+    }
+
+    #[inline]
+    pub(super) fn words(&self) -> &Words {
+        &self.words.0
     }
 
     pub(super) fn notice(&self, number: usize) -> &AtomicU64 {

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 mod ask;
+mod at_once;
 mod control;
 mod locks;
 mod offer;
@@ -17,6 +18,7 @@ mod operate;
 mod serve;
 mod update;
 mod wire;
+mod words;
 
 pub use ask::Ticket;
 pub use control::NOTICES;
@@ -30,6 +32,7 @@ use crate::{Endpoint, Error, Result};
 use ask::Asked;
 use control::Control;
 use serve::Served;
+use words::Remembered;
 
 /// How the others get at a member's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,8 @@ struct Target {
     shift: u64,
     /// Its control block, if this process sees it.
     control: Option<NonNull<Control>>,
+    /// What this process has told the others of how it updates its words.
+    words: Remembered,
 }
 
 /// Where an operation finds its bytes.
@@ -108,7 +113,16 @@ impl Window {
             };
             let WindowOffer { bytes, address, .. } = *offer;
             let base = base.filter(|_| bytes != DYNAMIC_BYTES);
-            Target { rank, base, bytes, way, address, shift: offer.shift(), control }
+            Target {
+                rank,
+                base,
+                bytes,
+                way,
+                address,
+                shift: offer.shift(),
+                control,
+                words: Remembered::default(),
+            }
         };
         let targets: Box<[Target]> = offers.iter().zip(members).enumerate().map(target).collect();
         if targets.len() != members.len() || own != offers[me] {

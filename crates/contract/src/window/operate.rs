@@ -6,6 +6,7 @@ use super::ask::Ticket;
 use super::control::Control;
 use super::update::{Action, Stretch, Update, update_words};
 use super::wire::Kind;
+use super::words::Manner;
 use super::{Reached, Window};
 use crate::{Endpoint, Error, Result};
 
@@ -113,10 +114,18 @@ impl Window {
             Reached::Asked => unreachable!("members that are asked are asked as a whole"),
         };
         if is_shared && let Some(word_bytes) = action.word_bytes(&self.arithmetic, at) {
-            let how = (&self.arithmetic, action, word_bytes);
-            // SAFETY: `reach` gives as many bytes; all members update words of this memory by atomics.
-            unsafe { update_words(how, at, bytes, operand, fetched) };
-            return Ok(());
+            let own = &self.targets[target].words;
+            let manner = self.updates_of(target).words().manner(self.me, own, bytes);
+            if manner == Manner::Locked {
+                self.lock_updates(endpoint, target, is_locked)?;
+            }
+            if manner != Manner::Whole {
+                let how = (&self.arithmetic, action, word_bytes);
+                // SAFETY: `reach` gives as many bytes; whoever else updates these words does so by atomics, or waits for
+                // the lock.
+                unsafe { update_words(how, at, bytes, operand, fetched) };
+                return Ok(());
+            }
         }
         if action.is_atomic() {
             self.lock_updates(endpoint, target, is_locked)?;

@@ -122,6 +122,12 @@ pub(crate) fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype)
     plain.then_some(bytes)
 }
 
+/// Shows the type behind a handle.
+#[inline(always)]
+pub(crate) fn with_type<R>(datatype: Datatype, with: impl FnOnce(&Type) -> R) -> Option<R> {
+    TYPES.borrow().get(datatype).map(|of| with(of))
+}
+
 /// The type behind a handle.
 #[inline]
 pub(crate) fn get(datatype: Datatype) -> Result<Rc<Type>> {

@@ -252,6 +252,27 @@ impl Datatype {
         self.only_kind
     }
 
+    /// The value and the index of the pairs that it is made of, if it is made of nothing else.
+    pub(crate) fn only_pair(&self) -> Option<(Kind, Kind)> {
+        use Construction as How;
+        match &self.made {
+            How::Pair(value, index) => Some((*value, *index)),
+            How::Duplicate(of)
+            | How::Contiguous { of, .. }
+            | How::Vector { of, .. }
+            | How::Indexed { of, .. }
+            | How::IndexedBlock { of, .. }
+            | How::Subarray { of, .. }
+            | How::Distributed { of, .. }
+            | How::Resized { of, .. } => of.only_pair(),
+            How::Structure { of, .. } => {
+                let first = of.first()?.only_pair()?;
+                of.iter().all(|one| one.only_pair() == Some(first)).then_some(first)
+            }
+            _ => None,
+        }
+    }
+
     /// How many runs `count` of them are.
     pub(super) fn pieces(&self, count: i64) -> i64 {
         if self.is_one_run() { 1 } else { count.saturating_mul(self.runs.len() as i64) }

@@ -8,6 +8,7 @@ mod borrow;
 mod image;
 mod piece;
 mod storage;
+mod target;
 mod view;
 
 pub use borrow::{Incoming, Outgoing};
@@ -16,3 +17,5 @@ pub use view::Memory;
 pub(crate) use image::Image;
 pub(crate) use piece::{PackedCopy, Piece};
 pub(crate) use storage::Storage;
+pub use target::Exposed;
+pub(crate) use target::{in_window, release, with_elements};

@@ -5,6 +5,7 @@ mod predefined;
 mod reduction;
 mod user;
 
+pub(crate) use arithmetic::{CODED, Coded, HAS_LONG_DOUBLE};
 pub use predefined::Predefined;
 pub use reduction::{Operation, Reduction};
 pub use user::UserOperation;

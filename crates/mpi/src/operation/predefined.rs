@@ -71,7 +71,7 @@ impl Predefined {
     /// Whether MPI defines it for such elements, and this library has it. `has_long_double` is whether this
     /// machine can count in C's long double.
     #[inline]
-    pub(super) fn applies(self, of: &Datatype, has_long_double: bool) -> bool {
+    pub(crate) fn applies(self, of: &Datatype, has_long_double: bool) -> bool {
         if matches!(self, Replace | Nothing) {
             return true;
         }

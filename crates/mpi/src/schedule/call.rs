@@ -26,6 +26,7 @@ pub(crate) enum CollectiveKind {
     Duplicate,
     DuplicateLater,
     Split,
+    Window,
     Create,
 }
 

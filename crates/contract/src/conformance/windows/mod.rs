@@ -27,15 +27,22 @@ fn sum(element: Element) -> Action {
 /// All members add to the same places at once: by atomics, under a lock, and at a place where words are not aligned.
 fn updates<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     const ROUNDS: u64 = 40;
+    /// So many bytes of words are updated at once.
+    const MANY: usize = 4096;
     for manner in Manner::ALL {
-        let mut lab = Lab::new(endpoint, 64, manner)?;
+        let mut lab = Lab::new(endpoint, 64 + MANY, manner)?;
         let (me, size) = (lab.me(), lab.size());
+        let ones = 1_u64.to_ne_bytes().repeat(MANY / 8);
         let mut fetched_of_own = Vec::new();
         for round in 0..ROUNDS {
             let target = (me + round as usize) % size;
             lab.update(endpoint, target, sum(Element::U64), 0, &1_u64.to_ne_bytes())?;
             lab.update(endpoint, target, sum(Element::F64), 8, &0.5_f64.to_ne_bytes())?;
             lab.update(endpoint, target, sum(Element::I32), 17, &(-1_i32).to_ne_bytes())?;
+            lab.update(endpoint, target, sum(Element::U64), 64, &1_u64.to_ne_bytes())?;
+            if round % 4 != 1 {
+                lab.update(endpoint, target, sum(Element::U64), 64, &ones)?;
+            }
             let all = lab.fetch(endpoint, 0, sum(Element::U64), 24, &1_u64.to_ne_bytes())?;
             fetched_of_own.push(u64::from_ne_bytes(all.try_into().expect("a word")));
         }
@@ -54,6 +61,13 @@ fn updates<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         expect("the sum under a lock", hits as f64 * 0.5, f64::from_bits(word(8)))?;
         let unaligned = i32::from_ne_bytes(own[17..21].try_into().expect("a word"));
         expect("the sum of words that are not aligned", -(hits as i32), unaligned)?;
+        let long_ones = (0..size).map(|other| {
+            let long = (0..ROUNDS).filter(|round| round % 4 != 1);
+            long.filter(|&round| (other + round as usize) % size == me).count() as u64
+        });
+        let long: u64 = long_ones.sum();
+        expect("a word of few and of many", hits + long, word(64))?;
+        expect("the last of many words", long, word(64 + MANY - 8))?;
         let all = if me == 0 { ROUNDS * size as u64 } else { 0 };
         expect("the sum of all members", all, word(24))?;
         lab.close(endpoint)?;

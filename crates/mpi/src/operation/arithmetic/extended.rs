@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::operation::predefined::Predefined::{self, Maximum, Minimum, Product, Sum};
 
 /// Whether this machine has such numbers.
-pub(in crate::operation) const HAS_LONG_DOUBLE: bool = cfg!(target_arch = "x86_64");
+pub(crate) const HAS_LONG_DOUBLE: bool = cfg!(target_arch = "x86_64");
 
 /// From one number to the next.
 const STRIDE: usize = 16;

@@ -5,6 +5,7 @@
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 mod apply;
+mod coded;
 mod each;
 mod extended;
 mod locate;
@@ -12,4 +13,5 @@ mod native;
 mod run;
 
 pub(super) use apply::apply;
-pub(super) use extended::HAS_LONG_DOUBLE;
+pub(crate) use coded::{CODED, Coded};
+pub(crate) use extended::HAS_LONG_DOUBLE;

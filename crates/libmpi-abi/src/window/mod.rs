@@ -1,0 +1,104 @@
+//! One-sided communication: windows by handle, and the arguments of its calls as C gives them.
+
+mod attribute;
+mod make;
+mod operate;
+mod quick;
+mod sync;
+
+use std::cell::RefCell;
+use std::ffi::{c_char, c_int};
+use std::rc::Rc;
+
+pub(crate) use attribute::*;
+pub(crate) use make::*;
+pub(crate) use operate::*;
+pub(crate) use sync::*;
+
+use crate::abi::*;
+use crate::chosen::Chosen;
+use crate::failure::{Result, error_of};
+use crate::handle::Table;
+use crate::handler::{self, Handler};
+use crate::shared::Shared;
+use crate::{group, info, text};
+use attribute::Numbers;
+
+/// A window over the fabric that this process has.
+pub(crate) type Window = mpi::Window<Chosen>;
+
+/// What a handle of a window refers to.
+#[derive(Clone)]
+pub(crate) struct Object {
+    window: Rc<Window>,
+    of_c: Rc<OfC>,
+}
+
+/// What only C hangs on a window.
+struct OfC {
+    handler: RefCell<Rc<Handler>>,
+    numbers: Numbers,
+}
+
+static WINDOWS: Shared<RefCell<Table<Object>>> = Shared::new(|| RefCell::new(Table::new()));
+
+/// What a handle refers to.
+fn get_object(win: Win) -> Result<Object> {
+    WINDOWS.borrow().get(win).cloned().ok_or_else(|| error_of(ERR_WIN, "not a window"))
+}
+
+/// The window behind a handle.
+#[inline]
+fn get(win: Win) -> Result<Rc<Window>> {
+    Ok(get_object(win)?.window)
+}
+
+/// How many windows there are.
+pub(crate) fn count() -> usize {
+    WINDOWS.borrow().made()
+}
+
+/// The error handler of a window.
+pub(crate) fn handler(win: Win) -> Result<Rc<Handler>> {
+    Ok(get_object(win)?.of_c.handler.borrow().clone())
+}
+
+pub(crate) unsafe fn set_handler(win: Win, handle: Errhandler) -> Result {
+    let handler = handler::get(handle)?;
+    *get_object(win)?.of_c.handler.borrow_mut() = handler;
+    Ok(())
+}
+
+pub(crate) unsafe fn get_handler(win: Win, handle: *mut Errhandler) -> Result {
+    *handle = handler::handle_of(&handler(win)?);
+    Ok(())
+}
+
+pub(crate) unsafe fn set_name(win: Win, name: *const c_char) -> Result {
+    get(win)?.set_name(text::read(name)?);
+    Ok(())
+}
+
+pub(crate) unsafe fn get_name(win: Win, name: *mut c_char, length: *mut c_int) -> Result {
+    if win == WIN_NULL {
+        text::write("MPI_WIN_NULL", name, MAX_OBJECT_NAME, length);
+        return Ok(());
+    }
+    text::write(&get(win)?.name(), name, MAX_OBJECT_NAME, length);
+    Ok(())
+}
+
+pub(crate) unsafe fn get_group(win: Win, place: *mut Group) -> Result {
+    *place = group::make_any(get(win)?.group().clone());
+    Ok(())
+}
+
+pub(crate) unsafe fn set_info(win: Win, info: Info) -> Result {
+    get(win)?.info().set_all(&*info::get_object(info)?);
+    Ok(())
+}
+
+pub(crate) unsafe fn get_info(win: Win, info: *mut Info) -> Result {
+    *info = info::make(get(win)?.info().clone());
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! The shortest way for operations on plain data: whatever is out of the ordinary, wrong arguments too, is left to the
+//! general way. Then these have done nothing.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::NonNull;
+
+use super::WINDOWS;
+use crate::abi::*;
+use crate::failure::Result;
+use crate::{datatype, operation};
+
+/// Elements that are fetched and compared have at most as many bytes.
+const LONGEST: usize = 32;
+
+/// Where plain data go at a member, if they are as many as here.
+#[inline(always)]
+fn reach(
+    (origin, count, of): (*const c_void, i64, Datatype),
+    (rank, displacement): (c_int, i64),
+    target: (i64, Datatype),
+    win: Win,
+) -> Option<(NonNull<u8>, usize)> {
+    let bytes = datatype::plain_bytes(origin, count, of)?;
+    if target != (count, of) {
+        let theirs = datatype::plain_bytes(NonNull::dangling().as_ptr(), target.0, target.1)?;
+        if theirs != bytes {
+            return None;
+        }
+    }
+    let windows = WINDOWS.borrow();
+    let window = &windows.get(win)?.window;
+    let place = window.reach_plainly(usize::try_from(rank).ok()?, displacement, bytes)?;
+    Some((place, bytes))
+}
+
+#[inline(always)]
+pub(super) unsafe fn put(
+    origin: (*const c_void, i64, Datatype),
+    place: (c_int, i64),
+    target: (i64, Datatype),
+    win: Win,
+) -> bool {
+    let Some((there, bytes)) = reach(origin, place, target, win) else { return false };
+    std::ptr::copy(origin.0.cast(), there.as_ptr(), bytes);
+    true
+}
+
+#[inline(always)]
+pub(super) unsafe fn get(
+    (origin, count, of): (*mut c_void, i64, Datatype),
+    place: (c_int, i64),
+    target: (i64, Datatype),
+    win: Win,
+) -> bool {
+    let here = (origin.cast_const(), count, of);
+    let Some((there, bytes)) = reach(here, place, target, win) else { return false };
+    std::ptr::copy(there.as_ptr().cast_const(), origin.cast(), bytes);
+    true
+}
+
+/// Accumulates, and fetches what was there if there is room for it.
+pub(super) unsafe fn accumulate(
+    (origin, result): (*const c_void, Option<*mut c_void>),
+    (count, of): (i64, Datatype),
+    (rank, displacement): (c_int, i64),
+    op: Op,
+    win: Win,
+) -> bool {
+    let accumulate = || {
+        let bytes = datatype::plain_bytes(origin, count, of).filter(|&bytes| bytes > 0)?;
+        let fits = result.is_none_or(|result| !result.is_null() && bytes <= LONGEST);
+        let rank = usize::try_from(rank).ok().filter(|_| fits)?;
+        let op = operation::predefined(op).filter(|_| op != NO_OP)?;
+        let operand = std::slice::from_raw_parts(origin.cast(), bytes);
+        let mut room = [0; LONGEST];
+        let fetched = result.is_some().then_some(&mut room[..bytes.min(LONGEST)]);
+        let windows = WINDOWS.borrow();
+        let window = &windows.get(win)?.window;
+        let done = datatype::with_type(of, |of| {
+            window.accumulate_plainly((op, of), (rank, displacement), operand, fetched)
+        })?;
+        if let Some(result) = result.filter(|_| done) {
+            std::ptr::copy_nonoverlapping(room.as_ptr(), result.cast(), bytes);
+        }
+        Some(done)
+    };
+    accumulate().unwrap_or(false)
+}
+
+pub(super) unsafe fn compare_and_swap(
+    (new, compare, result): (*const c_void, *const c_void, *mut c_void),
+    of: Datatype,
+    (rank, displacement): (c_int, i64),
+    win: Win,
+) -> bool {
+    let swap = || {
+        let bytes = datatype::plain_bytes(new, 1, of).filter(|bytes| (1..=8).contains(bytes))?;
+        let rank = usize::try_from(rank).ok()?;
+        if compare.is_null() || result.is_null() {
+            return None;
+        }
+        let (mut both, mut room) = ([0; 16], [0; 8]);
+        std::ptr::copy_nonoverlapping(compare.cast(), both.as_mut_ptr(), bytes);
+        std::ptr::copy_nonoverlapping(new.cast(), both[bytes..].as_mut_ptr(), bytes);
+        let windows = WINDOWS.borrow();
+        let window = &windows.get(win)?.window;
+        let done = datatype::with_type(of, |of| {
+            let both = &both[..2 * bytes];
+            window.compare_and_swap_plainly(of, (rank, displacement), both, &mut room[..bytes])
+        })?;
+        if done {
+            std::ptr::copy_nonoverlapping(room.as_ptr(), result.cast(), bytes);
+        }
+        Some(done)
+    };
+    swap().unwrap_or(false)
+}
+
+/// A flush of a member.
+#[inline]
+pub(super) fn flush(rank: c_int, win: Win) -> Option<Result> {
+    let rank = usize::try_from(rank).ok()?;
+    let windows = WINDOWS.borrow();
+    let outcome = windows.get(win)?.window.flush(Some(rank));
+    outcome.is_ok().then_some(outcome)
+}

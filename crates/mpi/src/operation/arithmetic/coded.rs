@@ -1,0 +1,183 @@
+//! Operations on elements of windows, as numbers that travel to whoever carries them out.
+
+use std::rc::Rc;
+
+use contract::Arithmetic;
+
+use super::apply::apply_at;
+use super::each::Places;
+use super::run::apply_to_run;
+use crate::datatype::{Datatype, Kind};
+use crate::operation::predefined::Predefined;
+
+/// What is done to the elements of a window, and what the elements are. As a number: 8 bits of the operation, 8 of the
+/// kind, and for pairs 8 of the index's kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Coded {
+    op: Predefined,
+    kind: Kind,
+    index: Option<Kind>,
+}
+
+/// How operations with these numbers are carried out.
+pub(crate) const CODED: Arithmetic = Arithmetic { combine, word_bytes };
+
+impl Coded {
+    /// An operation on elements of a datatype: what cannot be told apart is bytes.
+    pub(crate) fn new(op: Predefined, of: &Datatype) -> Self {
+        match of.only_pair() {
+            Some((kind, index)) => Coded { op, kind, index: Some(index) },
+            None => Coded { op, kind: of.only_kind().unwrap_or(Kind::Byte), index: None },
+        }
+    }
+
+    /// The datatype of an element, if it has gaps.
+    pub(crate) fn pair(&self) -> Option<Rc<Datatype>> {
+        self.index.map(|index| Datatype::pair(self.kind, index))
+    }
+
+    /// It as a number.
+    pub(crate) fn code(&self) -> u32 {
+        let op = Predefined::ALL.iter().position(|&one| one == self.op);
+        let op = op.expect("all of them are in the list") as u32;
+        let index = self.index.map_or(0, |index| u32::from(number(index)));
+        index << 16 | u32::from(number(self.kind)) << 8 | op
+    }
+
+    fn read(code: u32) -> Option<Self> {
+        let op = *Predefined::ALL.get((code & 0xff) as usize)?;
+        let kind = kind((code >> 8) as u8)?;
+        let index = kind_or_none((code >> 16) as u8)?;
+        Some(Coded { op, kind, index })
+    }
+}
+
+/// Numbers of kinds, none of which is 0: in the upper half the sort, in the lower half the width's power of two.
+fn number(kind: Kind) -> u8 {
+    let of_width = |sort: u8, width: u8| sort << 4 | width.trailing_zeros() as u8;
+    match kind {
+        Kind::Long => 0x01,
+        Kind::UnsignedLong => 0x02,
+        Kind::LongDouble => 0x03,
+        Kind::ComplexLongDouble => 0x04,
+        Kind::Char => 0x05,
+        Kind::WideCharacter => 0x06,
+        Kind::Byte => 0x07,
+        Kind::Packed => 0x08,
+        Kind::Signed(width) => of_width(1, width),
+        Kind::Unsigned(width) => of_width(2, width),
+        Kind::Float(width) => of_width(3, width),
+        Kind::Complex(width) => of_width(4, width),
+        Kind::Logical(width) => of_width(5, width),
+        Kind::Character(width) => of_width(6, width),
+    }
+}
+
+fn kind(number: u8) -> Option<Kind> {
+    let width = 1 << (number & 7);
+    Some(match (number >> 4, number & 0xf) {
+        (0, 1) => Kind::Long,
+        (0, 2) => Kind::UnsignedLong,
+        (0, 3) => Kind::LongDouble,
+        (0, 4) => Kind::ComplexLongDouble,
+        (0, 5) => Kind::Char,
+        (0, 6) => Kind::WideCharacter,
+        (0, 7) => Kind::Byte,
+        (0, 8) => Kind::Packed,
+        (1, _) => Kind::Signed(width),
+        (2, _) => Kind::Unsigned(width),
+        (3, _) => Kind::Float(width),
+        (4, _) => Kind::Complex(width),
+        (5, _) => Kind::Logical(width),
+        (6, _) => Kind::Character(width),
+        _ => return None,
+    })
+}
+
+fn kind_or_none(number: u8) -> Option<Option<Kind>> {
+    if number == 0 { Some(None) } else { kind(number).map(Some) }
+}
+
+/// `target` = `operand` op `target`, as far as both go in whole elements.
+fn combine(code: u32, operand: &[u8], target: &mut [u8]) {
+    let Some(coded) = Coded::read(code) else { return };
+    let bytes = operand.len().min(target.len()) as i64;
+    let (left, right) = (operand.as_ptr(), target.as_mut_ptr());
+    // SAFETY: both have as many whole elements.
+    unsafe {
+        match (coded.op, coded.pair()) {
+            (Predefined::Nothing, _) => {}
+            (Predefined::Replace, _) => std::ptr::copy(left, right, bytes as usize),
+            (op, Some(pair)) => apply_at(op, &pair, left, right, bytes / pair.extent()),
+            (op, None) => {
+                let count = bytes / coded.kind.bytes();
+                apply_to_run(op, coded.kind, Places { left, right, result: right, count });
+            }
+        }
+    }
+}
+
+fn word_bytes(code: u32) -> usize {
+    let kind = kind((code >> 8) as u8).map(Kind::as_number);
+    match kind {
+        Some(Kind::Signed(4) | Kind::Unsigned(4) | Kind::Logical(4)) if code >> 16 == 0 => 4,
+        Some(Kind::Signed(8) | Kind::Unsigned(8) | Kind::Logical(8)) if code >> 16 == 0 => 8,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_on_every_element_has_a_number_of_its_own() {
+        let widths = [1, 2, 4, 8, 16];
+        let of_width = [
+            Kind::Signed,
+            Kind::Unsigned,
+            Kind::Float,
+            Kind::Complex,
+            Kind::Logical,
+            Kind::Character,
+        ];
+        let mut kinds: Vec<Kind> =
+            of_width.iter().flat_map(|of| widths.iter().map(|&width| of(width))).collect();
+        kinds.extend([Kind::Long, Kind::UnsignedLong, Kind::LongDouble, Kind::ComplexLongDouble]);
+        kinds.extend([Kind::Char, Kind::WideCharacter, Kind::Byte, Kind::Packed]);
+        for kind in kinds {
+            for index in [None, Some(Kind::Signed(4))] {
+                for op in Predefined::ALL {
+                    let coded = Coded { op, kind, index };
+                    let again = Coded::read(coded.code()).unwrap();
+                    assert_eq!((again.op, again.kind, again.index), (op, kind, index));
+                }
+            }
+        }
+        assert!(Coded::read(0xff).is_none() && Coded::read(0x0900).is_none());
+    }
+
+    #[test]
+    fn processors_update_integers_of_four_and_eight_bytes() {
+        let bytes = |kind| word_bytes(Coded { op: Predefined::Sum, kind, index: None }.code());
+        assert_eq!([Kind::Signed(4), Kind::Long, Kind::Logical(8)].map(bytes), [4, 8, 8]);
+        assert_eq!([Kind::Float(8), Kind::Signed(2), Kind::Byte].map(bytes), [0, 0, 0]);
+        let pair = Datatype::pair(Kind::Signed(4), Kind::Signed(4));
+        assert_eq!(word_bytes(Coded::new(Predefined::MinimumAt, &pair).code()), 0);
+    }
+
+    #[test]
+    fn elements_are_combined_at_any_address() {
+        let of = Datatype::basic(Kind::Float(8));
+        let code = Coded::new(Predefined::Sum, &of).code();
+        let mut target = [&[0][..], &1.5_f64.to_ne_bytes()].concat();
+        combine(code, &2.0_f64.to_ne_bytes(), &mut target[1..]);
+        assert_eq!(target[1..], 3.5_f64.to_ne_bytes());
+        let pair = Datatype::pair(Kind::Signed(4), Kind::Signed(4));
+        let code = Coded::new(Predefined::MinimumAt, &pair).code();
+        let [mut target, less] = [[7_i32, 0], [3, 5]]
+            .map(|pair| pair.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>());
+        combine(code, &less, &mut target);
+        assert_eq!(target, less);
+    }
+}

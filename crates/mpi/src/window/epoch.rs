@@ -1,0 +1,286 @@
+//! Epochs: which calls for synchronisation may follow which, and when operations are allowed.
+
+use std::cell::{Cell, RefCell};
+
+use crate::error::{Error, ErrorClass, Result, ensure};
+
+/// What a program promises of a call for synchronisation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Promise {
+    /// The other side of the call needs no check: the locks are free, or the calls of `post` have been made.
+    pub no_check: bool,
+    /// No operation follows the fence before the next one.
+    pub no_succeed: bool,
+}
+
+/// How this process has access to the others' memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    None,
+    /// Between fences; whether anything was done.
+    Fence,
+    /// Between start and complete.
+    Started,
+    /// So many single locks are held.
+    Locked(usize),
+    LockedAll,
+}
+
+/// A lock that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) exclusive: bool,
+    /// Whether the lock was really taken.
+    pub(super) taken: bool,
+}
+
+/// The epochs of one window.
+pub(super) struct Epochs {
+    access: Cell<Access>,
+    /// Whether anything was done since the last fence.
+    is_used: Cell<bool>,
+    /// Whether operations on each member are allowed.
+    open: Box<[Cell<bool>]>,
+    /// The lock on each member.
+    held: Box<[Cell<Option<Held>>]>,
+    /// The members that are started.
+    started: RefCell<Vec<usize>>,
+    is_exposed: Cell<bool>,
+}
+
+#[cold]
+fn out_of_order(what: &str) -> Error {
+    Error::new(ErrorClass::RmaSync, what)
+}
+
+impl Epochs {
+    pub(super) fn new(members: usize) -> Self {
+        Epochs {
+            access: Cell::new(Access::None),
+            is_used: Cell::new(false),
+            open: (0..members).map(|_| Cell::new(false)).collect(),
+            held: (0..members).map(|_| Cell::new(None)).collect(),
+            started: RefCell::default(),
+            is_exposed: Cell::new(false),
+        }
+    }
+
+    /// Whether operations on a member are allowed; notes that there is one.
+    #[inline(always)]
+    pub(super) fn is_open(&self, target: usize) -> bool {
+        self.is_used.set(true);
+        self.open.get(target).is_some_and(Cell::get)
+    }
+
+    /// The same as an error.
+    pub(super) fn check_open(&self, target: usize) -> Result {
+        ensure!(
+            self.is_open(target),
+            ErrorClass::RmaSync,
+            "an operation on rank {target} outside of an epoch for it"
+        );
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(super) fn access(&self) -> Access {
+        self.access.get()
+    }
+
+    fn open_all(&self, open: bool) {
+        self.open.iter().for_each(|one| one.set(open));
+    }
+
+    /// Leaves the time after a fence in which nothing was done; fails in any other epoch.
+    fn begin(&self, call: &str) -> Result {
+        let is_free = match self.access.get() {
+            Access::None => true,
+            Access::Fence => !self.is_used.get(),
+            _ => false,
+        };
+        ensure!(is_free, ErrorClass::RmaSync, "{call} in an epoch that has not ended");
+        self.open_all(false);
+        Ok(())
+    }
+
+    /// Whether a fence may come now.
+    pub(super) fn check_fence(&self) -> Result {
+        let fits = matches!(self.access.get(), Access::None | Access::Fence);
+        ensure!(fits && !self.is_exposed.get(), ErrorClass::RmaSync, "a fence in an epoch");
+        Ok(())
+    }
+
+    /// After a fence.
+    pub(super) fn fenced(&self, follows: bool) {
+        self.access.set(if follows { Access::Fence } else { Access::None });
+        self.is_used.set(false);
+        self.open_all(follows);
+    }
+
+    pub(super) fn check_start(&self) -> Result {
+        self.begin("a start")
+    }
+
+    pub(super) fn start(&self, members: Vec<usize>) {
+        members.iter().for_each(|&member| self.open[member].set(true));
+        *self.started.borrow_mut() = members;
+        self.access.set(Access::Started);
+    }
+
+    /// The members whose epoch a complete ends.
+    pub(super) fn complete(&self) -> Result<Vec<usize>> {
+        let is_started = self.access.get() == Access::Started;
+        ensure!(is_started, ErrorClass::RmaSync, "a complete without a start");
+        self.access.set(Access::None);
+        self.open_all(false);
+        Ok(self.started.take())
+    }
+
+    pub(super) fn expose(&self) -> Result {
+        ensure!(!self.is_exposed.get(), ErrorClass::RmaSync, "a post after another");
+        let fenced = self.access.get() == Access::Fence && self.is_used.get();
+        ensure!(!fenced, ErrorClass::RmaSync, "a post in an epoch of fences");
+        self.is_exposed.set(true);
+        Ok(())
+    }
+
+    pub(super) fn check_exposed(&self) -> Result {
+        if self.is_exposed.get() { Ok(()) } else { Err(out_of_order("a wait without a post")) }
+    }
+
+    pub(super) fn conceal(&self) {
+        self.is_exposed.set(false);
+    }
+
+    /// Whether a member may be locked now.
+    pub(super) fn check_lock(&self, target: usize) -> Result {
+        if let Access::Locked(_) = self.access.get() {
+            let is_held = self.held[target].get().is_some();
+            ensure!(!is_held, ErrorClass::RmaSync, "rank {target} is locked already");
+        } else {
+            self.begin("a lock")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn lock(&self, target: usize, held: Held) {
+        let count = match self.access.get() {
+            Access::Locked(count) => count,
+            _ => 0,
+        };
+        self.access.set(Access::Locked(count + 1));
+        self.held[target].set(Some(held));
+        self.open[target].set(true);
+    }
+
+    /// The lock on a member, if there is one.
+    pub(super) fn held(&self, target: usize) -> Result<Held> {
+        let held = self.held[target].get().filter(|_| self.access.get() != Access::LockedAll);
+        held.ok_or_else(|| out_of_order("an unlock without a lock"))
+    }
+
+    pub(super) fn unlock(&self, target: usize) {
+        self.held[target].set(None);
+        self.open[target].set(false);
+        if let Access::Locked(count) = self.access.get() {
+            self.access.set(if count == 1 { Access::None } else { Access::Locked(count - 1) });
+        }
+    }
+
+    pub(super) fn check_lock_all(&self) -> Result {
+        self.begin("a lock of all")
+    }
+
+    pub(super) fn lock_all(&self, held: Held) {
+        self.access.set(Access::LockedAll);
+        self.held.iter().for_each(|one| one.set(Some(held)));
+        self.open_all(true);
+    }
+
+    pub(super) fn check_unlock_all(&self) -> Result {
+        let fits = self.access.get() == Access::LockedAll;
+        ensure!(fits, ErrorClass::RmaSync, "an unlock of all without a lock of all");
+        Ok(())
+    }
+
+    /// The lock of all, which ends.
+    pub(super) fn unlock_all(&self) -> Option<Held> {
+        self.access.set(Access::None);
+        self.open_all(false);
+        self.held.iter().filter_map(Cell::take).last()
+    }
+
+    /// Whether a member may be flushed: it is locked.
+    #[inline]
+    pub(super) fn check_passive(&self, target: Option<usize>) -> Result {
+        let is_locked = matches!(self.access.get(), Access::Locked(_) | Access::LockedAll);
+        let open = target.is_none_or(|target| self.open.get(target).is_some_and(Cell::get));
+        if is_locked && open {
+            return Ok(());
+        }
+        Err(out_of_order("a flush without a lock"))
+    }
+
+    /// Whether the window may be freed.
+    pub(super) fn check_free(&self) -> Result {
+        let ended = matches!(self.access.get(), Access::None | Access::Fence);
+        let free = ended && !self.is_exposed.get();
+        ensure!(free, ErrorClass::RmaSync, "a window is freed in an epoch");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARED: Held = Held { exclusive: false, taken: true };
+
+    #[test]
+    fn a_lock_may_follow_a_fence_only_if_nothing_was_done() {
+        let epochs = Epochs::new(2);
+        epochs.fenced(true);
+        assert_eq!(epochs.check_lock(0), Ok(()));
+        epochs.lock(0, SHARED);
+        assert!(epochs.is_open(0) && !epochs.is_open(1));
+        assert!(epochs.check_fence().is_err() && epochs.check_free().is_err());
+        epochs.unlock(0);
+        assert!(!epochs.is_open(0) && epochs.held(0).is_err());
+        epochs.fenced(true);
+        assert!(epochs.is_open(1));
+        assert_eq!(epochs.check_lock(0).unwrap_err().class, ErrorClass::RmaSync);
+        epochs.fenced(false);
+        assert_eq!((epochs.check_lock_all(), epochs.is_open(1)), (Ok(()), false));
+    }
+
+    #[test]
+    fn locks_of_several_members_are_kept_apart() {
+        let epochs = Epochs::new(3);
+        for target in [0, 2] {
+            epochs.check_lock(target).unwrap();
+            epochs.lock(target, SHARED);
+        }
+        assert!(epochs.check_lock(2).is_err() && epochs.check_lock_all().is_err());
+        assert_eq!((epochs.check_passive(Some(2)), epochs.held(2)), (Ok(()), Ok(SHARED)));
+        assert!(epochs.check_passive(Some(1)).is_err() && epochs.check_unlock_all().is_err());
+        epochs.unlock(0);
+        epochs.unlock(2);
+        assert_eq!(epochs.access(), Access::None);
+    }
+
+    #[test]
+    fn a_complete_ends_what_a_start_began() {
+        let epochs = Epochs::new(3);
+        assert!(epochs.complete().is_err());
+        epochs.check_start().unwrap();
+        epochs.start(vec![1]);
+        assert!(epochs.check_start().is_err() && epochs.check_lock(0).is_err());
+        assert!(epochs.is_open(1) && !epochs.is_open(0));
+        assert_eq!(epochs.complete(), Ok(vec![1]));
+        assert!(epochs.check_exposed().is_err());
+        epochs.expose().unwrap();
+        assert!(epochs.expose().is_err() && epochs.check_free().is_err());
+        epochs.conceal();
+        assert_eq!(epochs.check_free(), Ok(()));
+    }
+}

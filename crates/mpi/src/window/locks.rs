@@ -1,0 +1,132 @@
+//! Locks of members, and flushes.
+
+use contract::{Endpoint, LockAttempt};
+
+use super::Window;
+use super::epoch::{Held, Promise};
+use crate::error::Result;
+
+/// Whether others may have a lock at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Those with shared locks may.
+    Shared,
+    /// Nobody else.
+    Exclusive,
+}
+
+/// Polls of a lock between two looks at all that is under way.
+const POLLS: u32 = 100;
+
+impl<E: Endpoint + 'static> Window<E> {
+    /// Locks a member's memory, which begins an epoch. It may wait for others to give their locks back.
+    ///
+    /// # Errors
+    /// [`RmaSync`](crate::ErrorClass::RmaSync) in another epoch or if it is locked already,
+    /// [`Rank`](crate::ErrorClass::Rank), and those that end the run.
+    pub fn lock(&self, kind: Lock, rank: usize, promise: Promise) -> Result {
+        self.communicator.context().member(rank)?;
+        self.epochs.check_lock(rank)?;
+        let held = Held { exclusive: kind == Lock::Exclusive, taken: !promise.no_check };
+        if held.taken {
+            self.take_lock(rank, held.exclusive)?;
+        }
+        self.epochs.lock(rank, held);
+        Ok(())
+    }
+
+    /// Gives the lock back, after all operations on the member.
+    ///
+    /// # Errors
+    /// [`RmaSync`](crate::ErrorClass::RmaSync) if it is not locked; those of operations that are found now; and those that
+    /// end the run.
+    pub fn unlock(&self, rank: usize) -> Result {
+        self.communicator.context().member(rank)?;
+        let held = self.epochs.held(rank)?;
+        let flushed = self.service.flush(Some(rank));
+        self.epochs.unlock(rank);
+        self.give_lock(rank, held)?;
+        flushed
+    }
+
+    /// Takes a shared lock of every member.
+    ///
+    /// # Errors
+    /// As of [`lock`](Window::lock).
+    pub fn lock_all(&self, promise: Promise) -> Result {
+        self.epochs.check_lock_all()?;
+        let held = Held { exclusive: false, taken: !promise.no_check };
+        if held.taken {
+            (0..self.size()).try_for_each(|rank| self.take_lock(rank, false))?;
+        }
+        self.epochs.lock_all(held);
+        Ok(())
+    }
+
+    /// Gives them back, after all operations.
+    ///
+    /// # Errors
+    /// As of [`unlock`](Window::unlock).
+    pub fn unlock_all(&self) -> Result {
+        self.epochs.check_unlock_all()?;
+        let flushed = self.service.flush(None);
+        if let Some(held) = self.epochs.unlock_all() {
+            (0..self.size()).try_for_each(|rank| self.give_lock(rank, held))?;
+        }
+        flushed
+    }
+
+    fn take_lock(&self, rank: usize, exclusive: bool) -> Result {
+        let mut attempt = LockAttempt::new(rank, exclusive);
+        let mut failed = Ok(false);
+        let mut try_now = |endpoint: &mut E| {
+            failed = self.service.window_mut().try_lock(endpoint, &mut attempt);
+            !matches!(failed, Ok(false))
+        };
+        if self.service.goes_by_messages() {
+            let hopeless = |endpoint: &E| self.service.window().hopeless(endpoint);
+            self.engine().wait_for(&mut try_now, &hopeless)?;
+        } else {
+            // Nobody sends a message when a lock is given back, so this does not sleep.
+            while !try_now(&mut *self.engine().endpoint()?) {
+                for _ in 0..POLLS {
+                    std::hint::spin_loop();
+                }
+                self.engine().progress()?;
+                std::thread::yield_now();
+            }
+        }
+        failed.map(drop).map_err(Into::into)
+    }
+
+    fn give_lock(&self, rank: usize, held: Held) -> Result {
+        if held.taken {
+            let mut endpoint = self.engine().endpoint()?;
+            self.service.window_mut().unlock(&mut *endpoint, rank, held.exclusive)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all operations on a member, or on all, are done there.
+    ///
+    /// # Errors
+    /// [`RmaSync`](crate::ErrorClass::RmaSync) without a lock; those of operations that are found now; and those that end
+    /// the run.
+    #[inline]
+    pub fn flush(&self, rank: Option<usize>) -> Result {
+        if let Some(rank) = rank {
+            self.communicator.context().member(rank)?;
+        }
+        self.epochs.check_passive(rank)?;
+        // Release, partner of whatever the program has the other members acquire with.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
+        self.service.flush(rank)
+    }
+
+    /// Makes what this process and others have written to this member's memory the same.
+    pub fn sync(&self) {
+        // Partner of the same call elsewhere, and of whatever else the program's processes wait for each other with.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        let _ = self.engine().progress();
+    }
+}

@@ -1,0 +1,245 @@
+//! Making windows, and giving them up. All members of the communicator call alike.
+
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use contract::{DYNAMIC_BYTES, Endpoint, WindowOffer};
+
+use super::epoch::Epochs;
+use super::service::Service;
+use super::sync::Signals;
+use super::{Flavor, Made, Window};
+use crate::attribute::Attributes;
+use crate::collective::{Barrier, Collective, allgather_bytes};
+use crate::communicator::Communicator;
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::info::Info;
+use crate::memory::{Exposed, Storage, release};
+use crate::operation::CODED;
+use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark};
+
+/// A hint that has the members reach each other's memory by messages alone, whatever the fabric can do.
+const BY_MESSAGES: &str = "cornerstone_window_by_messages";
+
+/// What a member asks for.
+struct Wish {
+    flavor: Flavor,
+    bytes: u64,
+    unit: i64,
+}
+
+/// The memory of a member.
+type Memory = (*mut u8, Made);
+
+fn check(bytes: i64, unit: i64) -> Result<u64> {
+    let size = u64::try_from(bytes);
+    let size = size.map_err(|_| Error::new(ErrorClass::Size, format!("{bytes} bytes")))?;
+    ensure!(unit > 0, ErrorClass::Displacement, "a unit of displacements of {unit} bytes");
+    Ok(size)
+}
+
+impl<E: Endpoint + 'static> Window<E> {
+    /// A window of memory that the program has.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], [`ErrorClass::Buffer`] if there is no address, and those that
+    /// end the run.
+    pub fn create(of: &Communicator<E>, memory: Exposed, unit: i64, info: Info) -> Result<Self> {
+        let (start, bytes) = (memory.start(), memory.bytes());
+        let bytes = check(i64::try_from(bytes).unwrap_or(-1), unit)?;
+        ensure!(bytes == 0 || !start.is_null(), ErrorClass::Buffer, "the memory is a null pointer");
+        let wish = Wish { flavor: Flavor::Create, bytes, unit };
+        Window::open(of, wish, info, |_, _| Ok((start, Made::Nothing)))
+    }
+
+    /// A window of memory that it makes.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], and those that end the run.
+    pub fn allocate(of: &Communicator<E>, bytes: i64, unit: i64, info: Info) -> Result<Self> {
+        let bytes = check(bytes, unit)?;
+        let wish = Wish { flavor: Flavor::Allocate, bytes, unit };
+        Window::open(of, wish, info, |own, _| {
+            let made = allocate(own, bytes.max(1) as usize)?;
+            Ok(made.unwrap_or_else(|| {
+                let storage = Storage::zeroed(bytes.max(1) as usize);
+                (storage.address(), Made::Own(storage))
+            }))
+        })
+    }
+
+    /// A window of memory that it makes, and that every member sees.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaShared`] if the members cannot share memory, and as of [`allocate`](Window::allocate).
+    pub fn allocate_shared(
+        of: &Communicator<E>,
+        bytes: i64,
+        unit: i64,
+        info: Info,
+    ) -> Result<Self> {
+        let bytes = check(bytes, unit)?;
+        let wish = Wish { flavor: Flavor::Shared, bytes, unit };
+        let hint = info.get("alloc_shared_noncontig");
+        let is_contiguous = hint.is_none_or(|value| value != "true");
+        Window::open(of, wish, info, |own, all| match is_contiguous {
+            true => allocate_together(own, all),
+            false => allocate_apart(own, bytes),
+        })
+    }
+
+    /// A window without memory, to which each member adds some.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn create_dynamic(of: &Communicator<E>, info: Info) -> Result<Self> {
+        let wish = Wish { flavor: Flavor::Dynamic, bytes: DYNAMIC_BYTES, unit: 1 };
+        Window::open(of, wish, info, |_, _| Ok((std::ptr::null_mut(), Made::Nothing)))
+    }
+
+    /// The window of what each member has. `memory` gets the lengths of all.
+    fn open(
+        of: &Communicator<E>,
+        Wish { flavor, bytes, unit }: Wish,
+        info: Info,
+        memory: impl FnOnce(&Communicator<E>, &[u64]) -> Result<Memory>,
+    ) -> Result<Self> {
+        let communicator = of.dup(Attributes::new(), Info::new())?;
+        let words = [bytes, unit as u64].map(u64::to_ne_bytes);
+        let all = gather(&communicator, words.as_flattened())?;
+        let (words, _) = all.as_chunks::<8>();
+        let word = |index: usize| u64::from_ne_bytes(words[index]);
+        let lengths: Vec<u64> = (0..communicator.size()).map(|rank| word(2 * rank)).collect();
+        let units = (0..communicator.size()).map(|rank| word(2 * rank + 1) as i64).collect();
+        let (start, made) = memory(&communicator, &lengths)?;
+        let by_messages = info.get(BY_MESSAGES).is_some_and(|value| value == "true");
+        let window = Window::connect(&communicator, (start, bytes), by_messages)?;
+        let (members, rank) = (communicator.size(), communicator.rank());
+        let service = Service::start(communicator.engine(), window, communicator.context())?;
+        let bytes = if flavor == Flavor::Dynamic { 0 } else { bytes };
+        Ok(Window {
+            communicator,
+            service,
+            flavor,
+            start,
+            bytes,
+            units,
+            made: RefCell::new(made),
+            epochs: Epochs::new(members),
+            signals: Signals::new(rank),
+            name: RefCell::default(),
+            info,
+            attributes: Attributes::new(),
+        })
+    }
+
+    /// Tells the members where each other's memory is.
+    fn connect(
+        communicator: &Communicator<E>,
+        (start, bytes): (*mut u8, u64),
+        by_messages: bool,
+    ) -> Result<contract::Window> {
+        let memory = Exposed::made(start, bytes);
+        let part = memory.part(&mut *communicator.engine().endpoint()?);
+        let part = if by_messages { part.asked() } else { part };
+        let all = gather(communicator, &part.offer().to_bytes())?;
+        let (offers, _) = all.as_chunks::<{ WindowOffer::BYTES }>();
+        let offers: Vec<WindowOffer> = offers.iter().map(WindowOffer::from_bytes).collect();
+        let members = (communicator.group().members(), communicator.rank());
+        let context = communicator.context().of_programs();
+        let endpoint = &*communicator.engine().endpoint()?;
+        Ok(contract::Window::open(endpoint, part, members, context, &offers, CODED)?)
+    }
+
+    /// Gives it up, as all members do in the end. `object` is the number that the functions of its attributes know it by.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaSync`] in an epoch; those of the functions of its attributes, which then stay; and those that end
+    /// the run.
+    pub fn free(&self, object: usize) -> Result {
+        self.epochs.check_free()?;
+        self.attributes.clear(object)?;
+        self.service.flush(None)?;
+        self.finish_signals()?;
+        Barrier::new(self.communicator.context().clone()).run()?;
+        self.service.close()?;
+        if let Made::Allocated(start, bytes) = self.made.replace(Made::Nothing) {
+            release(&mut *self.engine().endpoint()?, start, bytes);
+        }
+        self.communicator.free(0)
+    }
+}
+
+/// Gathers as many bytes of every member.
+fn gather<E: Endpoint + 'static>(of: &Communicator<E>, mine: &[u8]) -> Result<Vec<u8>> {
+    let mark = CollectiveMark::of(CollectiveKind::Window);
+    allgather_bytes(CollectiveContext::next(of.context(), mark), mine)
+}
+
+/// Memory of the fabric, if it has any.
+fn allocate<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
+    let memory = own.engine().endpoint()?.allocate(bytes);
+    Ok(memory.map(|start| (start.as_ptr(), Made::Allocated(start, bytes))))
+}
+
+/// Memory of the fabric; if there is none, zeros for a member that is alone.
+fn allocate_or_own<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
+    let allocated = allocate(own, bytes)?;
+    Ok(allocated.or_else(|| {
+        let storage = (own.size() == 1).then(|| Storage::zeroed(bytes))?;
+        Some((storage.address(), Made::Own(storage)))
+    }))
+}
+
+/// The first member makes the memory of all, one after the other.
+fn allocate_together<E: Endpoint + 'static>(
+    own: &Communicator<E>,
+    lengths: &[u64],
+) -> Result<Memory> {
+    let all: u64 = lengths.iter().sum();
+    let whole = match own.rank() {
+        0 => allocate_or_own(own, all.max(1) as usize)?,
+        _ => None,
+    };
+    if own.size() == 1 {
+        return whole.ok_or_else(cannot_share);
+    }
+    let nowhere = u64::MAX;
+    let place =
+        |start: *mut u8| own.engine().endpoint().map(|one| one.place_of(start, all as usize));
+    let place = whole.as_ref().map(|(start, _)| place(*start)).transpose()?.flatten();
+    let told = gather(own, &place.unwrap_or(nowhere).to_ne_bytes())?;
+    let place = told.first_chunk().map_or(nowhere, |word| u64::from_ne_bytes(*word));
+    let before: u64 = lengths[..own.rank()].iter().sum();
+    let seen = match place {
+        u64::MAX => None,
+        place => own.engine().endpoint()?.memory_at(place, all as usize),
+    };
+    let start: NonNull<u8> = agree(own, seen)?;
+    let made = whole.map_or(Made::Nothing, |(_, made)| made);
+    Ok((start.as_ptr().wrapping_add(before as usize), made))
+}
+
+/// Each member makes its own.
+fn allocate_apart<E: Endpoint + 'static>(own: &Communicator<E>, bytes: u64) -> Result<Memory> {
+    let made = allocate_or_own(own, bytes.max(1) as usize)?;
+    agree(own, made)
+}
+
+/// What all members must have, or all fail.
+fn agree<E: Endpoint + 'static, T>(own: &Communicator<E>, mine: Option<T>) -> Result<T> {
+    let all = gather(own, &[u8::from(mine.is_some())])?;
+    mine.filter(|_| all.iter().all(|&one| one != 0)).ok_or_else(cannot_share)
+}
+
+fn cannot_share() -> Error {
+    Error::new(ErrorClass::RmaShared, "the members have no memory that all of them see")
+}
+
+impl<E: Endpoint> Window<E> {
+    /// How the members' memory is reached, in a word for each.
+    pub fn ways(self: &Rc<Self>) -> Vec<&'static str> {
+        self.service.window().ways().collect()
+    }
+}

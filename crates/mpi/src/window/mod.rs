@@ -1,0 +1,188 @@
+//! Windows: memory of each member of a communicator that the others put to, get from and update.
+//!
+//! The operations and the locks themselves are the contract's ([`contract::Window`]); here are datatypes, epochs, and
+//! what MPI hangs on a window.
+
+mod epoch;
+mod locks;
+mod make;
+mod operate;
+mod quick;
+mod service;
+mod stretches;
+mod sync;
+mod transfer;
+
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use contract::Endpoint;
+
+use crate::attribute::Attributes;
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::group::Group;
+use crate::info::Info;
+use epoch::Epochs;
+pub use epoch::Promise;
+pub use locks::Lock;
+use service::Service;
+use sync::Signals;
+pub use transfer::Place;
+
+/// How the memory of a window came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavor {
+    /// The program gave it.
+    Create,
+    /// The window made it.
+    Allocate,
+    /// The window made it, and every member sees it.
+    Shared,
+    /// The program adds it and takes it away.
+    Dynamic,
+}
+
+/// Memory that a window has made for this member.
+enum Made {
+    /// None.
+    Nothing,
+    /// From the fabric.
+    Allocated(NonNull<u8>, usize),
+    /// From the heap.
+    Own(#[expect(dead_code)] crate::memory::Storage),
+}
+
+/// Memory of each member of a communicator that the others reach.
+pub struct Window<E: Endpoint> {
+    /// Messages of its own among the same members.
+    communicator: Communicator<E>,
+    service: Rc<Service<E>>,
+    flavor: Flavor,
+    start: *mut u8,
+    bytes: u64,
+    /// Of each member, in bytes.
+    units: Box<[i64]>,
+    made: RefCell<Made>,
+    epochs: Epochs,
+    signals: Signals,
+    name: RefCell<String>,
+    info: Info,
+    attributes: Attributes,
+}
+
+impl<E: Endpoint> Window<E> {
+    /// The engine of this process.
+    #[inline]
+    pub fn engine(&self) -> &Rc<Engine<E>> {
+        self.communicator.engine()
+    }
+
+    /// Its members.
+    pub fn group(&self) -> &Group {
+        self.communicator.group()
+    }
+
+    /// This process's rank in it.
+    pub fn rank(&self) -> usize {
+        self.communicator.rank()
+    }
+
+    /// How many members it has.
+    pub fn size(&self) -> usize {
+        self.communicator.size()
+    }
+
+    /// How its memory came about.
+    pub fn flavor(&self) -> Flavor {
+        self.flavor
+    }
+
+    /// Where this member's memory begins. Of a dynamic window that is the beginning of all memory.
+    pub fn base(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// How long this member's memory is; 0 for a dynamic window.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What displacements in a member's memory count, in bytes.
+    pub fn unit(&self, rank: usize) -> i64 {
+        self.units[rank]
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        self.name.borrow().clone()
+    }
+
+    /// Calls it something.
+    pub fn set_name(&self, name: impl Into<String>) {
+        *self.name.borrow_mut() = name.into();
+    }
+
+    /// The hints that the program has given.
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+
+    /// What programs and libraries have hung on it.
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// Where a member's memory lies in this process, how long it is, and its unit of displacements: of the first member
+    /// that has any, if none is named. Null and 0 if this process does not see it.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Rank`]; [`ErrorClass::RmaFlavor`] for a dynamic window.
+    pub fn query(&self, rank: Option<usize>) -> Result<(*mut u8, u64, i64)> {
+        let fits = self.flavor != Flavor::Dynamic;
+        ensure!(fits, ErrorClass::RmaFlavor, "a dynamic window has no memory of its own");
+        let window = self.service.window();
+        let nothing = (std::ptr::null_mut(), 0, self.units[self.rank()]);
+        let first = || (0..self.size()).find(|&one| window.bytes_of(one) > 0);
+        let Some(rank) = rank.or_else(first) else { return Ok(nothing) };
+        self.communicator.context().member(rank)?;
+        let bytes = window.bytes_of(rank);
+        let start = window.here(rank, 0, 0).filter(|_| bytes > 0);
+        Ok(start.map_or(nothing, |start| (start.as_ptr(), bytes, self.units[rank])))
+    }
+
+    /// Adds memory to a dynamic window.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaFlavor`] if it is not dynamic, [`ErrorClass::RmaAttach`] for memory without an address.
+    pub fn attach(&self, start: *mut u8, bytes: u64) -> Result {
+        self.check_dynamic()?;
+        if start.is_null() && bytes > 0 {
+            return Err(Error::new(ErrorClass::RmaAttach, "memory at a null pointer"));
+        }
+        self.service.window_mut().attach(start as u64, bytes);
+        Ok(())
+    }
+
+    /// Takes memory away from a dynamic window.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaFlavor`] if it is not dynamic, [`ErrorClass::RmaAttach`] if none was added there.
+    pub fn detach(&self, start: *const u8) -> Result {
+        self.check_dynamic()?;
+        if !self.service.window_mut().detach(start as u64) {
+            let what = format!("no memory was attached at {start:?}");
+            return Err(Error::new(ErrorClass::RmaAttach, what));
+        }
+        Ok(())
+    }
+
+    fn check_dynamic(&self) -> Result {
+        if self.flavor == Flavor::Dynamic {
+            return Ok(());
+        }
+        Err(Error::new(ErrorClass::RmaFlavor, "not a dynamic window"))
+    }
+}

@@ -1,0 +1,201 @@
+//! What goes on in a window while the process waits: it serves the other members, and takes in their answers.
+
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::rc::Rc;
+
+use contract::{Endpoint, Request as Started, Ticket, Window};
+
+use crate::engine::{Activity, Context, Engine};
+use crate::error::{Error, Result};
+
+/// How much may be under way before an operation waits for answers.
+const MOST_UNDER_WAY: usize = 128;
+
+/// What is done with the bytes that were fetched.
+type Deliver = Box<dyn FnOnce(&mut [u8])>;
+
+/// Bytes that were asked for and are on their way.
+pub(super) struct Delivery {
+    target: usize,
+    ticket: Ticket,
+    deliver: Cell<Option<Deliver>>,
+    outcome: RefCell<Option<Result>>,
+}
+
+/// A window of the contract, and what is under way in it.
+pub(super) struct Service<E: Endpoint> {
+    engine: Rc<Engine<E>>,
+    /// None once the window was closed.
+    window: RefCell<Option<Window>>,
+    /// Whether anything ever goes by messages.
+    goes_by_messages: bool,
+    deliveries: RefCell<Vec<Rc<Delivery>>>,
+    context: u32,
+}
+
+impl<E: Endpoint + 'static> Service<E> {
+    pub(super) fn start(
+        engine: &Rc<Engine<E>>,
+        window: Window,
+        context: &Context<E>,
+    ) -> Result<Rc<Self>> {
+        let goes_by_messages = window.goes_by_messages();
+        let service = Rc::new(Service {
+            engine: engine.clone(),
+            window: RefCell::new(Some(window)),
+            goes_by_messages,
+            deliveries: RefCell::default(),
+            context: context.number(),
+        });
+        if goes_by_messages {
+            engine.start(&service)?;
+        }
+        Ok(service)
+    }
+}
+
+impl<E: Endpoint> Service<E> {
+    /// The window.
+    ///
+    /// # Panics
+    /// If it was closed.
+    #[inline(always)]
+    pub(super) fn window(&self) -> Ref<'_, Window> {
+        Ref::map(self.window.borrow(), |window| window.as_ref().expect("it is open"))
+    }
+
+    #[inline(always)]
+    pub(super) fn window_mut(&self) -> RefMut<'_, Window> {
+        RefMut::map(self.window.borrow_mut(), |window| window.as_mut().expect("it is open"))
+    }
+
+    /// Whether anything ever goes by messages.
+    #[inline(always)]
+    pub(super) fn goes_by_messages(&self) -> bool {
+        self.goes_by_messages
+    }
+
+    /// Hands on what was asked for, once it has come.
+    pub(super) fn deliver_later(
+        &self,
+        target: usize,
+        ticket: Ticket,
+        deliver: Deliver,
+    ) -> Rc<Delivery> {
+        let (deliver, outcome) = (Cell::new(Some(deliver)), RefCell::new(None));
+        let delivery = Rc::new(Delivery { target, ticket, deliver, outcome });
+        self.deliveries.borrow_mut().push(delivery.clone());
+        delivery
+    }
+
+    /// Waits, so that no more is under way than the others can take.
+    pub(super) fn limit(&self) -> Result {
+        if !self.goes_by_messages || self.window().under_way(None) < MOST_UNDER_WAY {
+            return Ok(());
+        }
+        self.wait(|service| service.window().under_way(None) < MOST_UNDER_WAY / 2)
+    }
+
+    /// Waits until nothing is under way to a member, or to any.
+    ///
+    /// # Errors
+    /// The first of those of the operations that nobody else tells, and those that end the run.
+    pub(super) fn flush(&self, target: Option<usize>) -> Result {
+        if !self.goes_by_messages {
+            return Ok(());
+        }
+        self.wait(|service| {
+            let mut deliveries = service.deliveries.borrow().clone().into_iter();
+            service.window().under_way(target) == 0
+                && !deliveries.any(|one| target.is_none_or(|target| target == one.target))
+        })?;
+        Ok(self.window_mut().check()?)
+    }
+
+    /// Waits until something holds; fails once an answer can never come.
+    fn wait(&self, done: impl Fn(&Self) -> bool) -> Result {
+        self.engine.wait_for(&mut |_| done(self), &|endpoint| self.window().hopeless(endpoint))
+    }
+
+    /// Closes the window: no other member uses it any more.
+    pub(super) fn close(&self) -> Result {
+        self.engine.wait_until(&mut |endpoint| self.window_mut().is_quiet(endpoint))?;
+        let window = self.window.borrow_mut().take();
+        if let Some(window) = window {
+            window.close(&mut *self.engine.endpoint()?);
+        }
+        Ok(())
+    }
+
+    fn take_deliveries(&self, window: &mut Window) {
+        self.deliveries.borrow_mut().retain(|one| {
+            if !window.has_come(one.ticket) {
+                return true;
+            }
+            let outcome = window.take(one.ticket).map_err(Error::from).map(|mut bytes| {
+                if let Some(deliver) = one.deliver.take() {
+                    deliver(&mut bytes);
+                }
+            });
+            *one.outcome.borrow_mut() = Some(outcome);
+            false
+        });
+    }
+}
+
+impl<E: Endpoint> Activity<E> for Service<E> {
+    fn advance(&self, endpoint: &mut E) {
+        let Ok(mut window) = self.window.try_borrow_mut() else { return };
+        let Some(window) = window.as_mut() else { return };
+        // An error ends the run, and shows in the next call.
+        let _ = window.advance(endpoint);
+        if !self.deliveries.borrow().is_empty() {
+            self.take_deliveries(window);
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.window.try_borrow().is_ok_and(|window| window.is_none())
+    }
+
+    fn hopeless(&self, _endpoint: &E) -> Option<Started> {
+        None
+    }
+
+    fn take_outcome(&self) -> Result {
+        Ok(())
+    }
+
+    fn context(&self) -> u32 {
+        self.context
+    }
+}
+
+/// A request for bytes that are on their way.
+pub(super) struct Fetch<E: Endpoint> {
+    pub(super) service: Rc<Service<E>>,
+    pub(super) delivery: Rc<Delivery>,
+}
+
+impl<E: Endpoint> Activity<E> for Fetch<E> {
+    fn advance(&self, endpoint: &mut E) {
+        self.service.advance(endpoint);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.delivery.outcome.borrow().is_some()
+    }
+
+    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+        let window = self.service.window.try_borrow().ok()?;
+        window.as_ref()?.hopeless(endpoint)
+    }
+
+    fn take_outcome(&self) -> Result {
+        self.delivery.outcome.borrow().clone().unwrap_or(Ok(()))
+    }
+
+    fn context(&self) -> u32 {
+        self.service.context
+    }
+}

@@ -1,0 +1,210 @@
+//! Fences, and the synchronisation of some members: post, start, complete and wait.
+//!
+//! A post is an empty message to each member that may have access, a complete one to each that was accessed.
+
+use std::cell::{Cell, RefCell};
+
+use contract::{Completion, Endpoint, Readable, Request as Started, Selector, Writable};
+
+use super::Window;
+use super::epoch::Promise;
+use crate::collective::{Barrier, Collective};
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::group::Group;
+
+/// Tags between those of the contract's window.
+const POST: u32 = 1;
+const COMPLETE: u32 = 2;
+
+/// Messages of synchronisation that are under way.
+pub(super) struct Signals {
+    me: usize,
+    sent: RefCell<Vec<Started>>,
+    /// Those of a post: each of its members will send a complete.
+    awaited: RefCell<Vec<Started>>,
+    /// Whether this process has posted to itself, and completed.
+    own_post: Cell<bool>,
+    own_complete: Cell<bool>,
+    awaits_own: Cell<bool>,
+}
+
+impl Signals {
+    pub(super) fn new(me: usize) -> Self {
+        Signals {
+            me,
+            sent: RefCell::default(),
+            awaited: RefCell::default(),
+            own_post: Cell::new(false),
+            own_complete: Cell::new(false),
+            awaits_own: Cell::new(false),
+        }
+    }
+}
+
+impl<E: Endpoint + 'static> Window<E> {
+    /// Ends all operations of all members, and begins an epoch in which all are allowed, unless the program promises none.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaSync`] in another epoch; those of operations that are found now; and those that end the run.
+    pub fn fence(&self, promise: Promise) -> Result {
+        self.epochs.check_fence()?;
+        let flushed = self.service.flush(None);
+        Barrier::new(self.communicator.context().clone()).run()?;
+        self.epochs.fenced(!promise.no_succeed);
+        flushed
+    }
+
+    /// The members of a group as ranks of the window.
+    fn ranks_of(&self, group: &Group) -> Result<Vec<usize>> {
+        let rank = |&member: &usize| {
+            let outside = || Error::new(ErrorClass::Group, "a group with others than members");
+            self.group().rank_of(member).ok_or_else(outside)
+        };
+        group.members().iter().map(rank).collect()
+    }
+
+    fn selector(&self, rank: usize, tag: u32) -> Selector {
+        let source = self.group().members()[rank] as u32;
+        let context = self.communicator.context().of_programs();
+        Selector { context, source: Some(source), tag: Some(tag) }
+    }
+
+    /// Starts to receive an empty message of each.
+    fn await_each(&self, ranks: &[usize], tag: u32) -> Result<Vec<Started>> {
+        let mut endpoint = self.engine().endpoint()?;
+        let others = ranks.iter().filter(|&&rank| rank != self.signals.me);
+        others
+            .map(|&rank| Ok(endpoint.post_receive(self.selector(rank, tag), Writable::empty())?))
+            .collect()
+    }
+
+    /// Sends an empty message to each.
+    fn tell_each(&self, ranks: &[usize], tag: u32) -> Result {
+        let mut endpoint = self.engine().endpoint()?;
+        let mut sent = self.signals.sent.borrow_mut();
+        sent.retain(|&one| {
+            let is_done = endpoint.is_done(one);
+            if is_done {
+                endpoint.end(one);
+            }
+            !is_done
+        });
+        let context = self.communicator.context().of_programs();
+        for &rank in ranks.iter().filter(|&&rank| rank != self.signals.me) {
+            let (to, nothing) = (self.group().members()[rank], Readable::empty());
+            sent.push(endpoint.post_send(to, context, tag, nothing, Completion::Local)?);
+        }
+        Ok(())
+    }
+
+    fn wait_each(&self, requests: &[Started]) -> Result {
+        let all_done = |endpoint: &E| requests.iter().all(|&one| endpoint.is_done(one));
+        self.engine().wait_for(&mut |endpoint| all_done(endpoint), &|endpoint| {
+            requests.iter().copied().find(|&one| endpoint.is_hopeless(one))
+        })?;
+        let mut endpoint = self.engine().endpoint()?;
+        for &one in requests {
+            endpoint.end(one);
+        }
+        Ok(())
+    }
+
+    /// Lets the members of a group access this member's memory until they complete.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaSync`] after another post, [`ErrorClass::Group`], and those that end the run.
+    pub fn post(&self, group: &Group, promise: Promise) -> Result {
+        let ranks = self.ranks_of(group)?;
+        self.epochs.expose()?;
+        let is_own = ranks.contains(&self.signals.me);
+        self.signals.own_post.set(is_own);
+        self.signals.awaits_own.set(is_own);
+        let awaited = self.await_each(&ranks, COMPLETE)?;
+        *self.signals.awaited.borrow_mut() = awaited;
+        if promise.no_check { Ok(()) } else { self.tell_each(&ranks, POST) }
+    }
+
+    /// Begins to access the memory of a group's members, once they have posted.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaSync`] in another epoch, or if this process waits for itself; [`ErrorClass::Group`]; and those
+    /// that end the run.
+    pub fn start(&self, group: &Group, promise: Promise) -> Result {
+        let ranks = self.ranks_of(group)?;
+        self.epochs.check_start()?;
+        let is_own = ranks.contains(&self.signals.me);
+        let posted = self.signals.own_post.get() || promise.no_check || !is_own;
+        ensure!(posted, ErrorClass::RmaSync, "a start that waits for a post of its own process");
+        if is_own {
+            self.signals.own_post.set(false);
+        }
+        if !promise.no_check {
+            let awaited = self.await_each(&ranks, POST)?;
+            self.wait_each(&awaited)?;
+        }
+        self.epochs.start(ranks);
+        Ok(())
+    }
+
+    /// Ends the access that a start began, and all its operations.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaSync`] without a start; those of operations that are found now; and those that end the run.
+    pub fn complete(&self) -> Result {
+        let ranks = self.epochs.complete()?;
+        let flushed = self.service.flush(None);
+        self.signals.own_complete.set(ranks.contains(&self.signals.me));
+        self.tell_each(&ranks, COMPLETE)?;
+        flushed
+    }
+
+    /// Waits until all that a post let have access have completed.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaSync`] without a post, or if this process waits for itself; and those that end the run.
+    pub fn wait(&self) -> Result {
+        self.epochs.check_exposed()?;
+        ensure!(
+            !self.signals.awaits_own.get() || self.signals.own_complete.get(),
+            ErrorClass::RmaSync,
+            "a wait for a complete of its own process"
+        );
+        let awaited = self.signals.awaited.take();
+        self.wait_each(&awaited)?;
+        self.conceal();
+        Ok(())
+    }
+
+    /// Whether they have; then the access has ended.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaSync`] without a post, and those that end the run.
+    pub fn test(&self) -> Result<bool> {
+        self.epochs.check_exposed()?;
+        self.engine().progress()?;
+        if self.signals.awaits_own.get() && !self.signals.own_complete.get() {
+            return Ok(false);
+        }
+        let endpoint = self.engine().endpoint()?;
+        let all_done = self.signals.awaited.borrow().iter().all(|&one| endpoint.is_done(one));
+        drop(endpoint);
+        if all_done {
+            let awaited = self.signals.awaited.take();
+            self.wait_each(&awaited)?;
+            self.conceal();
+        }
+        Ok(all_done)
+    }
+
+    fn conceal(&self) {
+        self.epochs.conceal();
+        self.signals.own_complete.set(false);
+        self.signals.awaits_own.set(false);
+    }
+
+    /// Waits until all messages have gone.
+    pub(super) fn finish_signals(&self) -> Result {
+        let sent = self.signals.sent.take();
+        self.wait_each(&sent)
+    }
+}

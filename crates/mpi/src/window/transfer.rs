@@ -1,0 +1,202 @@
+//! Putting and getting.
+
+use std::rc::Rc;
+
+use contract::{Action, Endpoint, Stretch, Ticket, Update};
+
+use super::Window;
+use super::service::Fetch;
+use super::stretches::stretches;
+use crate::datatype::Datatype;
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::memory::{Memory, in_window};
+use crate::request::{Action as Under, Request};
+use crate::status::Status;
+
+/// Elements in a member's memory.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The member.
+    pub rank: usize,
+    /// Where they begin, in the member's unit.
+    pub displacement: i64,
+    /// How many there are.
+    pub count: i64,
+    /// What they are.
+    pub of: Rc<Datatype>,
+}
+
+impl Place {
+    /// How much data they are, if they are fit for use.
+    pub(super) fn bytes(&self) -> Result<usize> {
+        ensure!(self.count >= 0, ErrorClass::Count, "a count of {}", self.count);
+        let committed = self.of.is_committed();
+        ensure!(committed, ErrorClass::Type, "the target's datatype was not committed");
+        let bytes = self.count.checked_mul(self.of.size());
+        let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        bytes.ok_or_else(|| Error::new(ErrorClass::Count, "more elements than memory can have"))
+    }
+}
+
+/// What a call has left under way.
+pub(super) type Started = Option<Ticket>;
+
+impl<E: Endpoint + 'static> Window<E> {
+    /// Where a place begins in the member's memory, in bytes.
+    pub(super) fn offset(&self, place: &Place) -> Result<i64> {
+        let unit = *self.units.get(place.rank).ok_or_else(|| self.no_member(place.rank))?;
+        let offset = place.displacement.checked_mul(unit);
+        offset.ok_or_else(|| Error::new(ErrorClass::Displacement, "a displacement out of range"))
+    }
+
+    #[cold]
+    fn no_member(&self, rank: usize) -> Error {
+        Error::new(ErrorClass::Rank, format!("rank {rank} of a window of {}", self.size()))
+    }
+
+    /// Checks what every operation has to; gives where its place begins.
+    pub(super) fn check(&self, origin: &Memory, place: &Place) -> Result<i64> {
+        let offset = self.offset(place)?;
+        let (ours, theirs) = (origin.bytes(), place.bytes()?);
+        ensure!(
+            ours == theirs,
+            ErrorClass::Truncated,
+            "{ours} bytes here and {theirs} bytes at rank {}",
+            place.rank
+        );
+        self.epochs.check_open(place.rank)?;
+        Ok(offset)
+    }
+
+    /// Fails for bytes that a member's memory does not have, as far as this process can tell.
+    #[cold]
+    pub(super) fn out_of_range(&self, place: &Place) -> Error {
+        let Place { rank, displacement, count, .. } = place;
+        let bytes = self.service.window().bytes_of(*rank);
+        let what = format!(
+            "{count} elements at displacement {displacement} do not lie in the {bytes} bytes of rank {rank}"
+        );
+        Error::new(ErrorClass::RmaRange, what)
+    }
+
+    /// Whether this process sees all memory of a member: then what it does not find there is not there.
+    fn sees(&self, rank: usize) -> bool {
+        self.service.window().here(rank, 0, 0).is_some()
+    }
+
+    /// Puts data into a member's memory. `origin` may be changed when this returns.
+    ///
+    /// # Errors
+    /// [`ErrorClass::RmaSync`] outside of an epoch, [`ErrorClass::RmaRange`], [`ErrorClass::Rank`],
+    /// [`ErrorClass::Truncated`] if the two are not as long, and those that end the run.
+    pub fn put(&self, origin: &Memory, place: &Place) -> Result {
+        let offset = self.check(origin, place)?;
+        if origin.bytes() == 0 {
+            return Ok(());
+        }
+        let (rank, elements) = (place.rank, (place.count, &place.of));
+        let target = in_window(&self.service.window(), rank, offset, elements);
+        if let Some(target) = target {
+            target.copy_from(origin);
+            return Ok(());
+        }
+        if self.sees(rank) {
+            return Err(self.out_of_range(place));
+        }
+        let there = stretches(&place.of, place.count, offset, None)?;
+        let packed = origin.in_one_piece().is_none().then(|| origin.packed());
+        let operand = origin.readable();
+        let operand = match (&packed, &operand) {
+            (Some(packed), _) => packed,
+            (None, Some(readable)) => readable.as_slice(),
+            _ => unreachable!("in one piece, or packed"),
+        };
+        self.update(place, (Action::Replace, &there), operand, None)?;
+        self.service.limit()
+    }
+
+    /// Gets data from a member's memory; they are there when the epoch ends, or after a flush.
+    ///
+    /// # Errors
+    /// As of [`put`](Window::put).
+    pub fn get(&self, origin: &Memory, place: &Place) -> Result {
+        self.start_get(origin, place)?;
+        self.service.limit()
+    }
+
+    /// The same with a request.
+    ///
+    /// # Errors
+    /// As of [`put`](Window::put).
+    pub fn request_get(&self, origin: &Memory, place: &Place) -> Result<Request<E>> {
+        let delivery = self.start_get(origin, place)?;
+        Ok(self.request(delivery))
+    }
+
+    /// The request of something that may be under way.
+    pub(super) fn request(&self, delivery: Option<Rc<super::service::Delivery>>) -> Request<E> {
+        let action = match delivery {
+            None => Under::Done(Status::empty(), Ok(())),
+            Some(delivery) => {
+                let service = self.service.clone();
+                Under::Collective(Rc::new(Fetch { service, delivery }))
+            }
+        };
+        Request::new(self.engine(), action)
+    }
+
+    /// A request that has ended: of an operation whose memory may be changed.
+    pub fn done(&self) -> Request<E> {
+        self.request(None)
+    }
+
+    fn start_get(
+        &self,
+        origin: &Memory,
+        place: &Place,
+    ) -> Result<Option<Rc<super::service::Delivery>>> {
+        let offset = self.check(origin, place)?;
+        if origin.bytes() == 0 {
+            return Ok(None);
+        }
+        let (rank, elements) = (place.rank, (place.count, &place.of));
+        let target = in_window(&self.service.window(), rank, offset, elements);
+        if let Some(target) = target {
+            origin.copy_from(&target);
+            return Ok(None);
+        }
+        if self.sees(rank) {
+            return Err(self.out_of_range(place));
+        }
+        let there = stretches(&place.of, place.count, offset, None)?;
+        let mut bytes = vec![0; origin.bytes()];
+        let what = (Action::Nothing, &there[..]);
+        let ticket = self.update(place, what, &[], Some(&mut bytes))?;
+        let Some(ticket) = ticket else {
+            origin.unpack_from(&bytes);
+            return Ok(None);
+        };
+        let origin = origin.clone();
+        let deliver = Box::new(move |bytes: &mut [u8]| origin.unpack_from(bytes));
+        Ok(Some(self.service.deliver_later(rank, ticket, deliver)))
+    }
+
+    /// Has the contract's window do something.
+    pub(super) fn update(
+        &self,
+        place: &Place,
+        (action, stretches): (Action, &[Stretch]),
+        operand: &[u8],
+        fetched: Option<&mut [u8]>,
+    ) -> Result<Started> {
+        let update = Update { action, stretches, operand };
+        let mut endpoint = self.engine().endpoint()?;
+        let mut window = self.service.window_mut();
+        let outcome = window.update(&mut *endpoint, place.rank, &update, fetched);
+        outcome.map_err(|error| match error {
+            // What the fabric cannot copy is not there.
+            contract::Error::System { .. } => Error::new(ErrorClass::RmaRange, error.to_string()),
+            other => other.into(),
+        })
+    }
+}
