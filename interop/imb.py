@@ -1,4 +1,4 @@
-"""The Intel MPI benchmarks: MPI-1 and the non-blocking collectives, with their own check of the data."""
+"""The Intel MPI benchmarks: MPI-1, the non-blocking collectives and one-sided communication, with their own check of the data."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run, select
 
 VARIABLE = "CORNERSTONE_IMB"
 RANKS = (2, 4, 8)
-SUITES = ("IMB-MPI1", "IMB-NBC")
+SUITES = ("IMB-MPI1", "IMB-NBC", "IMB-RMA")
 
 # Few repetitions up to 1 MiB: correctness, not time. CHECK compiles the comparison of every message in.
 OPTIONS = ["-iter", "5", "-msglog", "0:20", "-time", "5", "-npmin"]

@@ -8,8 +8,9 @@ import subprocess
 from ground import COMPILER, ROOT, WORK, Skips, Tally, must, outside, run, selected
 
 VARIABLE = "CORNERSTONE_MPICH"
-FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr",
-           "errors/pt2pt", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/attr")
+FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr", "rma",
+           "errors/pt2pt", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/attr",
+           "errors/rma")
 OUT = WORK / "mpich"
 
 

@@ -10,6 +10,9 @@ RANKS = (2, 4, 8)
 # Enough repetitions to send every size through every path; validation, not time, is what counts here.
 OPTIONS = ["-c", "-x", "1", "-i", "4", "-m", "1:1048576"]
 NO_VALIDATION = ("osu_barrier", "osu_ibarrier", "osu_hello", "osu_init")
+# Of the one-sided programs only those that know the option validate; each window and each epoch is tried once.
+ONE_SIDED = [("-w", window, "-s", "flush") for window in ("create", "allocate", "dynamic")]
+ONE_SIDED += [("-w", "allocate", "-s", epoch) for epoch in ("flush_local", "lock", "lock_all", "pscw", "fence")]
 
 
 def build(source):
@@ -21,8 +24,9 @@ def build(source):
 
 
 def programs(folder):
-    """Those of the profile: point to point, blocking and non-blocking collectives."""
-    for part in ("pt2pt/standard", "pt2pt/persistent", "pt2pt", "collective/blocking", "collective/non_blocking", "startup"):
+    """Those of the profile: point to point, blocking and non-blocking collectives, one-sided."""
+    for part in ("pt2pt/standard", "pt2pt/persistent", "pt2pt", "collective/blocking", "collective/non_blocking",
+                 "startup", "one-sided"):
         for path in sorted((folder / part).glob("osu_*")):
             if path.is_file() and os.access(path, os.X_OK):
                 yield part, path
@@ -38,10 +42,29 @@ def verdict(name, ended):
     return None
 
 
+def test_one_sided(tally, path):
+    """One program with every window and every epoch that it knows."""
+    known = run(1, [path, "--help"]).output
+    for words in ONE_SIDED:
+        label = f"{path.name} {' '.join(words)} at 2 ranks"
+        if not selected(label) or f" {words[3]} " not in known:
+            continue
+        options = [word for word in OPTIONS if word != "-c" or "--validation" in known]
+        if "--message-size" not in known:
+            options = ["-x", "1", "-i", "100"]
+        ended = run(2, [path, *options, *words])
+        # Some that know the option validate nothing.
+        failure = ended.reason() if ended.status != 0 else "validation failed" if "Fail" in ended.output else None
+        tally.take(label, failure)
+
+
 def test(source, ranks=RANKS):
     tally, skips = Tally("osu"), Skips("osu")
     folder = build(source)
     for part, path in programs(folder):
+        if part == "one-sided":
+            test_one_sided(tally, path)
+            continue
         for count in ranks:
             label = f"{path.name} at {count} ranks"
             # Most point-to-point programs are for two ranks and say so.

@@ -310,3 +310,30 @@ fn a_failure_that_nobody_handles_ends_the_job_at_once_and_is_named() {
         assert!(!output.contains("must not be reached"), "{how}: {output}");
     }
 }
+
+#[test]
+fn one_sided_communication_is_as_the_standard_says() {
+    succeeds("windows");
+    succeeds_over_tcp("windows", &[1, 2, 4]);
+}
+
+#[test]
+fn a_rank_that_ends_in_an_epoch_is_an_error_of_whoever_waits_for_it() {
+    let program = compile("windows_end");
+    for how in ["lock", "post", "fence", "flush"] {
+        for messages in ["", "-messages"] {
+            let how = format!("{how}{messages}");
+            let (ended, output) = run(&program, 3, &how);
+            let Err(LaunchError::RankFailed { rank: 1, reason, .. }) = ended else {
+                panic!("{how}: {ended:?}\n{output}");
+            };
+            assert!(reason.contains("SIGKILL"), "{how}: {reason}");
+            assert!(!output.contains("must not be reached"), "{how}: {output}");
+        }
+    }
+    let (ended, output) = run(&program, 2, "lock-leaves");
+    let Err(LaunchError::RankFailed { rank: 0, reason, .. }) = ended else {
+        panic!("{ended:?}\n{output}");
+    };
+    assert!(reason.contains("held a lock"), "{reason}");
+}

@@ -21,6 +21,7 @@
 #define HAVE_MPI_INIT_THREAD 1
 #define HAVE_MPI_TYPE_CREATE_STRUCT 1
 #define HAVE_MPI2_COMBINERS 1
+#define HAVE_MPI_WIN_CREATE 1
 #define HAVE_PTHREAD_H 1
 #define THREAD_PACKAGE_NAME THREAD_PACKAGE_POSIX
 /* Only what the standard says, none of MPICH's extensions. */
