@@ -9,7 +9,7 @@ pub(super) const REQUESTS: u32 = 0;
 const ANSWERS: u32 = 16;
 
 /// An answer begins with a word that says how it went.
-pub(super) const DONE: u64 = 0;
+pub(super) const SUCCESS: u64 = 0;
 pub(super) const OUT_OF_WINDOW: u64 = 1;
 const WORD: usize = 8;
 
@@ -167,9 +167,9 @@ impl Window {
 
 /// How an answer says that it went.
 fn outcome(one: &Pending) -> Result<()> {
-    let word = one.room.first_chunk().map_or(DONE, |word| u64::from_ne_bytes(*word));
+    let word = one.room.first_chunk().map_or(SUCCESS, |word| u64::from_ne_bytes(*word));
     match word {
-        DONE => Ok(()),
+        SUCCESS => Ok(()),
         _ => Err(Error::OutOfWindow { rank: one.target, offset: 0, bytes: 0, window_bytes: 0 }),
     }
 }

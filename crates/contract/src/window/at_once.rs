@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use super::update::{Action, update_words};
 use super::words::Manner;
-use super::{Way, Window};
+use super::{Route, Window};
 
 impl Window {
     /// Carries out an atomic update of bytes that this process sees, if no other update is in the way; false if it does
@@ -26,12 +26,12 @@ impl Window {
             return false;
         };
         let one = &self.targets[target];
-        let Some(control) = one.control.filter(|_| one.way != Way::Asked) else { return false };
+        let Some(control) = one.control.filter(|_| one.route != Route::Asked) else { return false };
         // SAFETY: the block lasts as long as the window.
         let control = unsafe { control.as_ref() };
         let word_bytes = action.word_bytes(&self.arithmetic, at);
         let words = word_bytes
-            .filter(|_| one.way == Way::Shared)
+            .filter(|_| one.route == Route::Shared)
             .map(|word_bytes| (word_bytes, control.words().manner(self.me, &one.words, bytes)));
         if let Some((word_bytes, Manner::Alone)) = words {
             let how = (&self.arithmetic, action, word_bytes);

@@ -43,11 +43,11 @@ impl Default for Control {
 const POLLS: u32 = 200;
 
 impl Control {
-    /// Takes the lock for updates. `look` is called again and again, and fails when the run has.
+    /// Takes the lock for updates. `check` is called again and again, and fails when the run has.
     pub(super) fn lock_updates(
         &self,
         me: usize,
-        mut look: impl FnMut(usize) -> Result<()>,
+        mut check: impl FnMut(usize) -> Result<()>,
     ) -> Result<()> {
         let mut polls = 0;
         // Acquire, partner of the release in `unlock_updates`: an update sees those before it.
@@ -57,7 +57,7 @@ impl Control {
             polls += 1;
             if polls % POLLS == 0 {
                 std::thread::yield_now();
-                look((holder - 1) as usize)?;
+                check((holder - 1) as usize)?;
             }
             std::hint::spin_loop();
         }

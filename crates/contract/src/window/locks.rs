@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::ask::Ticket;
 use super::control::Control;
 use super::wire::Kind;
-use super::{Way, Window};
+use super::{Route, Window};
 use crate::{Endpoint, Error, Result, Selector};
 
 /// How often a request for shared access lets those pass who wait for exclusive access.
@@ -148,7 +148,7 @@ impl Window {
     ) -> Result<()> {
         assert!(number < super::NOTICES, "there are {} notices", super::NOTICES);
         self.target(target)?;
-        let here = self.targets[target].way != Way::Asked || target == self.me;
+        let here = self.targets[target].route != Route::Asked || target == self.me;
         if let Some(control) = self.control_of(target).filter(|_| here) {
             // Release, partner of the acquire in `notices`: whoever sees the notice sees what was put before it.
             control.notice(number).fetch_add(1, Ordering::Release);

@@ -36,7 +36,7 @@ use words::Remembered;
 
 /// How the others get at a member's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Route {
     Shared,
     Attached,
     Asked,
@@ -49,7 +49,7 @@ struct Target {
     /// Its memory as this process sees it; none where it cannot, and for dynamic windows.
     base: Option<NonNull<u8>>,
     bytes: u64,
-    way: Way,
+    route: Route,
     /// Where its memory begins in its own process.
     address: u64,
     /// What to subtract from an address of its process to have the fabric's place.
@@ -98,18 +98,18 @@ impl Window {
         let own = part.offer();
         let seen = |offer: &WindowOffer| offer.control(endpoint);
         let controls: Option<Vec<NonNull<Control>>> = offers.iter().map(seen).collect();
-        let attaches = offers.iter().all(|offer| offer.attaches);
+        let can_attach = offers.iter().all(|offer| offer.can_attach);
         let target = |(index, (offer, &rank)): (usize, (&WindowOffer, &usize))| {
             let base = offer.base(endpoint).filter(|_| controls.is_some());
-            let way = match (&controls, offer.is_shared()) {
-                (Some(_), true) => Way::Shared,
-                (Some(_), false) if attaches => Way::Attached,
-                _ => Way::Asked,
+            let route = match (&controls, offer.is_shared()) {
+                (Some(_), true) => Route::Shared,
+                (Some(_), false) if can_attach => Route::Attached,
+                _ => Route::Asked,
             };
             let control = controls.as_ref().map(|controls| controls[index]);
             let (base, control) = match index == me {
                 true => (part.base(), Some(part.control())),
-                false => (base.filter(|_| way == Way::Shared), control),
+                false => (base.filter(|_| route == Route::Shared), control),
             };
             let WindowOffer { bytes, address, .. } = *offer;
             let base = base.filter(|_| bytes != DYNAMIC_BYTES);
@@ -117,7 +117,7 @@ impl Window {
                 rank,
                 base,
                 bytes,
-                way,
+                route,
                 address,
                 shift: offer.shift(),
                 control,
@@ -135,27 +135,27 @@ impl Window {
 
     /// Whether this member must serve the others, by [`advance`](Window::advance), for them to reach its memory.
     pub fn is_served(&self) -> bool {
-        self.targets[self.me].way == Way::Asked && self.targets.len() > 1
+        self.targets[self.me].route == Route::Asked && self.targets.len() > 1
     }
 
     /// Whether operations on this member may be under way after the call.
     #[inline]
     pub fn is_asked(&self, target: usize) -> bool {
-        target != self.me && self.targets[target].way == Way::Asked
+        target != self.me && self.targets[target].route == Route::Asked
     }
 
     /// Whether this member serves others or asks them: then its face must [advance](Window::advance) it.
     pub fn goes_by_messages(&self) -> bool {
         let several = self.targets.len() > 1;
-        several && self.targets.iter().any(|one| one.way == Way::Asked || one.control.is_none())
+        several && self.targets.iter().any(|one| one.route == Route::Asked || one.control.is_none())
     }
 
     /// How the members' memory is reached, in a word for each.
     pub fn ways(&self) -> impl Iterator<Item = &'static str> {
-        self.targets.iter().map(|target| match target.way {
-            Way::Shared => "shared",
-            Way::Attached => "attached",
-            Way::Asked => "asked",
+        self.targets.iter().map(|target| match target.route {
+            Route::Shared => "shared",
+            Route::Attached => "attached",
+            Route::Asked => "asked",
         })
     }
 
@@ -193,11 +193,11 @@ impl Window {
     /// Where `bytes` bytes at `offset`, which were checked, lie.
     fn reach<E: Endpoint>(&self, endpoint: &E, target: usize, offset: u64, bytes: u64) -> Reached {
         let one = &self.targets[target];
-        let is_shared = one.way == Way::Shared;
+        let is_shared = one.route == Route::Shared;
         if let Some(here) = self.here(target, offset, bytes) {
             return Reached::Here(here, is_shared);
         }
-        if one.way == Way::Asked && target != self.me {
+        if one.route == Route::Asked && target != self.me {
             return Reached::Asked;
         }
         // Of a dynamic window: what lies where all see it is reached there, by all alike.
@@ -206,7 +206,7 @@ impl Window {
         match (shared, NonNull::new(offset as *mut u8)) {
             (_, Some(own)) if target == self.me => {
                 let place = endpoint.place_of(own.as_ptr(), bytes as usize);
-                Reached::Here(own, place.is_some() && one.way != Way::Asked)
+                Reached::Here(own, place.is_some() && one.route != Route::Asked)
             }
             (Some(here), _) if one.bytes == DYNAMIC_BYTES => Reached::Here(here, true),
             _ => Reached::Attached(one.address.wrapping_add(offset)),

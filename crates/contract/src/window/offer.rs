@@ -20,7 +20,7 @@ pub struct WindowOffer {
     place: u64,
     control_address: u64,
     control_place: u64,
-    pub(super) attaches: bool,
+    pub(super) can_attach: bool,
 }
 
 impl WindowOffer {
@@ -35,7 +35,7 @@ impl WindowOffer {
             self.place,
             self.control_address,
             self.control_place,
-            u64::from(self.attaches),
+            u64::from(self.can_attach),
         ];
         let mut bytes = [0; WindowOffer::BYTES];
         for (word, place) in words.iter().zip(bytes.chunks_exact_mut(8)) {
@@ -54,7 +54,7 @@ impl WindowOffer {
             place: word(2),
             control_address: word(3),
             control_place: word(4),
-            attaches: word(5) != 0,
+            can_attach: word(5) != 0,
         }
     }
 
@@ -119,7 +119,7 @@ impl WindowPart {
             },
             control_address: control_start as u64,
             control_place,
-            attaches: endpoint.reads_memory(),
+            can_attach: endpoint.reads_memory(),
         };
         let base = NonNull::new(start).or((bytes == 0).then(NonNull::dangling));
         WindowPart { offer, base, control, is_allocated: allocated.is_some() }
@@ -129,7 +129,7 @@ impl WindowPart {
     #[must_use]
     pub fn asked(mut self) -> Self {
         (self.offer.place, self.offer.control_place) = (NOWHERE, NOWHERE);
-        self.offer.attaches = false;
+        self.offer.can_attach = false;
         self
     }
 
@@ -170,7 +170,7 @@ mod tests {
             place: NOWHERE,
             control_address: 1000,
             control_place: 400,
-            attaches: true,
+            can_attach: true,
         };
         assert_eq!(WindowOffer::from_bytes(&offer.to_bytes()), offer);
         assert_eq!((offer.shift(), offer.is_shared()), (600, false));

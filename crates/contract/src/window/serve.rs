@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-use super::ask::{DONE, OUT_OF_WINDOW, REQUESTS, answer_tag};
+use super::ask::{OUT_OF_WINDOW, REQUESTS, SUCCESS, answer_tag};
 use super::offer::DYNAMIC_BYTES;
 use super::update::{Action, Stretch};
 use super::wire::{self, Head, Kind};
@@ -130,7 +130,7 @@ impl Window {
                 return self.answer(endpoint, source, ticket, answer);
             }
         }
-        self.answer(endpoint, source, ticket, DONE.to_ne_bytes().to_vec())
+        self.answer(endpoint, source, ticket, SUCCESS.to_ne_bytes().to_vec())
     }
 
     /// Does what is asked to this member's memory, and gives the answer.
@@ -146,7 +146,7 @@ impl Window {
         if !fits || !stretches.iter().all(|stretch| self.holds(stretch)) {
             return OUT_OF_WINDOW.to_ne_bytes().to_vec();
         }
-        let mut answer = DONE.to_ne_bytes().to_vec();
+        let mut answer = SUCCESS.to_ne_bytes().to_vec();
         let base = self.targets[self.me].base;
         for &Stretch { offset, bytes } in stretches {
             let start = match base {
@@ -205,7 +205,7 @@ impl Window {
                 break;
             }
             self.served.waiting.pop_front();
-            self.answer(endpoint, source, ticket, DONE.to_ne_bytes().to_vec())?;
+            self.answer(endpoint, source, ticket, SUCCESS.to_ne_bytes().to_vec())?;
         }
         Ok(())
     }

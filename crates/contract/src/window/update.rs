@@ -87,7 +87,7 @@ impl Action {
     pub(super) fn word_bytes(self, arithmetic: &Arithmetic, at: NonNull<u8>) -> Option<usize> {
         let (Action::Combine(code) | Action::CompareAndSwap(code)) = self else { return None };
         let bytes = (arithmetic.word_bytes)(code);
-        (bytes != 0 && at.as_ptr().addr() % bytes == 0).then_some(bytes)
+        (bytes != 0 && at.as_ptr().addr().is_multiple_of(bytes)).then_some(bytes)
     }
 
     /// Makes bytes new that nobody else touches.

@@ -28,7 +28,7 @@ pub(super) enum Access {
 
 /// A lock that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct HeldLock {
     pub(super) exclusive: bool,
     /// Whether the lock was really taken.
     pub(super) taken: bool,
@@ -42,7 +42,7 @@ pub(super) struct Epochs {
     /// Whether operations on each member are allowed.
     open: Box<[Cell<bool>]>,
     /// The lock on each member.
-    held: Box<[Cell<Option<Held>>]>,
+    held: Box<[Cell<Option<HeldLock>>]>,
     /// The members that are started.
     started: RefCell<Vec<usize>>,
     is_exposed: Cell<bool>,
@@ -163,7 +163,7 @@ impl Epochs {
         Ok(())
     }
 
-    pub(super) fn lock(&self, target: usize, held: Held) {
+    pub(super) fn lock(&self, target: usize, held: HeldLock) {
         let count = match self.access.get() {
             Access::Locked(count) => count,
             _ => 0,
@@ -174,7 +174,7 @@ impl Epochs {
     }
 
     /// The lock on a member, if there is one.
-    pub(super) fn held(&self, target: usize) -> Result<Held> {
+    pub(super) fn held(&self, target: usize) -> Result<HeldLock> {
         let held = self.held[target].get().filter(|_| self.access.get() != Access::LockedAll);
         held.ok_or_else(|| out_of_order("an unlock without a lock"))
     }
@@ -191,7 +191,7 @@ impl Epochs {
         self.begin("a lock of all")
     }
 
-    pub(super) fn lock_all(&self, held: Held) {
+    pub(super) fn lock_all(&self, held: HeldLock) {
         self.access.set(Access::LockedAll);
         self.held.iter().for_each(|one| one.set(Some(held)));
         self.open_all(true);
@@ -204,7 +204,7 @@ impl Epochs {
     }
 
     /// The lock of all, which ends.
-    pub(super) fn unlock_all(&self) -> Option<Held> {
+    pub(super) fn unlock_all(&self) -> Option<HeldLock> {
         self.access.set(Access::None);
         self.open_all(false);
         self.held.iter().filter_map(Cell::take).last()
@@ -234,7 +234,7 @@ impl Epochs {
 mod tests {
     use super::*;
 
-    const SHARED: Held = Held { exclusive: false, taken: true };
+    const SHARED: HeldLock = HeldLock { exclusive: false, taken: true };
 
     #[test]
     fn a_lock_may_follow_a_fence_only_if_nothing_was_done() {

@@ -3,7 +3,7 @@
 use contract::{Endpoint, LockAttempt};
 
 use super::Window;
-use super::epoch::{Held, Promise};
+use super::epoch::{HeldLock, Promise};
 use crate::error::Result;
 
 /// Whether others may have a lock at the same time.
@@ -27,7 +27,7 @@ impl<E: Endpoint + 'static> Window<E> {
     pub fn lock(&self, kind: Lock, rank: usize, promise: Promise) -> Result {
         self.communicator.context().member(rank)?;
         self.epochs.check_lock(rank)?;
-        let held = Held { exclusive: kind == Lock::Exclusive, taken: !promise.no_check };
+        let held = HeldLock { exclusive: kind == Lock::Exclusive, taken: !promise.no_check };
         if held.taken {
             self.take_lock(rank, held.exclusive)?;
         }
@@ -55,7 +55,7 @@ impl<E: Endpoint + 'static> Window<E> {
     /// As of [`lock`](Window::lock).
     pub fn lock_all(&self, promise: Promise) -> Result {
         self.epochs.check_lock_all()?;
-        let held = Held { exclusive: false, taken: !promise.no_check };
+        let held = HeldLock { exclusive: false, taken: !promise.no_check };
         if held.taken {
             (0..self.size()).try_for_each(|rank| self.take_lock(rank, false))?;
         }
@@ -99,7 +99,7 @@ impl<E: Endpoint + 'static> Window<E> {
         failed.map(drop).map_err(Into::into)
     }
 
-    fn give_lock(&self, rank: usize, held: Held) -> Result {
+    fn give_lock(&self, rank: usize, held: HeldLock) -> Result {
         if held.taken {
             let mut endpoint = self.engine().endpoint()?;
             self.service.window_mut().unlock(&mut *endpoint, rank, held.exclusive)?;

@@ -9,7 +9,7 @@ use contract::{DYNAMIC_BYTES, Endpoint, WindowOffer};
 use super::epoch::Epochs;
 use super::service::Service;
 use super::sync::Signals;
-use super::{Flavor, Made, Window};
+use super::{Allocation, Flavor, Window};
 use crate::attribute::Attributes;
 use crate::collective::{Barrier, Collective, allgather_bytes};
 use crate::communicator::Communicator;
@@ -30,7 +30,7 @@ struct Wish {
 }
 
 /// The memory of a member.
-type Memory = (*mut u8, Made);
+type Memory = (*mut u8, Allocation);
 
 fn check(bytes: i64, unit: i64) -> Result<u64> {
     let size = u64::try_from(bytes);
@@ -50,7 +50,7 @@ impl<E: Endpoint + 'static> Window<E> {
         let bytes = check(i64::try_from(bytes).unwrap_or(-1), unit)?;
         ensure!(bytes == 0 || !start.is_null(), ErrorClass::Buffer, "the memory is a null pointer");
         let wish = Wish { flavor: Flavor::Create, bytes, unit };
-        Window::open(of, wish, info, |_, _| Ok((start, Made::Nothing)))
+        Window::open(of, wish, info, |_, _| Ok((start, Allocation::Nothing)))
     }
 
     /// A window of memory that it makes.
@@ -64,7 +64,7 @@ impl<E: Endpoint + 'static> Window<E> {
             let made = allocate(own, bytes.max(1) as usize)?;
             Ok(made.unwrap_or_else(|| {
                 let storage = Storage::zeroed(bytes.max(1) as usize);
-                (storage.address(), Made::Own(storage))
+                (storage.address(), Allocation::Own(storage))
             }))
         })
     }
@@ -95,7 +95,7 @@ impl<E: Endpoint + 'static> Window<E> {
     /// Those that end the run.
     pub fn create_dynamic(of: &Communicator<E>, info: Info) -> Result<Self> {
         let wish = Wish { flavor: Flavor::Dynamic, bytes: DYNAMIC_BYTES, unit: 1 };
-        Window::open(of, wish, info, |_, _| Ok((std::ptr::null_mut(), Made::Nothing)))
+        Window::open(of, wish, info, |_, _| Ok((std::ptr::null_mut(), Allocation::Nothing)))
     }
 
     /// The window of what each member has. `memory` gets the lengths of all.
@@ -164,7 +164,7 @@ impl<E: Endpoint + 'static> Window<E> {
         self.finish_signals()?;
         Barrier::new(self.communicator.context().clone()).run()?;
         self.service.close()?;
-        if let Made::Allocated(start, bytes) = self.made.replace(Made::Nothing) {
+        if let Allocation::Allocated(start, bytes) = self.made.replace(Allocation::Nothing) {
             release(&mut *self.engine().endpoint()?, start, bytes);
         }
         self.communicator.free(0)
@@ -180,7 +180,7 @@ fn gather<E: Endpoint + 'static>(of: &Communicator<E>, mine: &[u8]) -> Result<Ve
 /// Memory of the fabric, if it has any.
 fn allocate<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
     let memory = own.engine().endpoint()?.allocate(bytes);
-    Ok(memory.map(|start| (start.as_ptr(), Made::Allocated(start, bytes))))
+    Ok(memory.map(|start| (start.as_ptr(), Allocation::Allocated(start, bytes))))
 }
 
 /// Memory of the fabric; if there is none, zeros for a member that is alone.
@@ -188,7 +188,7 @@ fn allocate_or_own<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<O
     let allocated = allocate(own, bytes)?;
     Ok(allocated.or_else(|| {
         let storage = (own.size() == 1).then(|| Storage::zeroed(bytes))?;
-        Some((storage.address(), Made::Own(storage)))
+        Some((storage.address(), Allocation::Own(storage)))
     }))
 }
 
@@ -217,7 +217,7 @@ fn allocate_together<E: Endpoint + 'static>(
         place => own.engine().endpoint()?.memory_at(place, all as usize),
     };
     let start: NonNull<u8> = agree(own, seen)?;
-    let made = whole.map_or(Made::Nothing, |(_, made)| made);
+    let made = whole.map_or(Allocation::Nothing, |(_, made)| made);
     Ok((start.as_ptr().wrapping_add(before as usize), made))
 }
 

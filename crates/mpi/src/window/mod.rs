@@ -46,7 +46,7 @@ pub enum Flavor {
 }
 
 /// Memory that a window has made for this member.
-enum Made {
+enum Allocation {
     /// None.
     Nothing,
     /// From the fabric.
@@ -65,7 +65,7 @@ pub struct Window<E: Endpoint> {
     bytes: u64,
     /// Of each member, in bytes.
     units: Box<[i64]>,
-    made: RefCell<Made>,
+    made: RefCell<Allocation>,
     epochs: Epochs,
     signals: Signals,
     name: RefCell<String>,

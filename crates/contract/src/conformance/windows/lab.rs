@@ -9,7 +9,7 @@ use crate::{
 /// The number of the window's context, far from those of other cases.
 const NUMBER: u32 = 21;
 /// Tags of the members' own messages, between those of a window.
-const OFFER: u32 = 1;
+const ADDRESSES: u32 = 1;
 const FENCE: u32 = 2;
 
 /// Which ways to memory are tried.
@@ -281,14 +281,14 @@ impl Lab {
 fn tell_all<E: Endpoint>(endpoint: &mut E, own: &WindowOffer) -> Result<Vec<WindowOffer>> {
     let (me, size, context) = (endpoint.rank(), endpoint.size(), 2 * NUMBER + 1);
     for other in (0..size).filter(|&other| other != me) {
-        endpoint.send(other, context, OFFER, &own.to_bytes())?;
+        endpoint.send(other, context, ADDRESSES, &own.to_bytes())?;
     }
     (0..size)
         .map(|other| {
             let mut bytes = own.to_bytes();
             if other != me {
                 let source = Some(other as u32);
-                endpoint.receive(Selector { context, source, tag: Some(OFFER) }, &mut bytes)?;
+                endpoint.receive(Selector { context, source, tag: Some(ADDRESSES) }, &mut bytes)?;
             }
             Ok(WindowOffer::from_bytes(&bytes))
         })

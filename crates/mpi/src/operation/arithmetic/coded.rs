@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::Arithmetic;
+use contract::{Arithmetic, Element, Operation, Reduction};
 
 use super::apply::apply_at;
 use super::each::Places;
@@ -38,8 +38,8 @@ impl Coded {
 
     /// It as a number.
     pub(crate) fn code(&self) -> u32 {
-        let op = Predefined::ALL.iter().position(|&one| one == self.op);
-        let op = op.expect("all of them are in the list") as u32;
+        // The order of the list is that of the operations: a test holds them together.
+        let op = self.op as u32;
         let index = self.index.map_or(0, |index| u32::from(number(index)));
         index << 16 | u32::from(number(self.kind)) << 8 | op
     }
@@ -98,9 +98,46 @@ fn kind_or_none(number: u8) -> Option<Option<Kind>> {
     if number == 0 { Some(None) } else { kind(number).map(Some) }
 }
 
+/// Up to this length the contract's arithmetic is the faster one: it knows that the two do not overlap, and looks for no
+/// wider vectors.
+const SHORT_BYTES: usize = 512;
+
+/// The contract's name of an operation on elements without gaps, where it has one.
+#[inline]
+fn plain(op: Predefined, kind: Kind) -> Option<Reduction> {
+    use Predefined::{Maximum, Minimum, Product, Sum};
+    let operation = match op {
+        Sum => Operation::Sum,
+        Product => Operation::Product,
+        Minimum => Operation::Minimum,
+        Maximum => Operation::Maximum,
+        _ => return None,
+    };
+    let wraps = matches!(op, Sum | Product);
+    let element = match kind.as_number() {
+        Kind::Unsigned(1) => Element::U8,
+        Kind::Signed(1) if wraps => Element::U8,
+        Kind::Signed(4) => Element::I32,
+        Kind::Unsigned(4) if wraps => Element::I32,
+        Kind::Signed(8) => Element::I64,
+        Kind::Unsigned(8) => Element::U64,
+        Kind::Float(4) => Element::F32,
+        Kind::Float(8) => Element::F64,
+        _ => return None,
+    };
+    Some(Reduction::new(element, operation))
+}
+
 /// `target` = `operand` op `target`, as far as both go in whole elements.
 fn combine(code: u32, operand: &[u8], target: &mut [u8]) {
     let Some(coded) = Coded::read(code) else { return };
+    if target.len() <= SHORT_BYTES
+        && coded.index.is_none()
+        && let Some(plain) = plain(coded.op, coded.kind)
+        && plain.combine(target, operand).is_ok()
+    {
+        return;
+    }
     let bytes = operand.len().min(target.len()) as i64;
     let (left, right) = (operand.as_ptr(), target.as_mut_ptr());
     // SAFETY: both have as many whole elements.
@@ -147,7 +184,8 @@ mod tests {
         kinds.extend([Kind::Char, Kind::WideCharacter, Kind::Byte, Kind::Packed]);
         for kind in kinds {
             for index in [None, Some(Kind::Signed(4))] {
-                for op in Predefined::ALL {
+                for (number, op) in Predefined::ALL.into_iter().enumerate() {
+                    assert_eq!(op as usize, number);
                     let coded = Coded { op, kind, index };
                     let again = Coded::read(coded.code()).unwrap();
                     assert_eq!((again.op, again.kind, again.index), (op, kind, index));
@@ -155,6 +193,28 @@ mod tests {
             }
         }
         assert!(Coded::read(0xff).is_none() && Coded::read(0x0900).is_none());
+    }
+
+    #[test]
+    fn short_elements_are_combined_as_long_ones_are() {
+        let kinds = [Kind::Char, Kind::Signed(1), Kind::Unsigned(1), Kind::Byte, Kind::Signed(4)];
+        let more = [Kind::Unsigned(4), Kind::Signed(8), Kind::UnsignedLong, Kind::Float(4)];
+        for kind in kinds.into_iter().chain(more).chain([Kind::Float(8)]) {
+            for op in Predefined::ALL.into_iter().filter(|op| op.commutes()) {
+                let code = Coded { op, kind, index: None }.code();
+                let bytes = |seed: usize| -> Vec<u8> {
+                    (0..2 * SHORT_BYTES).map(|at| ((at * 37 + seed) % 120) as u8).collect()
+                };
+                let (operand, mut long) = (bytes(5), bytes(11));
+                let mut short = long.clone();
+                combine(code, &operand, &mut long);
+                for (part, place) in operand.chunks(SHORT_BYTES).zip(short.chunks_mut(SHORT_BYTES))
+                {
+                    combine(code, part, place);
+                }
+                assert_eq!(short, long, "{op:?} of {kind:?}");
+            }
+        }
     }
 
     #[test]
