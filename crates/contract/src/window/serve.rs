@@ -76,18 +76,24 @@ impl Window {
         found.map(|index| attached.swap_remove(index)).is_some()
     }
 
-    /// Whether this member has all of these bytes in its memory.
+    /// Whether this member has all of these bytes in its memory. Parts of a dynamic window may lie side by side.
     pub fn holds(&self, stretch: &Stretch) -> bool {
-        let Stretch { offset, bytes } = *stretch;
-        let inside = |start: u64, length: u64| {
-            offset >= start && offset - start <= length && bytes <= length - (offset - start)
-        };
-        match self.bytes_of(self.me) {
-            DYNAMIC_BYTES => {
-                self.served.attached.iter().any(|&(start, bytes)| inside(start, bytes))
-            }
-            all => inside(0, all),
+        let Stretch { mut offset, mut bytes } = *stretch;
+        if self.bytes_of(self.me) != DYNAMIC_BYTES {
+            return self.check_range(self.me, offset, bytes).is_ok();
         }
+        while bytes > 0 {
+            // The longest rest of a part from here on; parts may overlap.
+            let rests = self.served.attached.iter().map(|&(start, length)| {
+                offset.checked_sub(start).and_then(|before| length.checked_sub(before)).unwrap_or(0)
+            });
+            let here = rests.max().unwrap_or(0).min(bytes);
+            if here == 0 {
+                return false;
+            }
+            (offset, bytes) = (offset + here, bytes - here);
+        }
+        true
     }
 
     /// Starts to receive the requests that have arrived.

@@ -121,6 +121,5 @@ pub(super) unsafe fn compare_and_swap(
 pub(super) fn flush(rank: c_int, win: Win) -> Option<Result> {
     let rank = usize::try_from(rank).ok()?;
     let windows = WINDOWS.borrow();
-    let outcome = windows.get(win)?.window.flush(Some(rank));
-    outcome.is_ok().then_some(outcome)
+    Some(windows.get(win)?.window.flush(Some(rank)))
 }

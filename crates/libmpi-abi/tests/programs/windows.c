@@ -168,22 +168,32 @@ static void mistakes(MPI_Win win) {
 }
 
 /* Memory comes and goes; displacements are addresses. */
-static void dynamic(void) {
+static void dynamic(int by_messages) {
     MPI_Win win;
     MPI_Aint mine, all[64];
     int next = (rank + 1) % size;
     static long here[4];
     long values[4] = {rank, rank + 1, rank + 2, rank + 3}, one = 1, old;
-    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cornerstone_window_by_messages", by_messages ? "true" : "false");
+    MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
+    MPI_Info_free(&info);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     memset(here, 0, sizeof here);
-    MPI_Win_attach(win, here, sizeof here);
+    /* Two parts side by side, which one operation may span. */
+    MPI_Win_attach(win, here, 2 * sizeof(long));
+    MPI_Win_attach(win, here + 2, 2 * sizeof(long));
     MPI_Get_address(here, &mine);
     MPI_Allgather(&mine, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
     MPI_Win_lock_all(0, win);
     MPI_Put(values, 4, MPI_LONG, next, all[next], 4, MPI_LONG, win);
     MPI_Win_flush(next, win);
     MPI_Fetch_and_op(&one, &old, MPI_LONG, next, MPI_Aint_add(all[next], sizeof(long)), MPI_SUM, win);
+    if (by_messages && size > 1) {
+        CHECK(MPI_Put(values, 4, MPI_LONG, next, MPI_Aint_add(all[next], 8), 4, MPI_LONG, win) == MPI_SUCCESS);
+        CHECK(class_of(MPI_Win_flush(next, win)) == MPI_ERR_RMA_RANGE);
+    }
     MPI_Win_unlock_all(win);
     CHECK(old == rank + 1);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -238,7 +248,8 @@ int main(int argc, char **argv) {
         requests(win);
         unmake(kind, win, memory);
     }
-    dynamic();
+    dynamic(0);
+    dynamic(1);
     shared();
     MPI_Finalize();
     return 0;

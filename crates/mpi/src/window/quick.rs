@@ -23,8 +23,8 @@ impl<E: Endpoint + 'static> Window<E> {
             return None;
         }
         let offset = displacement.checked_mul(*self.units.get(rank)?)?;
-        let window = self.service.window();
-        window.here(rank, u64::try_from(offset).ok()?, bytes as u64)
+        let offset = u64::try_from(offset).ok()?;
+        self.service.with(|window| window.here(rank, offset, bytes as u64))?
     }
 
     /// Where `displacement` is in a member's memory, in bytes, if operations on it are allowed.
@@ -46,13 +46,15 @@ impl<E: Endpoint + 'static> Window<E> {
         operand: &[u8],
         fetched: Option<&mut [u8]>,
     ) -> bool {
-        let is_plain = of.is_dense() && matches!(of.made(), Construction::Basic(_));
-        if !is_plain || !op.applies(of, HAS_LONG_DOUBLE) {
+        let Construction::Basic(kind) = *of.made() else { return false };
+        if !op.applies(of, HAS_LONG_DOUBLE) {
             return false;
         }
         let Some(place) = self.place_plainly(rank, displacement) else { return false };
-        let action = Action::Combine(Coded::new(op, of).code());
-        self.service.window().update_at_once(place, action, operand, fetched)
+        let action = Action::Combine(Coded::basic(op, kind).code());
+        let update =
+            |window: &contract::Window| window.update_at_once(place, action, operand, fetched);
+        self.service.with(update).unwrap_or(false)
     }
 
     /// Compares and swaps one integer, and gives what was there to `fetched`, likewise.
@@ -69,7 +71,10 @@ impl<E: Endpoint + 'static> Window<E> {
             return false;
         }
         let Some(place) = self.place_plainly(rank, displacement) else { return false };
-        let action = Action::CompareAndSwap(Coded::new(Predefined::Replace, of).code());
-        self.service.window().update_at_once(place, action, compare_and_new, Some(fetched))
+        let action = Action::CompareAndSwap(Coded::basic(Predefined::Replace, kind).code());
+        let update = |window: &contract::Window| {
+            window.update_at_once(place, action, compare_and_new, Some(fetched))
+        };
+        self.service.with(update).unwrap_or(false)
     }
 }

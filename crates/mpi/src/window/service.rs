@@ -64,6 +64,12 @@ impl<E: Endpoint> Service<E> {
         Ref::map(self.window.borrow(), |window| window.as_ref().expect("it is open"))
     }
 
+    /// Shows the window, if it is open: for the shortest ways, where it is one function.
+    #[inline(always)]
+    pub(super) fn with<R>(&self, show: impl FnOnce(&Window) -> R) -> Option<R> {
+        self.window.borrow().as_ref().map(show)
+    }
+
     #[inline(always)]
     pub(super) fn window_mut(&self) -> RefMut<'_, Window> {
         RefMut::map(self.window.borrow_mut(), |window| window.as_mut().expect("it is open"))

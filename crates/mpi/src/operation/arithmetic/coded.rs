@@ -31,12 +31,19 @@ impl Coded {
         }
     }
 
+    /// The same on basic elements.
+    #[inline]
+    pub(crate) fn basic(op: Predefined, kind: Kind) -> Self {
+        Coded { op, kind, index: None }
+    }
+
     /// The datatype of an element, if it has gaps.
     pub(crate) fn pair(&self) -> Option<Rc<Datatype>> {
         self.index.map(|index| Datatype::pair(self.kind, index))
     }
 
     /// It as a number.
+    #[inline]
     pub(crate) fn code(&self) -> u32 {
         // The order of the list is that of the operations: a test holds them together.
         let op = self.op as u32;
@@ -53,6 +60,7 @@ impl Coded {
 }
 
 /// Numbers of kinds, none of which is 0: in the upper half the sort, in the lower half the width's power of two.
+#[inline]
 fn number(kind: Kind) -> u8 {
     let of_width = |sort: u8, width: u8| sort << 4 | width.trailing_zeros() as u8;
     match kind {
@@ -73,6 +81,7 @@ fn number(kind: Kind) -> u8 {
     }
 }
 
+#[inline]
 fn kind(number: u8) -> Option<Kind> {
     let width = 1 << (number & 7);
     Some(match (number >> 4, number & 0xf) {
