@@ -130,13 +130,22 @@ impl Bench<'_> {
 
     /// Times the program and checks its data. Rank 0 gets the outcome.
     pub(crate) fn sampled(&mut self, program: Program) -> Result<Option<Outcome>> {
+        self.sampled_as(program, |rank, data| (program.event)(rank, data))
+    }
+
+    /// The same with an event that has a state of its own, in place of the program's.
+    pub(crate) fn sampled_as(
+        &mut self,
+        program: Program,
+        mut event: impl FnMut(&mut dyn Rank, &mut Data) -> Result<()>,
+    ) -> Result<Option<Outcome>> {
         let blocks = (program.blocks)(&self.shape);
         let seed = self.settings.seed;
         let mut data = Data::new(self.shape.clone(), blocks, program.received, seed)?;
         data.algorithm = self.algorithm()?;
         let before_us = self.line_beside_us()?;
         self.clear_shared_line()?;
-        let event = |rank: &mut dyn Rank| (program.event)(rank, &mut data);
+        let event = |rank: &mut dyn Rank| event(rank, &mut data);
         let mut outcome = self.measure(program.timing, program.in_a_row, event)?;
         let after_us = self.line_beside_us()?;
         if let Some(outcome) = outcome.as_mut().filter(|_| self.is_repeated()) {

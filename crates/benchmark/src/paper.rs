@@ -53,6 +53,13 @@ pub(crate) const OSU: Paper = Paper {
     selects: Some("streams"),
 };
 
+pub(crate) const ACTIVE_MESSAGES: Paper = Paper {
+    label: "active messages (1995)",
+    citation: "Mainwaring and Culler, Active message applications programming interface and communication subsystem \
+        organization (University of California at Berkeley, 1995)",
+    selects: None,
+};
+
 pub(crate) const WHETSTONE: Paper = Paper {
     label: "Whetstone (1976)",
     citation: "Curnow and Wichmann, A synthetic benchmark (The Computer Journal, 1976)",

@@ -11,6 +11,7 @@ mod latencies;
 mod limits;
 mod processor;
 mod real_time;
+mod services;
 
 use crate::declaration::Benchmark;
 
@@ -43,6 +44,8 @@ pub(crate) static ALL: &[Benchmark] = &[
     collectives::scatter::SCATTER,
     collectives::gather::GATHER,
     collectives::all_to_all::ALL_TO_ALL,
+    services::active_messages::ACTIVE_MESSAGES,
+    services::active_stream::ACTIVE_STREAM,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,

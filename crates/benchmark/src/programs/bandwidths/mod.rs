@@ -14,7 +14,7 @@ const WINDOW: usize = 64;
 const WINDOW_BYTES: usize = 256 << 20;
 
 /// The messages of a sample.
-pub(super) fn window(shape: &Shape) -> usize {
+pub(in crate::programs) fn window(shape: &Shape) -> usize {
     (WINDOW_BYTES / shape.size.max(1)).clamp(4, WINDOW)
 }
 

@@ -1,0 +1,60 @@
+//! A request and its reply.
+
+use ::services::Error;
+use analysis::limits::{BoundRule, Traffic};
+use contract::Result;
+
+use super::partner::{ECHO, Partner};
+use crate::bench::Bench;
+use crate::data::{Blocks, Received};
+use crate::declaration::{Benchmark, Group};
+use crate::paper;
+use crate::presentation::Headline;
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::shape::Role;
+
+pub(in crate::programs) const ACTIVE_MESSAGES: Benchmark = Benchmark {
+    name: "active-messages",
+    group: Group::Services,
+    summary: "half of an active message's round trip: a request and its reply",
+    explains: "Rank 0 sends a request to rank 1, whose handler replies with as many bytes; rank 0 times from its call \
+        until the handler of the reply has run. The time is half of it, the rate is size / time. Up to 888 bytes are \
+        medium messages, which the handler copies; longer ones go into the receiver's segment. The same as ping-pong, \
+        which passes the fabric's own messages.",
+    source: paper::ACTIVE_MESSAGES.part(""),
+    bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
+    headlines: &[Headline {
+        words: "8 bytes, half a round trip",
+        metric: "time",
+        size_bytes: Some(8),
+    }],
+    measure: round_trips,
+    program: Program {
+        blocks: |_| Blocks::NONE,
+        received: Received::Nothing,
+        parts: |_| 2,
+        ..BETWEEN_TWO
+    },
+    ..BENCHMARK
+};
+
+fn round_trips(bench: &mut Bench<'_>) -> Result<()> {
+    let program = bench.definition.program;
+    let mut partner = Partner::open(bench).map_err(Error::into_contract)?;
+    let outcome = bench.sampled_as(program, |rank, data| {
+        partner.expected += 1;
+        let expected = partner.expected;
+        let outcome = match data.role {
+            Role::First => partner
+                .send(rank, ECHO, 1, 1)
+                .and_then(|()| partner.wait_until(rank, |state| state.replies == expected)),
+            Role::Second => partner.wait_until(rank, |state| state.requests >= expected),
+            Role::Other => Ok(()),
+        };
+        outcome.map_err(Error::into_contract)
+    })?;
+    let from = (bench.shape.role() != Role::Other).then(|| bench.shape.peer());
+    partner.close(bench, from).map_err(Error::into_contract)?;
+    bench.report(program, outcome, Default::default())
+}

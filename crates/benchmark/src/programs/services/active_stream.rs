@@ -1,0 +1,61 @@
+//! As many requests as fit under way, one way.
+
+use ::services::Error;
+use analysis::limits::{BoundRule, Traffic};
+use contract::Result;
+
+use super::partner::{Partner, STORE};
+use crate::bench::Bench;
+use crate::data::{Blocks, Received};
+use crate::declaration::{Benchmark, Group};
+use crate::paper;
+use crate::presentation::Headline;
+use crate::program::Program;
+use crate::programs::bandwidths::window;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::shape::Role;
+
+/// Long data leave from so many buffers in turn.
+const BUFFERS: u64 = 4;
+
+pub(in crate::programs) const ACTIVE_STREAM: Benchmark = Benchmark {
+    name: "active-stream",
+    group: Group::Services,
+    summary: "a stream of active messages one way, 64 in a row",
+    explains: "Rank 0 sends 64 requests, whose handler at rank 1 replies to the last. Rank 0 times from its first call \
+        to the reply; the time is a 64th of it, the rate is size / time. Up to 888 bytes are medium messages; longer \
+        ones go into rank 1's segment. Messages above 4 MiB are fewer, as of bandwidth, which is the same stream of the \
+        fabric's own messages.",
+    source: paper::ACTIVE_MESSAGES.part(""),
+    bound: BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1 }),
+    headlines: &[Headline { words: "fastest stream one way", metric: "rate", size_bytes: None }],
+    measure: streams,
+    program: Program {
+        blocks: |_| Blocks::NONE,
+        received: Received::Nothing,
+        parts: |shape| window(shape) as u64,
+        ..BETWEEN_TWO
+    },
+    ..BENCHMARK
+};
+
+fn streams(bench: &mut Bench<'_>) -> Result<()> {
+    let program = bench.definition.program;
+    let count = window(&bench.shape) as u64;
+    let mut partner = Partner::open(bench).map_err(Error::into_contract)?;
+    let outcome = bench.sampled_as(program, |rank, data| {
+        partner.expected += 1;
+        let expected = partner.expected;
+        let outcome = match data.role {
+            Role::First => partner
+                .send(rank, STORE, count, BUFFERS)
+                .and_then(|()| partner.wait_until(rank, |state| state.replies == expected)),
+            Role::Second => partner.wait_until(rank, |state| state.requests >= expected * count),
+            Role::Other => Ok(()),
+        };
+        outcome.map_err(Error::into_contract)
+    })?;
+    let from = (bench.shape.role() == Role::Second).then(|| bench.shape.peer());
+    partner.close(bench, from).map_err(Error::into_contract)?;
+    bench.report(program, outcome, Default::default())
+}

@@ -1,0 +1,5 @@
+//! Services over the fabric, beside its own messages.
+
+pub(in crate::programs) mod active_messages;
+pub(in crate::programs) mod active_stream;
+mod partner;

@@ -1,0 +1,105 @@
+//! A table of numbers that is divided among the ranks, read and updated by active messages. Build it and start it as several ranks:
+//!
+//! ```text
+//! cargo build --release -p cornerstone && cargo build --release -p services --example active_messages
+//! target/release/cornerstone launch -n 4 target/release/examples/active_messages
+//! target/release/cornerstone launch -n 4 --fabric tcp target/release/examples/active_messages
+//! ```
+
+use std::process::ExitCode;
+
+use contract::{Buffer, Endpoint, Process, Rank};
+use fabric_shm::ShmEndpoint;
+use fabric_tcp::library::{Joined, join_from_library};
+use services::{ActiveMessages, Call, Error, Handlers, Result};
+
+/// Numbers of the table that each rank has.
+const PART: usize = 1000;
+/// Updates that each rank makes.
+const UPDATES: u64 = 20_000;
+
+const ADD: u8 = 0;
+const READ: u8 = 1;
+const VALUE: u8 = 2;
+
+/// What the handlers of one rank work on.
+struct Table {
+    part: Vec<u64>,
+    answers: Vec<u64>,
+}
+
+/// Adds a number to an entry. No reply: the service itself tells the sender that the request was handled.
+fn add(table: &mut Table, call: &mut Call<'_>) -> Result<()> {
+    let (entry, number) = (call.words()[0] as usize, call.words()[1]);
+    table.part[entry] += number;
+    Ok(())
+}
+
+/// Replies with an entry.
+fn read(table: &mut Table, call: &mut Call<'_>) -> Result<()> {
+    let entry = call.words()[0] as usize;
+    call.reply(VALUE, &[table.part[entry]])
+}
+
+fn value(table: &mut Table, call: &mut Call<'_>) -> Result<()> {
+    table.answers.push(call.words()[0]);
+    Ok(())
+}
+
+/// What every rank does, whatever carries its messages.
+fn program(rank: &mut dyn Rank) -> Result<()> {
+    let (me, size) = (rank.rank(), rank.size());
+    let mut table = Table { part: vec![0; PART], answers: Vec::new() };
+    let handlers = Handlers::new().with(ADD, add).with(READ, read).with(VALUE, value);
+    let mut active = ActiveMessages::open(rank, handlers, Buffer::zeroed(0))?;
+    let mut session = active.enter(rank, &mut table);
+    // Every rank adds 1 to the entries 0, 1, 2, ... of the whole table, as often as it makes updates.
+    for update in 0..UPDATES as usize {
+        let entry = update % (PART * size);
+        session.request(entry / PART, ADD, &[(entry % PART) as u64, 1])?;
+    }
+    // A reply comes after all earlier requests to the same rank were handled; after the barrier this holds of all ranks' requests.
+    for to in 0..size {
+        session.request(to, READ, &[0])?;
+    }
+    session.wait_until(|table| table.answers.len() == size)?;
+    session.barrier()?;
+    if me == 0 {
+        session.state().answers.clear();
+        for entry in 0..PART * size {
+            session.request(entry / PART, READ, &[(entry % PART) as u64])?;
+        }
+        session.wait_until(|table| table.answers.len() == PART * size)?;
+        let sum: u64 = session.state().answers.iter().sum();
+        println!("{size} ranks: {sum} updates in {} entries", PART * size);
+    }
+    drop(session);
+    active.close(rank, &mut table)?;
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let status = match join() {
+        Ok(Joined::SharedMemory(endpoint)) => run(endpoint),
+        Ok(Joined::Tcp(endpoint)) => run(endpoint),
+        Err(error) => {
+            eprintln!("{error}");
+            1
+        }
+    };
+    ExitCode::from(u8::from(status != 0))
+}
+
+/// Finds out which run this process belongs to, and what carries its messages.
+fn join() -> contract::Result<Joined> {
+    match ShmEndpoint::attach_library() {
+        Some(launched) => join_from_library(launched?),
+        None => Ok(Joined::SharedMemory(ShmEndpoint::alone()?)),
+    }
+}
+
+fn run<E: Endpoint>(endpoint: E) -> i32 {
+    let mut process = Process::new(endpoint);
+    let outcome = program(&mut process.world()).map_err(Error::into_contract);
+    process.finish(outcome)
+}

@@ -1,0 +1,188 @@
+//! How a message is laid out.
+//!
+//! One word says what the message is; the words of the program follow, then offset and length of a long message, then the data of a medium one. The
+//! data of a long message is a message of its own. Numbers are little-endian.
+
+use contract::EAGER_BYTES;
+
+use crate::{Error, Result};
+
+/// The most words of a message.
+pub const WORDS_MAX: usize = 16;
+/// The most bytes of data of a medium message. With all its words it is as long as a message may be that every fabric buffers.
+pub const MEDIUM_BYTES_MAX: usize = EAGER_BYTES - WORD_BYTES * (1 + WORDS_MAX);
+
+/// The length of a word, and of a header.
+pub(super) const WORD_BYTES: usize = size_of::<u64>();
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Calls a handler, which may reply.
+    Request,
+    /// Calls a handler, which may send nothing.
+    Reply,
+    /// Returns credits.
+    Credits,
+    /// The sender has come to a round of a barrier.
+    Arrived,
+}
+
+/// What a message carries besides words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    None,
+    Medium,
+    Long,
+}
+
+/// The first word of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) purpose: Purpose,
+    pub(super) load: Load,
+    /// The handler to call, or the round of a barrier.
+    pub(super) number: u8,
+    /// How many words follow.
+    pub(super) words: u8,
+    /// Requests of the receiver that the sender has handled since it last told.
+    pub(super) credits: u16,
+}
+
+impl Header {
+    /// A message without a call.
+    pub(super) fn control(purpose: Purpose, number: u8, credits: u16) -> Self {
+        Header { purpose, load: Load::None, number, words: 0, credits }
+    }
+
+    fn to_word(self) -> u64 {
+        self.purpose as u64
+            | (self.load as u64) << 8
+            | u64::from(self.number) << 16
+            | u64::from(self.words) << 24
+            | u64::from(self.credits) << 32
+    }
+
+    fn from_word(word: u64) -> Option<Self> {
+        let purposes = [Purpose::Request, Purpose::Reply, Purpose::Credits, Purpose::Arrived];
+        let loads = [Load::None, Load::Medium, Load::Long];
+        Some(Header {
+            purpose: *purposes.get(usize::from(word as u8))?,
+            load: *loads.get(usize::from((word >> 8) as u8))?,
+            number: (word >> 16) as u8,
+            words: (word >> 24) as u8,
+            credits: (word >> 32) as u16,
+        })
+    }
+
+    /// As a message begins with it.
+    pub(super) fn to_bytes(self) -> [u8; WORD_BYTES] {
+        self.to_word().to_le_bytes()
+    }
+}
+
+/// A message being written, whose header comes last.
+pub(super) struct Writer<'a> {
+    bytes: &'a mut [u8; EAGER_BYTES],
+    end: usize,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(bytes: &'a mut [u8; EAGER_BYTES]) -> Self {
+        Writer { bytes, end: WORD_BYTES }
+    }
+
+    pub(super) fn words(&mut self, words: &[u64]) {
+        for word in words {
+            self.data(&word.to_le_bytes());
+        }
+    }
+
+    pub(super) fn data(&mut self, data: &[u8]) {
+        self.bytes[self.end..][..data.len()].copy_from_slice(data);
+        self.end += data.len();
+    }
+
+    /// The length of the message.
+    pub(super) fn len(&self) -> usize {
+        self.end
+    }
+}
+
+/// A message that was received, taken apart.
+pub(super) struct Parts<'a> {
+    pub(super) header: Header,
+    pub(super) words: [u64; WORDS_MAX],
+    /// Offset and length of the data of a long message.
+    pub(super) place: (u64, u64),
+    pub(super) data: &'a [u8],
+}
+
+/// Takes a message of rank `from` apart.
+pub(super) fn read(from: usize, message: &[u8]) -> Result<Parts<'_>> {
+    let malformed = |what: &str| Error::Malformed { from, what: what.into() };
+    let (given, _) = message.as_chunks::<WORD_BYTES>();
+    let word = |at: usize| given.get(at).map(|word| u64::from_le_bytes(*word));
+    let header = word(0).and_then(Header::from_word);
+    let header = header.ok_or_else(|| malformed("its first word has no meaning"))?;
+    let count = usize::from(header.words);
+    let long = usize::from(header.load == Load::Long) * 2;
+    if count > WORDS_MAX || given.len() < 1 + count + long {
+        return Err(malformed("it is shorter than its first word says"));
+    }
+    let mut words = [0; WORDS_MAX];
+    for (index, to) in words[..count].iter_mut().enumerate() {
+        *to = u64::from_le_bytes(given[1 + index]);
+    }
+    let place = match header.load {
+        Load::Long => (u64::from_le_bytes(given[1 + count]), u64::from_le_bytes(given[2 + count])),
+        _ => (0, 0),
+    };
+    Ok(Parts { header, words, place, data: &message[(1 + count + long) * WORD_BYTES..] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_message_is_one_that_every_fabric_buffers() {
+        let mut bytes = [0; EAGER_BYTES];
+        let header = Header {
+            purpose: Purpose::Reply,
+            load: Load::Medium,
+            number: 255,
+            words: WORDS_MAX as u8,
+            credits: 7,
+        };
+        let (words, data) = ([u64::MAX - 1; WORDS_MAX], [9; MEDIUM_BYTES_MAX]);
+        let mut writer = Writer::new(&mut bytes);
+        writer.words(&words);
+        writer.data(&data);
+        // 8 bytes of header, 128 of words, 888 of data.
+        assert_eq!((MEDIUM_BYTES_MAX, writer.len()), (888, EAGER_BYTES));
+        bytes[..WORD_BYTES].copy_from_slice(&header.to_bytes());
+        let parts = read(0, &bytes).unwrap();
+        assert_eq!((parts.header, parts.words, parts.data), (header, words, &data[..]));
+    }
+
+    #[test]
+    fn offset_and_length_of_a_long_message_follow_its_words() {
+        let mut bytes = [0; EAGER_BYTES];
+        let header =
+            Header { purpose: Purpose::Request, load: Load::Long, number: 1, words: 2, credits: 0 };
+        let mut writer = Writer::new(&mut bytes);
+        writer.words(&[5, 6, 1 << 40, 3]);
+        let end = writer.len();
+        bytes[..WORD_BYTES].copy_from_slice(&header.to_bytes());
+        let parts = read(0, &bytes[..end]).unwrap();
+        assert_eq!((&parts.words[..2], parts.place), (&[5, 6][..], (1 << 40, 3)));
+    }
+
+    #[test]
+    fn a_message_that_no_service_sends_is_an_error() {
+        for bytes in [&[][..], &[9; 8], &[0, 0, 0, 1, 0, 0, 0, 0], &[0, 0, 0, 17, 0, 0, 0, 0]] {
+            assert!(matches!(read(4, bytes), Err(Error::Malformed { from: 4, .. })), "{bytes:?}");
+        }
+    }
+}

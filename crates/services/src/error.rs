@@ -1,0 +1,97 @@
+//! What can go wrong in a service.
+
+/// The result of a call of a service.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a call of a service failed. All but [`Fabric`](Error::Fabric) and [`Malformed`](Error::Malformed) are mistakes of the caller: nothing
+/// has happened, and the service can still be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The fabric failed, or a rank died. The run cannot go on.
+    #[error(transparent)]
+    Fabric(#[from] contract::Error),
+    /// A handler's number that is registered on one rank and not on another.
+    #[error("handler {handler} is registered on rank {with} and not on rank {without}")]
+    HandlersDiffer {
+        /// The handler's number.
+        handler: u8,
+        /// The lowest rank that has it.
+        with: usize,
+        /// The lowest rank that lacks it.
+        without: usize,
+    },
+    /// A handler that is not registered.
+    #[error("handler {handler} is not registered")]
+    NotRegistered {
+        /// The number that was called.
+        handler: u8,
+    },
+    /// More words than a message carries.
+    #[error("{words} words where a message carries at most {}", crate::WORDS_MAX)]
+    TooManyWords {
+        /// The words given.
+        words: usize,
+    },
+    /// More data than a medium message carries.
+    #[error(
+        "{bytes} bytes where a medium message carries at most {}; use a long one",
+        crate::MEDIUM_BYTES_MAX
+    )]
+    TooMuchData {
+        /// The bytes given.
+        bytes: usize,
+    },
+    /// A long message for memory beyond the end of the receiver's segment.
+    #[error(
+        "{bytes} bytes at offset {offset} are outside the segment of rank {to}, which has {segment_bytes} bytes"
+    )]
+    OutsideSegment {
+        /// The receiver.
+        to: usize,
+        /// Where in its segment.
+        offset: u64,
+        /// How many bytes.
+        bytes: u64,
+        /// The length of the segment.
+        segment_bytes: u64,
+    },
+    /// A handler that replies twice.
+    #[error("a handler may send one reply, and this one has sent it")]
+    SecondReply,
+    /// The handler of a reply that replies.
+    #[error("the handler of a reply may send nothing")]
+    ReplyToReply,
+    /// A handler that returned an error.
+    #[error("handler {handler}, called by rank {from}: {error}")]
+    Handler {
+        /// Its number.
+        handler: u8,
+        /// The rank whose message it was called for.
+        from: usize,
+        /// What it returned.
+        error: Box<Error>,
+    },
+    /// A message that no service sends: a fault in this program.
+    #[error("a message from rank {from} cannot be read: {what}")]
+    Malformed {
+        /// The sender.
+        from: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A mistake that a handler of the program found.
+    #[error("{0}")]
+    Program(String),
+}
+
+impl Error {
+    /// The same as an error of the contract, for a program that ends with it. This is no `From`: with a second one, `?` in a program over the
+    /// contract alone would no longer say which error is meant.
+    pub fn into_contract(self) -> contract::Error {
+        match self {
+            Error::Fabric(error) => error,
+            other => contract::Error::Program(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The services on the reference fabric and on a simulated machine. On real processes the examples and the benchmarks run them.
+
+mod active;
+mod random;
+
+use contract::Rank;
+use services::{Error, Result};
+
+/// Runs a program on `ranks` ranks of either fabric. The reference fabric finds every circle of waiting ranks; the simulated machine delivers late.
+fn on_each_fabric(ranks: usize, program: fn(&mut dyn Rank) -> Result<()>) {
+    let program = move |rank: &mut dyn Rank| program(rank).map_err(Error::into_contract);
+    let reference = contract::reference::run(ranks, program);
+    assert_eq!(reference, Ok(()), "reference fabric, {ranks} ranks");
+    let machine = fabric_sim::machine::find("cluster").unwrap();
+    let simulated = fabric_sim::run(&machine, &fabric_sim::Options::new(ranks), program);
+    assert_eq!(simulated.map(drop), Ok(()), "simulated machine, {ranks} ranks");
+}
+
+/// The error of the first rank that fails.
+fn failure(ranks: usize, program: fn(&mut dyn Rank) -> Result<()>) -> String {
+    let program = |rank: &mut dyn Rank| program(rank).map_err(Error::into_contract);
+    let (rank, error) = contract::reference::run(ranks, program).expect_err("it must fail");
+    format!("rank {rank}: {error}")
+}

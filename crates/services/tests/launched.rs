@@ -1,0 +1,58 @@
+//! The examples as ranks of a launcher, over shared memory and over TCP.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use fabric_shm::{LaunchOptions, Streams, launch};
+use fabric_tcp::Secret;
+
+/// One launch at a time: a process has one set of signal handlers.
+static LAUNCHES: Mutex<()> = Mutex::new(());
+
+/// An example, which cargo builds beside the tests.
+fn example(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    tests.parent().unwrap().with_file_name("examples").join(name)
+}
+
+/// Runs it; gives what its ranks wrote.
+fn run(name: &str, ranks: usize, job: Vec<u8>) -> String {
+    let _alone = LAUNCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (mut output, input) = std::io::pipe().unwrap();
+    let input = Arc::new(File::from(OwnedFd::from(input)));
+    let mut options = LaunchOptions::new(ranks, job);
+    options.program = example(name);
+    options.any_program = true;
+    options.streams = vec![Streams { output: input.clone(), error: input.clone() }; ranks];
+    drop(input);
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        output.read_to_string(&mut text).unwrap();
+        text
+    });
+    let ended = launch(&options, &mut |_| ControlFlow::Continue(()));
+    drop(options);
+    let text = reader.join().unwrap();
+    assert!(ended.is_ok(), "{ranks} ranks: {ended:?}\n{text}");
+    text
+}
+
+/// Runs it over shared memory and over TCP, and expects that it says `words`.
+fn says(name: &str, ranks: usize, words: &str) {
+    for job in [Vec::new(), fabric_tcp::library::job(&Secret::generate().unwrap())] {
+        let text = run(name, ranks, job);
+        assert!(text.contains(words), "{ranks} ranks: {text}");
+    }
+}
+
+#[test]
+fn no_update_of_the_table_is_lost() {
+    // Each rank makes 20000 updates of 1, and each has 1000 entries.
+    says("active_messages", 1, "1 ranks: 20000 updates in 1000 entries");
+    says("active_messages", 2, "2 ranks: 40000 updates in 2000 entries");
+    says("active_messages", 5, "5 ranks: 100000 updates in 5000 entries");
+}
