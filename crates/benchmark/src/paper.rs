@@ -60,6 +60,12 @@ pub(crate) const ACTIVE_MESSAGES: Paper = Paper {
     selects: None,
 };
 
+pub(crate) const LINDA: Paper = Paper {
+    label: "Linda (1985)",
+    citation: "Gelernter, Generative communication in Linda (ACM Transactions on Programming Languages and Systems, 1985)",
+    selects: None,
+};
+
 pub(crate) const WHETSTONE: Paper = Paper {
     label: "Whetstone (1976)",
     citation: "Curnow and Wichmann, A synthetic benchmark (The Computer Journal, 1976)",

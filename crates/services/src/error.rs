@@ -1,5 +1,7 @@
 //! What can go wrong in a service.
 
+use crate::field_kind::FieldKind;
+
 /// The result of a call of a service.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -79,6 +81,51 @@ pub enum Error {
         from: usize,
         /// What is wrong with it.
         what: String,
+    },
+    /// A tuple or template that does not fit a message.
+    #[error(
+        "a tuple or template of {bytes} bytes and {fields} fields does not fit a message of {} bytes and 255 fields",
+        crate::MEDIUM_BYTES_MAX
+    )]
+    TupleTooLong {
+        /// Its length as it is sent, with a byte for its fields and one for each, and two before words and bytes.
+        bytes: usize,
+        /// The number of its fields.
+        fields: usize,
+    },
+    /// A field of another type, or none at all.
+    #[error(
+        "field {index} of a tuple is {} where {wanted:?} is wanted",
+        found.map_or("missing".into(), |kind| format!("{kind:?}"))
+    )]
+    WrongField {
+        /// Its place, from 0.
+        index: usize,
+        /// The type asked for.
+        wanted: FieldKind,
+        /// The type that it has.
+        found: Option<FieldKind>,
+    },
+    /// A tuple space that holds as many tuples as it may.
+    #[error("the tuple space is full: it may hold {capacity} tuples")]
+    SpaceFull {
+        /// How many it may hold.
+        capacity: usize,
+    },
+    /// An operation of a rank that has not joined the tuple space, or has left it.
+    #[error("this rank has not joined the tuple space")]
+    NotMember,
+    /// A wait for a tuple that nobody can put any more.
+    #[error("no tuple can come any more: every rank waits for one or has closed the tuple space")]
+    NobodyLeft,
+    /// A lease that has run out.
+    #[error("the lease has run out, and the tuple is back in the space")]
+    LeaseLost,
+    /// A tuple that is to be computed by a function that this rank does not have.
+    #[error("a tuple is to be computed by function {function}, which this rank does not have")]
+    NoFunction {
+        /// The number of the function.
+        function: u32,
     },
     /// A mistake that a handler of the program found.
     #[error("{0}")]

@@ -56,3 +56,14 @@ fn no_update_of_the_table_is_lost() {
     says("active_messages", 2, "2 ranks: 40000 updates in 2000 entries");
     says("active_messages", 5, "5 ranks: 100000 updates in 5000 entries");
 }
+
+/// With three ranks and more, one worker leaves in mid-task and comes back after each, and another takes a task and is lost.
+#[test]
+fn no_task_is_lost_with_the_worker_that_had_it() {
+    let element = |at: usize, row: usize| ((row * 7 + at * 3) % 11) * ((at * 5 + row) % 13);
+    let trace: usize = (0..48).flat_map(|row| (0..48).map(move |at| element(at, row))).sum();
+    for ranks in [2, 4] {
+        let words = format!("{ranks} ranks: the diagonal of the product sums to {trace}");
+        says("bag_of_tasks", ranks, &words);
+    }
+}

@@ -46,6 +46,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     collectives::all_to_all::ALL_TO_ALL,
     services::active_messages::ACTIVE_MESSAGES,
     services::active_stream::ACTIVE_STREAM,
+    services::tuple_space::TUPLE_SPACE,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,

@@ -11,6 +11,7 @@ mod pipelines;
 mod reading;
 mod real_time;
 mod results;
+mod services;
 mod ssh;
 mod tcp;
 mod two_hosts;

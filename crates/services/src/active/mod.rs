@@ -25,9 +25,8 @@ pub use call::{Body, Call};
 pub use handlers::{Handler, Handlers};
 pub use partner::CREDITS;
 pub use session::Session;
-pub use wire::{MEDIUM_BYTES_MAX, WORDS_MAX};
 
-use crate::Result;
+use crate::{Result, WORDS_MAX};
 use partner::Partner;
 
 /// Rounds of a barrier of as many ranks as a machine can have.
@@ -46,6 +45,8 @@ pub struct ActiveMessages<S> {
     outgoing: Box<[u8; EAGER_BYTES]>,
     /// Where a message is received; taken while its handler runs.
     incoming: Vec<u8>,
+    /// The words of that message; likewise.
+    words: Vec<u64>,
     /// Messages of this rank to itself.
     own: VecDeque<(Vec<u8>, Option<Buffer>)>,
     /// Sends of long data that have not ended, in their order.
@@ -79,6 +80,7 @@ impl<S> ActiveMessages<S> {
             partners: partners.collect(),
             outgoing: Box::new([0; EAGER_BYTES]),
             incoming: vec![0; EAGER_BYTES],
+            words: Vec::with_capacity(WORDS_MAX),
             own: VecDeque::new(),
             sending: VecDeque::new(),
             sent: VecDeque::new(),

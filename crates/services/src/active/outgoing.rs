@@ -2,8 +2,8 @@
 
 use contract::{Buffer, EAGER_BYTES};
 
-use super::wire::{Header, Load, MEDIUM_BYTES_MAX, Purpose, WORDS_MAX, Writer};
-use crate::{Error, Result};
+use super::wire::{Header, Load, Purpose, Writer};
+use crate::{Error, MEDIUM_BYTES_MAX, Result, WORDS_MAX};
 
 /// What a message is to carry besides words.
 pub(super) enum Content<'a> {
@@ -23,6 +23,7 @@ pub(super) struct Outgoing {
 
 impl Content<'_> {
     /// Refuses what rank `to` could not take.
+    #[inline]
     pub(super) fn check(&self, to: usize, words: &[u64], segment_bytes: u64) -> Result<()> {
         if words.len() > WORDS_MAX {
             return Err(Error::TooManyWords { words: words.len() });
@@ -45,6 +46,7 @@ impl Content<'_> {
 }
 
 /// Writes a message that [`Content::check`] has accepted.
+#[inline]
 pub(super) fn write(
     message: &mut [u8; EAGER_BYTES],
     purpose: Purpose,

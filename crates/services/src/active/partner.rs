@@ -22,6 +22,7 @@ impl Partner {
         Partner { credits: CREDITS, owed: 0, segment_bytes }
     }
 
+    #[inline]
     pub(super) fn may_send(&self) -> bool {
         self.credits > 0
     }
@@ -32,11 +33,13 @@ impl Partner {
     }
 
     /// Uses a credit, which there must be.
+    #[inline]
     pub(super) fn spend(&mut self) {
         self.credits -= 1;
     }
 
     /// Takes back credits that `from`, this partner, returns.
+    #[inline]
     pub(super) fn earn(&mut self, from: usize, credits: u16) -> Result<()> {
         if credits > CREDITS - self.credits {
             return Err(Error::Malformed {
@@ -49,16 +52,19 @@ impl Partner {
     }
 
     /// Notes that a request of it was handled.
+    #[inline]
     pub(super) fn owe(&mut self) {
         self.owed += 1;
     }
 
     /// Whether a message should be sent for the sake of the credits.
+    #[inline]
     pub(super) fn must_return(&self, at_once: bool) -> bool {
         self.owed >= if at_once { 1 } else { RETURNED_AT_ONCE }
     }
 
     /// The credits that the next message to it returns.
+    #[inline]
     pub(super) fn take_owed(&mut self) -> u16 {
         std::mem::take(&mut self.owed)
     }

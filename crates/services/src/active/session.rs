@@ -5,7 +5,8 @@ use contract::{Buffer, Progress, Rank, Source, Tag, TagSelector, check_rank};
 use super::ActiveMessages;
 use super::call::{Body, Call};
 use super::outgoing::{self, Content, Outgoing};
-use super::wire::{self, Header, Load, Parts, Purpose, WORD_BYTES};
+use super::wire::{self, Header, Load, Parts, Purpose};
+use crate::limits::WORD_BYTES;
 use crate::{Error, Result};
 
 const TAG: Tag = Tag::new(0);
@@ -247,45 +248,69 @@ impl<'a, S> Session<'a, S> {
     }
 
     /// Handles the oldest message of this rank to itself; false if there is none.
+    #[inline]
     fn handle_own(&mut self) -> Result<bool> {
-        let Some((message, buffer)) = self.active.own.pop_front() else { return Ok(false) };
-        let parts = wire::read(self.rank.rank(), &message)?;
+        match self.active.own.pop_front() {
+            Some((message, buffer)) => self.handle_own_message(&message, buffer).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn handle_own_message(&mut self, message: &[u8], buffer: Option<Buffer>) -> Result<()> {
+        let me = self.rank.rank();
+        let mut words = Vec::new();
+        let parts = wire::read(me, message, &mut words)?;
         if let Some(buffer) = buffer {
             let (offset, bytes) = (parts.place.0 as usize, buffer.len());
             self.active.segment[offset..][..bytes].copy_from_slice(&buffer);
             self.active.sent.push_back(buffer);
         }
-        self.accept(self.rank.rank(), parts).map(|()| true)
+        self.accept(me, &parts, &words)
     }
 
     /// Receives a message and handles it.
     fn receive(&mut self, source: Source) -> Result<()> {
+        // Both are taken, because the handler gets parts of them, and of the service the rest.
         let mut message = std::mem::take(&mut self.active.incoming);
-        let outcome = self.receive_into(source, &mut message);
+        let mut words = std::mem::take(&mut self.active.words);
+        let outcome = self.receive_into(source, &mut message, &mut words);
         self.active.incoming = message;
+        self.active.words = words;
         outcome
     }
 
-    fn receive_into(&mut self, source: Source, message: &mut [u8]) -> Result<()> {
+    #[inline]
+    fn receive_into(
+        &mut self,
+        source: Source,
+        message: &mut [u8],
+        words: &mut Vec<u64>,
+    ) -> Result<()> {
         let status = self.rank.receive(source, TagSelector::Is(TAG), message)?;
         let from = status.source;
-        let parts = wire::read(from, &message[..status.bytes])?;
+        let parts = wire::read(from, &message[..status.bytes], words)?;
         if parts.header.load == Load::Long {
-            let (offset, bytes) = parts.place;
-            let end =
-                offset.checked_add(bytes).filter(|end| *end <= self.active.segment.len() as u64);
-            let end = end.ok_or_else(|| Error::Malformed {
-                from,
-                what: "its data are for memory outside this rank's segment".into(),
-            })?;
-            let room = &mut self.active.segment[offset as usize..end as usize];
-            self.rank.receive(Source::Rank(from), TagSelector::Is(DATA), room)?;
+            self.receive_long(from, &parts)?;
         }
-        self.accept(from, parts)
+        self.accept(from, &parts, words)
+    }
+
+    /// Receives the data of a long message.
+    fn receive_long(&mut self, from: usize, parts: &Parts<'_>) -> Result<()> {
+        let (offset, bytes) = parts.place;
+        let segment = &mut self.active.segment;
+        let end = offset.checked_add(bytes).filter(|end| *end <= segment.len() as u64);
+        let end = end.ok_or_else(|| Error::Malformed {
+            from,
+            what: "its data are for memory outside this rank's segment".into(),
+        })?;
+        let room = &mut segment[offset as usize..end as usize];
+        self.rank.receive(Source::Rank(from), TagSelector::Is(DATA), room)?;
+        Ok(())
     }
 
     /// Does what a message asks for.
-    fn accept(&mut self, from: usize, parts: Parts<'_>) -> Result<()> {
+    fn accept(&mut self, from: usize, parts: &Parts<'_>, words: &[u64]) -> Result<()> {
         let Header { purpose, number, credits, .. } = parts.header;
         self.active.partners[from].earn(from, credits)?;
         match purpose {
@@ -299,20 +324,20 @@ impl<'a, S> Session<'a, S> {
                 *round = round.wrapping_add(1);
                 Ok(())
             }
-            Purpose::Request | Purpose::Reply => self.call(from, &parts),
+            Purpose::Request | Purpose::Reply => self.call(from, parts, words),
         }
     }
 
     /// Calls the handler that a message names, and sends its reply.
-    fn call(&mut self, from: usize, parts: &Parts<'_>) -> Result<()> {
-        let Header { purpose, load, number, words, .. } = parts.header;
+    fn call(&mut self, from: usize, parts: &Parts<'_>, words: &[u64]) -> Result<()> {
+        let Header { purpose, load, number, .. } = parts.header;
         let active = &mut *self.active;
         let function = active.handlers.find(number)?;
         let mut call = Call {
             from,
             me: self.rank.rank(),
             purpose,
-            words: &parts.words[..usize::from(words)],
+            words,
             body: match load {
                 Load::None => Body::Words,
                 Load::Medium => Body::Medium(parts.data),

@@ -5,15 +5,8 @@
 
 use contract::EAGER_BYTES;
 
-use crate::{Error, Result};
-
-/// The most words of a message.
-pub const WORDS_MAX: usize = 16;
-/// The most bytes of data of a medium message. With all its words it is as long as a message may be that every fabric buffers.
-pub const MEDIUM_BYTES_MAX: usize = EAGER_BYTES - WORD_BYTES * (1 + WORDS_MAX);
-
-/// The length of a word, and of a header.
-pub(super) const WORD_BYTES: usize = size_of::<u64>();
+use crate::limits::WORD_BYTES;
+use crate::{Error, Result, WORDS_MAX};
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +44,12 @@ pub(super) struct Header {
 
 impl Header {
     /// A message without a call.
+    #[inline]
     pub(super) fn control(purpose: Purpose, number: u8, credits: u16) -> Self {
         Header { purpose, load: Load::None, number, words: 0, credits }
     }
 
+    #[inline]
     fn to_word(self) -> u64 {
         self.purpose as u64
             | (self.load as u64) << 8
@@ -63,6 +58,7 @@ impl Header {
             | u64::from(self.credits) << 32
     }
 
+    #[inline]
     fn from_word(word: u64) -> Option<Self> {
         let purposes = [Purpose::Request, Purpose::Reply, Purpose::Credits, Purpose::Arrived];
         let loads = [Load::None, Load::Medium, Load::Long];
@@ -76,6 +72,7 @@ impl Header {
     }
 
     /// As a message begins with it.
+    #[inline]
     pub(super) fn to_bytes(self) -> [u8; WORD_BYTES] {
         self.to_word().to_le_bytes()
     }
@@ -88,22 +85,26 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
+    #[inline]
     pub(super) fn new(bytes: &'a mut [u8; EAGER_BYTES]) -> Self {
         Writer { bytes, end: WORD_BYTES }
     }
 
+    #[inline]
     pub(super) fn words(&mut self, words: &[u64]) {
         for word in words {
             self.data(&word.to_le_bytes());
         }
     }
 
+    #[inline]
     pub(super) fn data(&mut self, data: &[u8]) {
         self.bytes[self.end..][..data.len()].copy_from_slice(data);
         self.end += data.len();
     }
 
     /// The length of the message.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.end
     }
@@ -112,38 +113,40 @@ impl<'a> Writer<'a> {
 /// A message that was received, taken apart.
 pub(super) struct Parts<'a> {
     pub(super) header: Header,
-    pub(super) words: [u64; WORDS_MAX],
     /// Offset and length of the data of a long message.
     pub(super) place: (u64, u64),
     pub(super) data: &'a [u8],
 }
 
-/// Takes a message of rank `from` apart.
-pub(super) fn read(from: usize, message: &[u8]) -> Result<Parts<'_>> {
-    let malformed = |what: &str| Error::Malformed { from, what: what.into() };
+/// Takes a message of rank `from` apart, and puts its words into `words`.
+#[inline]
+pub(super) fn read<'a>(from: usize, message: &'a [u8], words: &mut Vec<u64>) -> Result<Parts<'a>> {
     let (given, _) = message.as_chunks::<WORD_BYTES>();
-    let word = |at: usize| given.get(at).map(|word| u64::from_le_bytes(*word));
-    let header = word(0).and_then(Header::from_word);
-    let header = header.ok_or_else(|| malformed("its first word has no meaning"))?;
+    let header = given.first().and_then(|word| Header::from_word(u64::from_le_bytes(*word)));
+    let Some(header) = header else { return Err(malformed(from, "its first word has no meaning")) };
     let count = usize::from(header.words);
     let long = usize::from(header.load == Load::Long) * 2;
     if count > WORDS_MAX || given.len() < 1 + count + long {
-        return Err(malformed("it is shorter than its first word says"));
+        return Err(malformed(from, "it is shorter than its first word says"));
     }
-    let mut words = [0; WORDS_MAX];
-    for (index, to) in words[..count].iter_mut().enumerate() {
-        *to = u64::from_le_bytes(given[1 + index]);
-    }
+    words.clear();
+    words.extend(given[1..][..count].iter().map(|word| u64::from_le_bytes(*word)));
     let place = match header.load {
         Load::Long => (u64::from_le_bytes(given[1 + count]), u64::from_le_bytes(given[2 + count])),
         _ => (0, 0),
     };
-    Ok(Parts { header, words, place, data: &message[(1 + count + long) * WORD_BYTES..] })
+    Ok(Parts { header, place, data: &message[(1 + count + long) * WORD_BYTES..] })
+}
+
+#[cold]
+fn malformed(from: usize, what: &str) -> Error {
+    Error::Malformed { from, what: what.into() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MEDIUM_BYTES_MAX;
 
     #[test]
     fn the_longest_message_is_one_that_every_fabric_buffers() {
@@ -155,15 +158,16 @@ mod tests {
             words: WORDS_MAX as u8,
             credits: 7,
         };
-        let (words, data) = ([u64::MAX - 1; WORDS_MAX], [9; MEDIUM_BYTES_MAX]);
+        let (sent, data) = ([u64::MAX - 1; WORDS_MAX], [9; MEDIUM_BYTES_MAX]);
         let mut writer = Writer::new(&mut bytes);
-        writer.words(&words);
+        writer.words(&sent);
         writer.data(&data);
         // 8 bytes of header, 128 of words, 888 of data.
         assert_eq!((MEDIUM_BYTES_MAX, writer.len()), (888, EAGER_BYTES));
         bytes[..WORD_BYTES].copy_from_slice(&header.to_bytes());
-        let parts = read(0, &bytes).unwrap();
-        assert_eq!((parts.header, parts.words, parts.data), (header, words, &data[..]));
+        let mut words = Vec::new();
+        let parts = read(0, &bytes, &mut words).unwrap();
+        assert_eq!((parts.header, &words[..], parts.data), (header, &sent[..], &data[..]));
     }
 
     #[test]
@@ -175,14 +179,16 @@ mod tests {
         writer.words(&[5, 6, 1 << 40, 3]);
         let end = writer.len();
         bytes[..WORD_BYTES].copy_from_slice(&header.to_bytes());
-        let parts = read(0, &bytes[..end]).unwrap();
-        assert_eq!((&parts.words[..2], parts.place), (&[5, 6][..], (1 << 40, 3)));
+        let mut words = vec![9];
+        let parts = read(0, &bytes[..end], &mut words).unwrap();
+        assert_eq!((&words[..], parts.place), (&[5, 6][..], (1 << 40, 3)));
     }
 
     #[test]
     fn a_message_that_no_service_sends_is_an_error() {
         for bytes in [&[][..], &[9; 8], &[0, 0, 0, 1, 0, 0, 0, 0], &[0, 0, 0, 17, 0, 0, 0, 0]] {
-            assert!(matches!(read(4, bytes), Err(Error::Malformed { from: 4, .. })), "{bytes:?}");
+            let read = read(4, bytes, &mut Vec::new());
+            assert!(matches!(read, Err(Error::Malformed { from: 4, .. })), "{bytes:?}");
         }
     }
 }

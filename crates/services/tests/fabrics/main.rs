@@ -1,7 +1,9 @@
 //! The services on the reference fabric and on a simulated machine. On real processes the examples and the benchmarks run them.
 
 mod active;
+mod history;
 mod random;
+mod tuple;
 
 use contract::Rank;
 use services::{Error, Result};

@@ -41,15 +41,16 @@ pub(in crate::programs) const ACTIVE_MESSAGES: Benchmark = Benchmark {
 
 fn round_trips(bench: &mut Bench<'_>) -> Result<()> {
     let program = bench.definition.program;
-    let mut partner = Partner::open(bench).map_err(Error::into_contract)?;
+    let mut partner = Partner::open(bench, 1).map_err(Error::into_contract)?;
     let outcome = bench.sampled_as(program, |rank, data| {
         partner.expected += 1;
         let expected = partner.expected;
+        let mut entered = partner.enter(rank);
         let outcome = match data.role {
-            Role::First => partner
-                .send(rank, ECHO, 1, 1)
-                .and_then(|()| partner.wait_until(rank, |state| state.replies == expected)),
-            Role::Second => partner.wait_until(rank, |state| state.requests >= expected),
+            Role::First => entered
+                .send(ECHO, 1, 1)
+                .and_then(|()| entered.wait_until(|state| state.replies == expected)),
+            Role::Second => entered.wait_until(|state| state.requests >= expected),
             Role::Other => Ok(()),
         };
         outcome.map_err(Error::into_contract)

@@ -42,15 +42,16 @@ pub(in crate::programs) const ACTIVE_STREAM: Benchmark = Benchmark {
 fn streams(bench: &mut Bench<'_>) -> Result<()> {
     let program = bench.definition.program;
     let count = window(&bench.shape) as u64;
-    let mut partner = Partner::open(bench).map_err(Error::into_contract)?;
+    let mut partner = Partner::open(bench, count).map_err(Error::into_contract)?;
     let outcome = bench.sampled_as(program, |rank, data| {
         partner.expected += 1;
         let expected = partner.expected;
+        let mut entered = partner.enter(rank);
         let outcome = match data.role {
-            Role::First => partner
-                .send(rank, STORE, count, BUFFERS)
-                .and_then(|()| partner.wait_until(rank, |state| state.replies == expected)),
-            Role::Second => partner.wait_until(rank, |state| state.requests >= expected * count),
+            Role::First => entered
+                .send(STORE, count, BUFFERS)
+                .and_then(|()| entered.wait_until(|state| state.replies == expected)),
+            Role::Second => entered.wait_until(|state| state.requests >= expected * count),
             Role::Other => Ok(()),
         };
         outcome.map_err(Error::into_contract)

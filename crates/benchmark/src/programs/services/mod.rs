@@ -3,3 +3,4 @@
 pub(in crate::programs) mod active_messages;
 pub(in crate::programs) mod active_stream;
 mod partner;
+pub(in crate::programs) mod tuple_space;

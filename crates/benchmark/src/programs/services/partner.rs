@@ -1,6 +1,6 @@
 //! A rank that measures active messages.
 
-use ::services::{ActiveMessages, Body, Call, Handlers, MEDIUM_BYTES_MAX, Result};
+use ::services::{ActiveMessages, Body, Call, Handlers, MEDIUM_BYTES_MAX, Result, Session};
 use contract::{Buffer, Rank};
 
 use crate::bench::Bench;
@@ -8,7 +8,7 @@ use crate::contents::{check_block, fill};
 
 /// A request that is answered with as many bytes.
 pub(super) const ECHO: u8 = 0;
-/// A request that is answered when it is the last of a window; its word is the length of the window.
+/// A request that is answered when it is the last of a window.
 pub(super) const STORE: u8 = 1;
 const REPLY: u8 = 2;
 
@@ -20,6 +20,8 @@ pub(super) struct State {
     received: Vec<u8>,
     /// Buffers that hold `data` and are not under way.
     buffers: Vec<Buffer>,
+    /// The length of a window.
+    window: u64,
     /// Requests that this rank has handled, and replies.
     pub(super) requests: u64,
     pub(super) replies: u64,
@@ -35,59 +37,21 @@ pub(super) struct Partner {
 }
 
 impl Partner {
-    pub(super) fn open(bench: &mut Bench<'_>) -> Result<Self> {
+    pub(super) fn open(bench: &mut Bench<'_>, window: u64) -> Result<Self> {
         let (size, me, peer) = (bench.shape.size, bench.shape.me, bench.shape.peer());
         let mut data = vec![0; size];
         fill(&mut data, bench.settings.seed, me, 0);
         let handlers = Handlers::new().with(ECHO, echo).with(STORE, store).with(REPLY, reply);
         let active = ActiveMessages::open(bench.rank, handlers, Buffer::try_zeroed(size)?)?;
         let (received, buffers) = (vec![0; size.min(MEDIUM_BYTES_MAX)], Vec::new());
-        let state = State { data, received, buffers, requests: 0, replies: 0 };
+        let state = State { data, received, buffers, window, requests: 0, replies: 0 };
         Ok(Partner { active, state, peer, expected: 0 })
     }
 
-    /// Sends a request with this rank's data; waits for a buffer if `buffers` of them are under way.
-    pub(super) fn send(
-        &mut self,
-        rank: &mut dyn Rank,
-        handler: u8,
-        count: u64,
-        buffers: u64,
-    ) -> Result<()> {
+    /// Makes the service's calls possible.
+    pub(super) fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> Entered<'a> {
         let long = self.state.is_long();
-        let mut session = self.active.enter(rank, &mut self.state);
-        for at in 0..count {
-            if !long {
-                let data = std::mem::take(&mut session.state().data);
-                let sent = session.request_medium(self.peer, handler, &[count], &data);
-                session.state().data = data;
-                sent?;
-                continue;
-            }
-            if at >= buffers
-                && let Some(buffer) = session.take_back()?
-            {
-                session.state().buffers.push(buffer);
-            }
-            let buffer = session.state().buffer();
-            session.request_long(self.peer, handler, &[count], 0, buffer)?;
-        }
-        Ok(())
-    }
-
-    /// Handles messages until `done`, and then takes the buffers back that were sent.
-    pub(super) fn wait_until(
-        &mut self,
-        rank: &mut dyn Rank,
-        done: impl Fn(&State) -> bool,
-    ) -> Result<()> {
-        let long = self.state.is_long();
-        let mut session = self.active.enter(rank, &mut self.state);
-        session.wait_until(done)?;
-        while long && let Some(buffer) = session.take_back()? {
-            session.state().buffers.push(buffer);
-        }
-        Ok(())
+        Entered { session: self.active.enter(rank, &mut self.state), peer: self.peer, long }
     }
 
     /// Closes the service, and checks what `from` has sent, if anything came from there.
@@ -96,6 +60,59 @@ impl Partner {
         let Some(from) = from else { return Ok(()) };
         let found = if self.state.is_long() { &segment[..] } else { &self.state.received };
         Ok(check_block(found, bench.settings.seed, (from, 0), "the message", bench.shape.me)?)
+    }
+}
+
+/// The service's calls within one event.
+pub(super) struct Entered<'a> {
+    session: Session<'a, State>,
+    peer: usize,
+    long: bool,
+}
+
+impl Entered<'_> {
+    /// Sends `count` requests with this rank's data, long ones from `buffers` buffers in turn.
+    pub(super) fn send(&mut self, handler: u8, count: u64, buffers: u64) -> Result<()> {
+        if self.long {
+            self.send_long(handler, count, buffers)
+        } else {
+            self.send_medium(handler, count)
+        }
+    }
+
+    fn send_medium(&mut self, handler: u8, count: u64) -> Result<()> {
+        // The state is the session's while it sends.
+        let data = std::mem::take(&mut self.session.state().data);
+        let mut sent = Ok(());
+        for _ in 0..count {
+            sent = sent.and_then(|()| self.session.request_medium(self.peer, handler, &[], &data));
+        }
+        self.session.state().data = data;
+        sent
+    }
+
+    fn send_long(&mut self, handler: u8, count: u64, buffers: u64) -> Result<()> {
+        for at in 0..count {
+            if at >= buffers
+                && let Some(buffer) = self.session.take_back()?
+            {
+                self.session.state().buffers.push(buffer);
+            }
+            let buffer = self.session.state().buffer();
+            self.session.request_long(self.peer, handler, &[], 0, buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Handles messages until `done`, and then takes the buffers back that were sent.
+    pub(super) fn wait_until(&mut self, done: impl Fn(&State) -> bool) -> Result<()> {
+        self.session.wait_until(done)?;
+        while self.long
+            && let Some(buffer) = self.session.take_back()?
+        {
+            self.session.state().buffers.push(buffer);
+        }
+        Ok(())
     }
 }
 
@@ -129,7 +146,7 @@ fn echo(state: &mut State, call: &mut Call<'_>) -> Result<()> {
 fn store(state: &mut State, call: &mut Call<'_>) -> Result<()> {
     state.requests += 1;
     state.take(call);
-    if state.requests.is_multiple_of(call.words()[0]) { call.reply(REPLY, &[]) } else { Ok(()) }
+    if state.requests.is_multiple_of(state.window) { call.reply(REPLY, &[]) } else { Ok(()) }
 }
 
 fn reply(state: &mut State, call: &mut Call<'_>) -> Result<()> {

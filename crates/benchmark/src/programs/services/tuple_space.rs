@@ -1,0 +1,95 @@
+//! Tuples that are put and taken.
+
+use ::services::{Error, Field, FieldKind, Template, Tuple, TupleSpace, Visit};
+use contract::record::Parameters;
+use contract::{Rank, Result};
+
+use crate::bench::Bench;
+use crate::case::{Case, Scope, sized};
+use crate::contents::{check_block, fill};
+use crate::data::{Blocks, Received};
+use crate::declaration::{Benchmark, Group};
+use crate::event::Event;
+use crate::paper;
+use crate::presentation::Headline;
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::shape::Role;
+
+pub(in crate::programs) const TUPLE_SPACE: Benchmark = Benchmark {
+    name: "tuple-space",
+    group: Group::Services,
+    summary: "an operation on a tuple space that lives at another rank",
+    explains: "Rank 0 puts a tuple with bytes of this size into a space that lives at rank 1, takes it again, and puts an \
+        empty one, which rank 1 waits for: two times out, once in. Rank 0 times from its first call to its last return; the \
+        time is a third of it, the rate its inverse: operations of one rank in a second. Each operation is one \
+        active message and its reply, so it takes two times of active-messages at least.",
+    source: paper::LINDA.part(""),
+    headlines: &[Headline { words: "operations of one rank", metric: "rate", size_bytes: Some(8) }],
+    cases: sizes,
+    repeatable: false,
+    measure: operations,
+    program: Program {
+        blocks: |_| Blocks::NONE,
+        received: Received::Nothing,
+        moved: |_| 0,
+        ..BETWEEN_TWO
+    },
+    ..BENCHMARK
+};
+
+/// Operations in an event.
+const OPERATIONS: u64 = 3;
+/// Longer ones do not fit a message, with what stands beside them.
+const BYTES_MAX: usize = 512;
+
+fn sizes(scope: &Scope) -> Vec<Case> {
+    sized(scope, &[8, 64, BYTES_MAX as u64])
+}
+
+fn operations(bench: &mut Bench<'_>) -> Result<()> {
+    let size = bench.shape.size;
+    if size > BYTES_MAX {
+        return bench.skip(format!("tuples of more than {BYTES_MAX} bytes are not measured"));
+    }
+    let program = bench.definition.program;
+    let (first, home) = bench.shape.pair;
+    let mut bytes = vec![0; size];
+    fill(&mut bytes, bench.settings.seed, first, 0);
+    let tuple = Tuple(vec![Field::Bytes(bytes)]);
+    let mut space = TupleSpace::open(bench.rank, home, 1000).map_err(Error::into_contract)?;
+    space.enter(bench.rank).join().map_err(Error::into_contract)?;
+    let mut taken = Tuple::default();
+    let outcome = bench.sampled_as(program, |rank, data| {
+        event(&mut space, rank, data.role, &tuple, &mut taken).map_err(Error::into_contract)
+    })?;
+    space.close(bench.rank).map_err(Error::into_contract)?;
+    if bench.shape.role() == Role::First {
+        let found = taken.bytes(0).map_err(Error::into_contract)?;
+        check_block(found, bench.settings.seed, (first, 0), "the tuple", first)?;
+    }
+    let Some(outcome) = outcome else { return Ok(()) };
+    let subject = bench.subject(Parameters::new());
+    let time = subject.time(OPERATIONS, &outcome)?;
+    let rate = subject.derived(&time, "rate", "operations/s", |us| 1e6 / us)?;
+    bench.tell(Event::Measured(vec![time, rate]))
+}
+
+fn event(
+    space: &mut TupleSpace,
+    rank: &mut dyn Rank,
+    role: Role,
+    tuple: &Tuple,
+    taken: &mut Tuple,
+) -> ::services::Result<()> {
+    let mut visit: Visit<'_> = space.enter(rank);
+    match role {
+        Role::First => {
+            visit.out(tuple.clone())?;
+            *taken = visit.in_(&Template(vec![FieldKind::Bytes.into()]))?;
+            visit.out(Tuple::default())
+        }
+        Role::Second => visit.in_(&Template::default()).map(drop),
+        Role::Other => Ok(()),
+    }
+}

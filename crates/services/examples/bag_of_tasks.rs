@@ -1,0 +1,135 @@
+//! A product of matrices from a bag of tasks, by workers that come and go. Build it and start it as several ranks:
+//!
+//! ```text
+//! cargo build --release -p cornerstone && cargo build --release -p services --example bag_of_tasks
+//! target/release/cornerstone launch -n 4 target/release/examples/bag_of_tasks
+//! target/release/cornerstone launch -n 4 --fabric tcp target/release/examples/bag_of_tasks
+//! ```
+//!
+//! Rank 0 is the home of the space and the master, the others are workers. Worker 1 withdraws after each task and comes back; the last worker takes
+//! one task, never completes it, and takes no other: its lease runs out, and another worker does the task.
+
+use std::process::ExitCode;
+
+use contract::{Buffer, Endpoint, Process, Rank, TimeSpan};
+use fabric_shm::ShmEndpoint;
+use fabric_tcp::library::{Joined, join_from_library};
+use services::{Error, FieldKind, Result, Template, Tuple, TupleSpace, Visit};
+
+/// Rows and columns of the matrices.
+const SIDE: usize = 48;
+/// How long a worker may take for a row.
+const LEASE: TimeSpan = TimeSpan::from_us(200_000);
+
+/// Elements small enough that every sum is exact.
+fn left(row: usize, column: usize) -> f64 {
+    ((row * 7 + column * 3) % 11) as f64
+}
+
+fn right(row: usize, column: usize) -> f64 {
+    ((row * 5 + column) % 13) as f64
+}
+
+/// A row of the product.
+fn row_of_product(row: usize) -> Vec<f64> {
+    let element = |column| (0..SIDE).map(|at| left(row, at) * right(at, column)).sum();
+    (0..SIDE).map(element).collect()
+}
+
+fn any_task() -> Template {
+    Template(vec!["row".into(), FieldKind::Integer.into()])
+}
+
+/// Puts a task for each row and gathers the rows.
+fn master(visit: &mut Visit<'_>) -> Result<f64> {
+    for row in 0..SIDE {
+        visit.out(Tuple(vec!["row".into(), (row as i64).into()]))?;
+    }
+    let mut trace = 0.0;
+    for row in 0..SIDE {
+        let wanted = vec!["done".into(), (row as i64).into(), FieldKind::Bytes.into()];
+        let done = visit.in_(&Template(wanted))?;
+        let elements = Buffer::from_bytes(done.bytes(2)?);
+        trace += elements.elements::<f64>()[row];
+    }
+    Ok(trace)
+}
+
+/// Does tasks until no more can come. Gives how many it has done.
+fn worker(visit: &mut Visit<'_>, withdraws: bool, vanishes: bool) -> Result<usize> {
+    let mut done = 0;
+    loop {
+        let leased = match visit.lease(&any_task(), LEASE) {
+            Err(Error::NobodyLeft) => return Ok(done),
+            other => other?,
+        };
+        if vanishes {
+            return Ok(done);
+        }
+        let row = leased.tuple.integer(1)?;
+        let bytes = row_of_product(row as usize).iter().flat_map(|one| one.to_le_bytes()).collect();
+        let result = Tuple(vec!["done".into(), row.into(), Vec::<u8>::into(bytes)]);
+        match visit.complete(&leased, vec![result]) {
+            // It took too long: another worker has the task, and the master gets one result all the same.
+            Err(Error::LeaseLost) => {}
+            other => other.map(|()| done += 1)?,
+        }
+        if withdraws {
+            visit.leave()?;
+            visit.join()?;
+        }
+    }
+}
+
+/// What every rank does, whatever carries its messages.
+fn program(rank: &mut dyn Rank) -> Result<()> {
+    let (me, size) = (rank.rank(), rank.size());
+    if size < 2 {
+        println!("start it with two ranks or more");
+        return Ok(());
+    }
+    let mut space = TupleSpace::open(rank, 0, 2 * SIDE)?;
+    let mut visit = space.enter(rank);
+    visit.join()?;
+    if me == 0 {
+        let trace = master(&mut visit)?;
+        println!("{size} ranks: the diagonal of the product sums to {trace}");
+    } else {
+        let vanishes = me == size - 1 && size > 2;
+        let done = worker(&mut visit, me == 1, vanishes)?;
+        println!("rank {me} has done {done} tasks");
+        if vanishes {
+            // The space takes back what a rank that closes it has on lease. A lost worker does not close it before its lease has run out.
+            let end = visit.rank().now() + LEASE + LEASE;
+            visit.rank().wait_until(end);
+        }
+    }
+    drop(visit);
+    space.close(rank)
+}
+
+fn main() -> ExitCode {
+    let status = match join() {
+        Ok(Joined::SharedMemory(endpoint)) => run(endpoint),
+        Ok(Joined::Tcp(endpoint)) => run(endpoint),
+        Err(error) => {
+            eprintln!("{error}");
+            1
+        }
+    };
+    ExitCode::from(u8::from(status != 0))
+}
+
+/// Finds out which run this process belongs to, and what carries its messages.
+fn join() -> contract::Result<Joined> {
+    match ShmEndpoint::attach_library() {
+        Some(launched) => join_from_library(launched?),
+        None => Ok(Joined::SharedMemory(ShmEndpoint::alone()?)),
+    }
+}
+
+fn run<E: Endpoint>(endpoint: E) -> i32 {
+    let mut process = Process::new(endpoint);
+    let outcome = program(&mut process.world()).map_err(Error::into_contract);
+    process.finish(outcome)
+}

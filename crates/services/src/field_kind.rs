@@ -1,0 +1,16 @@
+//! The types of what stands in a tuple. They are below everything else because errors name them.
+
+/// The type of a field of a tuple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FieldKind {
+    /// A whole number.
+    Integer,
+    /// A number in double precision.
+    Real,
+    /// Words.
+    Text,
+    /// Anything.
+    Bytes,
+    /// The number of a function.
+    Function,
+}

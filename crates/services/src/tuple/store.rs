@@ -1,0 +1,262 @@
+//! The tuples of a space, where they live: a state machine without messages and without a clock.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use contract::{Time, TimeSpan};
+
+use super::value::{Template, Tuple};
+use crate::FieldKind;
+
+/// What one rank asks of the space.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Ask {
+    Join,
+    Leave,
+    /// The rank asks nothing any more.
+    End,
+    Out(Vec<Tuple>),
+    Match(Template, Mode),
+    /// Ends a lease: the tuple is gone, and these come in its place.
+    Complete(u64, Vec<Tuple>),
+    /// Ends a lease: the tuple is back.
+    GiveBack(u64),
+    /// Gives a lease its whole length again.
+    Renew(u64),
+}
+
+/// How a tuple is wanted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mode {
+    pub(super) removes: bool,
+    pub(super) waits: bool,
+    /// The tuple comes back after so long, unless the taker says otherwise.
+    pub(super) lease: Option<TimeSpan>,
+}
+
+/// What a rank is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Reply {
+    Done,
+    /// A tuple, and the number of its lease.
+    Found(Tuple, u64),
+    Absent,
+    Full,
+    NotMember,
+    NobodyLeft,
+    LeaseLost,
+}
+
+struct Waiting {
+    rank: usize,
+    template: Template,
+    mode: Mode,
+}
+
+struct Lease {
+    rank: usize,
+    tuple: Tuple,
+    length: TimeSpan,
+    /// None until the clock has been read after the lease was given.
+    end: Option<Time>,
+}
+
+/// The tuples of a space, who waits for some, and who has some on lease.
+pub(super) struct Store {
+    capacity: usize,
+    count: usize,
+    tuples: BTreeMap<Vec<FieldKind>, VecDeque<Tuple>>,
+    /// In the order in which they came.
+    waiting: VecDeque<Waiting>,
+    leases: BTreeMap<u64, Lease>,
+    next_lease: u64,
+    members: Vec<bool>,
+    ended: Vec<bool>,
+    /// Replies to ranks that had to wait.
+    pub(super) late: VecDeque<(usize, Reply)>,
+}
+
+impl Store {
+    /// An empty space for `capacity` tuples, those on lease included.
+    pub(super) fn new(ranks: usize, capacity: usize) -> Self {
+        Store {
+            capacity,
+            count: 0,
+            tuples: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            leases: BTreeMap::new(),
+            next_lease: 1,
+            members: vec![false; ranks],
+            ended: vec![false; ranks],
+            late: VecDeque::new(),
+        }
+    }
+
+    /// Whether leases may run out, so that the clock must be read.
+    pub(super) fn has_leases(&self) -> bool {
+        !self.leases.is_empty()
+    }
+
+    /// Whether no rank asks anything any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.ended.iter().all(|ended| *ended)
+    }
+
+    /// Does what `rank` asks; `None` if the rank must wait for its reply.
+    pub(super) fn ask(&mut self, rank: usize, ask: Ask) -> Option<Reply> {
+        let reply = match ask {
+            Ask::Join => {
+                self.members[rank] = true;
+                Some(Reply::Done)
+            }
+            Ask::End => {
+                self.ended[rank] = true;
+                self.leave(rank);
+                Some(Reply::Done)
+            }
+            _ if !self.members[rank] => Some(Reply::NotMember),
+            Ask::Leave => {
+                self.leave(rank);
+                Some(Reply::Done)
+            }
+            Ask::Out(tuples) => Some(self.out(tuples, 0)),
+            Ask::Match(template, mode) => self.find(rank, template, mode),
+            Ask::Complete(lease, tuples) => Some(self.complete(rank, lease, tuples)),
+            Ask::GiveBack(lease) => Some(self.give_back(rank, lease)),
+            Ask::Renew(lease) => Some(match self.lease_of(rank, lease) {
+                Some(lease) => {
+                    lease.end = None;
+                    Reply::Done
+                }
+                None => Reply::LeaseLost,
+            }),
+        };
+        self.tell_if_nobody_is_left();
+        reply
+    }
+
+    /// Takes the time: leases begin, and those that have run out end.
+    pub(super) fn tick(&mut self, now: Time) {
+        let mut over = Vec::new();
+        for (&number, lease) in &mut self.leases {
+            match lease.end {
+                None => lease.end = Some(now + lease.length),
+                Some(end) if end <= now => over.push(number),
+                Some(_) => {}
+            }
+        }
+        self.end_leases(over);
+        self.tell_if_nobody_is_left();
+    }
+
+    fn leave(&mut self, rank: usize) {
+        self.members[rank] = false;
+        let all = self.leases.iter().filter(|(_, lease)| lease.rank == rank);
+        let all = all.map(|(&number, _)| number).collect();
+        self.end_leases(all);
+    }
+
+    fn end_leases(&mut self, numbers: Vec<u64>) {
+        for number in numbers {
+            if let Some(lease) = self.leases.remove(&number) {
+                self.put(lease.tuple);
+            }
+        }
+    }
+
+    fn lease_of(&mut self, rank: usize, number: u64) -> Option<&mut Lease> {
+        self.leases.get_mut(&number).filter(|lease| lease.rank == rank)
+    }
+
+    /// Puts tuples into the space, in which `freed` more have room.
+    fn out(&mut self, tuples: Vec<Tuple>, freed: usize) -> Reply {
+        if self.count - freed + tuples.len() > self.capacity {
+            return Reply::Full;
+        }
+        self.count = self.count - freed + tuples.len();
+        tuples.into_iter().for_each(|tuple| self.put(tuple));
+        Reply::Done
+    }
+
+    /// Hands a counted tuple to those who wait for it, or keeps it.
+    fn put(&mut self, tuple: Tuple) {
+        let mut at = 0;
+        while at < self.waiting.len() {
+            if !self.waiting[at].template.matches(&tuple) {
+                at += 1;
+                continue;
+            }
+            let Some(Waiting { rank, mode, .. }) = self.waiting.remove(at) else { return };
+            if mode.removes {
+                let lease = self.taken(rank, &tuple, mode);
+                self.late.push_back((rank, Reply::Found(tuple, lease)));
+                return;
+            }
+            self.late.push_back((rank, Reply::Found(tuple.clone(), 0)));
+        }
+        self.tuples.entry(tuple.shape()).or_default().push_back(tuple);
+    }
+
+    /// Accounts for a tuple that leaves the space; gives the number of its lease, or 0.
+    fn taken(&mut self, rank: usize, tuple: &Tuple, mode: Mode) -> u64 {
+        let Some(length) = mode.lease else {
+            self.count -= 1;
+            return 0;
+        };
+        let number = self.next_lease;
+        self.next_lease += 1;
+        self.leases.insert(number, Lease { rank, tuple: tuple.clone(), length, end: None });
+        number
+    }
+
+    fn find(&mut self, rank: usize, template: Template, mode: Mode) -> Option<Reply> {
+        let shape = template.shape();
+        let row = self.tuples.get_mut(&shape);
+        let found = row.and_then(|row| {
+            let at = row.iter().position(|tuple| template.matches(tuple))?;
+            if mode.removes { row.remove(at) } else { row.get(at).cloned() }
+        });
+        match found {
+            Some(tuple) if mode.removes => {
+                if self.tuples.get(&shape).is_some_and(VecDeque::is_empty) {
+                    self.tuples.remove(&shape);
+                }
+                let lease = self.taken(rank, &tuple, mode);
+                Some(Reply::Found(tuple, lease))
+            }
+            Some(tuple) => Some(Reply::Found(tuple, 0)),
+            None if mode.waits => {
+                self.waiting.push_back(Waiting { rank, template, mode });
+                None
+            }
+            None => Some(Reply::Absent),
+        }
+    }
+
+    fn complete(&mut self, rank: usize, number: u64, tuples: Vec<Tuple>) -> Reply {
+        if self.lease_of(rank, number).is_none() {
+            return Reply::LeaseLost;
+        }
+        let reply = self.out(tuples, 1);
+        if reply == Reply::Done {
+            self.leases.remove(&number);
+        }
+        reply
+    }
+
+    fn give_back(&mut self, rank: usize, number: u64) -> Reply {
+        if self.lease_of(rank, number).is_none() {
+            return Reply::LeaseLost;
+        }
+        self.end_leases(vec![number]);
+        Reply::Done
+    }
+
+    /// Ends the waits of all ranks if each rank waits or has ended: no tuple can come any more, but from a lease.
+    fn tell_if_nobody_is_left(&mut self) {
+        let busy = self.ended.iter().filter(|ended| !**ended).count();
+        if self.leases.is_empty() && !self.waiting.is_empty() && self.waiting.len() == busy {
+            let all = self.waiting.drain(..).map(|one| (one.rank, Reply::NobodyLeft));
+            self.late.extend(all);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The operations on a space.
+
+use contract::TimeSpan;
+
+use super::store::{Ask, Mode, Reply};
+use super::value::{Field, Template, Tuple, Wanted};
+use super::{ASK, LATE, Mailbox};
+use super::{encoding, message};
+use crate::{Error, FieldKind, Result, Session};
+
+/// A function that computes a tuple from another, for [`eval`](Visit::eval).
+pub type Function = fn(&Tuple) -> Result<Tuple>;
+
+/// A tuple on lease: gone for everybody else until the lease ends.
+#[must_use = "complete it or give it back; otherwise the tuple comes back when its lease runs out"]
+#[derive(Debug, PartialEq)]
+pub struct Leased {
+    /// The tuple.
+    pub tuple: Tuple,
+    number: u64,
+}
+
+/// The operations of one rank on a space.
+///
+/// # Errors
+/// All but [`join`](Visit::join) return [`Error::NotMember`] for a rank that has not joined. Those that wait return [`Error::NobodyLeft`] when every
+/// rank waits or has closed the space, so that no tuple can come any more.
+pub struct Visit<'a> {
+    session: Session<'a, Mailbox>,
+    home: usize,
+    capacity: usize,
+}
+
+impl<'a> Visit<'a> {
+    pub(super) fn new(session: Session<'a, Mailbox>, home: usize, capacity: usize) -> Self {
+        Visit { session, home, capacity }
+    }
+
+    /// Joins the space: from now on this rank may use it. Any number of times, before or after others have left.
+    pub fn join(&mut self) -> Result<()> {
+        self.ask_done(Ask::Join)
+    }
+
+    /// Leaves the space. Tuples that this rank has on lease are back at once. It may join again.
+    pub fn leave(&mut self) -> Result<()> {
+        self.ask_done(Ask::Leave)
+    }
+
+    /// Puts a tuple into the space; when this returns, it is there.
+    ///
+    /// # Errors
+    /// [`Error::SpaceFull`], [`Error::TupleTooLong`].
+    pub fn out(&mut self, tuple: Tuple) -> Result<()> {
+        self.ask_done(Ask::Out(vec![tuple]))
+    }
+
+    /// Takes a tuple that matches, and waits until there is one. No other rank gets the same.
+    pub fn in_(&mut self, template: &Template) -> Result<Tuple> {
+        let mode = Mode { removes: true, waits: true, lease: None };
+        self.find(template, mode).map(|(tuple, _)| tuple)
+    }
+
+    /// A copy of a tuple that matches; waits until there is one.
+    pub fn rd(&mut self, template: &Template) -> Result<Tuple> {
+        let mode = Mode { removes: false, waits: true, lease: None };
+        self.find(template, mode).map(|(tuple, _)| tuple)
+    }
+
+    /// Takes a tuple that matches, if there is one.
+    pub fn inp(&mut self, template: &Template) -> Result<Option<Tuple>> {
+        let mode = Mode { removes: true, waits: false, lease: None };
+        Ok(self.find_now(template, mode)?.map(|(tuple, _)| tuple))
+    }
+
+    /// A copy of a tuple that matches, if there is one.
+    pub fn rdp(&mut self, template: &Template) -> Result<Option<Tuple>> {
+        let mode = Mode { removes: false, waits: false, lease: None };
+        Ok(self.find_now(template, mode)?.map(|(tuple, _)| tuple))
+    }
+
+    /// Takes a tuple that matches on lease, and waits until there is one. Unless this rank [completes](Visit::complete) it within `length`, the
+    /// tuple is back, for others to take.
+    pub fn lease(&mut self, template: &Template, length: TimeSpan) -> Result<Leased> {
+        let mode = Mode { removes: true, waits: true, lease: Some(length) };
+        let (tuple, number) = self.find(template, mode)?;
+        Ok(Leased { tuple, number })
+    }
+
+    /// The same, if there is one now.
+    pub fn leasep(&mut self, template: &Template, length: TimeSpan) -> Result<Option<Leased>> {
+        let mode = Mode { removes: true, waits: false, lease: Some(length) };
+        Ok(self.find_now(template, mode)?.map(|(tuple, number)| Leased { tuple, number }))
+    }
+
+    /// Ends a lease: in one step the tuple is gone for good, and `results` are in the space.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] if the lease has run out: then another rank has the tuple or may get it, and no result is in the space.
+    /// [`Error::SpaceFull`]: then the lease goes on.
+    pub fn complete(&mut self, leased: &Leased, results: Vec<Tuple>) -> Result<()> {
+        self.ask_done(Ask::Complete(leased.number, results))
+    }
+
+    /// Ends a lease: the tuple is back.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] if it was back before.
+    pub fn give_back(&mut self, leased: Leased) -> Result<()> {
+        self.ask_done(Ask::GiveBack(leased.number))
+    }
+
+    /// Lets a lease last its whole length from now on.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] if it has run out.
+    pub fn renew(&mut self, leased: &Leased) -> Result<()> {
+        self.ask_done(Ask::Renew(leased.number))
+    }
+
+    /// Puts a tuple into the space that is still to be computed: by function `function` from `argument`, at a rank that [works](Visit::work).
+    ///
+    /// # Errors
+    /// As [`out`](Visit::out).
+    pub fn eval(&mut self, function: u32, argument: &Tuple) -> Result<()> {
+        let argument = encoding::of_tuples(std::slice::from_ref(argument))?;
+        self.out(Tuple(vec![Field::Function(function), Field::Bytes(argument)]))
+    }
+
+    /// Waits for a tuple that is to be computed, computes it, and puts it into the space. If this rank does not come to the end within `length`,
+    /// another one computes it instead; the space gets it once.
+    ///
+    /// # Errors
+    /// [`Error::NoFunction`] if `functions` has none with the number that it names; it is for another rank to compute then. What the function
+    /// returns. [`Error::LeaseLost`].
+    pub fn work(&mut self, functions: &[Function], length: TimeSpan) -> Result<()> {
+        let any = [FieldKind::Function, FieldKind::Bytes].map(Wanted::Any);
+        let leased = self.lease(&Template(any.to_vec()), length)?;
+        match compute(functions, &leased.tuple) {
+            Ok(result) => self.complete(&leased, vec![result]),
+            Err(error) => {
+                self.give_back(leased)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// This rank, for its number, its clock and its computing.
+    pub fn rank(&mut self) -> &mut dyn contract::Rank {
+        self.session.rank()
+    }
+
+    /// At the home: answers what has been asked, without waiting. Elsewhere it does nothing. A home that computes for long should call it.
+    pub fn serve(&mut self) -> Result<()> {
+        self.session.poll()?;
+        self.tick()
+    }
+
+    /// Asks nothing any more; at the home, serves until nobody does.
+    pub(super) fn end(&mut self) -> Result<()> {
+        self.ask_done(Ask::End)?;
+        self.serve_until(|mailbox| mailbox.store.as_ref().is_none_or(|store| store.is_over()))
+    }
+
+    fn find(&mut self, template: &Template, mode: Mode) -> Result<(Tuple, u64)> {
+        match self.ask(Ask::Match(template.clone(), mode))? {
+            Reply::Found(tuple, lease) => Ok((tuple, lease)),
+            other => Err(self.refusal(other)),
+        }
+    }
+
+    fn find_now(&mut self, template: &Template, mode: Mode) -> Result<Option<(Tuple, u64)>> {
+        match self.ask(Ask::Match(template.clone(), mode))? {
+            Reply::Found(tuple, lease) => Ok(Some((tuple, lease))),
+            Reply::Absent => Ok(None),
+            other => Err(self.refusal(other)),
+        }
+    }
+
+    fn ask_done(&mut self, ask: Ask) -> Result<()> {
+        match self.ask(ask)? {
+            Reply::Done => Ok(()),
+            other => Err(self.refusal(other)),
+        }
+    }
+
+    fn refusal(&self, reply: Reply) -> Error {
+        match reply {
+            Reply::Full => Error::SpaceFull { capacity: self.capacity },
+            Reply::NotMember => Error::NotMember,
+            Reply::NobodyLeft => Error::NobodyLeft,
+            Reply::LeaseLost => Error::LeaseLost,
+            Reply::Done | Reply::Found(..) | Reply::Absent => {
+                Error::Malformed { from: self.home, what: "it answers another question".into() }
+            }
+        }
+    }
+
+    fn ask(&mut self, ask: Ask) -> Result<Reply> {
+        let (words, data) = message::of_ask(&ask)?;
+        self.session.request_medium(self.home, ASK, &words, &data)?;
+        self.serve_until(|mailbox| mailbox.reply.is_some())?;
+        Ok(self.session.state().reply.take().expect("it was waited for"))
+    }
+
+    /// Handles messages until `done`; at the home with all that follows from them.
+    fn serve_until(&mut self, done: impl Fn(&Mailbox) -> bool) -> Result<()> {
+        if self.session.state().store.is_none() {
+            return self.session.wait_until(done);
+        }
+        loop {
+            self.tick()?;
+            let mailbox = self.session.state();
+            if done(mailbox) {
+                return Ok(());
+            }
+            let (handled, store) = (mailbox.handled, mailbox.store.as_ref());
+            if store.is_some_and(|store| store.has_leases()) {
+                // A lease may run out without any message.
+                self.session.poll()?;
+            } else {
+                self.session.wait_until(|mailbox| mailbox.handled != handled)?;
+            }
+        }
+    }
+
+    /// At the home: ends the leases that have run out, and answers those who had to wait.
+    fn tick(&mut self) -> Result<()> {
+        let now = self.session.rank().now();
+        loop {
+            let Some(store) = &mut self.session.state().store else { return Ok(()) };
+            store.tick(now);
+            let Some((rank, reply)) = store.late.pop_front() else { return Ok(()) };
+            let (words, data) = message::of_reply(&reply)?;
+            self.session.request_medium(rank, LATE, &words, &data)?;
+        }
+    }
+}
+
+fn compute(functions: &[Function], live: &Tuple) -> Result<Tuple> {
+    let Some(Field::Function(number)) = live.0.first() else {
+        return Err(Error::WrongField { index: 0, wanted: FieldKind::Function, found: None });
+    };
+    let function = functions.get(*number as usize);
+    let function = function.ok_or(Error::NoFunction { function: *number })?;
+    let argument = encoding::tuples(live.bytes(1)?).and_then(|mut all| all.pop());
+    function(&argument.unwrap_or_default())
+}

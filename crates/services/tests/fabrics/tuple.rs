@@ -1,0 +1,247 @@
+//! The tuple space.
+
+use contract::{Rank, TimeSpan};
+use services::{Error, Field, FieldKind, Function, Result, Template, Tuple, TupleSpace, Visit};
+
+use crate::on_each_fabric;
+
+/// So long that no test sees its end, also in virtual time.
+const FOR_EVER: TimeSpan = TimeSpan::from_us(1_000_000_000);
+/// So short that waiting for its end takes no time.
+const SHORT: TimeSpan = TimeSpan::from_us(300);
+
+/// Runs `body` at each rank, as a member, in a space at the last rank with room for 1000 tuples.
+fn in_space(rank: &mut dyn Rank, body: impl FnOnce(&mut Visit<'_>) -> Result<()>) -> Result<()> {
+    let home = rank.size() - 1;
+    let mut space = TupleSpace::open(rank, home, 1000)?;
+    let mut visit = space.enter(rank);
+    visit.join()?;
+    body(&mut visit)?;
+    drop(visit);
+    space.close(rank)
+}
+
+fn task(number: i64) -> Tuple {
+    Tuple(vec!["task".into(), number.into()])
+}
+
+fn any_task() -> Template {
+    Template(vec!["task".into(), FieldKind::Integer.into()])
+}
+
+fn result(number: i64, square: i64) -> Tuple {
+    Tuple(vec!["result".into(), number.into(), square.into()])
+}
+
+fn any_result() -> Template {
+    Template(vec!["result".into(), FieldKind::Integer.into(), FieldKind::Integer.into()])
+}
+
+#[test]
+fn what_is_put_is_read_and_taken_once() {
+    on_each_fabric(1, |rank| {
+        in_space(rank, |visit| {
+            assert_eq!(visit.inp(&any_task())?, None);
+            visit.out(task(4))?;
+            visit.out(task(5))?;
+            assert_eq!(visit.rdp(&any_task())?, Some(task(4)));
+            assert_eq!(visit.rd(&Template(vec!["task".into(), 5.into()]))?, task(5));
+            assert_eq!(visit.in_(&any_task())?, task(4));
+            assert_eq!(visit.inp(&any_task())?, Some(task(5)));
+            assert_eq!(visit.rdp(&any_task())?, None);
+            // Of the same values, but not of the same types.
+            visit.out(Tuple(vec!["task".into(), 4.0.into()]))?;
+            assert_eq!(visit.rdp(&any_task())?, None);
+            Ok(())
+        })
+    });
+}
+
+#[test]
+fn a_bag_of_tasks_is_emptied_by_whoever_has_time() {
+    for ranks in [1, 2, 5] {
+        on_each_fabric(ranks, |rank| {
+            let me = rank.rank();
+            in_space(rank, |visit| {
+                if me == 0 {
+                    (0..60).try_for_each(|number| visit.out(task(number)))?;
+                }
+                // Every task is taken by one rank; the rank that finds no more has made its part.
+                loop {
+                    match visit.in_(&any_task()) {
+                        Ok(tuple) => {
+                            let number = tuple.integer(1)?;
+                            visit.out(result(number, number * number))?;
+                        }
+                        Err(Error::NobodyLeft) => break,
+                        Err(error) => return Err(error),
+                    }
+                }
+                if me == 0 {
+                    let mut results = Vec::new();
+                    while let Some(tuple) = visit.inp(&any_result())? {
+                        results.push((tuple.integer(1)?, tuple.integer(2)?));
+                    }
+                    results.sort_unstable();
+                    let expected: Vec<_> =
+                        (0..60).map(|number| (number, number * number)).collect();
+                    assert_eq!(results, expected);
+                }
+                Ok(())
+            })
+        });
+    }
+}
+
+#[test]
+fn one_tuple_is_read_by_all_and_taken_by_one() {
+    on_each_fabric(4, |rank| {
+        let me = rank.rank() as i64;
+        let read = |number: i64| vec!["read".into(), number.into()];
+        in_space(rank, |visit| {
+            if me > 0 {
+                assert_eq!(visit.rd(&any_task())?, task(7));
+                return visit.out(Tuple(vec!["read".into(), me.into()]));
+            }
+            visit.out(task(7))?;
+            (1..4).try_for_each(|number| visit.in_(&Template(read(number))).map(drop))?;
+            assert_eq!(visit.in_(&any_task())?, task(7));
+            assert_eq!(visit.inp(&any_task())?, None);
+            Ok(())
+        })
+    });
+}
+
+fn square(argument: &Tuple) -> Result<Tuple> {
+    let number = argument.integer(0)?;
+    Ok(result(number, number * number))
+}
+
+#[test]
+fn eval_is_computed_by_workers_that_come_and_go() {
+    const SQUARE: &[Function] = &[square];
+    on_each_fabric(3, |rank| {
+        let me = rank.rank();
+        in_space(rank, |visit| {
+            if me == 0 {
+                for number in 0..30 {
+                    visit.eval(0, &Tuple(vec![number.into()]))?;
+                }
+                let mut sum = 0;
+                for number in 0..30 {
+                    let wanted = ["result".into(), number.into(), FieldKind::Integer.into()];
+                    sum += visit.in_(&Template(wanted.to_vec()))?.integer(2)?;
+                }
+                // The sum of the squares of 0 to n is n (n + 1) (2 n + 1) / 6.
+                assert_eq!(sum, 29 * 30 * 59 / 6);
+                return Ok(());
+            }
+            loop {
+                match visit.work(SQUARE, FOR_EVER) {
+                    Ok(()) => {}
+                    Err(Error::NobodyLeft) => return Ok(()),
+                    Err(error) => return Err(error),
+                }
+                visit.leave()?;
+                visit.join()?;
+            }
+        })
+    });
+}
+
+#[test]
+fn a_worker_that_leaves_in_mid_task_gives_it_back() {
+    on_each_fabric(2, |rank| {
+        let me = rank.rank();
+        in_space(rank, |visit| {
+            if me == 0 {
+                visit.out(task(1))?;
+                let leased = visit.lease(&any_task(), FOR_EVER)?;
+                assert_eq!((leased.tuple.integer(1)?, visit.rdp(&any_task())?), (1, None));
+                visit.leave()?;
+                assert_eq!(visit.out(task(2)), Err(Error::NotMember));
+                visit.join()?;
+                assert_eq!(visit.complete(&leased, vec![task(3)]), Err(Error::LeaseLost));
+                assert_eq!(visit.give_back(leased), Err(Error::LeaseLost));
+                visit.out(Tuple(vec!["left".into()]))?;
+            } else {
+                visit.in_(&Template(vec!["left".into()]))?;
+                assert_eq!(visit.in_(&any_task())?, task(1));
+                assert_eq!(visit.inp(&any_task())?, None);
+            }
+            Ok(())
+        })
+    });
+}
+
+#[test]
+fn the_task_of_a_worker_that_vanishes_is_done_by_another_and_counts_once() {
+    on_each_fabric(3, |rank| {
+        let me = rank.rank();
+        in_space(rank, |visit| {
+            match me {
+                0 => {
+                    visit.out(task(9))?;
+                    // Takes the task, and neither completes it nor gives it back.
+                    let leased = visit.lease(&any_task(), SHORT)?;
+                    visit.out(Tuple(vec!["taken".into()]))?;
+                    visit.in_(&any_result())?;
+                    // The dead one comes back too late: its result does not count.
+                    let late = visit.complete(&leased, vec![result(9, 81)]);
+                    assert_eq!(late, Err(Error::LeaseLost));
+                    assert_eq!(visit.rdp(&any_result())?, None);
+                }
+                1 => {
+                    visit.in_(&Template(vec!["taken".into()]))?;
+                    let leased = visit.lease(&any_task(), FOR_EVER)?;
+                    let number = leased.tuple.integer(1)?;
+                    visit.renew(&leased)?;
+                    visit.complete(&leased, vec![result(number, number * number)])?;
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+    });
+}
+
+#[test]
+fn what_a_space_refuses_is_named_and_does_no_harm() {
+    on_each_fabric(2, |rank| {
+        let missing = TupleSpace::open(rank, 2, 10).err().map(|error| error.to_string());
+        assert_eq!(missing.as_deref(), Some("there is no rank 2: the run has ranks 0 to 1"));
+        let mut space = TupleSpace::open(rank, 0, 2)?;
+        let mut visit = space.enter(rank);
+        assert_eq!(visit.inp(&any_task()), Err(Error::NotMember));
+        visit.join()?;
+        if visit.rank().rank() == 1 {
+            let long = Tuple(vec![Field::Bytes(vec![0; 70_000])]);
+            assert_eq!(visit.out(long), Err(Error::TupleTooLong { bytes: 70_004, fields: 1 }));
+            visit.out(task(1))?;
+            visit.out(task(2))?;
+            let full = visit.out(task(3)).unwrap_err();
+            assert_eq!(full.to_string(), "the tuple space is full: it may hold 2 tuples");
+            // A tuple on lease has its place kept; completing it frees the place for one result.
+            let leased = visit.lease(&any_task(), FOR_EVER)?;
+            assert_eq!(visit.out(task(3)), Err(full.clone()));
+            assert_eq!(visit.complete(&leased, vec![task(4), task(5)]), Err(full));
+            visit.complete(&leased, vec![task(6)])?;
+            assert_eq!(visit.work(&[], FOR_EVER), Err(Error::NobodyLeft));
+            assert_eq!([visit.in_(&any_task())?, visit.in_(&any_task())?], [task(2), task(6)]);
+            visit.eval(5, &task(0))?;
+            assert_eq!(visit.work(&[square], FOR_EVER), Err(Error::NoFunction { function: 5 }));
+        }
+        drop(visit);
+        space.close(rank)
+    });
+}
+
+#[test]
+fn a_wait_for_what_nobody_can_put_ends() {
+    on_each_fabric(3, |rank| {
+        in_space(rank, |visit| {
+            assert_eq!(visit.in_(&any_task()), Err(Error::NobodyLeft));
+            Ok(())
+        })
+    });
+}
