@@ -14,8 +14,8 @@ use crate::output::table;
 
 /// The number of ranks at which twins are made and validated.
 const RANKS: usize = 2;
-/// Groups whose benchmarks do not measure messages.
-const NOT_OF_MESSAGES: [&str; 2] = ["limits", "processor"];
+/// Groups whose benchmarks do not measure messages alone. What a service does besides is the processor's work, which a twin does not predict.
+const NOT_OF_MESSAGES: [&str; 3] = ["limits", "processor", "services"];
 
 /// A measurement that was held back, and the twin's.
 struct HeldBack<'a> {
