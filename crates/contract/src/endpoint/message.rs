@@ -1,5 +1,8 @@
 //! What is said of a message, and how a receive chooses one.
 
+use super::Endpoint;
+use crate::Result;
+
 /// An operation that was posted to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request(pub u32);
@@ -63,4 +66,13 @@ impl Envelope {
     pub fn is_cut(&self) -> bool {
         self.bytes > self.room
     }
+}
+
+/// Waits for a request and ends it.
+#[inline]
+pub(super) fn finish<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<Envelope> {
+    endpoint.wait_any(&[request])?;
+    let outcome = endpoint.outcome(request);
+    let envelope = endpoint.end(request);
+    outcome.map(|()| envelope)
 }

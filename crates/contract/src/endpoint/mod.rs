@@ -15,6 +15,7 @@ mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
 pub use context::{ContextOffer, ContextPlace};
+use message::finish;
 pub use message::{Completion, Envelope, Request, Selector};
 pub use remote::RemoteMemory;
 
@@ -390,13 +391,4 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     /// Ends this rank's part of the run: completes what is still under way, tells the others and whoever
     /// started the run of a failure, and gives the status that the process should exit with.
     fn finish(self, outcome: Result<()>) -> i32;
-}
-
-/// Waits for a request and ends it.
-#[inline]
-fn finish<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<Envelope> {
-    endpoint.wait_any(&[request])?;
-    let outcome = endpoint.outcome(request);
-    let envelope = endpoint.end(request);
-    outcome.map(|()| envelope)
 }
