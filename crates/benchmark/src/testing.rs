@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Posted, Progress, Rank, Reduction, Result, SharedLine, Source,
-    Status, Tag, TagSelector, Time, TimeSpan, Work,
+    Buffer, ClockQuality, Completed, Context, Posted, Progress, Rank, Reduction, Result,
+    SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan, Work,
 };
 
 use crate::catalogue::find;
@@ -130,6 +130,18 @@ impl Rank for Altered<'_> {
 
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         self.has_shared_line.then(|| self.inner.shared_line()).flatten()
+    }
+
+    fn split(&mut self, colour: Option<u32>, key: i64) -> Result<Option<Context>> {
+        self.inner.split(colour, key)
+    }
+
+    fn within<'b>(&'b mut self, context: &Context) -> Box<dyn Rank + 'b> {
+        self.inner.within(context)
+    }
+
+    fn close(&mut self, context: Context) -> Result<()> {
+        self.inner.close(context)
     }
 
     fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {
