@@ -46,6 +46,6 @@ pub use arena::SharedAllocator;
 #[cfg(not(loom))]
 pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, attach_if_rank};
 #[cfg(not(loom))]
-pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch};
+pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch, launch_and_read};
 #[cfg(not(loom))]
 pub use segment::MAXIMUM_RANKS;

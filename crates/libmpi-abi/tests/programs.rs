@@ -2,15 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
-use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
-use fabric_shm::{Binding, LaunchError, LaunchOptions, Streams, launch};
+use fabric_shm::{Binding, LaunchError, LaunchOptions, launch_and_read};
 use fabric_tcp::Secret;
 use fabric_tcp::library::job;
 
@@ -56,9 +52,6 @@ fn compile(name: &str) -> PathBuf {
     program
 }
 
-/// One launch at a time: a process has one set of signal handlers.
-static LAUNCHES: Mutex<()> = Mutex::new(());
-
 /// Runs a program; gives how it ended and what its ranks wrote.
 fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>, String) {
     run_bound(program, ranks, argument, Binding::None)
@@ -86,24 +79,13 @@ fn run_job(
     binding: Binding,
     job: Vec<u8>,
 ) -> (Result<(), LaunchError>, String) {
-    let _alone = LAUNCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let (mut output, input) = std::io::pipe().unwrap();
-    let input = Arc::new(File::from(OwnedFd::from(input)));
     let mut options = LaunchOptions::new(ranks, job);
     options.program = program.into();
     options.arguments = vec![OsString::from(argument)];
     options.any_program = true;
     options.binding = binding;
-    options.streams = vec![Streams { output: input.clone(), error: input.clone() }; ranks];
-    drop(input);
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        output.read_to_string(&mut text).unwrap();
-        text
-    });
-    let ended = launch(&options, &mut |_| ControlFlow::Continue(()));
-    drop(options);
-    (ended, reader.join().unwrap())
+    let (ended, written) = launch_and_read(options);
+    (ended, String::from_utf8(written).unwrap())
 }
 
 fn succeeds(name: &str) {

@@ -1,17 +1,9 @@
 //! The examples as ranks of a launcher, over shared memory and over TCP.
 
-use std::fs::File;
-use std::io::Read;
-use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 
-use fabric_shm::{LaunchOptions, Streams, launch};
+use fabric_shm::{LaunchOptions, launch_and_read};
 use fabric_tcp::Secret;
-
-/// One launch at a time: a process has one set of signal handlers.
-static LAUNCHES: Mutex<()> = Mutex::new(());
 
 /// An example, which cargo builds beside the tests.
 fn example(name: &str) -> PathBuf {
@@ -21,22 +13,11 @@ fn example(name: &str) -> PathBuf {
 
 /// Runs it; gives what its ranks wrote.
 fn run(name: &str, ranks: usize, job: Vec<u8>) -> String {
-    let _alone = LAUNCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let (mut output, input) = std::io::pipe().unwrap();
-    let input = Arc::new(File::from(OwnedFd::from(input)));
     let mut options = LaunchOptions::new(ranks, job);
     options.program = example(name);
     options.any_program = true;
-    options.streams = vec![Streams { output: input.clone(), error: input.clone() }; ranks];
-    drop(input);
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        output.read_to_string(&mut text).unwrap();
-        text
-    });
-    let ended = launch(&options, &mut |_| ControlFlow::Continue(()));
-    drop(options);
-    let text = reader.join().unwrap();
+    let (ended, written) = launch_and_read(options);
+    let text = String::from_utf8(written).unwrap();
     assert!(ended.is_ok(), "{ranks} ranks: {ended:?}\n{text}");
     text
 }

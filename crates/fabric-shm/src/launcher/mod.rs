@@ -6,9 +6,11 @@ mod process;
 mod reports;
 mod signals;
 mod supervise;
+mod written;
 
 pub use error::LaunchError;
 pub use options::{Binding, LaunchOptions, Streams};
+pub use written::launch_and_read;
 
 use std::ops::ControlFlow;
 
