@@ -39,3 +39,11 @@ pub(super) struct CallCounts {
     /// Whether the call under way was published.
     pub(super) is_published: bool,
 }
+
+impl CallCounts {
+    /// The number of the next call over boards, which begins or is started now; 0 if it was not counted.
+    #[inline(always)]
+    pub(super) fn take_number(&mut self) -> u32 {
+        if std::mem::take(&mut self.next_is_counted) { self.over_boards } else { 0 }
+    }
+}

@@ -64,11 +64,7 @@ pub(super) struct StartedCalls {
 impl Team {
     /// Puts a call at the end of those that were started. Returns its ticket.
     pub(crate) fn start(&mut self, call: Call) -> u32 {
-        let number = if std::mem::take(&mut self.counts.next_is_counted) {
-            self.counts.over_boards
-        } else {
-            0
-        };
+        let number = self.counts.take_number();
         let started = &mut self.started;
         started.queue.push_back((call, number));
         started.first.wrapping_add(started.queue.len() as u32 - 1)

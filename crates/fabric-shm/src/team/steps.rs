@@ -133,8 +133,7 @@ impl Team {
     /// Begins a call that waits.
     #[inline(always)]
     fn begin_counted_call<H: Host>(&mut self, host: &mut H, call: &Call) -> Result<()> {
-        let counted = std::mem::take(&mut self.counts.next_is_counted);
-        let number = if counted { self.counts.over_boards } else { 0 };
+        let number = self.counts.take_number();
         self.begin_call(host, call, number)
     }
 
