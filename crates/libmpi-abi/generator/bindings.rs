@@ -99,7 +99,8 @@ use mpi::{Mode, ScanKind};
 
 use super::{call, export, filled};
 use crate::abi::*;
-use crate::arguments::{Blocks, Data, Operands, Partner};
+use crate::arguments::{Blocks, Data, Operands, Partner, Target};
+use crate::attribute::For;
 use crate::errors::{self, On};
 use crate::operation::UserFunction;
 use crate::request::{self, How};
@@ -171,11 +172,13 @@ fn call(function: &Function, server: &Server) -> String {
             *word = "How::Blocking".into();
         }
     }
-    let mut arguments =
-        match ["point::", "collective::"].iter().any(|room| server.path.starts_with(room)) {
-            true => grouped(&passed),
-            false => passed.into_iter().map(argument).collect(),
-        };
+    let mut arguments = match ["point::", "collective::", "window::"]
+        .iter()
+        .any(|room| server.path.starts_with(room))
+    {
+        true => grouped(&passed),
+        false => passed.into_iter().map(argument).collect(),
+    };
     arguments.extend(words);
     let call = format!("{}({})", server.path, arguments.join(", "));
     let results = function.parameters.iter().filter(|one| is_result(one));
@@ -205,6 +208,7 @@ fn grouped(parameters: &[&Parameter]) -> Vec<String> {
                 ("Blocks", 4)
             }
             [Shape::Memory, Shape::Count, Shape::Type, ..] => ("Data", 3),
+            [Shape::Member, Shape::Displacement, Shape::Count, Shape::Type, ..] => ("Target", 4),
             [Shape::Rank, Shape::Tag, ..] => ("Partner", 2),
             _ => {
                 arguments.push(argument(first));
@@ -229,6 +233,8 @@ enum Shape {
     Operation,
     Rank,
     Tag,
+    Member,
+    Displacement,
     Other,
 }
 
@@ -241,6 +247,8 @@ fn shape(parameter: &Parameter) -> Shape {
         ("Op", _) => Shape::Operation,
         ("int", "dest" | "source") => Shape::Rank,
         ("int", "tag" | "sendtag" | "recvtag") => Shape::Tag,
+        ("int", "target_rank") => Shape::Member,
+        ("Aint", "target_disp") => Shape::Displacement,
         _ => Shape::Other,
     }
 }

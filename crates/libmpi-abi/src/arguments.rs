@@ -35,6 +35,15 @@ pub(crate) struct Operands<N> {
     pub(crate) op: Op,
 }
 
+/// Elements of a member's part of a window: from a displacement on, how many, and of which type.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) rank: c_int,
+    pub(crate) displacement: i64,
+    pub(crate) count: i64,
+    pub(crate) of: Datatype,
+}
+
 /// The other side of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Partner {
@@ -75,6 +84,13 @@ impl<N> Operands<N> {
     #[inline(always)]
     pub(crate) fn of_count<M>(self, count: M) -> Operands<M> {
         Operands { from: self.from, to: self.to, count, of: self.of, op: self.op }
+    }
+}
+
+impl Target {
+    #[inline(always)]
+    pub(crate) fn new(rank: c_int, displacement: i64, count: i64, of: Datatype) -> Self {
+        Target { rank, displacement, count, of }
     }
 }
 

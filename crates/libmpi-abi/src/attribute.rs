@@ -84,21 +84,6 @@ fn get(of: For, key: c_int) -> Result<Rc<Key>> {
     found.map(|(_, key)| key.clone()).ok_or_else(wrong)
 }
 
-fn create(of: For, copy: *mut c_void, delete: *mut c_void, extra: *mut c_void) -> c_int {
-    let mut keys = KEYS.borrow_mut();
-    let key = FIRST_KEY + keys.made;
-    keys.made += 1;
-    keys.known.insert(key, (of, Key::new(Functions { key, copy, delete, extra })));
-    key
-}
-
-/// A copy of a key that was freed may be freed again, as delete functions do with their key.
-unsafe fn free(of: For, key: *mut c_int) -> Result {
-    get(of, *key)?.free();
-    *key = KEYVAL_INVALID;
-    Ok(())
-}
-
 /// The value that an object has under a key.
 pub(crate) fn find(attributes: &Attributes, of: For, key: c_int) -> Result<Option<usize>> {
     Ok(attributes.get(&get(of, key)?))
@@ -128,44 +113,24 @@ pub(crate) unsafe fn give(found: Option<usize>, value: *mut c_void, flag: *mut c
     }
 }
 
-pub(crate) unsafe fn comm_create_keyval(
+pub(crate) unsafe fn create_keyval(
     copy: *mut c_void,
     delete: *mut c_void,
-    key: *mut c_int,
+    place: *mut c_int,
     extra: *mut c_void,
+    of: For,
 ) -> Result {
-    *key = create(For::Communicator, copy, delete, extra);
+    let mut keys = KEYS.borrow_mut();
+    let key = FIRST_KEY + keys.made;
+    keys.made += 1;
+    keys.known.insert(key, (of, Key::new(Functions { key, copy, delete, extra })));
+    *place = key;
     Ok(())
 }
 
-pub(crate) unsafe fn type_create_keyval(
-    copy: *mut c_void,
-    delete: *mut c_void,
-    key: *mut c_int,
-    extra: *mut c_void,
-) -> Result {
-    *key = create(For::Datatype, copy, delete, extra);
+/// A copy of a key that was freed may be freed again, as delete functions do with their key.
+pub(crate) unsafe fn free_keyval(key: *mut c_int, of: For) -> Result {
+    get(of, *key)?.free();
+    *key = KEYVAL_INVALID;
     Ok(())
-}
-
-pub(crate) unsafe fn win_create_keyval(
-    copy: *mut c_void,
-    delete: *mut c_void,
-    key: *mut c_int,
-    extra: *mut c_void,
-) -> Result {
-    *key = create(For::Window, copy, delete, extra);
-    Ok(())
-}
-
-pub(crate) unsafe fn win_free_keyval(key: *mut c_int) -> Result {
-    free(For::Window, key)
-}
-
-pub(crate) unsafe fn comm_free_keyval(key: *mut c_int) -> Result {
-    free(For::Communicator, key)
-}
-
-pub(crate) unsafe fn type_free_keyval(key: *mut c_int) -> Result {
-    free(For::Datatype, key)
 }

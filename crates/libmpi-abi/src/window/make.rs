@@ -10,9 +10,10 @@ use super::attribute::Numbers;
 use super::{Object, OfC, WINDOWS, Window, get};
 use crate::abi::*;
 use crate::arguments::IntOrCountMut;
+use crate::communicator::{self, Communicator};
 use crate::failure::{Result, ensure};
 use crate::handler::Handler;
-use crate::{communicator, info};
+use crate::info;
 
 /// A handle for a new window, whose errors are fatal.
 fn register(window: Window) -> Win {
@@ -41,6 +42,23 @@ unsafe fn tell_base(place: *mut c_void, base: *mut u8) {
     *place.cast() = base;
 }
 
+/// A window of memory that `allocate` makes, from the same arguments as C gives.
+type Allocate = fn(&Communicator, i64, i64, mpi::Info) -> Result<Window>;
+
+unsafe fn allocate_by(
+    allocate: Allocate,
+    (size, unit): (i64, i64),
+    info: Info,
+    comm: Comm,
+    (base, win): (*mut c_void, *mut Win),
+) -> Result {
+    let (comm, info) = (communicator::get(comm)?, info::copy_or_none(info)?);
+    let window = allocate(&comm, size, unit, info)?;
+    tell_base(base, window.base());
+    *win = register(window);
+    Ok(())
+}
+
 pub(crate) unsafe fn allocate(
     size: i64,
     unit: i64,
@@ -49,11 +67,7 @@ pub(crate) unsafe fn allocate(
     base: *mut c_void,
     win: *mut Win,
 ) -> Result {
-    let (comm, info) = (communicator::get(comm)?, info::copy_or_none(info)?);
-    let window = Window::allocate(&comm, size, unit, info)?;
-    tell_base(base, window.base());
-    *win = register(window);
-    Ok(())
+    allocate_by(Window::allocate, (size, unit), info, comm, (base, win))
 }
 
 pub(crate) unsafe fn allocate_shared(
@@ -64,11 +78,7 @@ pub(crate) unsafe fn allocate_shared(
     base: *mut c_void,
     win: *mut Win,
 ) -> Result {
-    let (comm, info) = (communicator::get(comm)?, info::copy_or_none(info)?);
-    let window = Window::allocate_shared(&comm, size, unit, info)?;
-    tell_base(base, window.base());
-    *win = register(window);
-    Ok(())
+    allocate_by(Window::allocate_shared, (size, unit), info, comm, (base, win))
 }
 
 pub(crate) unsafe fn create_dynamic(info: Info, comm: Comm, win: *mut Win) -> Result {

@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 
 use super::WINDOWS;
 use crate::abi::*;
+use crate::arguments::{Data, Target};
 use crate::failure::Result;
 use crate::{datatype, operation};
 
@@ -14,55 +15,41 @@ const LONGEST: usize = 32;
 
 /// Where plain data go at a member, if they are as many as here.
 #[inline(always)]
-fn reach(
-    (origin, count, of): (*const c_void, i64, Datatype),
-    (rank, displacement): (c_int, i64),
-    target: (i64, Datatype),
-    win: Win,
-) -> Option<(NonNull<u8>, usize)> {
-    let bytes = datatype::plain_bytes(origin, count, of)?;
-    if target != (count, of) {
-        let theirs = datatype::plain_bytes(NonNull::dangling().as_ptr(), target.0, target.1)?;
+fn reach(origin: Data, target: Target, win: Win) -> Option<(NonNull<u8>, usize)> {
+    let bytes = datatype::plain_bytes(origin.start, origin.count, origin.of)?;
+    if (target.count, target.of) != (origin.count, origin.of) {
+        let somewhere = NonNull::dangling().as_ptr();
+        let theirs = datatype::plain_bytes(somewhere, target.count, target.of)?;
         if theirs != bytes {
             return None;
         }
     }
     let windows = WINDOWS.borrow();
     let window = &windows.get(win)?.window;
-    let place = window.reach_plainly(usize::try_from(rank).ok()?, displacement, bytes)?;
+    let rank = usize::try_from(target.rank).ok()?;
+    let place = window.reach_plainly(rank, target.displacement, bytes)?;
     Some((place, bytes))
 }
 
 #[inline(always)]
-pub(super) unsafe fn put(
-    origin: (*const c_void, i64, Datatype),
-    place: (c_int, i64),
-    target: (i64, Datatype),
-    win: Win,
-) -> bool {
-    let Some((there, bytes)) = reach(origin, place, target, win) else { return false };
-    std::ptr::copy(origin.0.cast(), there.as_ptr(), bytes);
+pub(super) unsafe fn put(origin: Data, target: Target, win: Win) -> bool {
+    let Some((there, bytes)) = reach(origin, target, win) else { return false };
+    std::ptr::copy(origin.start.cast(), there.as_ptr(), bytes);
     true
 }
 
 #[inline(always)]
-pub(super) unsafe fn get(
-    (origin, count, of): (*mut c_void, i64, Datatype),
-    place: (c_int, i64),
-    target: (i64, Datatype),
-    win: Win,
-) -> bool {
-    let here = (origin.cast_const(), count, of);
-    let Some((there, bytes)) = reach(here, place, target, win) else { return false };
-    std::ptr::copy(there.as_ptr().cast_const(), origin.cast(), bytes);
+pub(super) unsafe fn get(origin: Data, target: Target, win: Win) -> bool {
+    let Some((there, bytes)) = reach(origin, target, win) else { return false };
+    std::ptr::copy(there.as_ptr().cast_const(), origin.start.cast_mut().cast(), bytes);
     true
 }
 
 /// Accumulates, and fetches what was there if there is room for it.
 pub(super) unsafe fn accumulate(
-    (origin, result): (*const c_void, Option<*mut c_void>),
-    (count, of): (i64, Datatype),
-    (rank, displacement): (c_int, i64),
+    origin: *const c_void,
+    result: Option<*mut c_void>,
+    Target { rank, displacement, count, of }: Target,
     op: Op,
     win: Win,
 ) -> bool {
@@ -89,8 +76,7 @@ pub(super) unsafe fn accumulate(
 
 pub(super) unsafe fn compare_and_swap(
     (new, compare, result): (*const c_void, *const c_void, *mut c_void),
-    of: Datatype,
-    (rank, displacement): (c_int, i64),
+    Target { rank, displacement, of, .. }: Target,
     win: Win,
 ) -> bool {
     let swap = || {
