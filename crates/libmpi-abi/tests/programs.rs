@@ -188,7 +188,7 @@ fn communicators_of_many_ranks_work_from_start_to_end() {
 /// Members of communicators of more than 32 ranks arrive in groups.
 #[test]
 fn what_few_ranks_do_and_find_many_do_and_find_too() {
-    for name in ["together", "mismatched", "late"] {
+    for name in ["together", "mismatched", "parted", "late"] {
         let (ended, output) = run_bound(&compile(name), 40, "", Binding::OneCoreEach);
         assert!(ended.is_ok(), "{name}: {ended:?}\n{output}");
     }

@@ -67,9 +67,12 @@ pub(crate) struct Waiters(pub(crate) AtomicU32);
 #[repr(C, align(64))]
 pub(crate) struct Left(AtomicU32);
 
-/// Set once and never cleared.
+/// Whether the members are out of step, and since which call: 0 if they are not, otherwise [`BROKEN`] and the call's
+/// number. Never cleared.
 #[repr(C, align(64))]
-pub(crate) struct Broken(AtomicU32);
+pub(crate) struct Broken(AtomicU64);
+
+const BROKEN: u64 = 1 << 32;
 
 /// One slot's first line.
 #[repr(C, align(64))]
@@ -121,15 +124,21 @@ impl Left {
 }
 
 impl Broken {
-    /// Says that the members are out of step.
-    pub(crate) fn set(&self) {
+    /// Says that the members are out of step in call `number` and all later ones; 0 means every call.
+    #[cold]
+    pub(crate) fn set(&self, number: u32) {
+        let is_earlier = |now: u64| now == 0 || number == 0 || !has_reached(number, now as u32);
+        let earlier = |now| is_earlier(now).then_some(BROKEN | u64::from(number));
         // Relaxed: nothing else has to be seen with it, for whoever sees it makes no step any more.
-        self.0.store(1, Ordering::Relaxed);
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, earlier);
     }
 
+    /// Whether call `number`, 0 if it has none, is among those in which the members are out of step. Earlier calls go
+    /// on: the others have done their part in them.
     #[inline]
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
+    pub(crate) fn reaches(&self, number: u32) -> bool {
+        let word = self.0.load(Ordering::Relaxed);
+        word != 0 && (number == 0 || word as u32 == 0 || has_reached(number, word as u32))
     }
 }
 

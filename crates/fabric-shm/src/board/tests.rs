@@ -256,3 +256,17 @@ fn numbers_that_wrapped_are_still_in_order() {
     assert!(has_reached(5, 5) && has_reached(6, 5) && !has_reached(4, 5));
     assert!(has_reached(2, u32::MAX) && !has_reached(u32::MAX, 2));
 }
+
+#[cfg(not(loom))]
+#[test]
+fn members_out_of_step_are_so_from_the_earliest_call_on() {
+    let broken = Broken(AtomicU64::new(0));
+    assert!(!broken.reaches(0) && !broken.reaches(7));
+    broken.set(7);
+    broken.set(9);
+    assert!(!broken.reaches(6) && broken.reaches(7) && broken.reaches(8) && broken.reaches(0));
+    broken.set(u32::MAX);
+    assert!(!broken.reaches(u32::MAX - 1) && broken.reaches(u32::MAX) && broken.reaches(1));
+    broken.set(0);
+    assert!(broken.reaches(u32::MAX - 1));
+}

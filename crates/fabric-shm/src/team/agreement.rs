@@ -39,7 +39,7 @@ impl Team {
         match self.agreement {
             Agreement::InStep => Ok(()),
             Agreement::OutOfStep => {
-                self.break_team(host);
+                self.break_team(host, self.counts.under_way);
                 Ok(())
             }
             Agreement::Yes => outcome.clone(),
@@ -59,9 +59,10 @@ impl Team {
     /// of them. Returns the number of the call.
     pub(crate) fn count_call_by_messages(&mut self, call_id: u32) -> u32 {
         self.counts.by_messages = self.counts.by_messages.wrapping_add(1);
-        self.board(self.me).recent_by_messages.publish(self.counts.by_messages, call_id);
+        let number = self.counts.number();
+        self.board(self.me).recent_by_messages.publish(number, call_id);
         self.publish_history();
-        self.counts.by_messages
+        number
     }
 
     /// Publishes how many calls this rank has made: a write to a line that others read only when they have
@@ -118,22 +119,22 @@ impl Team {
     /// For a rank that waits in the call by messages of this number: why that call cannot complete, if it
     /// cannot. The other members learn of it too.
     pub(crate) fn find_mismatch<H: Host>(&self, host: &mut H, number: u32) -> Option<Error> {
-        if self.board(0).broken.is_set() {
+        if self.board(0).broken.reaches(number) {
             return Some(out_of_step());
         }
         let other = self.find_contradicting().or_else(|| self.find_differing(number))?;
         let rank = self.members[other];
-        self.break_team(host);
+        self.break_team(host, number);
         let explanation = format!(
             "rank {rank} has made other collectives of this communicator, or in another order"
         );
         Some(Error::MismatchedCollective { explanation })
     }
 
-    /// Makes all members fail in this call or their next one.
+    /// Makes all members fail in call `number` or, if they have come further, in the one they are in.
     #[cold]
-    pub(super) fn break_team<H: Host>(&self, host: &mut H) {
-        self.board(0).broken.set();
+    fn break_team<H: Host>(&self, host: &mut H, number: u32) {
+        self.board(0).broken.set(number);
         self.wake_others(host);
     }
 

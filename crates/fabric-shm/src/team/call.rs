@@ -34,16 +34,22 @@ pub(super) struct CallCounts {
     pub(super) by_messages: u32,
     /// Whether the next call over boards was counted. Not every call is, and only those that were are published.
     pub(super) next_is_counted: bool,
-    /// The number of the call under way, 0 if it was not counted.
+    /// The number of the call under way over boards, 0 if it was not counted.
     pub(super) under_way: u32,
     /// Whether the call under way was published.
     pub(super) is_published: bool,
 }
 
 impl CallCounts {
+    /// The number of the call that was counted last, among the calls of both kinds: the same at all members.
+    #[inline(always)]
+    pub(super) fn number(&self) -> u32 {
+        self.over_boards.wrapping_add(self.by_messages)
+    }
+
     /// The number of the next call over boards, which begins or is started now; 0 if it was not counted.
     #[inline(always)]
     pub(super) fn take_number(&mut self) -> u32 {
-        if std::mem::take(&mut self.next_is_counted) { self.over_boards } else { 0 }
+        if std::mem::take(&mut self.next_is_counted) { self.number() } else { 0 }
     }
 }

@@ -148,7 +148,7 @@ impl Team {
         if host.waits() && std::mem::take(&mut self.must_yield) {
             self.yield_to_members();
         }
-        if self.board(0).broken.is_set() {
+        if self.board(0).broken.reaches(number) {
             return Err(host.on_mismatch(out_of_step()).into());
         }
         (self.call, self.agreement) = (Agreed::of(call), Agreement::Yes);

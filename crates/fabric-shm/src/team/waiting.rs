@@ -228,7 +228,7 @@ impl Team {
             found.in_other_call = self.find_contradicting().or_else(|| self.find_in_other_call());
             found.out_of_step = self.find_out_of_step(awaited, epoch);
         }
-        found.broken = self.board(0).broken.is_set();
+        found.broken = self.board(0).broken.reaches(self.counts.under_way);
     }
 
     /// The error of a wait that cannot end.

@@ -2,7 +2,7 @@
  * waits for whom, and other communicators are as before. Over TCP all go by messages, and this communicator is as before, too. */
 #include "check.h"
 
-static int in[64], out[64], counts[16], places[16];
+static int in[64], out[64], counts[64], places[64];
 
 static void add(void *from, void *to, int *count, MPI_Datatype *type) {
     (void)from, (void)to, (void)count, (void)type;
@@ -58,7 +58,7 @@ static void all_end_with(int class, int (*first)(MPI_Comm), int (*others)(MPI_Co
 
 int main(int argc, char **argv) {
     begin(&argc, &argv);
-    for (int i = 0; i < 16; i++) counts[i] = 1, places[i] = i;
+    for (int i = 0; i < 64; i++) counts[i] = 1, places[i] = i;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (size > 1) {
         all_end_with(MPI_ERR_OTHER, MPI_Barrier, allgatherv);
