@@ -98,6 +98,13 @@ pub struct Summary {
     pub outliers: Outliers,
 }
 
+impl Summary {
+    /// Half the width of the median's interval as a share of the median; 0 where the median is not positive.
+    pub fn half_width(&self) -> f64 {
+        if self.median > 0.0 { (self.ci_high - self.ci_low) / 2.0 / self.median } else { 0.0 }
+    }
+}
+
 /// How much a link of a simulated network was used while a measurement was made, its warm-up included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkUse {

@@ -127,6 +127,10 @@ pub(crate) struct ReportArguments {
     /// HTML file to make [default: beside the first results file]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Print every table of the runs, and make no HTML file
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) tables: bool,
 }
 
 #[derive(Args, Debug)]

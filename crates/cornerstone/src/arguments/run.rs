@@ -147,6 +147,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_enum, default_value_t, help_heading = RESULTS)]
     pub(crate) format: RunFormat,
 
+    /// Print every table at the end, however many; more than two screens of them are otherwise a summary
+    #[arg(long, help_heading = RESULTS)]
+    pub(crate) tables: bool,
+
     /// Print which way each collective goes between these ranks here, for every length, and measure nothing
     #[arg(long, conflicts_with_all = ["resume", "out"], help_heading = RESULTS)]
     pub(crate) explain_plan: bool,

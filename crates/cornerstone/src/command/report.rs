@@ -8,16 +8,20 @@ use contract::record::Run;
 
 use crate::arguments::ReportArguments;
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{print, tables};
 use crate::{report, results};
 
-/// Makes the report of one run, or of several side by side, and prints its path.
+/// Makes the report of one run, or of several side by side, and prints its path; or prints the tables of each.
 pub(crate) fn execute(arguments: ReportArguments) -> Result<ExitCode, Failure> {
     let runs = arguments
         .runs
         .iter()
         .map(|path| results::read_noting_gaps(path))
         .collect::<Result<Vec<_>, _>>()?;
+    if arguments.tables {
+        let text: Vec<String> = runs.iter().map(tables).collect();
+        return print(&text.join("\n")).map(|()| ExitCode::SUCCESS);
+    }
     let output = arguments.output.unwrap_or_else(|| default_path(&arguments.runs, &runs));
     write(&output, &runs)?;
     print(&format!("{}\n", output.display())).map(|()| ExitCode::SUCCESS)

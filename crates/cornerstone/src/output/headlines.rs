@@ -6,7 +6,7 @@ use contract::record::ParameterValue;
 
 use super::entry::{Entry, mark};
 use super::table;
-use crate::wording::{percent, quantity, range, ranks, size};
+use crate::wording::{percent, quantity, ranks, size};
 
 /// The headlines of a run at each number of ranks, below the limits that they are compared with.
 pub(super) fn headlines(found: &[Entry], limits: &Limits) -> String {
@@ -18,7 +18,7 @@ pub(super) fn headlines(found: &[Entry], limits: &Limits) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let header = ["in short", "", "median", "interval", "of the limit", ""];
+    let header = ["in short", "", "median", "±", "of limit", ""];
     table(&header.map(String::from), 2, rows) + "\n"
 }
 
@@ -82,7 +82,7 @@ fn row(headline: &Headline, entry: &Entry) -> Vec<String> {
         headline.words.into(),
         at,
         quantity(summary.median, &measurement.unit),
-        range(summary.ci_low, summary.ci_high, &measurement.unit),
+        percent(summary.half_width()),
         share.map_or_else(String::new, |share| percent(share.share)),
         mark(measurement).into(),
     ]

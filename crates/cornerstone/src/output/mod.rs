@@ -10,6 +10,7 @@ mod osu;
 mod paragraph;
 mod real_time;
 mod stdout;
+mod summary;
 mod table;
 mod tables;
 
@@ -17,5 +18,6 @@ pub(crate) use flat::{csv_header, csv_line, json_line};
 pub(crate) use osu::Osu;
 pub(crate) use paragraph::{labelled, wrapped};
 pub(crate) use stdout::print;
+pub(crate) use summary::tables_or_summary;
 pub(crate) use table::table;
 pub(crate) use tables::tables;

@@ -19,10 +19,7 @@ use crate::wording::{about_size, quantity, ranks};
 pub(crate) fn tables(run: &Run) -> String {
     let shares = Shares::of(run, bound_rule);
     let limits = shares.limits();
-    let found: Vec<Entry> = latest(run)
-        .into_iter()
-        .map(|measurement| Entry { measurement, share: shares.share(measurement) })
-        .collect();
+    let found = entries(run, &shares);
     let mut text = format!("{}\n\n", machine(run));
     for (benchmark, count) in subjects(&found) {
         let of_table: Vec<&Entry> = found
@@ -58,6 +55,12 @@ pub(crate) fn tables(run: &Run) -> String {
     text + &headlines(&found, limits)
 }
 
+/// The measurements of a run with their shares of the limits.
+pub(super) fn entries<'a>(run: &'a Run, shares: &Shares) -> Vec<Entry<'a>> {
+    let entry = |measurement| Entry { measurement, share: shares.share(measurement) };
+    latest(run).into_iter().map(entry).collect()
+}
+
 /// Whether a measurement is bounded by limits that the run did not measure.
 fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
     let Entry { measurement: m, share } = found;
@@ -66,7 +69,7 @@ fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
 }
 
 /// The machine in a line.
-fn machine(run: &Run) -> String {
+pub(super) fn machine(run: &Run) -> String {
     let header = run.header();
     if let Some(name) = simulated_machine(&header.fabric.name) {
         return format!("the simulated machine {name}; times are virtual");
@@ -84,7 +87,7 @@ fn machine(run: &Run) -> String {
 }
 
 /// The benchmarks with their numbers of ranks. The limits come first, because the other numbers are compared with them.
-fn subjects<'a>(found: &[Entry<'a>]) -> Vec<(&'a str, usize)> {
+pub(super) fn subjects<'a>(found: &[Entry<'a>]) -> Vec<(&'a str, usize)> {
     let mut subjects: Vec<(bool, &str, usize)> = Vec::new();
     for Entry { measurement, .. } in found {
         let subject =

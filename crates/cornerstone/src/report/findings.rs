@@ -199,7 +199,8 @@ fn busy_machine(runs: &[Run]) -> Vec<Finding> {
 fn not_converged(cases: &[Case]) -> Option<Finding> {
     let mut open: Vec<&Case> =
         cases.iter().filter(|case| !case.measurement.stop_reason.converged()).collect();
-    open.sort_by(|a, b| half_width(b.measurement).total_cmp(&half_width(a.measurement)));
+    let half_width = |case: &Case| case.measurement.summary.half_width();
+    open.sort_by(|a, b| half_width(b).total_cmp(&half_width(a)));
     let by = |reason| open.iter().filter(|case| case.measurement.stop_reason == reason).count();
     let (time, samples) = (by(StopReason::TimeLimit), by(StopReason::SampleLimit));
     let text = |m: &Measurement| {
@@ -207,7 +208,7 @@ fn not_converged(cases: &[Case]) -> Option<Finding> {
         format!(
             "{}, ± {} after {} samples",
             quantity(s.median, &m.unit),
-            whole_percent(half_width(m)),
+            whole_percent(s.half_width()),
             s.n
         )
     };
@@ -345,10 +346,4 @@ fn finding(
     };
     let examples = cases.iter().take(EXAMPLES).map(example).collect();
     (!cases.is_empty()).then_some(Finding { weight, title, advice, examples })
-}
-
-/// Half the width of the interval as a share of the median.
-fn half_width(m: &Measurement) -> f64 {
-    let s = &m.summary;
-    if s.median > 0.0 { (s.ci_high - s.ci_low) / 2.0 / s.median } else { 0.0 }
 }

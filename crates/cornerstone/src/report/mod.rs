@@ -32,6 +32,17 @@ use contract::record::Run;
 /// The generator in the head of a report. A file with this generator may be replaced by another report.
 pub(crate) const GENERATOR: &str = concat!("Cornerstone ", env!("CARGO_PKG_VERSION"));
 
+/// What a reader of this run should know before quoting a number, the most important first: each in a sentence, and its
+/// worst case if it has one.
+pub(crate) fn stands_out(run: &Run) -> Vec<(String, Option<String>)> {
+    let runs = std::slice::from_ref(run);
+    let found = findings::findings(runs, &grouping::benchmarks(runs));
+    found
+        .into_iter()
+        .map(|finding| (finding.title, finding.examples.into_iter().next().map(|case| case.text)))
+        .collect()
+}
+
 /// The report of one run, or of several side by side, as one HTML document.
 ///
 /// Without runs it is a page that says so.

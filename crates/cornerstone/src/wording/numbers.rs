@@ -12,6 +12,7 @@ pub(crate) fn quantity(value: f64, unit: &str) -> String {
         "s" => time_ns(value * 1e9),
         "MB/s" => scaled(value, &[(1e6, "TB/s"), (1e3, "GB/s"), (1.0, "MB/s"), (1e-3, "kB/s")]),
         "MFLOP/s" => scaled(value, &[(1e6, "TFLOP/s"), (1e3, "GFLOP/s"), (1.0, "MFLOP/s")]),
+        "operations/s" => scaled(value, &[(1e6, "Mop/s"), (1e3, "kop/s"), (1.0, "op/s")]),
         _ => format!("{} {}", significant(value), unit_name(unit)),
     }
 }
@@ -122,6 +123,8 @@ mod tests {
         assert_eq!(quantity(21_340.0, "MB/s"), "21.3 GB/s");
         assert_eq!(quantity(94_100.0, "MFLOP/s"), "94.1 GFLOP/s");
         assert_eq!(quantity(0.5, "MB/s"), "500 kB/s");
+        assert_eq!(quantity(1_213_000.0, "operations/s"), "1.21 Mop/s");
+        assert_eq!(quantity(0.4, "operations/s"), "0.400 op/s");
     }
 
     #[test]

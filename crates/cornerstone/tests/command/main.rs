@@ -13,5 +13,6 @@ mod real_time;
 mod results;
 mod services;
 mod ssh;
+mod summary;
 mod tcp;
 mod two_hosts;

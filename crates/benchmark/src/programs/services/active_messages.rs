@@ -25,7 +25,7 @@ pub(in crate::programs) const ACTIVE_MESSAGES: Benchmark = Benchmark {
     source: paper::ACTIVE_MESSAGES.part(""),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     headlines: &[Headline {
-        words: "8 bytes, half a round trip",
+        words: "active message of 8 bytes",
         metric: "time",
         size_bytes: Some(8),
     }],

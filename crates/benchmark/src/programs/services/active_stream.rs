@@ -28,7 +28,7 @@ pub(in crate::programs) const ACTIVE_STREAM: Benchmark = Benchmark {
         fabric's own messages.",
     source: paper::ACTIVE_MESSAGES.part(""),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1 }),
-    headlines: &[Headline { words: "fastest stream one way", metric: "rate", size_bytes: None }],
+    headlines: &[Headline { words: "fastest active messages", metric: "rate", size_bytes: None }],
     measure: streams,
     program: Program {
         blocks: |_| Blocks::NONE,

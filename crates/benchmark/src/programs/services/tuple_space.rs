@@ -25,7 +25,7 @@ pub(in crate::programs) const TUPLE_SPACE: Benchmark = Benchmark {
         time is a third of it, the rate its inverse: operations of one rank in a second. Each operation is one \
         active message and its reply, so it takes two times of active-messages at least.",
     source: paper::LINDA.part(""),
-    headlines: &[Headline { words: "operations of one rank", metric: "rate", size_bytes: Some(8) }],
+    headlines: &[Headline { words: "tuple space, one rank", metric: "rate", size_bytes: Some(8) }],
     cases: sizes,
     repeatable: false,
     measure: operations,

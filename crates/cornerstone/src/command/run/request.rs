@@ -22,6 +22,8 @@ pub(super) struct Request {
     pub(super) settings: Settings,
     pub(super) fabric: FabricChoice,
     pub(super) format: RunFormat,
+    /// Whether every table is printed.
+    pub(super) tables: bool,
     pub(super) mpi_library: Option<PathBuf>,
     pub(super) simulation: SimulationArguments,
     pub(super) hosts: Option<Hosts>,
@@ -76,6 +78,7 @@ impl Request {
             ranks: arguments.ranks.map(|ranks| ranks.0),
             fabric,
             format: arguments.format,
+            tables: arguments.tables,
             mpi_library: arguments.mpi_library,
             simulation: arguments.simulation,
             environment,

@@ -14,7 +14,7 @@ use crate::command::report;
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
-use crate::output::{Osu, csv_header, csv_line, json_line, print, tables};
+use crate::output::{Osu, csv_header, csv_line, json_line, print, tables, tables_or_summary};
 use crate::progress::{Progress, note};
 use crate::results::{self, ResultsFile};
 use crate::wording::{ranks, wait};
@@ -224,7 +224,11 @@ impl Session {
 
     fn show(&self) -> Result<(), Failure> {
         match self.request.format {
-            RunFormat::Table => print(&tables(&self.run)),
+            RunFormat::Table if self.request.tables => print(&tables(&self.run)),
+            RunFormat::Table => {
+                let stands_out = crate::report::stands_out(&self.run);
+                print(&tables_or_summary(&self.run, &stands_out, self.results.path()))
+            }
             RunFormat::Json | RunFormat::Csv | RunFormat::Osu => Ok(()),
         }
     }

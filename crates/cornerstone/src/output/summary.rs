@@ -1,0 +1,81 @@
+//! A run in two screens: the machine, the most important numbers, what stands out, and what else was measured.
+
+use std::path::Path;
+
+use analysis::limits::Shares;
+use benchmark::bound_rule;
+use contract::record::Run;
+
+use super::entry::Entry;
+use super::headlines::headlines;
+use super::tables::{entries, machine, subjects};
+use super::{labelled, tables, wrapped};
+
+/// The longest tables that are printed whole, in lines: two screens.
+const SCREENS_LINES: usize = 100;
+
+/// How wide the names of groups are, with the space behind them.
+const GROUP_WIDTH: usize = 14;
+
+/// Something that a reader should know before quoting a number of the run: a sentence, and the worst case if there is
+/// one.
+pub(crate) type StandsOut = (String, Option<String>);
+
+/// The tables of a run if they fit two screens, else its summary, which says where the rest is: `path` is the run's
+/// results file.
+pub(crate) fn tables_or_summary(run: &Run, stands_out: &[StandsOut], path: &Path) -> String {
+    let whole = tables(run);
+    match whole.lines().count() <= SCREENS_LINES {
+        true => whole,
+        false => summary(run, stands_out, path),
+    }
+}
+
+fn summary(run: &Run, stands_out: &[StandsOut], path: &Path) -> String {
+    let shares = Shares::of(run, bound_rule);
+    let found = entries(run, &shares);
+    let mut text = format!("{}\n\n", wrapped(&machine(run), ""));
+    text += &headlines(&found, shares.limits());
+    text += &said("What stands out", stands_out.iter().map(finding));
+    text += &said(&measured(&found), groups(&found).into_iter());
+    let print_all = format!("cornerstone report --tables {}", path.display());
+    text + &format!("Every table: {print_all}\n\n")
+}
+
+/// Lines below a title; nothing without lines.
+fn said(title: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() { String::new() } else { format!("{title}\n{}\n\n", lines.join("\n")) }
+}
+
+fn finding((title, worst): &StandsOut) -> String {
+    let title = labelled(" *", 3, title);
+    let worst = worst.as_ref().map(|case| format!("\n{}", wrapped(case, "     ")));
+    title + &worst.unwrap_or_default()
+}
+
+fn measured(found: &[Entry]) -> String {
+    let mut keys: Vec<_> = found.iter().map(|entry| entry.measurement.key()).collect();
+    keys.sort();
+    keys.dedup();
+    format!("Measured: {} cases in {} tables", keys.len(), subjects(found).len())
+}
+
+/// The benchmarks by group, in the order of measuring.
+fn groups(found: &[Entry]) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Entry { measurement, .. } in found {
+        let (group, name) = (measurement.group.as_str(), measurement.benchmark.as_str());
+        let place = groups.iter().position(|(known, _)| *known == group).unwrap_or_else(|| {
+            groups.push((group, Vec::new()));
+            groups.len() - 1
+        });
+        if !groups[place].1.contains(&name) {
+            groups[place].1.push(name);
+        }
+    }
+    let line = |(group, names): (&str, Vec<&str>)| {
+        labelled(&format!(" {group}"), GROUP_WIDTH, &names.join(", "))
+    };
+    groups.into_iter().map(line).collect()
+}
