@@ -51,6 +51,7 @@ fn every_table_is_printed_on_request_and_where_all_fit() {
 #[test]
 fn tables_of_runs_make_no_page() {
     let lab = Lab::new();
-    lab.refuses(2, &["report", "--tables", "-o", "page.html", "a.jsonl"]);
-    lab.refuses(2, &["report", "--tables", "missing.jsonl"]);
+    lab.run(&["report", "--tables", "-o", "page.html", "a.jsonl"])
+        .refuses(2, &["--tables", "--output"]);
+    lab.run(&["report", "--tables", "missing.jsonl"]).refuses(2, &["missing.jsonl"]);
 }
