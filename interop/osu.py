@@ -43,7 +43,7 @@ def verdict(name, ended):
 
 
 def test_one_sided(tally, path):
-    """One program with every window and every epoch that it knows."""
+    """One program with every window and every epoch that it takes."""
     known = run(1, [path, "--help"]).output
     for words in ONE_SIDED:
         label = f"{path.name} {' '.join(words)} at 2 ranks"
@@ -53,6 +53,9 @@ def test_one_sided(tally, path):
         if "--message-size" not in known:
             options = ["-x", "1", "-i", "100"]
         ended = run(2, [path, *options, *words])
+        # The help of some names epochs that the program then refuses.
+        if "Invalid option or invalid argument [-s" in ended.output:
+            continue
         # Some that know the option validate nothing.
         failure = ended.reason() if ended.status != 0 else "validation failed" if "Fail" in ended.output else None
         tally.take(label, failure)
