@@ -149,7 +149,7 @@ mod tests {
             link_use: Vec::new(),
             turns: Vec::new(),
             pauses: None,
-            launch: 0,
+            launch: 3,
             launch_medians: Vec::new(),
         }
     }
@@ -210,7 +210,7 @@ mod tests {
         let line = csv_line(&measurement(), Some(share()));
         assert_eq!(line.split(',').count(), csv_header().split(',').count());
         assert!(line.contains(",acknowledgement=yes;packet_bytes=64,"), "{line}");
-        assert!(line.starts_with("adjacent-pair,pairs,local,2,1024,"), "{line}");
+        assert!(line.starts_with("adjacent-pair,pairs,local,3,2,1024,"), "{line}");
         assert!(!line.contains(",,"), "an empty cell: {line}");
     }
 
