@@ -3,11 +3,13 @@
 //! * [`statistics`]: what the samples of one measurement say, when to stop sampling, and where the warm-up ends;
 //! * [`model`]: formulas that explain measurements, with fitted parameters and their uncertainty;
 //! * [`compare`](mod@compare): two runs, measurement by measurement: faster, slower, same, or cannot tell;
+//! * [`launches`]: measurements of several launches as one each;
 //! * [`pauses`]: what comes again and again among the pauses of a processor;
 //! * [`limits`]: how near a number comes to what the machine allows.
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod launches;
 pub mod limits;
 pub mod model;
 pub mod pauses;

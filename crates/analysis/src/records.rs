@@ -34,6 +34,8 @@ pub(crate) fn measurement(benchmark: &str, size_bytes: u64, samples: &[f64]) -> 
         link_use: Vec::new(),
         turns: Vec::new(),
         pauses: None,
+        launch: 0,
+        launch_medians: Vec::new(),
     }
 }
 

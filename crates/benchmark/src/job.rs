@@ -39,6 +39,8 @@ pub struct Launch {
     pub ranks: usize,
     /// Where they must be.
     pub placement: Placement,
+    /// Which launch of its measurements this is, of those that the run makes, from 0.
+    pub number: u32,
     /// What they execute.
     pub job: Job,
 }

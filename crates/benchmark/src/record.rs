@@ -79,6 +79,8 @@ impl Subject<'_> {
             link_use: Vec::new(),
             turns: Vec::new(),
             pauses: None,
+            launch: 0,
+            launch_medians: Vec::new(),
         })
     }
 

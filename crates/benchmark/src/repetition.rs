@@ -23,16 +23,10 @@ impl Earlier {
     pub(crate) fn and(self, later: Outcome, settings: &Settings) -> Outcome {
         let Outcome { mut samples_ps, mut warm_up_ps, timing: first, mut repetitions, .. } =
             self.outcome;
-        let (earlier, now) = (samples_ps.len() as f64, later.samples_ps.len() as f64);
+        let timing = first.and(samples_ps.len(), later.timing, later.samples_ps.len());
         samples_ps.extend(later.samples_ps);
         warm_up_ps.extend(later.warm_up_ps);
         repetitions.extend(later.repetitions);
-        let mut timing = later.timing;
-        timing.events_per_sample = timing.events_per_sample.max(first.events_per_sample);
-        timing.clock_share =
-            (earlier * first.clock_share + now * timing.clock_share) / (earlier + now);
-        timing.late_starts += first.late_starts;
-        timing.spent_s += first.spent_s;
         let precise = Sample::new(samples_ps.clone())
             .is_ok_and(|sample| is_precise(&sample, settings.confidence, settings.precision));
         let stop_reason = match later.stop_reason {

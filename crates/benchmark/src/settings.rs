@@ -162,11 +162,17 @@ impl Default for Settings {
 impl Settings {
     /// For one repetition of a measurement.
     pub(crate) fn of_a_repetition(&self) -> Settings {
-        let repetitions = self.repetitions.max(1);
+        self.of_a_part(self.repetitions.max(1))
+    }
+
+    /// For one of `parts` parts of all measurements, 1 or more: it has its share of the time and of the samples.
+    pub fn of_a_part(&self, parts: u32) -> Settings {
+        let share = |all: f64| all / f64::from(parts);
         Settings {
-            time_limit_s: self.time_limit_s / f64::from(repetitions),
-            time_min_s: self.time_min_s / f64::from(repetitions),
-            samples_max: (self.samples_max / u64::from(repetitions)).max(1),
+            time_limit_s: share(self.time_limit_s),
+            time_min_s: share(self.time_min_s),
+            samples_max: (self.samples_max / u64::from(parts)).max(1),
+            suite_limit_s: self.suite_limit_s.map(share),
             ..self.clone()
         }
     }

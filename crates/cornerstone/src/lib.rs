@@ -3,6 +3,7 @@
 
 mod arguments;
 mod command;
+mod comparison;
 mod descriptors;
 mod environment;
 mod fabric;

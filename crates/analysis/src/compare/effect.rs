@@ -4,7 +4,7 @@ use contract::record::Measurement;
 use serde::Serialize;
 
 use super::correlation::widening;
-use crate::statistics::{MedianInterval, Sample, widened_median_interval};
+use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
 
 /// How many times the second run's median is the first one's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -60,8 +60,12 @@ impl LogMedian {
     }
 }
 
-/// From the raw samples at the wanted confidence; where the record holds none, as it stands there.
+/// From the medians of the launches at the wanted confidence, or from the raw samples of one launch; where the record
+/// holds none, as it stands there.
 fn interval(measurement: &Measurement, confidence: f64) -> (f64, MedianInterval) {
+    if let Ok(launches) = Sample::new(measurement.launch_medians.as_slice()) {
+        return (launches.median(), median_interval(&launches, confidence));
+    }
     match Sample::new(measurement.samples.as_slice()) {
         Ok(sample) => {
             let factor = widening(&measurement.samples, sample.median(), confidence);

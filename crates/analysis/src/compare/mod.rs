@@ -1,10 +1,10 @@
 //! Two runs, measurement by measurement: faster, slower, same, or cannot tell.
 //!
-//! The effect is the ratio of the medians. Its interval comes from the raw samples: the nonparametric interval of each
-//! median, its ranks moved outwards by what the samples depend on their neighbours and its ends by half a tick of a
-//! coarse clock, and both combined on the logarithmic scale. It tells what the two runs say; it cannot know how far a
-//! third run of the same machine would stray (another placement in memory, another day), as one run on each side does
-//! not show it. The equivalence margin is there to be set above it.
+//! The effect is the ratio of the medians. Its interval comes from the launches on each side: the nonparametric interval
+//! of the median of their medians, and both combined on the logarithmic scale. Launches of one build differ by more than
+//! their samples do, so one launch on a side tells nothing of the builds ([`Settings::one_launch_tells`]). Where one
+//! launch is as good as many, the interval comes from its raw samples: the nonparametric one of their median, its ranks
+//! moved outwards by what the samples depend on their neighbours and its ends by half a tick of a coarse clock.
 
 mod correlation;
 mod effect;
@@ -42,6 +42,9 @@ pub struct Settings {
     pub confidence: f64,
     /// Ratios from 1 / (1 + margin) to 1 + margin count as the same.
     pub margin: f64,
+    /// Whether one launch tells as much as many would: on simulated machines, where launches do not differ. Otherwise
+    /// what was measured in one launch, on either side, ends with *cannot tell*.
+    pub one_launch_tells: bool,
 }
 
 /// One measurement in both runs.
@@ -57,6 +60,8 @@ pub struct Comparison {
     pub second: f64,
     /// Second over first, with its own interval; none where a median is not above 0.
     pub effect: Option<Effect>,
+    /// In how many launches it was measured on each side.
+    pub launches: [usize; 2],
     /// What it comes to.
     pub verdict: Verdict,
 }
@@ -88,24 +93,25 @@ pub struct ComparedRuns {
 }
 
 impl Default for Settings {
-    /// 95 % confidence, and 5 % either way is the same.
+    /// 95 % confidence, and 5 % either way is the same; one launch tells nothing.
     fn default() -> Self {
-        Settings { confidence: 0.95, margin: 0.05 }
+        Settings { confidence: 0.95, margin: 0.05, one_launch_tells: false }
     }
 }
 
 /// Compares the second run with the first.
 ///
 /// *Same* needs an interval within the margin, *faster* and *slower* one wholly beyond it. As hundreds of measurements
-/// are compared at once, of which some would seem to differ by chance, Holm's step-down correction (Scandinavian Journal
-/// of Statistics 6, 1979) is applied to these two: the chance that any of them is false stays at 1 - confidence. So an
-/// interval, which stands on its own, may just exclude the margin and the verdict still be *cannot tell*. A measurement
-/// with too few samples for the wanted confidence, in either run, always ends with *cannot tell*.
+/// are compared at once, of which some would seem to differ by chance, the step-up procedure of Benjamini and Hochberg
+/// (Journal of the Royal Statistical Society B 57, 1995) is applied to these two: of all verdicts *faster* and *slower*
+/// a share of 1 - confidence at most is false. So an interval, which stands on its own, may just exclude the margin and
+/// the verdict still be *cannot tell*. A measurement with too few launches for the wanted confidence, in either run,
+/// always ends with *cannot tell*.
 ///
 /// # Panics
 /// If the confidence is not between 0 and 1, or the margin below 0.
 pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
-    let Settings { confidence, margin } = settings;
+    let Settings { confidence, margin, .. } = settings;
     assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
     assert!(margin >= 0.0, "an equivalence margin is 0 or more, not {margin}");
     let with_fabric = fabrics(first) > 1 || fabrics(second) > 1;
@@ -178,6 +184,7 @@ impl<'a> Named<'a> {
             first: first.summary.median,
             second: second.summary.median,
             effect,
+            launches: [first, second].map(|m| m.launch_medians.len().max(1)),
             verdict: Verdict::CannotTell,
         }
     }
@@ -209,25 +216,34 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
     // Candidates for a difference: the farther beyond the margin in units of the interval, the surer.
     let mut candidates = Vec::new();
     for (index, comparison) in comparisons.iter_mut().enumerate() {
-        let Some(effect) = comparison.effect.filter(|e| reaches(e.confidence, settings.confidence))
-        else {
-            continue;
-        };
+        let is_told = settings.one_launch_tells || comparison.launches.iter().all(|&n| n > 1);
+        let is_sure = |e: &Effect| is_told && reaches(e.confidence, settings.confidence);
+        let Some(effect) = comparison.effect.filter(is_sure) else { continue };
         if effect.within(settings.margin) {
             comparison.verdict = Verdict::Same;
         }
-        candidates.push((effect.distance(settings.margin), index));
+        candidates.push((effect.distance(settings.margin), freedom(comparison), index));
     }
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
     let alpha = 1.0 - settings.confidence;
-    // The widths of the intervals are estimates, from a few blocks of each run: so t, not the normal quantile.
-    let quantile = |alpha: f64| student::two_sided(1.0 - alpha, 2 * FREEDOM);
-    for (rank, &(distance, index)) in candidates.iter().enumerate() {
-        // Holm: the surest must hold at alpha / K, the next at alpha / (K - 1) ..., and the first that does not ends it.
-        if distance <= quantile(alpha / (candidates.len() - rank) as f64) / quantile(alpha) {
-            break;
-        }
+    let all = candidates.len();
+    // The widths of the intervals are estimates, from a few launches or blocks of each run: so t, not the normal quantile.
+    let holds = |&(rank, &(distance, freedom, _)): &(usize, &(f64, usize, usize))| {
+        let quantile = |alpha: f64| student::two_sided(1.0 - alpha, freedom);
+        distance > quantile(alpha * (rank + 1) as f64 / all as f64) / quantile(alpha)
+    };
+    // Step up: the last of the candidates that holds at alpha k / K takes all surer ones with it.
+    let last = candidates.iter().enumerate().rev().find(holds).map(|(rank, _)| rank);
+    for &(_, _, index) in candidates.iter().take(last.map_or(0, |last| last + 1)) {
         comparisons[index].verdict = comparisons[index].direction();
+    }
+}
+
+/// The degrees of freedom of a comparison's interval.
+fn freedom(comparison: &Comparison) -> usize {
+    match comparison.launches {
+        [1, 1] => 2 * FREEDOM,
+        [first, second] => (first + second).saturating_sub(2).max(1),
     }
 }
 

@@ -5,6 +5,11 @@ use crate::random::SplitMix64;
 use crate::random::distributions::{DISTRIBUTIONS, Distribution};
 use crate::records::{measurement, run};
 
+/// The settings where one launch tells, so that the samples of one decide.
+fn samples_tell() -> Settings {
+    Settings { one_launch_tells: true, ..Settings::default() }
+}
+
 /// `n` samples evenly over 10 % on both sides of `median`, shuffled by a stride so that neighbours are unlike.
 fn spread(median: f64, n: usize) -> Vec<f64> {
     let stride =
@@ -21,7 +26,7 @@ fn one(benchmark: &str, samples: &[f64]) -> Run {
 }
 
 fn verdict(first: &[f64], second: &[f64]) -> Verdict {
-    compare(&one("ping-pong", first), &one("ping-pong", second), Settings::default()).comparisons[0]
+    compare(&one("ping-pong", first), &one("ping-pong", second), samples_tell()).comparisons[0]
         .verdict
 }
 
@@ -62,7 +67,7 @@ fn wide_intervals_cannot_tell() {
 #[test]
 fn medians_of_zero_have_no_ratio() {
     let compared =
-        compare(&one("barrier", &[0.0; 50]), &one("barrier", &[1.0; 50]), Settings::default());
+        compare(&one("barrier", &[0.0; 50]), &one("barrier", &[1.0; 50]), samples_tell());
     assert_eq!(compared.comparisons[0].effect, None);
     assert_eq!(compared.comparisons[0].verdict, Verdict::CannotTell);
 }
@@ -73,7 +78,7 @@ fn the_interval_of_the_ratio_by_hand() {
     // Every logarithmic distance is ln 1.25, so the ratio 2 has the factor 1.25^sqrt(2) = 1.3711 on both sides.
     let a = [70.0, 80.0, 90.0, 95.0, 100.0, 100.0, 105.0, 110.0, 125.0, 130.0];
     let b = a.map(|value| value * 2.0);
-    let compared = compare(&one("x", &a), &one("x", &b), Settings::default());
+    let compared = compare(&one("x", &a), &one("x", &b), samples_tell());
     let effect = compared.comparisons[0].effect.unwrap();
     let factor = 1.25f64.powf(std::f64::consts::SQRT_2);
     assert!((effect.ratio - 2.0).abs() < 1e-12);
@@ -101,13 +106,13 @@ fn a_rate_says_what_its_time_says() {
         let rate = rate_of(&time);
         run(vec![time, rate])
     });
-    let compared = compare(&runs[0], &runs[1], Settings::default());
+    let compared = compare(&runs[0], &runs[1], samples_tell());
     let [time, rate] = &compared.comparisons[..] else { panic!() };
     assert_eq!((time.verdict, rate.verdict), (Verdict::Slower, Verdict::Slower));
     let (time, rate) = (time.effect.unwrap(), rate.effect.unwrap());
     assert!((time.low * rate.high - 1.0).abs() < 1e-9, "{time:?} {rate:?}");
     assert_eq!(compared.regressions(0.2).count(), 2);
-    let back = compare(&runs[1], &runs[0], Settings::default());
+    let back = compare(&runs[1], &runs[0], samples_tell());
     assert_eq!(back.count(Verdict::Faster), 2);
     assert_eq!(back.regressions(0.0).count(), 0);
 }
@@ -115,11 +120,8 @@ fn a_rate_says_what_its_time_says() {
 #[test]
 fn a_regression_counts_only_if_the_whole_interval_is_beyond_the_threshold() {
     // 20 % slower, with an interval of a few percent: beyond 10 %, not beyond 19.9 %, though the ratio is.
-    let compared = compare(
-        &one("x", &spread(100.0, 200)),
-        &one("x", &spread(120.0, 200)),
-        Settings::default(),
-    );
+    let compared =
+        compare(&one("x", &spread(100.0, 200)), &one("x", &spread(120.0, 200)), samples_tell());
     let effect = compared.comparisons[0].effect.unwrap();
     assert!(effect.low > 1.1 && effect.low < 1.199 && effect.ratio > 1.199, "{effect:?}");
     assert_eq!(compared.regressions(0.1).count(), 1);
@@ -134,7 +136,7 @@ fn what_only_one_run_has_is_listed() {
     other_unit.unit = "ms".into();
     let second =
         run(vec![measurement("b", 8, &samples), measurement("b", 16, &samples), other_unit]);
-    let compared = compare(&first, &second, Settings::default());
+    let compared = compare(&first, &second, samples_tell());
     assert_eq!(compared.comparisons.len(), 1);
     assert_eq!(compared.only_first.len(), 1);
     assert_eq!(compared.only_first[0].key.benchmark, "a");
@@ -147,9 +149,9 @@ fn what_only_one_run_has_is_listed() {
 fn two_fabrics_are_compared_unless_a_run_holds_both() {
     let local = measurement("a", 8, &spread(5.0, 50));
     let mpi = Measurement { fabric: "mpi".into(), ..measurement("a", 8, &spread(10.0, 50)) };
-    let compared = compare(&run(vec![local.clone()]), &run(vec![mpi.clone()]), Settings::default());
+    let compared = compare(&run(vec![local.clone()]), &run(vec![mpi.clone()]), samples_tell());
     assert_eq!(compared.count(Verdict::Slower), 1);
-    let compared = compare(&run(vec![local.clone(), mpi]), &run(vec![local]), Settings::default());
+    let compared = compare(&run(vec![local.clone(), mpi]), &run(vec![local]), samples_tell());
     assert_eq!((compared.comparisons.len(), compared.only_first.len()), (1, 1));
     assert_eq!(compared.only_first[0].fabric.as_deref(), Some("mpi"));
 }
@@ -159,7 +161,7 @@ fn alarms(trials: usize, mut draw: impl FnMut() -> [Vec<f64>; 2]) -> (usize, usi
     let (mut excludes, mut differs) = (0, 0);
     for _ in 0..trials {
         let [a, b] = draw();
-        let compared = compare(&one("x", &a), &one("x", &b), Settings::default());
+        let compared = compare(&one("x", &a), &one("x", &b), samples_tell());
         let comparison = &compared.comparisons[0];
         let effect = comparison.effect.unwrap();
         excludes += usize::from(effect.low > 1.0 || effect.high < 1.0);
@@ -248,11 +250,75 @@ fn among_many_comparisons_a_false_difference_is_still_rare() {
     };
     let false_tables = (0..300)
         .filter(|_| {
-            let settings = Settings { margin: 0.0, ..Settings::default() };
+            let settings = Settings { margin: 0.0, ..samples_tell() };
             let compared = compare(&table(&mut random), &table(&mut random), settings);
             compared.count(Verdict::Faster) + compared.count(Verdict::Slower) > 0
         })
         .count();
     // 5 % of 300 and three standard errors: 15 + 3 sqrt(14.25).
     assert!(false_tables <= 26, "{false_tables} of 300");
+}
+
+/// A case in launches with these medians.
+fn in_launches(size: u64, medians: Vec<f64>) -> Measurement {
+    let one = measurement("x", size, &medians);
+    Measurement { launch_medians: medians, ..one }
+}
+
+#[test]
+fn one_launch_of_a_real_machine_tells_nothing_and_few_say_how_many_it_takes() {
+    let runs = [5.0, 10.0].map(|median| one("x", &spread(median, 1000)));
+    let compared = compare(&runs[0], &runs[1], Settings::default());
+    let comparison = &compared.comparisons[0];
+    assert_eq!((comparison.verdict, comparison.launches), (Verdict::CannotTell, [1, 1]));
+    let few = |n, median| run(vec![in_launches(8, vec![median; n])]);
+    let verdict =
+        |n| compare(&few(n, 5.0), &few(n, 10.0), Settings::default()).comparisons[0].verdict;
+    assert_eq!(crate::launches::launches_needed(0.95), 6);
+    assert_eq!((verdict(5), verdict(6)), (Verdict::CannotTell, Verdict::Slower));
+}
+
+/// Launches of a machine with two states, one of which takes four times as long, and 2 % of noise.
+fn states(n: usize, random: &mut SplitMix64) -> Vec<f64> {
+    let launch = |_| {
+        let slow = if random.uniform() < 0.3 { 4.0 } else { 1.0 };
+        100.0 * slow * (1.0 + 0.02 * random.normal())
+    };
+    (0..n).map(launch).collect()
+}
+
+#[test]
+fn two_runs_of_one_build_on_a_machine_with_states_hardly_ever_differ() {
+    let mut random = SplitMix64::new(2026);
+    for n in [6, 10] {
+        let table = |random: &mut SplitMix64| {
+            run((0..60).map(|size| in_launches(size, states(n, random))).collect())
+        };
+        let differ: usize = (0..60)
+            .map(|_| {
+                let compared =
+                    compare(&table(&mut random), &table(&mut random), Settings::default());
+                compared.count(Verdict::Faster) + compared.count(Verdict::Slower)
+            })
+            .sum();
+        // 1 % of 60 tables of 60 cells.
+        assert!(differ <= 36, "{differ} of 3600 with {n} launches");
+    }
+}
+
+#[test]
+fn a_change_of_ten_percent_is_found_in_ten_launches() {
+    // One state and 1 % of noise: the change lies 5 % beyond the margin, and the interval of ten launches reaches from
+    // the second to the ninth, 1 % or so to either side.
+    let mut random = SplitMix64::new(2027);
+    let launches = |median: f64, random: &mut SplitMix64| {
+        (0..10).map(|_| median * (1.0 + 0.01 * random.normal())).collect::<Vec<f64>>()
+    };
+    let mut table = |median: f64| {
+        run((0..60).map(|size| in_launches(size, launches(median, &mut random))).collect())
+    };
+    let found: usize = (0..20)
+        .map(|_| compare(&table(100.0), &table(110.0), Settings::default()).count(Verdict::Slower))
+        .sum();
+    assert!(found >= 20 * 57, "{found} of 1200");
 }

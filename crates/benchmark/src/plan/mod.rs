@@ -82,6 +82,7 @@ pub fn plan(
                 None => launches.push(Launch {
                     ranks: count,
                     placement: benchmark.placement,
+                    number: 0,
                     job: Job { steps, settings: settings.clone(), limit_s: None },
                 }),
             }

@@ -125,6 +125,9 @@ pub struct Measurement {
     pub group: String,
     /// The fabric it ran on.
     pub fabric: String,
+    /// Which launch of the ranks it was made in, of those that the run made for this case, from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub launch: u32,
     /// The number of ranks.
     pub ranks: usize,
     /// The message size in bytes; 0 where none is sent.
@@ -162,6 +165,14 @@ pub struct Measurement {
     /// When a processor paused, where that is what was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
+    /// Where it stands for several launches, as no record in a file does: the median of each.
+    #[serde(skip)]
+    pub launch_medians: Vec<f64>,
+}
+
+/// Whether a launch is the first, of which records say nothing.
+fn is_first(launch: &u32) -> bool {
+    *launch == 0
 }
 
 /// A part of a measurement, made by itself some time after the part before.
@@ -198,6 +209,22 @@ impl Measurement {
             ranks: self.ranks,
             parameters: self.parameters.clone(),
             size_bytes: self.size_bytes,
+        }
+    }
+}
+
+impl Timing {
+    /// The timing of `samples` samples and then of `later_samples` more, which were timed as `later` says.
+    #[must_use]
+    pub fn and(self, samples: usize, later: Timing, later_samples: usize) -> Timing {
+        let (first, second) = (samples as f64, later_samples as f64);
+        let of_clock = first * self.clock_share + second * later.clock_share;
+        Timing {
+            events_per_sample: self.events_per_sample.max(later.events_per_sample),
+            clock_share: if first + second == 0.0 { 0.0 } else { of_clock / (first + second) },
+            late_starts: self.late_starts + later.late_starts,
+            spent_s: self.spent_s + later.spent_s,
+            start: later.start,
         }
     }
 }

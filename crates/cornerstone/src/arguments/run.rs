@@ -22,8 +22,8 @@ Examples:
       each algorithm over messages, beside the one that is chosen
   cornerstone run ping-pong --sizes 8,1KiB,3000
       just these sizes
-  cornerstone run --precision 1% --time-limit 10s
-      narrower intervals, and more time to reach them
+  cornerstone run --precision 1% --time-limit 10s --launches 10
+      narrower intervals, and more time and launches to reach them
   cornerstone run --format json | jq .median
       one object a line on standard output
   mpiexec -n 4 cornerstone run --fabric mpi
@@ -49,9 +49,10 @@ Sizes are in bytes, or with a unit: 64KiB is 65536 bytes, 64kB is 64000.
 A range doubles: 0..1KiB is 0, 1, 2, 4 ... 1024. Ranks may be written the same
 way: 2..16.
 
-A number stops being sampled when the interval of its median is as narrow as
---precision asks, or at --time-limit; the second case is marked in every output,
-for that number did not converge.
+A case is measured in several launches, and its interval is over launches. Each
+launch stops sampling it when the interval of its median is as narrow as
+--precision asks, or at its share of --time-limit. A number whose interval over
+all launches is wider is marked in every output, for it did not converge.
 
 Standard output carries the results and nothing else; progress goes to standard
 error. Every result is also written to the results file at once, so a run that
@@ -63,11 +64,11 @@ pub(crate) enum RunFormat {
     /// For people: tables at the end
     #[default]
     Table,
-    /// One JSON object a line, as each number is made
+    /// One JSON object a line, for each launch as each number is made
     Json,
-    /// Comma-separated values with a header, as each number is made
+    /// Comma-separated values with a header, for each launch as each number is made
     Csv,
-    /// What the OSU micro-benchmarks print (with our medians), for scripts that read them
+    /// What the OSU micro-benchmarks print (with our medians), at the end, for scripts that read them
     Osu,
 }
 
@@ -100,9 +101,15 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<Seconds>,
 
+    /// Start the ranks anew so many times, and measure every case in each launch with its share of the time limit; the
+    /// intervals are then over launches [default: 6, or fewer where each would have less than 50 ms for a case]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) launches: Option<u32>,
+
     /// Make each measurement in so many turns, spread over the run: all take their first, then all their second; each
-    /// has its share of the time limit. For `calibrate`, on machines whose speed changes by itself [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// has its share of the time limit. For `calibrate`, on machines whose speed changes by itself; then there is one
+    /// launch [default: 1]
+    #[arg(long, value_name = "N", conflicts_with = "launches", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) turns: Option<u32>,
 
     /// Make collectives by these algorithms over messages, such as ring or binomial,scatter-ring, instead of the fabric's own
@@ -181,6 +188,7 @@ impl RunArguments {
             precision: self.precision.or(earlier.precision),
             confidence: self.confidence.or(earlier.confidence),
             time_limit: self.time_limit.or(earlier.time_limit),
+            launches: self.launches.or(earlier.launches),
             turns: self.turns.or(earlier.turns),
             algorithm: self.algorithm.or(earlier.algorithm),
             seed: self.seed.or(earlier.seed),

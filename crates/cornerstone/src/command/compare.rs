@@ -4,10 +4,12 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use analysis::compare::{ComparedRuns, Comparison, Name, Settings, Verdict, compare};
+use analysis::compare::{ComparedRuns, Comparison, Name, Verdict, compare};
+use analysis::launches::launches_needed;
 use contract::record::Run;
 
 use crate::arguments::{CompareArguments, Share};
+use crate::comparison::comparison_settings;
 use crate::failure::{Failure, STATUS_FAILED};
 use crate::output::{print, table};
 use crate::progress::note;
@@ -33,7 +35,7 @@ fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Res
     let after = timed_only(results::read_noting_gaps(path)?);
     note_differences(before, &after);
     let Share(threshold) = arguments.threshold;
-    let settings = Settings { confidence: before.header().confidence, margin: threshold };
+    let settings = comparison_settings(before, &after, threshold);
     let compared = compare(before, &after, settings);
     if compared.comparisons.is_empty() {
         return Err(Failure::usage(format!(
@@ -87,6 +89,16 @@ fn text(compared: &ComparedRuns) -> String {
         count(Verdict::Same),
         count(Verdict::CannotTell)
     );
+    let needed = launches_needed(compared.settings.confidence);
+    let few = |c: &&&Comparison| c.launches.iter().any(|&launches| launches < needed);
+    let untold = sorted.iter().filter(few).count();
+    if untold > 0 && !compared.settings.one_launch_tells {
+        let _ = writeln!(
+            text,
+            "{untold} were measured in fewer than {needed} launches, which tells nothing for sure of another one:\n\
+             measure both sides again with `cornerstone run --launches {needed}` or more"
+        );
+    }
     for (run, only) in [("A", &compared.only_first), ("B", &compared.only_second)] {
         if !only.is_empty() {
             let _ = writeln!(text, "{} measured in {run} only", only.len());

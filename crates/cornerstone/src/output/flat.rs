@@ -6,10 +6,11 @@ use contract::record::Measurement;
 use serde_json::{Map, Value};
 
 /// The columns of the CSV, in their order.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 26] = [
     "benchmark",
     "group",
     "fabric",
+    "launch",
     "ranks",
     "size_bytes",
     "parameters",
@@ -75,6 +76,7 @@ fn flat(measurement: &Measurement, share: Option<Share>) -> Map<String, Value> {
             }
         }
     }
+    flat.insert("launch".into(), measurement.launch.into());
     if let Some(Share { bound, limit, share }) = share {
         flat.insert("limit".into(), limit.into());
         flat.insert("limited_by".into(), bound.to_string().into());
@@ -147,6 +149,8 @@ mod tests {
             link_use: Vec::new(),
             turns: Vec::new(),
             pauses: None,
+            launch: 3,
+            launch_medians: Vec::new(),
         }
     }
 
@@ -206,7 +210,7 @@ mod tests {
         let line = csv_line(&measurement(), Some(share()));
         assert_eq!(line.split(',').count(), csv_header().split(',').count());
         assert!(line.contains(",acknowledgement=yes;packet_bytes=64,"), "{line}");
-        assert!(line.starts_with("adjacent-pair,pairs,local,2,1024,"), "{line}");
+        assert!(line.starts_with("adjacent-pair,pairs,local,3,2,1024,"), "{line}");
         assert!(!line.contains(",,"), "an empty cell: {line}");
     }
 

@@ -124,6 +124,8 @@ mod tests {
             link_use: Vec::new(),
             turns: Vec::new(),
             pauses: None,
+            launch: 0,
+            launch_medians: Vec::new(),
         }
     }
 

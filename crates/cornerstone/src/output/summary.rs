@@ -58,7 +58,12 @@ fn measured(found: &[Entry]) -> String {
     let mut keys: Vec<_> = found.iter().map(|entry| entry.measurement.key()).collect();
     keys.sort();
     keys.dedup();
-    format!("Measured: {} cases in {} tables", keys.len(), subjects(found).len())
+    let launches = found.iter().map(|entry| entry.measurement.launch_medians.len()).max();
+    let over = match launches {
+        Some(launches @ 2..) => format!(", intervals over {launches} launches"),
+        _ => String::new(),
+    };
+    format!("Measured: {} cases in {} tables{over}", keys.len(), subjects(found).len())
 }
 
 /// The benchmarks by group, in the order of measuring.

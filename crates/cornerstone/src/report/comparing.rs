@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use analysis::compare::{ComparedRuns, Comparison, Settings, Verdict, compare};
 use contract::record::{Key, Measurement, Run};
 
+use crate::comparison::comparison_settings;
 use crate::wording::whole_percent;
 
 /// The comparison of every later run with the first.
@@ -17,8 +18,9 @@ pub(super) struct Comparisons {
 impl Comparisons {
     /// Compares each later run with the first.
     pub(super) fn of(runs: &[Run]) -> Comparisons {
+        let settings = |run: &Run| comparison_settings(&runs[0], run, Settings::default().margin);
         let compared: Vec<ComparedRuns> =
-            runs.iter().skip(1).map(|run| compare(&runs[0], run, Settings::default())).collect();
+            runs.iter().skip(1).map(|run| compare(&runs[0], run, settings(run))).collect();
         let index = compared.iter().map(index).collect();
         Comparisons { runs: compared, index }
     }

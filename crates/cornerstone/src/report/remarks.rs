@@ -12,6 +12,9 @@ pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
         let limit = if m.stop_reason == StopReason::TimeLimit { "time" } else { "sample" };
         remarks.push(format!("not converged: {limit} limit"));
     }
+    if m.launch_medians.len() > 1 {
+        remarks.push(format!("{} launches", m.launch_medians.len()));
+    }
     if let Some(times) = oversubscribed(m, run) {
         remarks.push(format!("{} ranks a processor", significant(times)));
     }

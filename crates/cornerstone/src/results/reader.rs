@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use analysis::launches::pooled;
 use contract::record::{Run, RunError};
 
 use crate::failure::Failure;
 use crate::progress::note;
 
-/// Reads a results file, and notes on standard error if the run did not come to its end.
+/// Reads a results file, with the launches of each case as one measurement, and notes on standard error if the run did
+/// not come to its end.
 pub(crate) fn read_noting_gaps(path: &Path) -> Result<Run, Failure> {
     let bytes = std::fs::read(path)
         .map_err(|error| Failure::usage(format!("cannot read '{}': {error}", path.display())))?;
@@ -23,7 +25,7 @@ pub(crate) fn read_noting_gaps(path: &Path) -> Result<Run, Failure> {
             "note: the run in '{shown}' did not come to its end; --resume goes on with it"
         ));
     }
-    Ok(run)
+    Ok(pooled(run))
 }
 
 /// Reads the bytes of a results file. `path` names it in errors.

@@ -3,6 +3,7 @@
 mod arguments;
 mod endings;
 mod lab;
+mod launches;
 mod launching;
 mod mpi;
 mod patterns;

@@ -72,10 +72,26 @@ fn a_report_replaces_nothing_but_a_report() {
     lab.run(&["report", "a.jsonl", "-o", "no/where.html"]).refuses(1, &["no/where.html"]);
 }
 
+/// The brief run in as many launches as it takes to compare, which differ by a percent.
+fn in_six_launches(lab: &Lab, file: &str) {
+    brief(lab, file);
+    let (mut text, records) = (String::new(), lab.records(file));
+    let is_measurement = |record: &&Value| record["kind"] == "measurement";
+    text += &format!("{}\n", records[0]);
+    for launch in 0..6 {
+        for mut record in records.iter().filter(is_measurement).cloned() {
+            record["launch"] = launch.into();
+            slow(&mut record, 1.0 + 0.002 * f64::from(launch));
+            text += &format!("{record}\n");
+        }
+    }
+    lab.write(file, &text);
+}
+
 #[test]
 fn a_run_is_no_regression_of_itself() {
     let lab = Lab::new();
-    brief(&lab, "a.jsonl");
+    in_six_launches(&lab, "a.jsonl");
     let ended = lab.succeed(&["compare", "a.jsonl", "a.jsonl"]);
     assert!(ended.stdout.contains("0 slower, 0 faster"), "{ended:#?}");
     assert!(ended.stdout.contains("no regression beyond 5 %"), "{ended:#?}");
@@ -84,7 +100,7 @@ fn a_run_is_no_regression_of_itself() {
 #[test]
 fn a_regression_beyond_the_threshold_sets_the_status() {
     let lab = Lab::new();
-    brief(&lab, "a.jsonl");
+    in_six_launches(&lab, "a.jsonl");
     slowed(&lab, "a.jsonl", "slow.jsonl", 1.4);
     let ended = lab.run(&["compare", "a.jsonl", "slow.jsonl"]);
     assert_eq!(ended.status, Some(1), "{ended:#?}");
@@ -96,9 +112,20 @@ fn a_regression_beyond_the_threshold_sets_the_status() {
 }
 
 #[test]
-fn several_runs_are_each_compared_with_the_first() {
+fn one_launch_tells_nothing_of_the_next() {
     let lab = Lab::new();
     brief(&lab, "a.jsonl");
+    slowed(&lab, "a.jsonl", "slow.jsonl", 1.4);
+    let ended = lab.succeed(&["compare", "a.jsonl", "slow.jsonl"]);
+    assert!(ended.stdout.contains("0 slower, 0 faster, 0 the same, 5 that one"), "{ended:#?}");
+    assert!(ended.stdout.contains("5 were measured in fewer than 6 launches"), "{ended:#?}");
+    assert!(ended.stdout.contains("--launches 6"), "{ended:#?}");
+}
+
+#[test]
+fn several_runs_are_each_compared_with_the_first() {
+    let lab = Lab::new();
+    in_six_launches(&lab, "a.jsonl");
     slowed(&lab, "a.jsonl", "slow.jsonl", 1.4);
     slowed(&lab, "a.jsonl", "quick.jsonl", 0.5);
     let ended = lab.run(&["compare", "a.jsonl", "quick.jsonl", "slow.jsonl"]);

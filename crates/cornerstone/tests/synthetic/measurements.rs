@@ -188,6 +188,8 @@ impl Maker<'_> {
             link_use: Vec::new(),
             turns: Vec::new(),
             pauses: None,
+            launch: 0,
+            launch_medians: Vec::new(),
         }
     }
 }

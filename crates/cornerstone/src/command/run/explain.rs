@@ -20,7 +20,7 @@ use crate::wording::{ranks, size};
 pub(super) fn execute(request: &Request, launches: &[Launch]) -> Result<ExitCode, Failure> {
     let mut explained: Vec<Launch> = Vec::new();
     // One rank has nothing to exchange.
-    for launch in launches.iter().filter(|launch| launch.ranks > 1) {
+    for launch in launches.iter().filter(|launch| launch.ranks > 1 && launch.number == 0) {
         let idle =
             Launch { job: Job { steps: Vec::new(), ..launch.job.clone() }, ..launch.clone() };
         if !explained.contains(&idle) {

@@ -8,7 +8,7 @@ mod session;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use benchmark::{Benchmark, Launch, PlanError, Sizes, plan, select};
+use benchmark::{Benchmark, Group, Launch, PlanError, Settings, Sizes, plan, select};
 use contract::record::Key;
 
 use crate::arguments::RunArguments;
@@ -39,7 +39,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let request = Request::new(arguments)?;
     checks::started_once(&request.fabric)?;
     checks::launcher(&request)?;
-    let launches = launches(&request)?;
+    let launches = planned(&request)?;
     checks::ranks(&request, &launches)?;
     if explains {
         return explain::execute(&request, &launches);
@@ -71,28 +71,51 @@ fn rounded_sizes(selection: &[&Benchmark], sizes: Option<&Sizes>) -> Option<Stri
     })
 }
 
-fn launches(request: &Request) -> Result<Vec<Launch>, Failure> {
-    let selection = select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
+/// All launches of the run: of every case the first, then of every case the second, so that a slow time of the machine
+/// meets all cases alike.
+fn planned(request: &Request) -> Result<Vec<Launch>, Failure> {
+    let mut selection =
+        select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
     if let Some(text) = rounded_sizes(&selection, request.settings.sizes.as_ref()) {
         note(&text);
     }
+    let settings = request.settings.of_a_part(request.launches);
+    let mut all = launches(request, &selection, &settings, 0)?;
+    // A search for a period makes as many trials as it needs by itself.
+    selection.retain(|benchmark| benchmark.group != Group::RealTime);
+    for number in 1..request.launches {
+        all.extend(launches(request, &selection, &settings, number)?);
+    }
+    Ok(all)
+}
+
+/// What each case's launch of this number has to measure still.
+fn launches(
+    request: &Request,
+    selection: &[&'static Benchmark],
+    settings: &Settings,
+    number: u32,
+) -> Result<Vec<Launch>, Failure> {
     let earlier = request.earlier().into_iter().flat_map(|run| &run.measurements);
-    let done: BTreeSet<Key> = earlier.map(|measurement| measurement.key()).collect();
+    let done: BTreeSet<Key> = earlier
+        .filter(|measurement| measurement.launch == number)
+        .map(|measurement| measurement.key())
+        .collect();
     let processors =
         request.fabric.processors(request.environment.processors_available, request.hosts.as_ref());
-    plan(&selection, request.ranks.as_deref(), processors, &request.settings, &done).map_err(
-        |error| {
-            let hint = match error {
-                PlanError::Ranks { .. } => {
-                    "choose other numbers with --ranks, or leave the benchmark out"
-                }
-                PlanError::Algorithms { .. } => {
-                    "`cornerstone list NAME` tells the algorithms of a collective"
-                }
-            };
-            Failure::usage(error.to_string()).hint(hint)
-        },
-    )
+    let ranks = request.ranks.as_deref();
+    let planned = plan(selection, ranks, processors, settings, &done).map_err(|error| {
+        let hint = match error {
+            PlanError::Ranks { .. } => {
+                "choose other numbers with --ranks, or leave the benchmark out"
+            }
+            PlanError::Algorithms { .. } => {
+                "`cornerstone list NAME` tells the algorithms of a collective"
+            }
+        };
+        Failure::usage(error.to_string()).hint(hint)
+    })?;
+    Ok(planned.into_iter().map(|launch| Launch { number, ..launch }).collect())
 }
 
 #[cfg(test)]

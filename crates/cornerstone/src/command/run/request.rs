@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::launches::launches_needed;
 use benchmark::{Chain, PatternText, Pipeline, RealTime, Settings};
 use contract::record::{Environment, FabricDescription, Run, RunHeader, SCHEMA_VERSION};
 use std::path::PathBuf;
@@ -20,6 +21,8 @@ pub(super) struct Request {
     pub(super) names: Vec<String>,
     pub(super) ranks: Option<Vec<usize>>,
     pub(super) settings: Settings,
+    /// How many launches each case is measured in.
+    pub(super) launches: u32,
     pub(super) fabric: FabricChoice,
     pub(super) format: RunFormat,
     /// Whether every table is printed.
@@ -67,13 +70,16 @@ impl Request {
             )
             .hint("leave --turns out"));
         }
+        let settings = settings(&arguments);
+        let launches = launches(&arguments, &fabric, &settings)?;
         let hosts = Hosts::new(&arguments.hosts)?;
         if hosts.is_some() && fabric != FabricChoice::Tcp {
             return Err(Failure::usage("--hosts is for runs over TCP").hint("add --fabric tcp"));
         }
         Ok(Request {
             hosts,
-            settings: settings(&arguments),
+            settings,
+            launches,
             names: arguments.names,
             ranks: arguments.ranks.map(|ranks| ranks.0),
             fabric,
@@ -146,6 +152,32 @@ fn settings(arguments: &RunArguments) -> Settings {
         corner_turn: arguments.corner_turn.clone().unwrap_or(defaults.corner_turn.clone()),
         pipeline: arguments.pipeline.clone().unwrap_or_default(),
         ..defaults
+    }
+}
+
+/// How many launches each case is measured in: as many as are asked for, or as it takes for an interval, if the time of a
+/// case is enough for that.
+fn launches(
+    arguments: &RunArguments,
+    fabric: &FabricChoice,
+    settings: &Settings,
+) -> Result<u32, Failure> {
+    const SHORTEST_S: f64 = 0.05;
+    let only_one = match fabric {
+        FabricChoice::Simulated(_) => Some("a simulated machine does the same in each"),
+        FabricChoice::Mpi => Some("the ranks were started by mpiexec, and once"),
+        _ => None,
+    };
+    match (only_one, arguments.launches) {
+        (Some(why), Some(2..)) => Err(Failure::usage(format!("--launches cannot be: {why}"))
+            .hint("leave --launches out, or take a fabric whose ranks are started from here")),
+        (Some(_), _) => Ok(1),
+        (None, Some(launches)) => Ok(launches),
+        (None, None) if arguments.turns.is_some() => Ok(1),
+        (None, None) => {
+            let needed = launches_needed(settings.confidence) as u32;
+            Ok(((settings.time_limit_s / SHORTEST_S) as u32).clamp(1, needed))
+        }
     }
 }
 

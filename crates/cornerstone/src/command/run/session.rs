@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use analysis::launches::pooled;
 use analysis::limits::Limits;
 use benchmark::{Event, Launch};
 use contract::record::{FabricDescription, Measurement, Run};
@@ -31,7 +32,6 @@ pub(super) struct Session {
     headed: bool,
     progress: Progress,
     skipped: Vec<String>,
-    osu: Osu,
     /// Why the ranks were asked to stop.
     failure: Option<Failure>,
 }
@@ -54,7 +54,7 @@ impl Session {
         };
         let steps = launches.iter().map(|launch| launch.job.steps.len()).sum();
         let estimate_s = launches.iter().map(Launch::estimate_s).sum();
-        note(&announcement(steps, estimate_s, &results, &run));
+        note(&announcement(launches, estimate_s, &results, &run));
         if request.format == RunFormat::Csv {
             print(&csv_header())?;
         }
@@ -66,7 +66,6 @@ impl Session {
             headed: false,
             progress: Progress::new(steps, estimate_s),
             skipped: Vec::new(),
-            osu: Osu::default(),
             failure: None,
         })
     }
@@ -136,7 +135,10 @@ impl Session {
                 self.skipped.push(format!("{label}: {reason}"));
                 Ok(())
             }
-            RankReport::Event(Event::Measured(measurements)) => self.keep(measurements),
+            RankReport::Event(Event::Measured(mut measurements)) => {
+                measurements.iter_mut().for_each(|one| one.launch = launch.number);
+                self.keep(measurements)
+            }
         }
     }
 
@@ -159,10 +161,9 @@ impl Session {
         for measurement in &measurements {
             let share = self.limits.share(measurement, &together, benchmark::bound_rule);
             let line = match self.request.format {
-                RunFormat::Table => continue,
+                RunFormat::Table | RunFormat::Osu => continue,
                 RunFormat::Json => json_line(measurement, share),
                 RunFormat::Csv => csv_line(measurement, share),
-                RunFormat::Osu => self.osu.lines(measurement),
             };
             self.progress.aside(|| print(&line))?;
         }
@@ -177,9 +178,6 @@ impl Session {
         for line in &self.skipped {
             note(&format!("note: not measured here: {line}"));
         }
-        if let Some(line) = self.osu.left_out() {
-            note(&line);
-        }
         let path = self.results.path().to_path_buf();
         let ended = ended.and_then(|()| self.end_file());
         if self.run.headers.is_empty() {
@@ -190,6 +188,7 @@ impl Session {
             return Err(self.ended_early(failure, &path));
         }
         let report_path = results::beside(&path);
+        self.run = pooled(self.run);
         let reported = report::write(&report_path, std::slice::from_ref(&self.run));
         self.show()?;
         note(&format!("results  {}", path.display()));
@@ -208,10 +207,11 @@ impl Session {
     }
 
     /// Shows the results so far, and adds to the failure how to resume.
-    fn ended_early(&self, failure: Failure, path: &Path) -> Failure {
+    fn ended_early(mut self, failure: Failure, path: &Path) -> Failure {
         if failure.is_quiet() {
             return failure;
         }
+        self.run = pooled(self.run);
         if !self.run.measurements.is_empty() && self.show().is_err() {
             note("note: what was measured so far could not be shown");
         }
@@ -229,19 +229,32 @@ impl Session {
                 let stands_out = crate::report::stands_out(&self.run);
                 print(&tables_or_summary(&self.run, &stands_out, self.results.path()))
             }
-            RunFormat::Json | RunFormat::Csv | RunFormat::Osu => Ok(()),
+            RunFormat::Osu => {
+                let mut osu = Osu::default();
+                let text: String = self.run.measurements.iter().map(|one| osu.lines(one)).collect();
+                osu.left_out().into_iter().for_each(|line| note(&line));
+                print(&text)
+            }
+            RunFormat::Json | RunFormat::Csv => Ok(()),
         }
     }
 }
 
-fn announcement(steps: usize, estimate_s: f64, results: &ResultsFile, run: &Run) -> String {
+fn announcement(launches: &[Launch], estimate_s: f64, results: &ResultsFile, run: &Run) -> String {
     let path = results.path().display();
     let wait = wait(estimate_s);
-    match (steps, run.measurements.is_empty()) {
+    let steps = |launches: &mut dyn Iterator<Item = &Launch>| -> usize {
+        launches.map(|launch| launch.job.steps.len()).sum()
+    };
+    let (first, all) =
+        (steps(&mut launches.iter().filter(|one| one.number == 0)), steps(&mut launches.iter()));
+    let number = launches.last().map_or(1, |launch| launch.number + 1);
+    let measurements = if first == 1 { "1 measurement" } else { &format!("{first} measurements") };
+    match (all, run.measurements.is_empty()) {
         (0, _) => format!("nothing is missing in {path}"),
-        (1, true) => format!("1 measurement, about {wait}; results go to {path}"),
-        (_, true) => format!("{steps} measurements, about {wait}; results go to {path}"),
-        (_, false) => format!("{steps} to measure, about {wait}; results go on in {path}"),
+        (_, false) => format!("{all} to measure, about {wait}; results go on in {path}"),
+        _ if number == 1 => format!("{measurements}, about {wait}; results go to {path}"),
+        _ => format!("{measurements} in {number} launches, about {wait}; results go to {path}"),
     }
 }
 

@@ -48,6 +48,8 @@ pub(in crate::report) fn measurement(
         link_use: Vec::new(),
         turns: Vec::new(),
         pauses: None,
+        launch: 0,
+        launch_medians: Vec::new(),
     }
 }
 

@@ -1,0 +1,17 @@
+//! How runs are compared, by the command and in the report.
+
+use analysis::compare::Settings;
+use contract::record::Run;
+
+use crate::fabric_name::simulated_machine;
+
+/// How two runs are compared, where changes within `margin` count as the same: on simulated machines one launch tells
+/// as much as many.
+pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Settings {
+    let is_simulated = |run: &Run| simulated_machine(&run.header().fabric.name).is_some();
+    Settings {
+        confidence: first.header().confidence,
+        margin,
+        one_launch_tells: is_simulated(first) && is_simulated(second),
+    }
+}

@@ -1,0 +1,49 @@
+//! Cases that are measured in several launches.
+
+use std::collections::BTreeMap;
+
+use crate::lab::Lab;
+use crate::results::{BRIEF, METRICS};
+
+fn launched(lab: &Lab, more: &[&str]) -> String {
+    lab.succeed(&[&BRIEF[..], &["a.jsonl"], more].concat()).stdout
+}
+
+/// How many measurements of each launch a results file holds.
+fn by_launch(lab: &Lab) -> BTreeMap<u64, usize> {
+    let mut found = BTreeMap::new();
+    for measurement in lab.measurements("a.jsonl") {
+        *found.entry(measurement["launch"].as_u64().unwrap_or(0)).or_default() += 1;
+    }
+    found
+}
+
+#[test]
+fn each_launch_is_kept_and_the_tables_have_a_row_for_each_case() {
+    let lab = Lab::new();
+    let shown = launched(&lab, &["--launches", "3"]);
+    assert_eq!(by_launch(&lab), (0..3).map(|launch| (launch, METRICS)).collect());
+    // A row for the size in the table of ping-pong, and one among the most important numbers.
+    assert_eq!(shown.matches("64 KiB").count(), 2, "{shown}");
+    let page = std::fs::read_to_string(lab.path("a.html")).unwrap();
+    assert!(page.contains("3 launches"));
+}
+
+#[test]
+fn a_resumed_run_makes_the_launches_that_are_missing() {
+    let lab = Lab::new();
+    launched(&lab, &["--launches", "1"]);
+    let ended = lab.succeed(&["run", "--resume", "a.jsonl", "--launches", "2"]);
+    assert!(ended.stderr.contains("5 to measure"), "{ended:#?}");
+    assert_eq!(by_launch(&lab), [(0, METRICS), (1, METRICS)].into());
+}
+
+#[test]
+fn launches_that_would_be_alike_or_cannot_be_made_are_refused() {
+    let lab = Lab::new();
+    let words = ["run", "ping-pong", "--launches", "2", "--fabric", "sim:cluster"];
+    lab.run(&words).refuses(2, &["--launches", "simulated"]);
+    lab.run(&["run", "ping-pong", "--launches", "0"]).refuses(2, &["--launches", "1..=1000"]);
+    let words = ["run", "ping-pong", "--launches", "2", "--turns", "2"];
+    lab.run(&words).refuses(2, &["--launches", "--turns"]);
+}
