@@ -13,6 +13,7 @@
 // `window`, where members promise it to each other.
 #![deny(unsafe_code)]
 
+mod awaited;
 mod buffer;
 mod context;
 mod endpoint;
@@ -36,6 +37,7 @@ pub mod conformance;
 pub mod record;
 pub mod reference;
 
+pub use awaited::{Awaited, describe_unexpected, name_ranks};
 pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
 pub use endpoint::{

@@ -55,15 +55,18 @@ pub(crate) fn limit_descriptors(soft: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Sleeps while `word` holds `value`, at most for `limit`; may return early.
-pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
+/// Sleeps while `word` holds `value`, at most for `limit`; may return early. Returns whether all that time has passed.
+pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) -> bool {
     let limit = libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(limit.subsec_nanos()),
     };
     // SAFETY: `word` is live and aligned, and `limit` outlives the call. Not FUTEX_PRIVATE: the word is shared between
     // processes. Errors (interrupted, timed out, changed) all mean "poll again", which callers do.
-    unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAIT, value, &limit) };
+    let returned = unsafe {
+        libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAIT, value, &limit)
+    };
+    returned == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT)
 }
 
 /// Wakes up to `count` sleepers on `word`.

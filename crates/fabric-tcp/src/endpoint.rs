@@ -221,12 +221,19 @@ unsafe impl Endpoint for TcpEndpoint {
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         let mut backoff = Backoff::default();
         self.waits_long = false;
+        let mut tells = false;
         loop {
             self.engine.check()?;
             let before = self.engine.activity();
             if done(self) {
                 self.waits_long = false;
+                if backoff.is_told {
+                    self.engine.end_long_wait();
+                }
                 return Ok(());
+            }
+            if std::mem::take(&mut tells) {
+                self.engine.tell_wait();
             }
             self.engine.poll_all()?;
             // What `done` has moved itself counts as well: it may not have seen that it was what it waits for.
@@ -234,6 +241,10 @@ unsafe impl Endpoint for TcpEndpoint {
                 backoff.reset();
             } else if backoff.next(self.engine.spins) == Pause::Sleep {
                 self.waits_long |= !self.engine.sleep(backoff.next_sleep())?;
+                if backoff.is_long() {
+                    self.engine.begin_to_tell();
+                    (tells, backoff.is_told) = (true, true);
+                }
             }
         }
     }
@@ -299,11 +310,17 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
+        self.engine.note_request(request);
         self.engine.is_hopeless(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
+        self.engine.note_probe(selector);
         self.engine.none_will_send(&selector)
+    }
+
+    fn expect_other_ends(&mut self) {
+        self.engine.expect_other_ends();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

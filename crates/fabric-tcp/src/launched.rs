@@ -24,6 +24,11 @@ impl Launched {
         Ok(all)
     }
 
+    /// The rank over shared memory.
+    pub(crate) fn endpoint_mut(&mut self) -> &mut ShmEndpoint {
+        self.0.endpoint_mut()
+    }
+
     /// Why the run was given up, if it was.
     pub(crate) fn given_up(&self) -> Option<Error> {
         self.0.endpoint().given_up()

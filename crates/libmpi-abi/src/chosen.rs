@@ -374,6 +374,10 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => endpoint.none_will_send(selector))
     }
 
+    fn expect_other_ends(&mut self) {
+        with!(self, mut endpoint => endpoint.expect_other_ends());
+    }
+
     fn give_up_on(&mut self, request: Request) -> Error {
         with!(self, mut endpoint => endpoint.give_up_on(request))
     }

@@ -1,5 +1,7 @@
 //! `launch`: runs an MPI program as several ranks on this host, over shared memory or TCP.
 
+mod activity;
+mod call_sites;
 mod orphans;
 
 use std::fs::File;
@@ -10,13 +12,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use fabric_shm::{Binding, LaunchError, LaunchOptions, Streams};
+use fabric_shm::{Binding, LaunchError, LaunchOptions, OnHang, Streams, Watch};
 use fabric_tcp::Secret;
 
-use crate::arguments::{Bind, LaunchArguments, LaunchFabric};
+use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric};
 use crate::descriptors;
-use crate::failure::Failure;
+use crate::failure::{Failure, STATUS_HANG};
 
 /// Starts the ranks, and returns when all have ended.
 pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
@@ -62,6 +65,14 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
         Bind::Core => Binding::OneCoreEach,
         Bind::One => Binding::OneForAll,
     };
+    options.watch = Some(Watch {
+        on_hang: match arguments.on_hang {
+            HangAction::End => OnHang::End,
+            HangAction::Tell => OnHang::Tell,
+        },
+        standstill: arguments.watch.map(|limit| Duration::from_secs_f64(limit.0)),
+        tell: activity::tell,
+    });
     if arguments.ranks == 0 {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
@@ -120,6 +131,9 @@ fn copy_lines<W: Write>(rank: usize, from: PipeReader, to: impl Fn() -> W) {
 
 fn explain(error: LaunchError) -> Failure {
     match error {
+        LaunchError::Hang { ref ranks } => {
+            Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_HANG)
+        }
         LaunchError::RankFailed { status, .. } => Failure::status(error.to_string(), status),
         LaunchError::Interrupted { signal } => Failure::signal(error.to_string(), signal),
         LaunchError::BadOptions(message) => Failure::usage(message),

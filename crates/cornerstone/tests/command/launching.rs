@@ -45,14 +45,14 @@ pub(crate) fn library(test: &str) -> Option<PathBuf> {
 }
 
 /// Compiles a C program against our header and library.
-fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
+pub(crate) fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
     let program = lab.path("program");
     lab.write("program.c", source);
     for name in ["libmpi_abi.so", "libmpi_abi.so.1"] {
         std::os::unix::fs::symlink(library, lab.path(name)).unwrap();
     }
     let compiled = Command::new("cc")
-        .args(["-std=gnu11", "-o"])
+        .args(["-std=gnu11", "-g", "-pthread", "-o"])
         .arg(&program)
         .arg(lab.path("program.c"))
         .arg(format!("-I{}/../libmpi-abi/include", env!("CARGO_MANIFEST_DIR")))

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod endings;
+mod hangs;
 mod lab;
 mod launches;
 mod launching;

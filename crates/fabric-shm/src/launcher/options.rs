@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::LaunchError;
+use super::{LaunchError, Watch};
 use crate::segment::MAXIMUM_RANKS;
 use crate::system;
 
@@ -33,6 +33,8 @@ pub struct LaunchOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// Where each rank's standard output and standard error go; empty means where this process's go.
     pub streams: Vec<Streams>,
+    /// Whether and how it is watched that the ranks go on.
+    pub watch: Option<Watch>,
     /// How many descriptors a rank may have open (the soft limit); as many as this process if not given.
     pub descriptor_limit: Option<u64>,
 }
@@ -86,6 +88,7 @@ impl LaunchOptions {
             any_program: false,
             environment: Vec::new(),
             streams: Vec::new(),
+            watch: None,
             descriptor_limit: None,
         }
     }

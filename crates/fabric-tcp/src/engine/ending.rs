@@ -19,7 +19,7 @@ impl Engine {
     }
 
     pub(crate) fn any_has_left(&self) -> bool {
-        self.has_left || self.others_left > 0
+        self.telling.is_asked || self.has_left || self.others_left > 0
     }
 
     fn tell_all(&mut self, kind: Kind) -> Result<()> {
@@ -133,11 +133,11 @@ impl Engine {
         let all_sent = |engine: &Engine| {
             engine.operations.pending_sends().all(|send| takes_none(engine, send))
         };
-        self.wait_while_possible(None, all_sent, |_| None)?;
+        self.wait_while_possible(&[], all_sent)?;
         self.tell_all(Kind::Goodbye)?;
         let through = |engine: &Engine| {
             engine.peers.iter().flatten().all(|peer| peer.goodbye && !peer.has_outgoing())
         };
-        self.wait_while_possible(None, through, |_| None)
+        self.wait_while_possible(&[], through)
     }
 }
