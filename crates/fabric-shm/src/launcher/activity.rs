@@ -146,7 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn this_very_process_runs() {
-        assert_eq!(Activity::of_process(std::process::id()), Activity::Runs("running".into()));
+    fn a_process_that_is_there_has_a_state_and_one_that_is_not_ends() {
+        let of = |process| match Activity::of_process(process) {
+            Activity::Runs(word) => word,
+            other => panic!("{other:?}"),
+        };
+        // The first thread of a test program waits for the others.
+        assert!(["running", "sleeping"].contains(&of(std::process::id()).as_str()));
+        assert_eq!(of(u32::MAX), "ending");
     }
 }
