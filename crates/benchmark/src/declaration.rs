@@ -95,7 +95,7 @@ impl Group {
             Group::Latencies => "Latencies: one message between two ranks",
             Group::Bandwidths => "Bandwidths: streams of messages between pairs of ranks",
             Group::Collectives => "Collectives",
-            Group::Services => "Services: active messages, a tuple space",
+            Group::Services => "Services: active messages, a tuple space, buffers",
             Group::RealTime => "Real time: which period is kept?",
             Group::Processor => "Processor",
         }

@@ -47,6 +47,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     services::active_messages::ACTIVE_MESSAGES,
     services::active_stream::ACTIVE_STREAM,
     services::tuple_space::TUPLE_SPACE,
+    services::send_and_receive::SEND_AND_RECEIVE,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,
