@@ -56,7 +56,7 @@ pub use real_clock::{smallest_step, wait_until};
 pub use reduction::{Element, Operation, Reduction};
 pub use time::{ClockQuality, Time, TimeSpan};
 pub use window::{
-    Action, Arithmetic, DYNAMIC_BYTES, LockAttempt, NOTICES, Stretch, Ticket, Update, Window,
-    WindowOffer, WindowPart,
+    Action, Arithmetic, DYNAMIC_BYTES, LockAttempt, NOTICES, RankWindow, Stretch, Ticket, Update,
+    Window, WindowCall, WindowOffer, WindowPart,
 };
 pub use work::{Work, WorkKind};

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU64;
 
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Context, Error, Isolation, Priority, PriorityGranted, Reduction, Result,
-    Source, Status, Tag, TagSelector, Time, Work, collective,
+    Buffer, ClockQuality, Context, Error, Isolation, Priority, PriorityGranted, RankWindow,
+    Reduction, Result, Source, Status, Tag, TagSelector, Time, WindowCall, Work, collective,
 };
 
 /// An operation that was posted and not yet completed. Completing it gives back its buffer.
@@ -144,6 +144,29 @@ pub trait Rank {
 
     /// Gives up a context, as all its members do in the end.
     fn close(&mut self, _context: Context) -> Result<()> {
+        Ok(())
+    }
+
+    /// Opens a window on `bytes` bytes of this rank, zeros at first, which all ranks read, write and update without its
+    /// taking part, as far as the fabric allows. Each rank chooses its own length. All ranks call it, as a collective.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the fabric has no contexts.
+    fn open_window(&mut self, _bytes: usize) -> Result<RankWindow> {
+        let fabric = self.describe().name;
+        Err(Error::Unsupported { fabric, what: "open windows".into() })
+    }
+
+    /// Carries out a call of a window, all of which are methods of [`RankWindow`].
+    ///
+    /// # Panics
+    /// If the fabric has no windows, so that nobody can have opened one.
+    fn call_window(&mut self, _window: &mut RankWindow, _call: WindowCall<'_>) -> Result<()> {
+        unreachable!("a fabric without windows was given one")
+    }
+
+    /// Closes a window, as all its ranks do in the end: a collective. Waits until nobody uses it any more.
+    fn close_window(&mut self, _window: RankWindow) -> Result<()> {
         Ok(())
     }
 

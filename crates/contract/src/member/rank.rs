@@ -66,6 +66,21 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         self.process.endpoint.close_context(context.place())
     }
 
+    fn open_window(&mut self, bytes: usize) -> Result<RankWindow> {
+        self.open_window_on(bytes)
+    }
+
+    #[inline]
+    fn call_window(&mut self, window: &mut RankWindow, call: WindowCall<'_>) -> Result<()> {
+        window.call(&mut self.process.endpoint, call)
+    }
+
+    fn close_window(&mut self, window: RankWindow) -> Result<()> {
+        let endpoint = &mut self.process.endpoint;
+        let context = window.close(endpoint)?;
+        endpoint.close_context(context.place())
+    }
+
     #[inline]
     fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {
         let to = self.context.run_rank(to)?;

@@ -11,12 +11,14 @@
 
 mod ask;
 mod at_once;
+mod calls;
 mod control;
 mod locks;
 mod offer;
 mod operate;
 mod serve;
 mod update;
+mod waiting;
 mod wire;
 mod words;
 
@@ -25,6 +27,8 @@ pub use control::NOTICES;
 pub use locks::LockAttempt;
 pub use offer::{DYNAMIC_BYTES, WindowOffer, WindowPart};
 pub use update::{Action, Arithmetic, Stretch, Update};
+pub(crate) use waiting::OwnMemory;
+pub use waiting::{RankWindow, WindowCall};
 
 use std::ptr::NonNull;
 
