@@ -57,6 +57,6 @@ pub use reduction::{Element, Operation, Reduction};
 pub use time::{ClockQuality, Time, TimeSpan};
 pub use window::{
     Action, Arithmetic, DYNAMIC_BYTES, LockAttempt, NOTICES, RankWindow, Stretch, Ticket, Update,
-    Window, WindowCall, WindowOffer, WindowPart,
+    Window, WindowCall, WindowOffer, WindowPart, copy_past_caches,
 };
 pub use work::{Work, WorkKind};

@@ -13,6 +13,7 @@ mod ask;
 mod at_once;
 mod calls;
 mod control;
+mod copy;
 mod locks;
 mod offer;
 mod operate;
@@ -24,6 +25,7 @@ mod words;
 
 pub use ask::Ticket;
 pub use control::NOTICES;
+pub use copy::copy_past_caches;
 pub use locks::LockAttempt;
 pub use offer::{DYNAMIC_BYTES, WindowOffer, WindowPart};
 pub use update::{Action, Arithmetic, Stretch, Update};
@@ -35,6 +37,7 @@ use std::ptr::NonNull;
 use crate::{Endpoint, Error, Result};
 use ask::Asked;
 use control::Control;
+use copy::Runs;
 use serve::Served;
 use words::Remembered;
 
@@ -83,6 +86,7 @@ pub struct Window {
     part: WindowPart,
     asked: Asked,
     served: Served,
+    runs: Runs,
 }
 
 impl Window {
@@ -134,7 +138,8 @@ impl Window {
             return Err(Error::Unsupported { fabric: "this face".into(), what });
         }
         let (asked, served) = (Asked::new(targets.len()), Served::default());
-        Ok(Window { me, targets, context, arithmetic, part, asked, served })
+        let runs = Runs::default();
+        Ok(Window { me, targets, context, arithmetic, part, asked, served, runs })
     }
 
     /// Whether this member must serve the others, by [`advance`](Window::advance), for them to reach its memory.
