@@ -115,6 +115,14 @@ impl RemoteMemory for Chosen {
         with!(self, endpoint => endpoint.place_of(memory, bytes))
     }
 
+    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        with!(self, endpoint => endpoint.place_on_host(memory, bytes))
+    }
+
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        with!(self, mut endpoint => endpoint.allocate_on_host(bytes))
+    }
+
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
         with!(self, endpoint => endpoint.memory_at(place, bytes))
     }
