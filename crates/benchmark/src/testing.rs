@@ -140,6 +140,10 @@ impl Rank for Altered<'_> {
         self.inner.within(context)
     }
 
+    fn enter(&mut self, context: Context) -> Context {
+        self.inner.enter(context)
+    }
+
     fn close(&mut self, context: Context) -> Result<()> {
         self.inner.close(context)
     }

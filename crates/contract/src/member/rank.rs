@@ -62,6 +62,11 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         Box::new(Member { process: &mut *self.process, context: context.clone() })
     }
 
+    #[inline]
+    fn enter(&mut self, context: Context) -> Context {
+        std::mem::replace(&mut self.context, context)
+    }
+
     fn close(&mut self, context: Context) -> Result<()> {
         self.process.endpoint.close_context(context.place())
     }

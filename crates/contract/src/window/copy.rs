@@ -6,7 +6,7 @@ use std::cell::Cell;
 use super::Window;
 
 /// Copies from this length on are counted.
-const LONG_BYTES: usize = 64 << 10;
+pub const LONG_COPY_BYTES: usize = 64 << 10;
 /// A run of copies, each of which begins where the one before ended, goes past the caches from this length on: source and
 /// target are twice as much.
 const RUN_BYTES: usize = 16 << 20;
@@ -44,7 +44,7 @@ impl Window {
     /// Whether a copy to this address is one of a long run of this window's, which [`copy_past_caches`] is for.
     #[inline(always)]
     pub fn is_of_long_run(&self, to: *const u8, bytes: usize) -> bool {
-        bytes >= LONG_BYTES && self.runs.note(to.addr(), bytes)
+        bytes >= LONG_COPY_BYTES && self.runs.note(to.addr(), bytes)
     }
 
     /// Copies bytes from or to a member's memory.

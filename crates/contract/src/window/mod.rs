@@ -25,7 +25,7 @@ mod words;
 
 pub use ask::Ticket;
 pub use control::NOTICES;
-pub use copy::copy_past_caches;
+pub use copy::{LONG_COPY_BYTES, copy_past_caches};
 pub use locks::LockAttempt;
 pub use offer::{DYNAMIC_BYTES, WindowOffer, WindowPart};
 pub use update::{Action, Arithmetic, Stretch, Update};

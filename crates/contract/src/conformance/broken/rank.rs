@@ -75,6 +75,10 @@ impl Rank for Broken<'_> {
         }
     }
 
+    fn enter(&mut self, context: Context) -> Context {
+        self.inner.enter(context)
+    }
+
     fn close(&mut self, context: Context) -> Result<()> {
         self.inner.close(context)
     }
