@@ -40,7 +40,7 @@ fn reach<'a>(
 
 #[inline(always)]
 unsafe fn copy(window: &Window, from: *const u8, to: *mut u8, bytes: usize) {
-    if window.is_of_long_run(to, bytes) {
+    if bytes >= contract::LONG_COPY_BYTES && window.is_of_long_run(to, bytes) {
         contract::copy_past_caches(from, to, bytes);
     } else {
         std::ptr::copy(from, to, bytes);

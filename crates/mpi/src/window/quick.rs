@@ -20,13 +20,13 @@ impl<E: Endpoint + 'static> Window<E> {
         bytes: usize,
     ) -> Option<NonNull<u8>> {
         let (rank, offset) = self.place_plainly(rank, displacement)?;
-        self.service.with(|window| window.here(rank, offset, bytes as u64))?
+        self.service.if_open().as_ref()?.here(rank, offset, bytes as u64)
     }
 
     /// Whether a copy to this address is one that [`contract::copy_past_caches`] is for.
-    #[inline(always)]
+    #[cold]
     pub fn is_of_long_run(&self, to: *const u8, bytes: usize) -> bool {
-        self.service.with(|window| window.is_of_long_run(to, bytes)).unwrap_or(false)
+        self.service.if_open().as_ref().is_some_and(|window| window.is_of_long_run(to, bytes))
     }
 
     /// Where `displacement` is in a member's memory, in bytes, if operations on it are allowed.
@@ -52,7 +52,9 @@ impl<E: Endpoint + 'static> Window<E> {
         let Some(place) = self.place_plainly(rank, displacement) else { return false };
         let word_bytes = word_bytes_of(kind);
         let short = short_reduction(op, kind, operand.len());
-        let update = |window: &contract::Window| match short {
+        let window = self.service.if_open();
+        let Some(window) = window.as_ref() else { return false };
+        match short {
             Some(short) => {
                 let make = |operand: &[u8], target: &mut [u8]| {
                     // Their lengths are those of whole elements, and equal.
@@ -68,8 +70,7 @@ impl<E: Endpoint + 'static> Window<E> {
                 window.combine_at_once(place, word_bytes, operand, fetched, make)
             }
             None => false,
-        };
-        self.service.with(update).unwrap_or(false)
+        }
     }
 
     /// Compares and swaps one integer, and gives what was there to `fetched`, likewise.
@@ -86,9 +87,8 @@ impl<E: Endpoint + 'static> Window<E> {
             return false;
         }
         let Some(place) = self.place_plainly(rank, displacement) else { return false };
-        let swap = |window: &contract::Window| {
-            window.swap_at_once(place, word_bytes_of(kind), compare_and_new, fetched)
-        };
-        self.service.with(swap).unwrap_or(false)
+        let window = self.service.if_open();
+        let Some(window) = window.as_ref() else { return false };
+        window.swap_at_once(place, word_bytes_of(kind), compare_and_new, fetched)
     }
 }
