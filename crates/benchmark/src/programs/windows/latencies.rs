@@ -10,6 +10,7 @@ use crate::declaration::{Benchmark, Group};
 use crate::paper;
 use crate::presentation::Headline;
 use crate::program::Program;
+use crate::programs::collectives::{NUMBER_BYTES, each_size_in_numbers};
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
 use crate::shape::{Role, Shape};
 
@@ -71,7 +72,8 @@ pub(in crate::programs) const ACCUMULATE: Benchmark = Benchmark {
     explains: "Rank 0 adds double-precision numbers to those in the memory of rank 1, atomically, and flushes; it times \
         from the call to the return of the flush, and the rate is size / time. The sums are checked.",
     source: paper::OSU.part("osu_acc_latency"),
-    size_multiple_bytes: 8,
+    size_multiple_bytes: NUMBER_BYTES,
+    cases: each_size_in_numbers,
     headlines: &[Headline { words: "accumulate of 8 bytes", metric: "time", size_bytes: Some(8) }],
     measure: |bench| super::between_two(bench, ADD_AND_FLUSH),
     ..PUT

@@ -12,6 +12,7 @@ use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::presentation::Headline;
 use crate::program::Program;
+use crate::programs::collectives::NUMBER_BYTES;
 use crate::programs::common::{BENCHMARK, COLLECTIVE};
 use crate::ranks::RankRule;
 
@@ -25,7 +26,7 @@ pub(in crate::programs) const RANDOM_ACCESS: Benchmark = Benchmark {
         of the table is checked afterwards. RandomAccess of HPC Challenge is the same with exclusive or in place of \
         addition, and may lose one update in a hundred, which this may not.",
     ranks: RankRule::AtLeast(2),
-    size_multiple_bytes: 8,
+    size_multiple_bytes: NUMBER_BYTES,
     cases: sizes,
     headlines: &[Headline { words: "updates of random words", metric: "rate", size_bytes: None }],
     repeatable: false,
@@ -44,7 +45,14 @@ const UPDATES: u64 = 256;
 const SUM: Reduction = Reduction::new(Element::U64, Operation::Sum);
 
 fn sizes(scope: &Scope) -> Vec<Case> {
-    sized(scope, &[1 << 20])
+    // A table has a word at least.
+    let round = |case: Case| {
+        let size_bytes = case.size_bytes.max(1).next_multiple_of(NUMBER_BYTES);
+        Case { size_bytes, ..case }
+    };
+    let mut cases: Vec<Case> = sized(scope, &[1 << 20]).into_iter().map(round).collect();
+    cases.dedup();
+    cases
 }
 
 /// One update: the rank whose word it is, the word, and what is added.
@@ -62,9 +70,6 @@ fn update(
 fn updates(bench: &mut Bench<'_>) -> Result<()> {
     let (program, size, seed) = (bench.definition.program, bench.shape.size, bench.settings.seed);
     let (me, ranks, words) = (bench.shape.me, bench.shape.ranks, (size / 8) as u64);
-    if words == 0 {
-        return bench.skip("a table without words cannot be updated".into());
-    }
     let mut opened = Opened::new(bench, size)?;
     let outcome = bench.sampled_as(program, |rank, _| {
         let first = opened.events * UPDATES;
