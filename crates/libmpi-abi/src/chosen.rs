@@ -1,7 +1,6 @@
 //! The fabric that this process communicates over: shared memory or TCP, as `cornerstone launch` says.
 //!
-//! It is one [`Endpoint`] in front of one of several, so that the rest of the library is compiled once. The arm of shared memory is
-//! the hot one.
+//! One [`Endpoint`] stands before several, so that the rest is compiled once. The arm of shared memory is the hot one.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -17,8 +16,7 @@ use fabric_tcp::library::{Joined, join_from_library};
 
 /// An endpoint of one of the fabrics.
 ///
-/// It owns what it points to. It is a pointer because an endpoint calls back with itself while it waits: then a second one that
-/// owns nothing stands for it ([`Chosen::seen_as`]).
+/// It is a pointer, and owns what it points to: while an endpoint waits, one that owns nothing stands for it ([`Chosen::seen_as`]).
 pub(crate) enum Chosen {
     Shm(NonNull<ShmEndpoint>),
     Tcp(NonNull<TcpEndpoint>),
