@@ -47,10 +47,6 @@ impl Launched {
         self.0.endpoint()
     }
 
-    pub(crate) fn endpoint_mut(&mut self) -> &mut ShmEndpoint {
-        self.0.endpoint_mut()
-    }
-
     pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
         self.0.endpoint_mut().set_priority(priority)
     }
