@@ -1,5 +1,7 @@
 //! A rank over TCP: what a fabric must do, over the engine.
 
+use std::ptr::NonNull;
+
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Priority,
@@ -81,8 +83,20 @@ impl TcpEndpoint {
     }
 }
 
-/// Windows go by messages.
-impl RemoteMemory for TcpEndpoint {}
+/// Windows go by messages, but for those whose memory the program itself shares among ranks of one host.
+impl RemoteMemory for TcpEndpoint {
+    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        self.engine.supervision.launched()?.place_of(memory, bytes)
+    }
+
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        self.engine.supervision.launched_mut()?.allocate(bytes)
+    }
+
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        self.engine.supervision.launched()?.memory_at(place, bytes)
+    }
+}
 
 // SAFETY: the engine uses the memory of an operation only while the operation stands in its table and is not done: a
 // write takes the bytes of sends in the queue, which leave it when they are done; a read goes into a receive that was
@@ -298,6 +312,13 @@ unsafe impl Endpoint for TcpEndpoint {
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         self.waits_long || polls.is_multiple_of(POLLS_BETWEEN_CHECKS)
+    }
+
+    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
+        if let Some(launched) = self.engine.supervision.launched_mut() {
+            // SAFETY: the caller promises the same, and memory comes from nowhere else.
+            unsafe { launched.release(memory, bytes) };
+        }
     }
 
     fn leave(&mut self) -> Result<()> {

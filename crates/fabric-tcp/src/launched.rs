@@ -43,6 +43,10 @@ impl Launched {
         }
     }
 
+    pub(crate) fn endpoint(&self) -> &ShmEndpoint {
+        self.0.endpoint()
+    }
+
     pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
         self.0.endpoint_mut().set_priority(priority)
     }

@@ -76,6 +76,22 @@ impl Supervision {
         }
     }
 
+    /// The rank that the launcher on this host has started, whose memory all ranks share.
+    pub(crate) fn launched(&self) -> Option<&ShmEndpoint> {
+        match self {
+            Supervision::Local(launched) => Some(launched.endpoint()),
+            Supervision::Remote(_) => None,
+        }
+    }
+
+    /// The same, to change.
+    pub(crate) fn launched_mut(&mut self) -> Option<&mut ShmEndpoint> {
+        match self {
+            Supervision::Local(launched) => Some(launched.endpoint_mut()),
+            Supervision::Remote(_) => None,
+        }
+    }
+
     /// Asks for a priority among the ranks that share this rank's processor.
     pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
         match self {

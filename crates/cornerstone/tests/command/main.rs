@@ -18,3 +18,4 @@ mod ssh;
 mod summary;
 mod tcp;
 mod two_hosts;
+mod windows;

@@ -20,6 +20,10 @@ impl RemoteMemory for ShmEndpoint {
         Some(offset as u64)
     }
 
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        arena::allocate(bytes)
+    }
+
     #[inline]
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
         let offset = usize::try_from(place).ok()?;
