@@ -176,7 +176,7 @@ impl RankWindow {
                 self.wait(endpoint, &[], |window, _| Ok(window.requests_served() >= count))
             }
             WindowCall::Serve(_) => Ok(()),
-            WindowCall::Advance => self.look(endpoint),
+            WindowCall::Advance => self.go_on(endpoint),
         }
     }
 
@@ -200,7 +200,7 @@ impl RankWindow {
     }
 
     /// One look at what has come. A rank that polls lets others run where not each has a processor.
-    fn look<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+    fn go_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         endpoint.progress()?;
         self.window.advance(endpoint)?;
         if let Some(request) = self.window.hopeless(endpoint) {
