@@ -48,3 +48,13 @@ fn no_task_is_lost_with_the_worker_that_had_it() {
         says("bag_of_tasks", ranks, &words);
     }
 }
+
+#[test]
+fn a_cluster_sorts_and_leaves_nothing() {
+    for nodes in [1, 2, 4] {
+        // Each node sorts 20000 numbers.
+        let (all, others) = (nodes * 20_000, (nodes - 1) * 20_000);
+        let words = format!("{nodes} nodes: {all} numbers in order, {others} of them by workers");
+        says("cluster_sort", nodes, &words);
+    }
+}

@@ -205,7 +205,7 @@ impl Sci<'_> {
     }
 
     /// Looks for a name in a directory of `count` entries of `width` words, whose first is the name: its place, and its entry.
-    pub(super) fn look_up(
+    pub(super) fn find_entry(
         &mut self,
         node: usize,
         (start, count, width): (u64, usize, usize),
@@ -287,7 +287,7 @@ impl Sci<'_> {
             if let Some(found) = self.rank.probe(Source::Rank(from), TagSelector::Any)? {
                 break found;
             }
-            self.advance()?;
+            self.serve()?;
         };
         let mut room = Buffer::try_zeroed(found.bytes)?;
         self.rank.receive(Source::Rank(from), found.tag.into(), &mut room)?;
@@ -295,8 +295,9 @@ impl Sci<'_> {
         Ok(())
     }
 
-    /// Serves the other nodes, without waiting.
-    pub(super) fn advance(&mut self) -> ClusterResult<()> {
+    /// Answers the other nodes for this one's memory where they cannot reach it, without waiting: for programs that wait for a change of
+    /// their memory.
+    pub fn serve(&mut self) -> ClusterResult<()> {
         Ok(self.lib.window.advance(&mut *self.rank)?)
     }
 
@@ -328,7 +329,7 @@ impl Wait {
         sci: &mut Sci<'_>,
         what: impl FnOnce() -> String,
     ) -> ClusterResult<()> {
-        sci.advance()?;
+        sci.serve()?;
         let now = sci.rank.now();
         let waited = now.since(self.begin);
         if waited >= self.timeout {

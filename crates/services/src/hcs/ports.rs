@@ -103,7 +103,7 @@ impl Sci<'_> {
         self.check_node(node)?;
         let layout = self.lib.layout;
         let directory = (layout.port(0), layout.ports(), WIDTH);
-        let Some((index, entry)) = self.look_up(node, directory, present(name))? else {
+        let Some((index, entry)) = self.find_entry(node, directory, present(name))? else {
             return Err(ClusterError::NoSuchPort { node, name });
         };
         let seen = Link::from_word(entry[1]);

@@ -25,7 +25,7 @@ pub struct Segment {
 /// What a node has of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
-    Made,
+    Own,
     Mapped,
     Nothing,
 }
@@ -94,7 +94,7 @@ impl Sci<'_> {
         let own = OwnSegment { key, offset, bytes, serial };
         self.publish(index, own)?;
         self.lib.segments[index] = Some(own);
-        Ok(Segment { node, index, key, serial, offset, bytes, claim: Claim::Made })
+        Ok(Segment { node, index, key, serial, offset, bytes, claim: Claim::Own })
     }
 
     /// Writes a segment into the directory. Its key comes last, so that whoever finds it finds the rest.
@@ -119,7 +119,7 @@ impl Sci<'_> {
         let layout = self.lib.layout;
         let directory = (layout.segment(0), SEGMENTS, WIDTH);
         let missing = ClusterError::NoSuchSegment { node, key };
-        let found = self.look_up(node, directory, present(key))?;
+        let found = self.find_entry(node, directory, present(key))?;
         let Some((index, entry)) = found else { return Err(missing) };
         let serial = Link::from_word(entry[3]).serial;
         let (offset, bytes) = (entry[1] as usize, entry[2] as usize);
@@ -161,7 +161,7 @@ impl Sci<'_> {
     /// # Errors
     /// [`SegmentMapped`](ClusterError::SegmentMapped) while it is mapped, and [`NotYours`](ClusterError::NotYours).
     pub fn sci_remove_shm(&mut self, segment: &mut Segment) -> ClusterResult<()> {
-        segment.check(Claim::Made)?;
+        segment.check(Claim::Own)?;
         match self.retract(segment)? {
             0 => {
                 self.lib.pool.give_back(segment.offset, segment.bytes);

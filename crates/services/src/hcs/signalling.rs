@@ -37,7 +37,7 @@ impl Node<'_> {
     pub fn service_signals(&mut self, timeout: TimeSpan) -> ClusterResult<usize> {
         let wait = self.sci.wait(timeout);
         loop {
-            self.sci.advance()?;
+            self.sci.serve()?;
             let count = self.serve_signals()?;
             if count > 0 {
                 return Ok(count);
@@ -168,7 +168,7 @@ impl Node<'_> {
         let meaning = Meaning::of(signal.number);
         let mut next = None;
         let answer = match meaning {
-            Meaning::Own => match self.state.handlers.deal_with(signal) {
+            Meaning::Own => match self.state.handlers.handle(signal) {
                 None => return Ok(false),
                 answer => answer,
             },

@@ -106,7 +106,7 @@ impl Handlers {
     }
 
     /// Deals with a signal, and gives the answer; none if it cannot now.
-    pub(super) fn deal_with(&mut self, signal: Signal) -> Option<u32> {
+    pub(super) fn handle(&mut self, signal: Signal) -> Option<u32> {
         match self.by_number.get_mut(&signal.number).map(|handler| &mut handler.0) {
             Some(Manner::Ignore) => Some(0),
             Some(Manner::Own(function)) => Some(function(signal)),
@@ -169,13 +169,13 @@ mod tests {
     fn what_is_kept_has_a_bound_and_keeps_its_order() {
         let mut handlers = Handlers::default();
         let signal = |number| Signal { from: 1, number, waits: false };
-        let taken = (0..KEPT_MAX as u32).filter(|&one| handlers.deal_with(signal(one)).is_some());
-        assert_eq!((taken.count(), handlers.deal_with(signal(7))), (KEPT_MAX, None));
+        let taken = (0..KEPT_MAX as u32).filter(|&one| handlers.handle(signal(one)).is_some());
+        assert_eq!((taken.count(), handlers.handle(signal(7))), (KEPT_MAX, None));
         handlers.set(7, ignore_signal_handler());
         handlers.set(8, SignalHandler::own(|signal| signal.number * 2));
-        assert_eq!([7, 8].map(|one| handlers.deal_with(signal(one))), [Some(0), Some(16)]);
+        assert_eq!([7, 8].map(|one| handlers.handle(signal(one))), [Some(0), Some(16)]);
         assert_eq!((handlers.take(), handlers.take()), (Some(signal(0)), Some(signal(1))));
         handlers.set(7, default_signal_handler());
-        assert_eq!(handlers.deal_with(signal(7)), Some(0));
+        assert_eq!(handlers.handle(signal(7)), Some(0));
     }
 }
