@@ -266,6 +266,8 @@ impl Sci<'_> {
 
     /// Receives what nobody has read, now that nobody sends any more. Long blocks end by it.
     fn drain(&mut self) -> ClusterResult<u64> {
+        // Until all are here, somebody may still ask this node for its memory.
+        self.lib.window.fence(&mut *self.rank)?;
         let counts: Vec<u8> = self.lib.sent.iter().flat_map(|count| count.to_ne_bytes()).collect();
         let mut all = vec![0; counts.len()];
         self.rank.all_to_all(&counts, &mut all)?;

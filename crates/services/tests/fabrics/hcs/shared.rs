@@ -1,6 +1,8 @@
 //! Shared segments.
 
-use super::{LONG, in_cluster, words};
+use services::hcs::{ClusterError, ClusterOptions, sci_init_lib};
+
+use super::{LONG, SHORT, in_cluster, words};
 
 #[test]
 fn a_segment_is_written_and_read_by_all() {
@@ -52,7 +54,7 @@ fn a_map_waits_for_the_segment_to_be_made() {
             return node.send_signal(1, 0);
         }
         // The other is waiting by now, or will find it at once.
-        node.service_signals(super::SHORT)?;
+        node.service_signals(SHORT)?;
         let mut segment = node.safe_shared_memory_make(4, 4)?;
         while node.take_signal().is_none() {
             node.service_signals(LONG)?;
@@ -89,6 +91,26 @@ fn memory_has_an_end() {
         for mut segment in all {
             node.sci().sci_remove_shm(&mut segment)?;
         }
+        Ok(())
+    });
+}
+
+/// The lower library alone: a node that has come to its end answers those that have not.
+#[test]
+fn a_node_that_closes_answers_until_all_do() {
+    crate::on_each(3, |rank| {
+        let me = rank.rank();
+        let program = |rank: &mut dyn contract::Rank| {
+            let mut library = sci_init_lib(rank, ClusterOptions::default())?;
+            if me > 0 {
+                let mut sci = library.enter(rank);
+                let later = sci.rank().now() + SHORT;
+                sci.rank().wait_until(later);
+                assert_eq!(words(sci.sci_map_shm(0, 5)), "node 0 has no segment 5");
+            }
+            library.sci_close_lib(rank)
+        };
+        assert_eq!(program(rank).map_err(ClusterError::into_contract)?, 0);
         Ok(())
     });
 }
