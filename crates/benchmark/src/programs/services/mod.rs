@@ -2,5 +2,6 @@
 
 pub(in crate::programs) mod active_messages;
 pub(in crate::programs) mod active_stream;
+pub(in crate::programs) mod hcs;
 mod partner;
 pub(in crate::programs) mod tuple_space;
