@@ -8,7 +8,7 @@ const TAG: u32 = 9;
 /// Far more than any fabric needs once all members have announced their calls.
 const POLLS_MAX: u32 = 100_000;
 /// How often members look for a mismatch with one that is late.
-const LOOKS: u32 = 3;
+const CHECKS: u32 = 3;
 
 /// Waits until every rank has come here, by a message from each to each.
 fn meet_all<E: Endpoint>(endpoint: &mut E) -> Result<()> {
@@ -52,10 +52,10 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let number = endpoint.announce_by_messages(ContextPlace::WORLD, 5);
     if rank != 0 {
         if number != 0 {
-            let mut looks = 0;
+            let mut checks = 0;
             let has_looked = |endpoint: &mut E, polls| {
-                looks += u32::from(endpoint.is_liveness_check_due(polls));
-                looks == LOOKS
+                checks += u32::from(endpoint.is_liveness_check_due(polls));
+                checks == CHECKS
             };
             let found = wait_for_mismatch(endpoint, number, has_looked)?;
             expect("the mismatch of a call that all members make alike", None, found)?;

@@ -29,7 +29,7 @@ pub(in crate::programs) const HCS: Benchmark = Benchmark {
     source: paper::SCALE.part("section 4"),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     headlines: &[Headline {
-        words: "8 bytes one way, the fastest way",
+        words: "a cluster of 1996, 8 bytes",
         metric: "rate",
         size_bytes: Some(8),
     }],
