@@ -1,5 +1,7 @@
 //! A rank over TCP: what a fabric must do, over the engine.
 
+mod composed;
+
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Priority,

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use contract::{Error, Result};
 
+use crate::TcpEndpoint;
 use crate::control::{Control, Inbox, Message, Received, send};
 use crate::handshake::{Acceptor, Caller, Purpose, connect};
 use crate::local::begin;
@@ -55,6 +56,18 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpPro
         }
     };
     joined.map(|tcp| (tcp, job.unwrap_or_default()))
+}
+
+/// The same for a library, with another face than a program's.
+///
+/// # Errors
+/// As of [`join`].
+pub fn join_from_library(
+    starter: SocketAddr,
+    rank: usize,
+    secret: &Secret,
+) -> Result<(TcpEndpoint, Vec<u8>)> {
+    join(starter, rank, secret).map(|(process, job)| (process.into_endpoint(), job))
 }
 
 /// Binds this process to the processor that the last argument of its command line names: the n-th of those that it

@@ -1,4 +1,4 @@
-//! The fabric that this process communicates over: shared memory or TCP, as `cornerstone launch` says.
+//! The fabric that this process communicates over: shared memory, TCP or both, as `cornerstone launch` says.
 //!
 //! It is one [`Endpoint`] in front of one of several, so that the rest of the library is compiled once. The arm of shared memory is
 //! the hot one.
@@ -11,9 +11,9 @@ use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
     Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, Writable,
 };
+use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
 use fabric_shm::ShmEndpoint;
-use fabric_tcp::TcpEndpoint;
-use fabric_tcp::library::{Joined, join_from_library};
+use fabric_tcp::{TcpEndpoint, library};
 
 /// An endpoint of one of the fabrics.
 ///
@@ -22,6 +22,7 @@ use fabric_tcp::library::{Joined, join_from_library};
 pub(crate) enum Chosen {
     Shm(NonNull<ShmEndpoint>),
     Tcp(NonNull<TcpEndpoint>),
+    Cluster(NonNull<ClusterEndpoint>),
 }
 
 /// Calls of it lie apart from the hot path.
@@ -39,8 +40,9 @@ impl Chosen {
             return Ok(Chosen::Shm(owned(ShmEndpoint::alone()?)));
         };
         Ok(match join_from_library(launched?)? {
-            Joined::SharedMemory(endpoint) => Chosen::Shm(owned(endpoint)),
-            Joined::Tcp(endpoint) => Chosen::Tcp(owned(endpoint)),
+            Joined::One(library::Joined::SharedMemory(endpoint)) => Chosen::Shm(owned(endpoint)),
+            Joined::One(library::Joined::Tcp(endpoint)) => Chosen::Tcp(owned(endpoint)),
+            Joined::Cluster(endpoint) => Chosen::Cluster(owned(endpoint)),
         })
     }
 
@@ -72,6 +74,8 @@ impl Drop for Chosen {
             Chosen::Shm(endpoint) => drop(unsafe { taken(*endpoint) }),
             // SAFETY: as above.
             Chosen::Tcp(endpoint) => drop(unsafe { taken(*endpoint) }),
+            // SAFETY: as above.
+            Chosen::Cluster(endpoint) => drop(unsafe { taken(*endpoint) }),
         }
     }
 }
@@ -91,6 +95,12 @@ macro_rules! with {
                 let $endpoint = unsafe { $endpoint.as_ref() };
                 $body
             }
+            Chosen::Cluster($endpoint) => {
+                rare();
+                // SAFETY: as above.
+                let $endpoint = unsafe { $endpoint.as_ref() };
+                $body
+            }
         }
     };
     ($chosen:expr, mut $endpoint:ident => $body:expr) => {
@@ -101,6 +111,12 @@ macro_rules! with {
                 $body
             }
             Chosen::Tcp($endpoint) => {
+                rare();
+                // SAFETY: as above.
+                let $endpoint = unsafe { $endpoint.as_mut() };
+                $body
+            }
+            Chosen::Cluster($endpoint) => {
                 rare();
                 // SAFETY: as above.
                 let $endpoint = unsafe { $endpoint.as_mut() };
@@ -273,6 +289,12 @@ unsafe impl Endpoint for Chosen {
                 let endpoint = unsafe { endpoint.as_mut() };
                 endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Tcp)))
             }
+            Chosen::Cluster(endpoint) => {
+                rare();
+                // SAFETY: as in `with`.
+                let endpoint = unsafe { endpoint.as_mut() };
+                endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Cluster)))
+            }
         }
     }
 
@@ -312,6 +334,14 @@ unsafe impl Endpoint for Chosen {
                 let endpoint = unsafe { endpoint.as_mut() };
                 endpoint.collective(place, call, &mut |one| {
                     idle(&mut Chosen::seen_as(one, Chosen::Tcp));
+                })
+            }
+            Chosen::Cluster(endpoint) => {
+                rare();
+                // SAFETY: as in `with`.
+                let endpoint = unsafe { endpoint.as_mut() };
+                endpoint.collective(place, call, &mut |one| {
+                    idle(&mut Chosen::seen_as(one, Chosen::Cluster));
                 })
             }
         }
@@ -385,6 +415,8 @@ unsafe impl Endpoint for Chosen {
             Chosen::Shm(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
             // SAFETY: as above.
             Chosen::Tcp(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+            // SAFETY: as above.
+            Chosen::Cluster(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
         }
     }
 }

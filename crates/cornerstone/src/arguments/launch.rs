@@ -5,12 +5,15 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
+use super::hosts::HostsArguments;
+
 const LAUNCH_EXAMPLES: &str = "\
 Examples:
   cornerstone launch -n 4 ./program input.txt            four ranks of an MPI program
   cornerstone launch -n 2 --bind core ./program          rank 0 on the first processor, rank 1 on the second
   cornerstone launch -n 2 --prefix python3 program.py    [0] or [1] before each line of output
   cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface, one host
+  cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts: shared memory inside, TCP between
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
 program's own run path. Options of the program follow its name.
@@ -40,6 +43,8 @@ pub(crate) enum LaunchFabric {
     Local,
     /// TCP on the loopback interface.
     Tcp,
+    /// Shared memory inside hosts, TCP between them.
+    Cluster,
 }
 
 impl FromStr for LaunchFabric {
@@ -50,7 +55,10 @@ impl FromStr for LaunchFabric {
         match (text, name) {
             ("local", _) => Ok(LaunchFabric::Local),
             ("tcp", _) => Ok(LaunchFabric::Tcp),
-            (_, "local" | "tcp") => Err(format!("the fabric '{name}' takes no argument")),
+            ("cluster", _) => Ok(LaunchFabric::Cluster),
+            (_, "local" | "tcp" | "cluster") => {
+                Err(format!("the fabric '{name}' takes no argument"))
+            }
             (_, "sim") => Err("a simulated machine runs benchmarks, not other programs; \
                  use `cornerstone run --fabric sim:MACHINE`"
                 .into()),
@@ -59,7 +67,9 @@ impl FromStr for LaunchFabric {
                  with that one's launcher, such as `mpiexec -n 4 PROGRAM`"
                     .into())
             }
-            _ => Err(format!("there is no fabric '{name}' for programs; there are: local, tcp")),
+            _ => Err(format!(
+                "there is no fabric '{name}' for programs; there are: local, tcp, cluster"
+            )),
         }
     }
 }
@@ -69,6 +79,7 @@ impl std::fmt::Display for LaunchFabric {
         f.write_str(match self {
             LaunchFabric::Local => "local",
             LaunchFabric::Tcp => "tcp",
+            LaunchFabric::Cluster => "cluster",
         })
     }
 }
@@ -80,9 +91,13 @@ pub(crate) struct LaunchArguments {
     #[arg(short = 'n', long = "ranks", value_name = "NUMBER")]
     pub(crate) ranks: usize,
 
-    /// What carries the messages: local (shared memory) or tcp (the loopback interface of this host)
-    #[arg(long, value_name = "FABRIC", default_value_t)]
-    pub(crate) fabric: LaunchFabric,
+    /// What carries the messages: local (shared memory), tcp (the loopback interface of this host) or cluster (shared
+    /// memory inside hosts, TCP between them) [default: cluster if hosts are named, else local]
+    #[arg(long, value_name = "FABRIC")]
+    fabric: Option<LaunchFabric>,
+
+    #[command(flatten)]
+    pub(crate) hosts: HostsArguments,
 
     /// Where the ranks run
     #[arg(long, value_enum, default_value_t)]
@@ -107,13 +122,22 @@ pub(crate) struct LaunchArguments {
     pub(crate) program: Vec<OsString>,
 }
 
+impl LaunchArguments {
+    /// What carries the messages.
+    pub(crate) fn fabric(&self) -> LaunchFabric {
+        let names_hosts = self.hosts.hosts.is_some() || self.hosts.host.is_some();
+        let default = if names_hosts { LaunchFabric::Cluster } else { LaunchFabric::Local };
+        self.fabric.unwrap_or(default)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn fabrics_that_cannot_run_programs_are_refused_with_what_to_do_instead() {
-        for fabric in [LaunchFabric::Local, LaunchFabric::Tcp] {
+        for fabric in [LaunchFabric::Local, LaunchFabric::Tcp, LaunchFabric::Cluster] {
             assert_eq!(fabric.to_string().parse(), Ok(fabric));
         }
         for (text, words) in [

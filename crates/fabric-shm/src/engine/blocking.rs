@@ -1,5 +1,7 @@
 //! Calls that wait, and what they check while they do.
 
+use std::os::fd::AsFd;
+
 use contract::{Envelope, Error, Request, Result, Selector};
 
 use super::Engine;
@@ -230,7 +232,7 @@ impl Engine {
                         wait::stay_awake(word);
                         return polled;
                     }
-                    wait::sleep(word);
+                    engine(owner).sleep();
                 }
             }
         }
@@ -257,6 +259,18 @@ impl Engine {
         Ok(())
     }
 
+    /// Sleeps until another rank wakes this one, or what [`Sleep`](super::Sleep) names does.
+    fn sleep(&self) {
+        let word = self.segment.block(self.me).sleep_word();
+        match self.segment.bell(self.me) {
+            None => wait::sleep(word),
+            Some(bell) => {
+                bell.sleep(self.sleep.wakes_too.as_ref().map(AsFd::as_fd), self.sleep.longest);
+                wait::stay_awake(word);
+            }
+        }
+    }
+
     fn first_done(&self, requests: &[Request]) -> Option<usize> {
         requests.iter().position(|&request| self.operations[request].done)
     }
@@ -270,7 +284,7 @@ impl Engine {
             wait::stay_awake(word);
             return checked;
         }
-        wait::sleep(word);
+        self.sleep();
         Ok(())
     }
 

@@ -26,6 +26,11 @@ impl PostedQueue {
         self.queue.push_back((selector, request));
     }
 
+    /// Whether `request` has found no message.
+    pub(super) fn holds(&self, request: Request) -> bool {
+        self.queue.iter().any(|&(_, posted)| posted == request)
+    }
+
     /// Takes out `request`; false if it has found its message.
     pub(super) fn remove(&mut self, request: Request) -> bool {
         let index = self.queue.iter().position(|&(_, posted)| posted == request);

@@ -33,6 +33,10 @@ pub struct LaunchOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// Where each rank's standard output and standard error go; empty means where this process's go.
     pub streams: Vec<Streams>,
+    /// Whether ranks wait for descriptors of their own as well as for each other ([`ShmEndpoint::wake_by`]).
+    ///
+    /// [`ShmEndpoint::wake_by`]: crate::ShmEndpoint::wake_by
+    pub waits_for_descriptors: bool,
     /// How many descriptors a rank may have open (the soft limit); as many as this process if not given.
     pub descriptor_limit: Option<u64>,
 }
@@ -86,6 +90,7 @@ impl LaunchOptions {
             any_program: false,
             environment: Vec::new(),
             streams: Vec::new(),
+            waits_for_descriptors: false,
             descriptor_limit: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -40,10 +40,13 @@ impl Process {
         command.args(&options.arguments).envs(options.environment.iter().cloned());
         connect(&mut command, options, rank).map_err(|error| failed("preparing", error))?;
         let memory = segment.memory().as_raw_fd();
+        let bells: Vec<RawFd> =
+            segment.bells().iter().map(|bell| bell.as_fd().as_raw_fd()).collect();
+        let bell_words = bells.iter().map(|fd| format!(" bell={fd}")).collect::<String>();
         let variable = if options.any_program { LIBRARY_PLACE_VARIABLE } else { PLACE_VARIABLE };
         command.env(
             variable,
-            format!("rank={rank} memory={memory} reports={}", reports_in.as_raw_fd()),
+            format!("rank={rank} memory={memory} reports={}{bell_words}", reports_in.as_raw_fd()),
         );
         // SAFETY: the descriptor stays open in the child until exec, and in the parent until after `spawn`.
         let memory = unsafe { std::os::fd::BorrowedFd::borrow_raw(memory) };
@@ -63,6 +66,10 @@ impl Process {
                 }
                 system::close_on_exec(memory, false)?;
                 system::close_on_exec(kept, false)?;
+                for &bell in &bells {
+                    // SAFETY: as above, for the segment outlives the call.
+                    system::close_on_exec(std::os::fd::BorrowedFd::borrow_raw(bell), false)?;
+                }
                 if let Some(limit) = descriptor_limit {
                     // It was granted to this process before; a rank with more is better than none.
                     let _ = system::limit_descriptors(limit);
