@@ -103,6 +103,10 @@ unsafe impl Endpoint for ClusterEndpoint {
         }
     }
 
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        self.rest().places.host_of(rank)
+    }
+
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         self.inner().shared_line().filter(|_| self.rest().places.are_all_here())
     }
@@ -216,7 +220,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn progress(&mut self) -> Result<()> {
-        self.look()
+        self.poll_both()
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use fabric_tcp::{HostPart, Reporter, Secret, TcpEndpoint, library, remote};
 
 use crate::ClusterEndpoint;
 use crate::contexts::Contexts;
-use crate::parts::Rest;
+use crate::parts::Outside;
 use crate::places::Places;
 use crate::requests::Twins;
 
@@ -107,7 +107,10 @@ fn meet(mut inner: ShmEndpoint, told: Told) -> Result<(ClusterEndpoint, Reporter
         let why = format!("the job names {} ranks", told.ranks.len());
         return Err(give_up(inner, Error::Program(why)));
     };
-    let (outer, job) = match remote::join_from_library(told.call, rank, &told.secret) {
+    // The lowest rank of a host is a number that no other host has.
+    let host = told.ranks.iter().min().map_or(0, |&lowest| lowest as u16);
+    let joined = remote::join_and_tell(told.call, rank, &told.secret, &host.to_le_bytes());
+    let (outer, job, hosts) = match joined {
         Ok(joined) => joined,
         Err(error) => return Err(give_up(inner, error)),
     };
@@ -120,15 +123,14 @@ fn meet(mut inner: ShmEndpoint, told: Told) -> Result<(ClusterEndpoint, Reporter
         }
     }
     let reporter = outer.reporter();
-    let rest = rest(outer, told.ranks);
+    let hosts = hosts.as_chunks::<2>().0.iter().map(|host| u16::from_le_bytes(*host)).collect();
+    let rest = rest(outer, host, told.ranks, hosts);
     Ok((ClusterEndpoint::new(inner, rest), reporter, job))
 }
 
-fn rest(outer: TcpEndpoint, here: Vec<usize>) -> Rest {
-    // The lowest rank of a host is a number that no other host has.
-    let host = here.iter().min().map_or(0, |&lowest| lowest as u16);
-    let places = Places::new(here, outer.size());
-    Rest {
+fn rest(outer: TcpEndpoint, host: u16, here: Vec<usize>, hosts: Vec<u16>) -> Outside {
+    let places = Places::new(here, hosts);
+    Outside {
         contexts: Contexts::new(places.are_all_here()),
         outer,
         places,

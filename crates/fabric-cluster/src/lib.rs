@@ -7,9 +7,12 @@
 //! The process of each host ([`HostPart`](fabric_tcp::HostPart)) starts its ranks with [`job_of`] as their job. A rank
 //! calls [`join`], a library in any program [`join_from_library`].
 //!
-//! The parts: `places`, which rank is where; `requests`, and receives from any rank, which both fabrics look for;
-//! `parts`, the two fabrics as one value; `endpoint`, what a fabric must do; `wait`; `join`.
+//! The parts, from the lowest up: `requests`, and receives from any rank, which both fabrics look for; `places`, which
+//! rank is where; `contexts`; `parts`, the two fabrics as one value; `wait`, `messages`, `opening` and `ending`, what it
+//! does; `endpoint`, what a fabric must do; `join`.
 
+// The exceptions are `parts`, for one value that stands for another, and `endpoint`, which promises how long the memory
+// of a request is used.
 #![deny(unsafe_code)]
 
 mod contexts;
@@ -17,6 +20,7 @@ mod ending;
 mod endpoint;
 mod join;
 mod messages;
+mod opening;
 mod parts;
 mod places;
 mod requests;

@@ -5,7 +5,7 @@ use contract::{
 };
 
 use crate::ClusterEndpoint;
-use crate::requests::{Twin, Way};
+use crate::requests::{Side, Twin};
 
 /// Which fabrics may have a message that a selector accepts.
 enum Where {
@@ -51,9 +51,9 @@ impl ClusterEndpoint {
         let (theirs, twins) = (&mut rest.outer, &mut rest.twins);
         twins.settle(|inner, outer| {
             let (way, is_cancelled) = if own.is_matched(inner) {
-                (Way::Inner(inner), theirs.cancel_receive(outer))
+                (Side::Inner(inner), theirs.cancel_receive(outer))
             } else if theirs.is_matched(outer) {
-                (Way::Outer(outer), own.cancel_receive(inner))
+                (Side::Outer(outer), own.cancel_receive(inner))
             } else {
                 return None;
             };
@@ -64,9 +64,9 @@ impl ClusterEndpoint {
 
     /// What a request is now, if it is not open.
     #[inline]
-    fn way(&self, request: Request) -> Option<Way> {
-        match Way::of(request) {
-            Way::Twin(number) => match self.rest().twins.get(number) {
+    fn side_of(&self, request: Request) -> Option<Side> {
+        match Side::of(request) {
+            Side::Twin(number) => match self.rest().twins.get(number) {
                 Twin::Matched(way) => Some(way),
                 _ => None,
             },
@@ -87,12 +87,12 @@ impl ClusterEndpoint {
         let started = match rest.places.local(to) {
             Some(to) => inner
                 .post_send(to, context, tag, data, completion)
-                .map(Way::Inner)
+                .map(Side::Inner)
                 .map_err(|error| rest.places.outer_error(error)),
-            None => rest.outer.post_send(to, context, tag, data, completion).map(Way::Outer),
+            None => rest.outer.post_send(to, context, tag, data, completion).map(Side::Outer),
         };
         self.settle();
-        started.map(Way::request)
+        started.map(Side::request)
     }
 
     pub(crate) fn start_receive(
@@ -108,9 +108,9 @@ impl ClusterEndpoint {
                     true => inner.post_receive_in_place(selector, room),
                     false => inner.post_receive(selector, room),
                 };
-                Way::Inner(started.map_err(|error| self.outer_error(error))?)
+                Side::Inner(started.map_err(|error| self.outer_error(error))?)
             }
-            Where::Outer => Way::Outer(self.rest_mut().outer.post_receive(selector, room)?),
+            Where::Outer => Side::Outer(self.rest_mut().outer.post_receive(selector, room)?),
             Where::Both => self.start_twin(selector, room)?,
         };
         self.settle();
@@ -118,7 +118,7 @@ impl ClusterEndpoint {
     }
 
     /// Posts a receive to one fabric, and to the other too unless the first has a message for it.
-    fn start_twin(&mut self, selector: Selector, room: Writable) -> Result<Way> {
+    fn start_twin(&mut self, selector: Selector, room: Writable) -> Result<Side> {
         let again = ClusterEndpoint::same_room(&room);
         let outer_first = !self.rest().outer_first;
         self.rest_mut().outer_first = outer_first;
@@ -128,14 +128,14 @@ impl ClusterEndpoint {
         if outer_first {
             let outer = theirs.post_receive(selector, room)?;
             if theirs.is_matched(outer) {
-                return Ok(Way::Outer(outer));
+                return Ok(Side::Outer(outer));
             }
             let inner = own.post_receive(selector, again).map_err(to_inner)?;
             Ok(rest.twins.add(inner, outer))
         } else {
             let inner = own.post_receive(selector, room).map_err(to_inner)?;
             if own.is_matched(inner) {
-                return Ok(Way::Inner(inner));
+                return Ok(Side::Inner(inner));
             }
             let outer = theirs.post_receive(selector, again)?;
             Ok(rest.twins.add(inner, outer))
@@ -144,53 +144,53 @@ impl ClusterEndpoint {
 
     #[inline]
     pub(crate) fn has_ended(&self, request: Request) -> bool {
-        match self.way(request) {
-            Some(Way::Inner(request)) => self.inner().is_done(request),
-            Some(Way::Outer(request)) => self.rest().outer.is_done(request),
+        match self.side_of(request) {
+            Some(Side::Inner(request)) => self.inner().is_done(request),
+            Some(Side::Outer(request)) => self.rest().outer.is_done(request),
             _ => false,
         }
     }
 
     #[inline]
     pub(crate) fn message_of(&self, request: Request) -> Envelope {
-        match self.way(request) {
-            Some(Way::Inner(request)) => {
+        match self.side_of(request) {
+            Some(Side::Inner(request)) => {
                 self.rest().places.outer_envelope(self.inner().envelope(request))
             }
-            Some(Way::Outer(request)) => self.rest().outer.envelope(request),
+            Some(Side::Outer(request)) => self.rest().outer.envelope(request),
             _ => panic!("the request is not done"),
         }
     }
 
     #[inline]
     pub(crate) fn forget(&mut self, request: Request) -> Envelope {
-        let way = self.way(request);
-        if let Way::Twin(number) = Way::of(request) {
+        let way = self.side_of(request);
+        if let Side::Twin(number) = Side::of(request) {
             self.rest_mut().twins.remove(number);
         }
         match way {
-            Some(Way::Inner(request)) => {
+            Some(Side::Inner(request)) => {
                 let envelope = self.inner_mut().end(request);
                 self.rest().places.outer_envelope(envelope)
             }
-            Some(Way::Outer(request)) => self.rest_mut().outer.end(request),
+            Some(Side::Outer(request)) => self.rest_mut().outer.end(request),
             _ => panic!("the request is not done"),
         }
     }
 
     /// The request in the inner fabric, if it is one of that.
     pub(crate) fn inner_request(&self, request: Request) -> Option<Request> {
-        match self.way(request) {
-            Some(Way::Inner(request)) => Some(request),
+        match self.side_of(request) {
+            Some(Side::Inner(request)) => Some(request),
             _ => None,
         }
     }
 
     pub(crate) fn cancel(&mut self, request: Request) -> bool {
-        match Way::of(request) {
-            Way::Inner(request) => self.inner_mut().cancel_receive(request),
-            Way::Outer(request) => self.rest_mut().outer.cancel_receive(request),
-            Way::Twin(number) => {
+        match Side::of(request) {
+            Side::Inner(request) => self.inner_mut().cancel_receive(request),
+            Side::Outer(request) => self.rest_mut().outer.cancel_receive(request),
+            Side::Twin(number) => {
                 let Twin::Open { inner, outer } = self.rest().twins.get(number) else {
                     return false;
                 };
@@ -215,7 +215,7 @@ impl ClusterEndpoint {
         };
         self.rest_mut().polls = self.rest().polls.wrapping_add(1);
         if !(asks_inner && asks_outer) && self.rest().polls.is_multiple_of(POLLS_OF_ONE) {
-            self.look()?;
+            self.poll_both()?;
         }
         let outer_first = !self.rest().outer_first;
         self.rest_mut().outer_first = outer_first;
@@ -240,10 +240,10 @@ impl ClusterEndpoint {
 
     /// Whether a request can never end, as far as both fabrics know.
     pub(crate) fn cannot_end(&self, request: Request) -> bool {
-        match (self.way(request), Way::of(request)) {
-            (Some(Way::Inner(request)), _) => self.inner().is_hopeless(request),
-            (Some(Way::Outer(request)), _) => self.rest().outer.is_hopeless(request),
-            (_, Way::Twin(number)) => match self.rest().twins.get(number) {
+        match (self.side_of(request), Side::of(request)) {
+            (Some(Side::Inner(request)), _) => self.inner().is_hopeless(request),
+            (Some(Side::Outer(request)), _) => self.rest().outer.is_hopeless(request),
+            (_, Side::Twin(number)) => match self.rest().twins.get(number) {
                 Twin::Open { outer, .. } => self.rest().outer.is_hopeless(outer),
                 _ => false,
             },
@@ -253,20 +253,20 @@ impl ClusterEndpoint {
 
     /// The error of a request that can never end, which every call returns from now on.
     pub(crate) fn give_up(&mut self, request: Request) -> Error {
-        let way = self.way(request).unwrap_or_else(|| match Way::of(request) {
-            Way::Twin(number) => match self.rest().twins.get(number) {
-                Twin::Open { outer, .. } => Way::Outer(outer),
-                _ => Way::Twin(number),
+        let way = self.side_of(request).unwrap_or_else(|| match Side::of(request) {
+            Side::Twin(number) => match self.rest().twins.get(number) {
+                Twin::Open { outer, .. } => Side::Outer(outer),
+                _ => Side::Twin(number),
             },
             way => way,
         });
         match way {
-            Way::Outer(request) => self.rest_mut().outer.give_up_on(request),
-            Way::Inner(request) => {
+            Side::Outer(request) => self.rest_mut().outer.give_up_on(request),
+            Side::Inner(request) => {
                 let error = self.inner_mut().give_up_on(request);
                 self.outer_error(error)
             }
-            Way::Twin(_) => Error::UnknownRequest,
+            Side::Twin(_) => Error::UnknownRequest,
         }
     }
 }

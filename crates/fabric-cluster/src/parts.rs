@@ -18,11 +18,11 @@ use crate::requests::Twins;
 /// waits: then a second value that owns nothing stands for this one ([`ClusterEndpoint::seen_as`]).
 pub struct ClusterEndpoint {
     inner: NonNull<ShmEndpoint>,
-    rest: NonNull<Rest>,
+    rest: NonNull<Outside>,
 }
 
 /// All but the part of this host.
-pub(crate) struct Rest {
+pub(crate) struct Outside {
     pub(crate) outer: TcpEndpoint,
     pub(crate) places: Places,
     /// The number of this host among the hosts, which begins the places of its memory.
@@ -38,17 +38,17 @@ pub(crate) struct Rest {
 }
 
 impl ClusterEndpoint {
-    pub(crate) fn new(inner: ShmEndpoint, rest: Rest) -> Self {
+    pub(crate) fn new(inner: ShmEndpoint, rest: Outside) -> Self {
         ClusterEndpoint { inner: owned(inner), rest: owned(rest) }
     }
 
     /// One that owns nothing, while `inner` is borrowed from the one with the same `rest`.
-    pub(crate) fn seen_as(inner: &mut ShmEndpoint, rest: NonNull<Rest>) -> ManuallyDrop<Self> {
+    pub(crate) fn seen_as(inner: &mut ShmEndpoint, rest: NonNull<Outside>) -> ManuallyDrop<Self> {
         ManuallyDrop::new(ClusterEndpoint { inner: NonNull::from(inner), rest })
     }
 
     /// What [`seen_as`](ClusterEndpoint::seen_as) needs.
-    pub(crate) fn rest_pointer(&self) -> NonNull<Rest> {
+    pub(crate) fn rest_pointer(&self) -> NonNull<Outside> {
         self.rest
     }
 
@@ -65,20 +65,20 @@ impl ClusterEndpoint {
     }
 
     #[inline]
-    pub(crate) fn rest(&self) -> &Rest {
+    pub(crate) fn rest(&self) -> &Outside {
         // SAFETY: as above. While the inner fabric waits, nobody has a reference to the rest but who stands for the owner.
         unsafe { self.rest.as_ref() }
     }
 
     #[inline]
-    pub(crate) fn rest_mut(&mut self) -> &mut Rest {
+    pub(crate) fn rest_mut(&mut self) -> &mut Outside {
         // SAFETY: as above.
         unsafe { self.rest.as_mut() }
     }
 
     /// Both, to change.
     #[inline]
-    pub(crate) fn both_mut(&mut self) -> (&mut ShmEndpoint, &mut Rest) {
+    pub(crate) fn both_mut(&mut self) -> (&mut ShmEndpoint, &mut Outside) {
         // SAFETY: as above, and they are two values.
         unsafe { (self.inner.as_mut(), self.rest.as_mut()) }
     }
@@ -91,7 +91,7 @@ impl ClusterEndpoint {
     }
 
     /// Takes it apart.
-    pub(crate) fn into_parts(self) -> (ShmEndpoint, Rest) {
+    pub(crate) fn into_parts(self) -> (ShmEndpoint, Outside) {
         let this = ManuallyDrop::new(self);
         // SAFETY: this is the last use of both pointers, which `owned` made.
         unsafe { (*Box::from_raw(this.inner.as_ptr()), *Box::from_raw(this.rest.as_ptr())) }

@@ -9,22 +9,30 @@ pub(crate) struct Places {
     here: Vec<usize>,
     /// Ranks of this host, by rank of the run.
     local: Vec<Option<u32>>,
+    /// The hosts' numbers, by rank of the run.
+    hosts: Vec<u16>,
 }
 
 impl Places {
-    /// Those of a run of `size` ranks, of which `here` are on this host, in the order in which the host numbers them.
-    pub(crate) fn new(here: Vec<usize>, size: usize) -> Self {
-        let mut local = vec![None; size];
+    /// Those of a run whose ranks are on `hosts`, of which `here` are on this host, in the order in which the host numbers
+    /// them.
+    pub(crate) fn new(here: Vec<usize>, hosts: Vec<u16>) -> Self {
+        let mut local = vec![None; hosts.len()];
         for (own, &rank) in here.iter().enumerate() {
             local[rank] = Some(own as u32);
         }
-        Places { here, local }
+        Places { here, local, hosts }
     }
 
     /// The number of a rank of the run on this host, if it is on this host.
     #[inline]
     pub(crate) fn local(&self, rank: usize) -> Option<usize> {
         self.local[rank].map(|own| own as usize)
+    }
+
+    /// A number for the host of a rank, the lowest rank there.
+    pub(crate) fn host_of(&self, rank: usize) -> Option<usize> {
+        self.hosts.get(rank).map(|&host| usize::from(host))
     }
 
     /// Whether all ranks of the run are on this host.
@@ -62,10 +70,11 @@ mod tests {
     /// Ranks 1 and 4 of 5 are here, as 0 and 1.
     #[test]
     fn ranks_of_the_host_and_of_the_run_are_told_apart() {
-        let places = Places::new(vec![1, 4], 5);
+        let places = Places::new(vec![1, 4], vec![0, 1, 0, 3, 1]);
         let local: Vec<_> = (0..5).map(|rank| places.local(rank)).collect();
         assert_eq!(local, [None, Some(0), None, None, Some(1)]);
-        assert!(!places.are_all_here() && Places::new(vec![1, 0], 2).are_all_here());
+        assert!(!places.are_all_here() && Places::new(vec![1, 0], vec![0; 2]).are_all_here());
+        assert_eq!((places.host_of(3), places.host_of(4)), (Some(3), Some(1)));
         let from = |source| Selector { context: 6, source, tag: Some(7) };
         assert_eq!(places.inner_selector(from(Some(4))), from(Some(1)));
         assert_eq!(places.inner_selector(from(None)), from(None));

@@ -7,9 +7,9 @@
 
 use contract::Request;
 
-/// What a request is.
+/// Which fabric a request is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Side {
     /// One between ranks of this host.
     Inner(Request),
     /// One between hosts.
@@ -24,7 +24,7 @@ pub(crate) enum Twin {
     /// Neither has found a message.
     Open { inner: Request, outer: Request },
     /// One of them has, and the other was cancelled.
-    Matched(Way),
+    Matched(Side),
     /// The place is free.
     Free,
 }
@@ -38,17 +38,17 @@ pub(crate) struct Twins {
     open: Vec<usize>,
 }
 
-const WAY_BITS: u32 = 2;
+const SIDE_BITS: u32 = 2;
 
-impl Way {
-    /// The way of a request of the cluster.
+impl Side {
+    /// That of a request of the cluster.
     #[inline]
     pub(crate) fn of(request: Request) -> Self {
-        let number = request.0 >> WAY_BITS;
-        match request.0 & ((1 << WAY_BITS) - 1) {
-            0 => Way::Inner(Request(number)),
-            1 => Way::Outer(Request(number)),
-            _ => Way::Twin(number as usize),
+        let number = request.0 >> SIDE_BITS;
+        match request.0 & ((1 << SIDE_BITS) - 1) {
+            0 => Side::Inner(Request(number)),
+            1 => Side::Outer(Request(number)),
+            _ => Side::Twin(number as usize),
         }
     }
 
@@ -56,24 +56,24 @@ impl Way {
     #[inline]
     pub(crate) fn request(self) -> Request {
         let (number, bits) = match self {
-            Way::Inner(request) => (request.0, 0),
-            Way::Outer(request) => (request.0, 1),
-            Way::Twin(number) => (number as u32, 2),
+            Side::Inner(request) => (request.0, 0),
+            Side::Outer(request) => (request.0, 1),
+            Side::Twin(number) => (number as u32, 2),
         };
-        Request(number << WAY_BITS | bits)
+        Request(number << SIDE_BITS | bits)
     }
 }
 
 impl Twins {
     /// Adds an open one.
-    pub(crate) fn add(&mut self, inner: Request, outer: Request) -> Way {
+    pub(crate) fn add(&mut self, inner: Request, outer: Request) -> Side {
         let number = self.free.pop().unwrap_or_else(|| {
             self.places.push(Twin::Free);
             self.places.len() - 1
         });
         self.places[number] = Twin::Open { inner, outer };
         self.open.push(number);
-        Way::Twin(number)
+        Side::Twin(number)
     }
 
     pub(crate) fn get(&self, number: usize) -> Twin {
@@ -87,7 +87,7 @@ impl Twins {
     }
 
     /// Asks of each open one whether it was matched, which `settle` has then made sure of in both fabrics.
-    pub(crate) fn settle(&mut self, mut settle: impl FnMut(Request, Request) -> Option<Way>) {
+    pub(crate) fn settle(&mut self, mut settle: impl FnMut(Request, Request) -> Option<Side>) {
         let Twins { places, open, .. } = self;
         open.retain(|&number| {
             let Twin::Open { inner, outer } = places[number] else { return false };
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn a_request_says_which_fabric_it_is_of() {
-        for way in [Way::Inner(Request(0)), Way::Outer(Request(77)), Way::Twin(5)] {
-            assert_eq!(Way::of(way.request()), way);
+        for way in [Side::Inner(Request(0)), Side::Outer(Request(77)), Side::Twin(5)] {
+            assert_eq!(Side::of(way.request()), way);
         }
-        assert_ne!(Way::Inner(Request(3)).request(), Way::Outer(Request(3)).request());
+        assert_ne!(Side::Inner(Request(3)).request(), Side::Outer(Request(3)).request());
     }
 
     #[test]
@@ -126,17 +126,17 @@ mod tests {
         let mut twins = Twins::default();
         let first = twins.add(Request(10), Request(20));
         let second = twins.add(Request(11), Request(21));
-        assert_eq!((first, second), (Way::Twin(0), Way::Twin(1)));
+        assert_eq!((first, second), (Side::Twin(0), Side::Twin(1)));
         let mut asked = Vec::new();
         twins.settle(|inner, outer| {
             asked.push((inner.0, outer.0));
-            (inner.0 == 10).then_some(Way::Inner(inner))
+            (inner.0 == 10).then_some(Side::Inner(inner))
         });
         assert_eq!(asked, [(10, 20), (11, 21)]);
-        assert!(matches!(twins.get(0), Twin::Matched(Way::Inner(Request(10)))));
+        assert!(matches!(twins.get(0), Twin::Matched(Side::Inner(Request(10)))));
         assert!(!twins.are_settled());
         twins.remove(1);
         assert!(twins.are_settled());
-        assert_eq!(twins.add(Request(12), Request(22)), Way::Twin(1));
+        assert_eq!(twins.add(Request(12), Request(22)), Side::Twin(1));
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use contract::{Endpoint, Error, Request, Result};
 
 use crate::ClusterEndpoint;
-use crate::requests::Way;
+use crate::requests::Side;
 
 /// How often a wait looks at the outer fabric.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ const SLEEP_BEFORE_WRITE: Duration = Duration::from_millis(1);
 
 impl ClusterEndpoint {
     /// Takes in what has arrived at either side.
-    pub(crate) fn look(&mut self) -> Result<()> {
+    pub(crate) fn poll_both(&mut self) -> Result<()> {
         let looked = self.inner_mut().progress();
         self.settle();
         looked.map_err(|error| self.outer_error(error))?;
@@ -41,12 +41,12 @@ impl ClusterEndpoint {
 
     fn pace(&self, requests: &[Request]) -> Pace {
         let outer = &self.rest().outer;
-        let of_inner = requests.iter().all(|&one| matches!(Way::of(one), Way::Inner(_)));
+        let of_inner = requests.iter().all(|&one| matches!(Side::of(one), Side::Inner(_)));
         let (every, partner) = match requests {
-            &[request] => match Way::of(request) {
-                Way::Outer(request) => (1, outer.partner(request)),
-                Way::Inner(_) => (EVERY_OF_INNER, None),
-                Way::Twin(_) => (EVERY_OF_BOTH, None),
+            &[request] => match Side::of(request) {
+                Side::Outer(request) => (1, outer.partner(request)),
+                Side::Inner(_) => (EVERY_OF_INNER, None),
+                Side::Twin(_) => (EVERY_OF_BOTH, None),
             },
             _ if of_inner => (EVERY_OF_INNER, None),
             _ => (EVERY_OF_BOTH, None),
@@ -134,7 +134,7 @@ impl ClusterEndpoint {
             return Ok(None);
         }
         // What they sent before they ended may have arrived since the last look.
-        self.look()?;
+        self.poll_both()?;
         let has_ended = requests.iter().any(|&request| self.has_ended(request));
         Ok((!has_ended && none(self)).then(|| self.give_up(requests[0])))
     }

@@ -25,6 +25,7 @@ mod host;
 mod hosts_file;
 mod launched;
 pub mod library;
+mod liveness;
 pub mod local;
 mod mesh;
 mod process;

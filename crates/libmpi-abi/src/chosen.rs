@@ -83,43 +83,31 @@ impl Drop for Chosen {
 /// Does the same with whichever endpoint it is.
 macro_rules! with {
     ($chosen:expr, $endpoint:ident => $body:expr) => {
+        with!(as_ref of $chosen, $endpoint, _kind => $body)
+    };
+    ($chosen:expr, mut $endpoint:ident => $body:expr) => {
+        with!(as_mut of $chosen, $endpoint, _kind => $body)
+    };
+    ($chosen:expr, mut $endpoint:ident, $kind:ident => $body:expr) => {
+        with!(as_mut of $chosen, $endpoint, $kind => $body)
+    };
+    ($seen:ident of $chosen:expr, $endpoint:ident, $kind:ident => $body:expr) => {
         match $chosen {
             Chosen::Shm($endpoint) => {
                 // SAFETY: it lives as long as its owner, which is borrowed alike.
-                let $endpoint = unsafe { $endpoint.as_ref() };
+                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Shm);
                 $body
             }
             Chosen::Tcp($endpoint) => {
                 rare();
                 // SAFETY: as above.
-                let $endpoint = unsafe { $endpoint.as_ref() };
+                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Tcp);
                 $body
             }
             Chosen::Cluster($endpoint) => {
                 rare();
                 // SAFETY: as above.
-                let $endpoint = unsafe { $endpoint.as_ref() };
-                $body
-            }
-        }
-    };
-    ($chosen:expr, mut $endpoint:ident => $body:expr) => {
-        match $chosen {
-            Chosen::Shm($endpoint) => {
-                // SAFETY: as above.
-                let $endpoint = unsafe { $endpoint.as_mut() };
-                $body
-            }
-            Chosen::Tcp($endpoint) => {
-                rare();
-                // SAFETY: as above.
-                let $endpoint = unsafe { $endpoint.as_mut() };
-                $body
-            }
-            Chosen::Cluster($endpoint) => {
-                rare();
-                // SAFETY: as above.
-                let $endpoint = unsafe { $endpoint.as_mut() };
+                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Cluster);
                 $body
             }
         }
@@ -184,6 +172,10 @@ unsafe impl Endpoint for Chosen {
 
     fn describe(&self) -> FabricDescription {
         with!(self, endpoint => endpoint.describe())
+    }
+
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        with!(self, endpoint => endpoint.host_of(rank))
     }
 
     #[inline(always)]
@@ -277,25 +269,9 @@ unsafe impl Endpoint for Chosen {
 
     #[inline(always)]
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        match self {
-            Chosen::Shm(endpoint) => {
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Shm)))
-            }
-            Chosen::Tcp(endpoint) => {
-                rare();
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Tcp)))
-            }
-            Chosen::Cluster(endpoint) => {
-                rare();
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Cluster)))
-            }
-        }
+        with!(self, mut endpoint, kind => {
+            endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, kind)))
+        })
     }
 
     #[inline(always)]
@@ -320,31 +296,9 @@ unsafe impl Endpoint for Chosen {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        match self {
-            Chosen::Shm(endpoint) => {
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.collective(place, call, &mut |one| {
-                    idle(&mut Chosen::seen_as(one, Chosen::Shm));
-                })
-            }
-            Chosen::Tcp(endpoint) => {
-                rare();
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.collective(place, call, &mut |one| {
-                    idle(&mut Chosen::seen_as(one, Chosen::Tcp));
-                })
-            }
-            Chosen::Cluster(endpoint) => {
-                rare();
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.collective(place, call, &mut |one| {
-                    idle(&mut Chosen::seen_as(one, Chosen::Cluster));
-                })
-            }
-        }
+        with!(self, mut endpoint, kind => {
+            endpoint.collective(place, call, &mut |one| idle(&mut Chosen::seen_as(one, kind)))
+        })
     }
 
     #[inline(always)]

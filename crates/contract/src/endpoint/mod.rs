@@ -62,6 +62,12 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     /// What carries the messages, for the record of the run.
     fn describe(&self) -> FabricDescription;
 
+    /// A number for the host of a rank, on a fabric where ranks of one host reach each other by a shorter way than ranks
+    /// of two; no number elsewhere.
+    fn host_of(&self, _rank: usize) -> Option<usize> {
+        None
+    }
+
     /// Memory that all ranks share, for measuring the hardware, where there is any.
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         None

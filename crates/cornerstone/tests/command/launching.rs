@@ -45,7 +45,7 @@ pub(crate) fn library(test: &str) -> Option<PathBuf> {
 }
 
 /// Compiles a C program against our header and library.
-fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
+pub(crate) fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
     let program = lab.path("program");
     lab.write("program.c", source);
     for name in ["libmpi_abi.so", "libmpi_abi.so.1"] {

@@ -42,20 +42,15 @@ impl Process {
         let memory = segment.memory().as_raw_fd();
         let bells: Vec<RawFd> =
             segment.bells().iter().map(|bell| bell.as_fd().as_raw_fd()).collect();
-        let bell_words = bells.iter().map(|fd| format!(" bell={fd}")).collect::<String>();
         let variable = if options.any_program { LIBRARY_PLACE_VARIABLE } else { PLACE_VARIABLE };
-        command.env(
-            variable,
-            format!("rank={rank} memory={memory} reports={}{bell_words}", reports_in.as_raw_fd()),
-        );
+        command.env(variable, place_words(rank, memory, reports_in.as_raw_fd(), &bells));
         // SAFETY: the descriptor stays open in the child until exec, and in the parent until after `spawn`.
         let memory = unsafe { std::os::fd::BorrowedFd::borrow_raw(memory) };
         let kept = reports_in.as_raw_fd();
         // SAFETY: as above.
         let kept = unsafe { std::os::fd::BorrowedFd::borrow_raw(kept) };
         let launcher = std::process::id();
-        let any_program = options.any_program;
-        let descriptor_limit = options.descriptor_limit;
+        let LaunchOptions { any_program, descriptor_limit, .. } = *options;
         // SAFETY: the closure makes system calls only; it allocates nothing and takes no lock.
         unsafe {
             command.pre_exec(move || {
@@ -104,6 +99,12 @@ impl Process {
     pub(super) fn collect(&mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
+}
+
+/// What a rank is told of its place.
+fn place_words(rank: usize, memory: RawFd, reports: RawFd, bells: &[RawFd]) -> String {
+    let bells: String = bells.iter().map(|bell| format!(" bell={bell}")).collect();
+    format!("rank={rank} memory={memory} reports={reports}{bells}")
 }
 
 /// Gives a rank its standard streams.
