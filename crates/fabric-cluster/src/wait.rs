@@ -73,7 +73,6 @@ impl ClusterEndpoint {
             rest.outer.check_run()?;
         }
         if !rest.outer.every_rank_has_a_processor() {
-            rest.outer.check_run()?;
             let writes = rest.outer.has_outgoing();
             inner.sleep_at_most(if writes { SLEEP_BEFORE_WRITE } else { LONGEST_SLEEP });
         }

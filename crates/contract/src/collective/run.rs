@@ -138,7 +138,9 @@ pub(super) fn run<R: Rank + ?Sized>(
     mut memory: Memory<'_>,
 ) -> Result<()> {
     let group = Membership { me: rank.rank(), size: rank.size() };
-    let chosen = || select(&call, group.size, memory.unit_bytes, Manner::Blocking, rank.hosts());
+    // In two levels the ranks of different collectives begin with different partners, and would not meet: nobody would
+    // find their mistake. So that is for who asks for it.
+    let chosen = || select(&call, group.size, memory.unit_bytes, Manner::Blocking, None);
     let algorithm = algorithm.unwrap_or_else(chosen);
     if !call.is_served_by(algorithm) {
         let what = format!("do {} by {}", call.collective().name(), algorithm.name());

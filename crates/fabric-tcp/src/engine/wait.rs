@@ -185,9 +185,13 @@ impl Engine {
         }
         let ready: Vec<bool> = entries.iter().map(|entry| !entry.revents().is_empty()).collect();
         drop(entries);
+        let is_told = ready.len() > ranks.len() && ready[ranks.len()];
         let mut moved = false;
         for (rank, _) in ranks.into_iter().zip(ready).filter(|(_, ready)| *ready) {
             moved |= self.serve(rank)?;
+        }
+        if is_told {
+            self.check_run()?;
         }
         Ok(moved)
     }
