@@ -23,6 +23,9 @@ impl Surroundings for OfThisProcess {
     }
 }
 
+/// How the hosts are read out of a variable's value.
+type Reading = fn(&dyn Surroundings, String) -> Result<Vec<Host>, String>;
+
 /// The hosts of the job that this process belongs to, as its batch system says, and the variable that says it; `None`
 /// where no batch system has started it.
 ///
@@ -31,7 +34,7 @@ impl Surroundings for OfThisProcess {
 pub fn hosts_of_job(
     surroundings: &dyn Surroundings,
 ) -> Option<Result<(Vec<Host>, &'static str), String>> {
-    let ways: [(&'static str, fn(&dyn Surroundings, String) -> Result<Vec<Host>, String>); 4] = [
+    let ways: [(&'static str, Reading); 4] = [
         ("SLURM_JOB_NODELIST", of_slurm),
         ("PBS_NODEFILE", of_file),
         ("LSB_DJOB_HOSTFILE", of_file),

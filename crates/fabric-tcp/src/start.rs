@@ -25,8 +25,9 @@ pub const RANKS_MAX: usize = 256;
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 /// How long ranks may take to end by themselves once the run is given up, before their agents are killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long the process of a host may take to say how a rank ended whose connection is gone.
-const WORD_LIMIT: Duration = Duration::from_secs(1);
+/// How long the process of a host may take to say how a rank ended whose connection is gone: it ends the host's other ranks
+/// first.
+const WORD_LIMIT: Duration = Duration::from_secs(5);
 /// Agents and signals are checked this often.
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 

@@ -20,12 +20,23 @@ pub(super) struct StartedProcess {
     stream: Option<TcpStream>,
     inbox: Inbox,
     is_told: bool,
+    /// Whether a host has connected and its connection is gone.
+    is_gone: bool,
 }
 
 impl StartedProcess {
     pub(super) fn new(host: String, ranks: Vec<usize>, child: Child) -> Self {
         let inbox = Inbox::default();
-        StartedProcess { host, ranks, child, status: None, stream: None, inbox, is_told: false }
+        StartedProcess {
+            host,
+            ranks,
+            child,
+            status: None,
+            stream: None,
+            inbox,
+            is_told: false,
+            is_gone: false,
+        }
     }
 
     /// It has connected as a host.
@@ -43,6 +54,7 @@ impl StartedProcess {
         let received = self.inbox.receive(stream);
         if received == Received::Closed {
             self.stream = None;
+            self.is_gone = true;
         }
         received
     }
@@ -62,6 +74,11 @@ impl StartedProcess {
             self.status = self.child.try_wait().unwrap_or(None);
         }
         self.status.is_some() && self.stream.is_none()
+    }
+
+    /// Whether nothing more is to be heard of it.
+    pub(super) fn is_silent(&mut self) -> bool {
+        self.is_gone || self.has_ended()
     }
 
     /// Whether it has ended with status 0.

@@ -150,7 +150,7 @@ impl Run<'_> {
         for rank in 0..self.ranks.len() {
             let one = &mut self.ranks[rank];
             let Some(process) = self.processes.get_mut(one.process) else { continue };
-            let is_over = process.has_ended();
+            let is_over = process.is_silent();
             if one.lost.is_some_and(|at| is_over || at.elapsed() > WORD_LIMIT) {
                 one.lost = None;
                 let how = format!("on {} lost its connection", one.host);
