@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use contract::{Error, Result};
 use fabric_shm::{LaunchError, LaunchOptions};
@@ -24,6 +25,10 @@ pub struct HostPart {
     /// What to start.
     pub task: String,
 }
+
+/// Ranks that have joined learn by themselves that the run is given up. If one of them has died here, the launcher ends the
+/// others and says how it died, which a signal before that would keep it from.
+const GRACE: Duration = Duration::from_millis(700);
 
 /// The longest line of a process's standard input that is no mistake.
 const LINE_BYTES_MAX: usize = 16 << 20;
@@ -64,6 +69,7 @@ impl HostPart {
         let seen = Arc::clone(&has_ended);
         std::thread::spawn(move || {
             wait_for_end(&watched);
+            std::thread::sleep(GRACE);
             // The launcher ends its ranks and returns. Relaxed: the flag guards no other memory.
             if !seen.load(Ordering::Relaxed) {
                 let _ = kill_process(getpid(), Signal::TERM);
