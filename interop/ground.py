@@ -151,8 +151,6 @@ class Skips:
 
 def outside(ended):
     """Why a program that failed need not be able to pass, when it asks for what the profile leaves out."""
-    if fabric == "tcp" and "MPI_Win_allocate_shared: MPI_ERR_RMA_SHARED" in ended.output:
-        return "it allocates a shared window, and over TCP the ranks share no memory"
     called = re.search(r"(MPI_\w+): MPI_ERR_UNSUPPORTED_OPERATION", ended.output)
     reason = called and Skips("functions").reason(re.sub(r"_c$", "", called.group(1)))
     return f"calls {called.group(1)}: {reason}" if reason else None

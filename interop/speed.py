@@ -4,7 +4,8 @@
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_MPI_ROOTS  installations of MPICH 5, Intel MPI and Open MPI 5, with colons between: folders with bin/mpiexec
 Nothing else should run meanwhile. Words choose rows by name, or by name and ranks: interop/speed.py latency bcast:4
-Non-blocking collectives (ibcast, ...) are measured only if they are named.
+Non-blocking collectives (ibcast, ...) and one-sided programs (put_latency-flush, ...; all of them: one-sided) are measured only
+if they are named.
 
 Every rank has a processor of its own in each library while there are enough. The processors are kept busy for a moment before each
 program, as a library that starts at once would else be measured on processors that are still waking up. With more ranks than
@@ -29,7 +30,7 @@ import tempfile
 
 import ground
 import speed_table
-from speed_table import COLLECTIVES, NON_BLOCKING, NON_BLOCKING_ROWS, ROWS
+from speed_table import COLLECTIVES, EVERY_ROW, NON_BLOCKING, ONE_SIDED, ONE_SIDED_ROWS, ROWS
 
 LIBRARY_LIMIT_BYTES = 2 << 20
 BIND_OURS = ["--bind", "core"]
@@ -147,8 +148,15 @@ class Processors:
         return run()
 
 
-def sizes_of(name):
-    """What a program is told of the sizes to measure."""
+def program_of(name):
+    """The program of a row."""
+    return "osu_" + (name.split("-")[0] if name in ONE_SIDED else name)
+
+
+def options_of(name):
+    """What it is told: mostly which sizes to measure."""
+    if name in ONE_SIDED:
+        return ["-w", "allocate", "-s", name.split("-")[1]]
     if name == "mbw_mr":
         return ["-m", "64:64"]
     if name.endswith("barrier"):
@@ -160,12 +168,12 @@ def sizes_of(name):
 
 def measure(name, ranks, all_libraries, rounds, processors):
     """All values of a row, by library and size."""
-    sizes = sizes_of(name)
+    options = options_of(name)
     measured = [library for library in all_libraries if library.serves(ranks)]
     samples = {library.name: {} for library in measured}
     for _ in range(rounds):
         for library in measured:
-            output = processors.undisturbed(lambda: library.run(ranks, [library.programs[f"osu_{name}"], *sizes]))
+            output = processors.undisturbed(lambda: library.run(ranks, [library.programs[program_of(name)], *options]))
             for size, value in values(output, name).items():
                 samples[library.name].setdefault(str(size), []).append(value)
     return samples
@@ -195,7 +203,7 @@ class Kept:
         return list(speed_table.cells(name, ranks, medians))
 
     def all_cells(self):
-        return [cell for row in ROWS + NON_BLOCKING_ROWS for cell in self.cells(*row)]
+        return [cell for row in EVERY_ROW for cell in self.cells(*row)]
 
 
 def size_and_memory(all_libraries):
@@ -222,14 +230,16 @@ def words():
     parser.add_argument("--markdown", action="store_true", help="print the short table of all rows kept, in Markdown")
     parser.add_argument("--no-measurement", action="store_true", help="print only what was kept")
     given = parser.parse_args()
-    every = ROWS + NON_BLOCKING_ROWS
-    known = {name for name, _ in every} | {f"{name}:{ranks}" for name, ranks in every}
+    if "one-sided" in given.rows:
+        given.rows += [name for name, _ in ONE_SIDED_ROWS]
+        given.rows.remove("one-sided")
+    known = {name for name, _ in EVERY_ROW} | {f"{name}:{ranks}" for name, ranks in EVERY_ROW}
     unknown = [row for row in given.rows if row not in known]
     if unknown:
-        parser.error(f"no row {unknown[0]}; there are {', '.join(sorted(known))}")
+        parser.error(f"no row {unknown[0]}; there are {', '.join(sorted(known))}, one-sided")
     if given.rounds < 1:
         parser.error("--rounds wants a number from 1 on")
-    given.rows = [row for row in every if {row[0], f"{row[0]}:{row[1]}"} & set(given.rows)] or ROWS
+    given.rows = [row for row in EVERY_ROW if {row[0], f"{row[0]}:{row[1]}"} & set(given.rows)] or ROWS
     return given
 
 
@@ -277,6 +287,7 @@ def main():
     else:
         missed += measure_rows(given, all_libraries, kept)
     missed += [str(cell) for row in given.rows for cell in kept.cells(*row) if cell.misses()]
+    missed += speed_table.missed_means([cell for row in given.rows for cell in kept.cells(*row)])
     print(f"{len(missed)} cells miss" + (":" if missed else ""))
     for cell in missed:
         print(f"  {cell}")

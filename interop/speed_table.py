@@ -1,12 +1,20 @@
 """What the project promises of its MPI's speed, and whether the measured cells keep to it."""
 
+import math
+
 COLLECTIVES = ("barrier", "bcast", "allgather", "alltoall", "allreduce", "reduce", "gather", "scatter")
-RATES = ("bw", "bibw", "mbw_mr")
-ROWS = [(name, 2) for name in ("latency",) + RATES]
+# One-sided programs: by the program's name and how it synchronises. They are measured where they are asked for.
+ONE_SIDED_TIMES = ("put_latency", "get_latency", "acc_latency", "fop_latency", "cas_latency")
+ONE_SIDED = [f"{program}-{how}" for how in ("flush", "fence") for program in ONE_SIDED_TIMES + ("put_bw", "get_bw")]
+ONE_SIDED += ["put_bibw-fence"]
+ONE_SIDED_ROWS = [(name, 2) for name in ONE_SIDED]
+RATES = ("bw", "bibw", "mbw_mr") + tuple(name for name in ONE_SIDED if "bw-" in name)
+ROWS = [(name, 2) for name in ("latency", "bw", "bibw", "mbw_mr")]
 ROWS += [(name, ranks) for ranks in (2, 4, 8) for name in COLLECTIVES]
 # Non-blocking collectives, measured where they are asked for: the overall time, in which as much is computed as the collective takes.
 NON_BLOCKING = tuple("i" + name for name in COLLECTIVES)
 NON_BLOCKING_ROWS = [(name, ranks) for ranks in (2, 4, 8) for name in NON_BLOCKING]
+EVERY_ROW = ROWS + NON_BLOCKING_ROWS + ONE_SIDED_ROWS
 # Collectives are judged from here on; the shorter ones before serve to get under way.
 SHORTEST_COLLECTIVE_BYTES = 4
 # The columns of the short table: up to which size.
@@ -19,11 +27,18 @@ def goal(name, ranks, size):
         return 0.65 if size <= 64 else 0.95
     if name == "mbw_mr":
         return 1.5
+    if name in ONE_SIDED:
+        return 0.95 if name in RATES else 1.0
     if name in RATES:
         return 1.5 if size < 1024 else 1.05
     if name in NON_BLOCKING:
         return 1.1
     return 0.95 if ranks == 2 else 0.8
+
+
+def mean_goal(name):
+    """The same for the geometric mean of all sizes of a one-sided program."""
+    return 1.1 if name in RATES else 0.8
 
 
 class Cell:
@@ -52,7 +67,7 @@ def cells(name, ranks, medians):
 
 
 def heading(libraries):
-    return f"{'program':10}{'n':>3}{'bytes':>9}" + "".join(f"{one:>12}" for one in libraries) + f"{'ratio':>8}{'wanted':>7}"
+    return f"{'program':17}{'n':>3}{'bytes':>9}" + "".join(f"{one:>12}" for one in libraries) + f"{'ratio':>8}{'wanted':>7}"
 
 
 def line(cell, libraries):
@@ -60,13 +75,27 @@ def line(cell, libraries):
     numbers = {"ours": cell.ours, **cell.others}
     measured = "".join(f"{numbers.get(one, float('nan')):12.2f}" for one in libraries)
     verdict = "misses" if cell.misses() else ""
-    return f"{cell.name:10}{cell.ranks:3}{cell.size:9}{measured}{cell.ratio:8.2f}{cell.wanted:7.2f}  {verdict}".rstrip()
+    return f"{cell.name:17}{cell.ranks:3}{cell.size:9}{measured}{cell.ratio:8.2f}{cell.wanted:7.2f}  {verdict}".rstrip()
 
 
 def span(ratios):
     """The smallest and the largest."""
     low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
     return low if low == high else f"{low}-{high}"
+
+
+def means(all_cells):
+    """Of each one-sided program: its name, the geometric mean of its ratios, and what is wanted of it."""
+    for name in ONE_SIDED:
+        logarithms = [math.log(cell.ratio) for cell in all_cells if cell.name == name]
+        if logarithms:
+            yield name, math.exp(sum(logarithms) / len(logarithms)), mean_goal(name)
+
+
+def missed_means(all_cells):
+    for name, mean, wanted in means(all_cells):
+        if mean < wanted if name in RATES else mean > wanted:
+            yield f"geometric mean of {name}: {mean:.2f}, wanted {wanted}"
 
 
 def markdown(all_cells):
@@ -76,7 +105,7 @@ def markdown(all_cells):
         rows.setdefault((cell.name, cell.ranks), []).append(cell)
     yield "| program | ranks | " + " | ".join(title for title, _ in COLUMNS) + " | cells that miss |"
     yield "|---" * (len(COLUMNS) + 3) + "|"
-    for name, ranks in sorted(rows, key=(ROWS + NON_BLOCKING_ROWS).index):
+    for name, ranks in sorted(rows, key=EVERY_ROW.index):
         row, above, columns = rows[name, ranks], -1, []
         for _, last in COLUMNS:
             ratios = [cell.ratio for cell in row if above < cell.size <= last]
@@ -87,6 +116,8 @@ def markdown(all_cells):
     missed = [cell for cell in all_cells if cell.misses()]
     yield ""
     yield f"{len(missed)} of {len(all_cells)} cells miss."
-    for name, ranks in sorted({(cell.name, cell.ranks) for cell in missed}, key=(ROWS + NON_BLOCKING_ROWS).index):
+    for name, ranks in sorted({(cell.name, cell.ranks) for cell in missed}, key=EVERY_ROW.index):
         which = [f"{cell.size} ({cell.ratio:.2f})" for cell in missed if (cell.name, cell.ranks) == (name, ranks)]
         yield f"* {name}, {ranks} ranks: " + ", ".join(which)
+    for name, mean, wanted in means(all_cells):
+        yield f"* geometric mean of {name}: {mean:.2f}, wanted {wanted}"

@@ -65,6 +65,8 @@ pub enum Group {
     Bandwidths,
     /// Operations in which all ranks take part.
     Collectives,
+    /// Operations on the memory of other ranks.
+    Windows,
     /// Services over the fabric, beside its own messages.
     Services,
     /// The period that a periodic job sustains. A search takes as long as it needs to be sure, so it must be asked
@@ -82,6 +84,7 @@ impl Group {
             Group::Latencies => "latencies",
             Group::Bandwidths => "bandwidths",
             Group::Collectives => "collectives",
+            Group::Windows => "windows",
             Group::Services => "services",
             Group::RealTime => "real-time",
             Group::Processor => "processor",
@@ -95,7 +98,8 @@ impl Group {
             Group::Latencies => "Latencies: one message between two ranks",
             Group::Bandwidths => "Bandwidths: streams of messages between pairs of ranks",
             Group::Collectives => "Collectives",
-            Group::Services => "Services: active messages, a tuple space",
+            Group::Windows => "Windows: the memory of other ranks",
+            Group::Services => "Services: active messages, a tuple space, buffers",
             Group::RealTime => "Real time: which period is kept?",
             Group::Processor => "Processor",
         }

@@ -66,6 +66,13 @@ pub(crate) const LINDA: Paper = Paper {
     selects: None,
 };
 
+pub(crate) const FEM: Paper = Paper {
+    label: "Finite Element Machine (1983)",
+    citation: "Knott, A performance analysis of the PASLIB version 2.1X SEND and RECV routines on the Finite Element Machine \
+        (NASA contractor report 172205, 1983)",
+    selects: None,
+};
+
 pub(crate) const WHETSTONE: Paper = Paper {
     label: "Whetstone (1976)",
     citation: "Curnow and Wichmann, A synthetic benchmark (The Computer Journal, 1976)",

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Context, Posted, Progress, Rank, Reduction, Result,
-    SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan, Work,
+    Buffer, ClockQuality, Completed, Context, Posted, Progress, Rank, RankWindow, Reduction,
+    Result, SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan, WindowCall, Work,
 };
 
 use crate::catalogue::find;
@@ -140,8 +140,24 @@ impl Rank for Altered<'_> {
         self.inner.within(context)
     }
 
+    fn enter(&mut self, context: Context) -> Context {
+        self.inner.enter(context)
+    }
+
     fn close(&mut self, context: Context) -> Result<()> {
         self.inner.close(context)
+    }
+
+    fn open_window(&mut self, bytes: usize) -> Result<RankWindow> {
+        self.inner.open_window(bytes)
+    }
+
+    fn call_window(&mut self, window: &mut RankWindow, call: WindowCall<'_>) -> Result<()> {
+        self.inner.call_window(window, call)
+    }
+
+    fn close_window(&mut self, window: RankWindow) -> Result<()> {
+        self.inner.close_window(window)
     }
 
     fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {

@@ -13,11 +13,13 @@
 // `window`, where members promise it to each other.
 #![deny(unsafe_code)]
 
+mod awaited;
 mod buffer;
 mod context;
 mod endpoint;
 mod error;
 mod file;
+mod in_place;
 mod isolation;
 mod member;
 mod memory;
@@ -27,6 +29,7 @@ mod rank;
 mod real_clock;
 mod reduction;
 mod requests;
+mod shared_line;
 mod time;
 mod window;
 mod work;
@@ -36,6 +39,7 @@ pub mod conformance;
 pub mod record;
 pub mod reference;
 
+pub use awaited::{Awaited, describe_unexpected, name_ranks};
 pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
 pub use endpoint::{
@@ -44,17 +48,19 @@ pub use endpoint::{
 };
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};
+pub use in_place::InPlace;
 pub use isolation::Isolation;
 pub use member::{Member, Process};
 pub use memory::{Readable, Writable};
 pub use message::{Source, Status, Tag, TagSelector};
 pub use priority::{Priority, PriorityGranted};
-pub use rank::{Completed, EAGER_BYTES, InPlace, Posted, Progress, Rank, SharedLine, check_rank};
+pub use rank::{Completed, EAGER_BYTES, Posted, Progress, Rank, check_rank};
 pub use real_clock::{smallest_step, wait_until};
 pub use reduction::{Element, Operation, Reduction};
+pub use shared_line::SharedLine;
 pub use time::{ClockQuality, Time, TimeSpan};
 pub use window::{
-    Action, Arithmetic, DYNAMIC_BYTES, LockAttempt, NOTICES, Stretch, Ticket, Update, Window,
-    WindowOffer, WindowPart,
+    Action, Arithmetic, DYNAMIC_BYTES, LONG_COPY_BYTES, LockAttempt, NOTICES, RankWindow, Stretch,
+    Ticket, Update, Window, WindowCall, WindowOffer, WindowPart, copy_past_caches,
 };
 pub use work::{Work, WorkKind};

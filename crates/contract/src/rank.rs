@@ -1,13 +1,12 @@
 //! The contract: what a rank of a parallel program sees of its machine.
 
-use std::sync::atomic::AtomicU64;
-
 use collectives::HostMap;
 
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Context, Error, Isolation, Priority, PriorityGranted, Reduction, Result,
-    Source, Status, Tag, TagSelector, Time, Work, collective,
+    Buffer, ClockQuality, Context, Error, InPlace, Isolation, Priority, PriorityGranted,
+    RankWindow, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, WindowCall,
+    Work, collective,
 };
 
 /// An operation that was posted and not yet completed. Completing it gives back its buffer.
@@ -28,11 +27,6 @@ pub struct Completed {
     pub in_place: Option<InPlace>,
 }
 
-/// A received message that lies in its sender's memory. [`Rank::view`] shows it, [`Rank::release`] gives it back.
-#[must_use = "its sender waits until it is released"]
-#[derive(Debug, PartialEq, Eq)]
-pub struct InPlace(u64);
-
 /// What a test of a posted operation found.
 #[derive(Debug)]
 pub enum Progress {
@@ -40,18 +34,6 @@ pub enum Progress {
     Pending(Posted),
     /// Ended.
     Done(Completed),
-}
-
-/// A machine's memory that all ranks see directly, for measuring what the hardware itself allows.
-///
-/// Eight words, which share one cache line.
-pub trait SharedLine {
-    /// Word `index`, 0 to 7, of the line.
-    fn word(&self, index: usize) -> &AtomicU64;
-    /// Sleeps in the kernel while the low 32 bits of word `index` equal those of `value`; may return early.
-    fn sleep_while(&self, index: usize, value: u64);
-    /// Wakes every rank that sleeps on word `index`.
-    fn wake(&self, index: usize);
 }
 
 /// One of the P processes of a parallel program, and all that it may ask of the machine.
@@ -144,8 +126,40 @@ pub trait Rank {
         unreachable!("a fabric without contexts was given one")
     }
 
+    /// Makes this a rank of another context, which it has made, until it is made one of the old context again. Returns the
+    /// old one. The same as [`within`](Rank::within), without an allocation.
+    ///
+    /// # Panics
+    /// If the fabric has no contexts, so that nobody can have made one.
+    fn enter(&mut self, _context: Context) -> Context {
+        unreachable!("a fabric without contexts was given one")
+    }
+
     /// Gives up a context, as all its members do in the end.
     fn close(&mut self, _context: Context) -> Result<()> {
+        Ok(())
+    }
+
+    /// Opens a window on `bytes` bytes of this rank, zeros at first, which all ranks read, write and update without its
+    /// taking part, as far as the fabric allows. Each rank chooses its own length. All ranks call it, as a collective.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the fabric has no contexts.
+    fn open_window(&mut self, _bytes: usize) -> Result<RankWindow> {
+        let fabric = self.describe().name;
+        Err(Error::Unsupported { fabric, what: "open windows".into() })
+    }
+
+    /// Carries out a call of a window, all of which are methods of [`RankWindow`].
+    ///
+    /// # Panics
+    /// If the fabric has no windows, so that nobody can have opened one.
+    fn call_window(&mut self, _window: &mut RankWindow, _call: WindowCall<'_>) -> Result<()> {
+        unreachable!("a fabric without windows was given one")
+    }
+
+    /// Closes a window, as all its ranks do in the end: a collective. Waits until nobody uses it any more.
+    fn close_window(&mut self, _window: RankWindow) -> Result<()> {
         Ok(())
     }
 
@@ -330,18 +344,6 @@ impl Posted {
     /// The handle with this number; a fabric counts its posted operations from zero up.
     pub const fn new(number: u64) -> Self {
         Posted(number)
-    }
-
-    /// The number the fabric gave.
-    pub const fn number(&self) -> u64 {
-        self.0
-    }
-}
-
-impl InPlace {
-    /// The handle with this number, which a fabric gives to a message in place.
-    pub const fn new(number: u64) -> Self {
-        InPlace(number)
     }
 
     /// The number the fabric gave.

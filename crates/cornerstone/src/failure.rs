@@ -7,6 +7,9 @@ pub(crate) const STATUS_FAILED: u8 = 1;
 /// The command line, or a file that it names, is wrong.
 pub(crate) const STATUS_USAGE: u8 = 2;
 
+/// The ranks of a program waited for each other for ever: the status of a command that ran out of time.
+pub(crate) const STATUS_HANG: u8 = 124;
+
 /// The end of a command that did not succeed.
 #[derive(Debug)]
 pub(crate) struct Failure {

@@ -21,6 +21,11 @@ impl RemoteMemory for ClusterEndpoint {
         Some(place | u64::from(self.rest().host) << HOST_SHIFT)
     }
 
+    // Ranks of other hosts find no memory at such a place.
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        self.inner_mut().allocate_on_host(bytes)
+    }
+
     #[inline]
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
         let is_here = place >> HOST_SHIFT == u64::from(self.rest().host);

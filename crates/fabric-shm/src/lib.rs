@@ -12,7 +12,8 @@
 //! * `ring`: one sender's way to one receiver, cache-line cells with credits;
 //! * `board`: what a rank shows to all others in a collective;
 //! * `segment`: the memory itself, and where each thing lies in it (`docs/shared-memory.md` draws it);
-//! * `launcher`: processes, their binding, their reports and their deaths;
+//! * `callers`: where in the program a call came from;
+//! * `launcher`: processes, their binding, their reports, their deaths and their standstill;
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
 //! * `team`: collectives over the boards of a context's ranks;
 //! * `endpoint`: the contract's [`Endpoint`](contract::Endpoint) over the engine and the teams.
@@ -23,6 +24,8 @@
 #[cfg(not(loom))]
 mod arena;
 mod board;
+#[cfg(not(loom))]
+mod callers;
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
@@ -46,6 +49,9 @@ pub use arena::SharedAllocator;
 #[cfg(not(loom))]
 pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, attach_if_rank};
 #[cfg(not(loom))]
-pub use launcher::{Binding, LaunchError, LaunchOptions, Streams, launch, launch_and_read};
+pub use launcher::{
+    Activity, Binding, CallSite, LaunchError, LaunchOptions, OnHang, RankActivity, Streams, Watch,
+    launch, launch_and_read,
+};
 #[cfg(not(loom))]
-pub use segment::MAXIMUM_RANKS;
+pub use segment::{MAXIMUM_RANKS, PollState};

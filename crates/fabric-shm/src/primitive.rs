@@ -39,10 +39,11 @@ mod chosen {
     pub(crate) use loom::thread::yield_now as yield_processor;
 
     /// A sleep that nothing but a changed word ends: a wake-up that is lost shows as a thread that never goes on.
-    pub(crate) fn futex_wait(word: &AtomicU32, value: u32, _: Duration) {
+    pub(crate) fn futex_wait(word: &AtomicU32, value: u32, _: Duration) -> bool {
         while word.load(Ordering::Relaxed) == value {
             yield_processor();
         }
+        false
     }
 
     pub(crate) fn futex_wake(_: &AtomicU32, _: i32) {}

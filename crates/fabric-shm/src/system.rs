@@ -37,15 +37,20 @@ pub(crate) fn event() -> io::Result<OwnedFd> {
     }
 }
 
-/// Sleeps until one of two descriptors is readable, at most for `limit`; may return early.
-pub(crate) fn poll_readable(one: BorrowedFd<'_>, other: Option<BorrowedFd<'_>>, limit: Duration) {
+/// Sleeps until one of two descriptors is readable, at most for `limit`; may return early. Returns whether all that time
+/// has passed.
+pub(crate) fn poll_readable(
+    one: BorrowedFd<'_>,
+    other: Option<BorrowedFd<'_>>,
+    limit: Duration,
+) -> bool {
     // Polls leave -1 out.
     let other = other.map_or(-1, |fd| fd.as_raw_fd());
     let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut entries = [entry(one.as_raw_fd()), entry(other)];
     let limit_ms = limit.as_millis() as libc::c_int;
     // SAFETY: the entries are live, and their number is right.
-    unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit_ms) };
+    unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit_ms) == 0 }
 }
 
 /// The limit counts addresses here, not memory; whoever exceeds it is ended by a signal, without a word.
@@ -75,15 +80,18 @@ pub(crate) fn limit_descriptors(soft: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Sleeps while `word` holds `value`, at most for `limit`; may return early.
-pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
+/// Sleeps while `word` holds `value`, at most for `limit`; may return early. Returns whether all that time has passed.
+pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) -> bool {
     let limit = libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(limit.subsec_nanos()),
     };
     // SAFETY: `word` is live and aligned, and `limit` outlives the call. Not FUTEX_PRIVATE: the word is shared between
     // processes. Errors (interrupted, timed out, changed) all mean "poll again", which callers do.
-    unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAIT, value, &limit) };
+    let returned = unsafe {
+        libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAIT, value, &limit)
+    };
+    returned == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT)
 }
 
 /// Wakes up to `count` sleepers on `word`.

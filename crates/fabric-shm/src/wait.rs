@@ -7,7 +7,7 @@
 //! The sleeper writes its word and then polls once more; the waker writes the work and then reads the word. A
 //! full fence between the two steps on each side makes sure that at least one of them sees the other.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::primitive::{
     AtomicU32, Ordering, fence, futex_wait, futex_wake, spin_loop, yield_processor,
@@ -22,6 +22,10 @@ const SPINS_BETWEEN_YIELDS: u32 = 200;
 const POLLS_BEFORE_YIELD: u32 = 3;
 /// Yields before it sleeps: some 100 microseconds. To wake a rank costs the waker several.
 const YIELDS_BEFORE_SLEEP: u32 = 200;
+/// Yields of a rank that has its own processor between two readings of the clock.
+const YIELDS_BETWEEN_CLOCKS: u32 = 16;
+/// How often a rank that spins in a long wait tells so.
+const TELL_INTERVAL: Duration = Duration::from_millis(100);
 /// The longest sleep. After it a rank checks again whether the run still stands.
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
@@ -32,6 +36,8 @@ pub(crate) enum BackoffStep {
     Poll,
     /// Poll again, and make a liveness check too: the wait has become long.
     CheckLiveness,
+    /// The same, and tell that the wait is long.
+    Tell,
     /// Prepare to sleep: call [`announce_sleep`], poll once more, then [`sleep`].
     Sleep,
 }
@@ -40,11 +46,24 @@ pub(crate) enum BackoffStep {
 pub(crate) struct Backoff {
     own_processor: bool,
     idle_polls: u32,
+    yields: u32,
+    /// When a rank that spins begins to wait for long, and from then on when it tells so again.
+    tell_at: Option<Instant>,
+    /// Whether the last sleep ran out, so that nobody has had anything for this rank for long.
+    sleep_ran_out: bool,
+    is_told: bool,
 }
 
 impl Backoff {
     pub(crate) fn new(own_processor: bool) -> Self {
-        Backoff { own_processor, idle_polls: 0 }
+        Backoff {
+            own_processor,
+            idle_polls: 0,
+            yields: 0,
+            tell_at: None,
+            sleep_ran_out: false,
+            is_told: false,
+        }
     }
 
     /// Passes a little time after an idle poll.
@@ -66,7 +85,41 @@ impl Backoff {
         }
         self.idle_polls -= SPINS_BETWEEN_YIELDS;
         yield_processor();
-        BackoffStep::CheckLiveness
+        self.yields = self.yields.wrapping_add(1);
+        match self.yields.is_multiple_of(YIELDS_BETWEEN_CLOCKS) && self.is_time_to_tell() {
+            true => BackoffStep::Tell,
+            false => BackoffStep::CheckLiveness,
+        }
+    }
+
+    fn is_time_to_tell(&mut self) -> bool {
+        let now = Instant::now();
+        let at = *self.tell_at.get_or_insert(now + TELL_INTERVAL);
+        if now >= at {
+            self.tell_at = Some(now + TELL_INTERVAL);
+        }
+        now >= at
+    }
+
+    /// Takes note of a sleep, which may have run out.
+    pub(crate) fn note_sleep(&mut self, has_run_out: bool) {
+        self.sleep_ran_out = has_run_out;
+    }
+
+    /// Whether a rank that is about to sleep tells that the wait is long.
+    pub(crate) fn tells_before_sleep(&self) -> bool {
+        self.sleep_ran_out
+    }
+
+    /// Takes note that it was told that the wait is long.
+    pub(crate) fn note_told(&mut self) {
+        self.is_told = true;
+    }
+
+    /// Whether it was told, and its end has to be told too.
+    #[inline]
+    pub(crate) fn is_told(&self) -> bool {
+        self.is_told
     }
 
     fn yield_or_sleep(&mut self) -> BackoffStep {
@@ -97,10 +150,11 @@ pub(crate) fn announce_sleep(word: &AtomicU32) {
     fence(Ordering::SeqCst);
 }
 
-/// Sleeps, unless somebody has called [`wake_if_asleep`] since [`announce_sleep`].
-pub(crate) fn sleep(word: &AtomicU32) {
-    futex_wait(word, 1, LONGEST_SLEEP);
+/// Sleeps, unless somebody has called [`wake_if_asleep`] since [`announce_sleep`]. Returns whether the sleep ran out.
+pub(crate) fn sleep(word: &AtomicU32) -> bool {
+    let has_run_out = futex_wait(word, 1, LONGEST_SLEEP);
     stay_awake(word);
+    has_run_out
 }
 
 /// Takes the announcement back.

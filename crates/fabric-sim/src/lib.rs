@@ -7,6 +7,7 @@
 //! Messages are simulated at one of two levels (L1, L2). [`unloaded`] is the oracle for both (L0): a message that meets
 //! no other takes exactly the same time at all three.
 //!
+//! * [`array`] is a simulator of its own kind: the Finite Element Machine word by word.
 //! * A [`Machine`] has all costs. [`machine::parse`] reads one from a file, [`machine::find`] finds one that is built
 //!   in.
 //! * [`run`] runs a program on it; [`run_endpoints`] gives a program the endpoint itself.
@@ -14,6 +15,7 @@
 #![deny(unsafe_code)]
 
 mod agenda;
+pub mod array;
 mod board;
 mod endpoint;
 mod event_hash;

@@ -2,6 +2,8 @@
 
 mod composed;
 
+use std::ptr::NonNull;
+
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Priority,
@@ -83,8 +85,20 @@ impl TcpEndpoint {
     }
 }
 
-/// Windows go by messages.
-impl RemoteMemory for TcpEndpoint {}
+/// Windows go by messages, but for those whose memory the program itself shares among ranks of one host.
+impl RemoteMemory for TcpEndpoint {
+    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        self.engine.supervision.launched()?.place_of(memory, bytes)
+    }
+
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        self.engine.supervision.launched_mut()?.allocate(bytes)
+    }
+
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        self.engine.supervision.launched()?.memory_at(place, bytes)
+    }
+}
 
 // SAFETY: the engine uses the memory of an operation only while the operation stands in its table and is not done: a
 // write takes the bytes of sends in the queue, which leave it when they are done; a read goes into a receive that was
@@ -223,12 +237,19 @@ unsafe impl Endpoint for TcpEndpoint {
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         let mut backoff = Backoff::default();
         self.waits_long = false;
+        let mut tells = false;
         loop {
             self.engine.check()?;
             let before = self.engine.activity();
             if done(self) {
                 self.waits_long = false;
+                if backoff.is_told {
+                    self.engine.end_long_wait();
+                }
                 return Ok(());
+            }
+            if std::mem::take(&mut tells) {
+                self.engine.tell_wait();
             }
             self.engine.poll_all()?;
             // What `done` has moved itself counts as well: it may not have seen that it was what it waits for.
@@ -236,6 +257,10 @@ unsafe impl Endpoint for TcpEndpoint {
                 backoff.reset();
             } else if backoff.next(self.engine.spins) == Pause::Sleep {
                 self.waits_long |= !self.engine.sleep(backoff.next_sleep())?;
+                if backoff.is_long() {
+                    self.engine.begin_to_tell();
+                    (tells, backoff.is_told) = (true, true);
+                }
             }
         }
     }
@@ -291,6 +316,13 @@ unsafe impl Endpoint for TcpEndpoint {
         self.waits_long || polls.is_multiple_of(POLLS_BETWEEN_CHECKS)
     }
 
+    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
+        if let Some(launched) = self.engine.supervision.launched_mut() {
+            // SAFETY: the caller promises the same, and memory comes from nowhere else.
+            unsafe { launched.release(memory, bytes) };
+        }
+    }
+
     fn leave(&mut self) -> Result<()> {
         self.engine.leave()
     }
@@ -301,11 +333,17 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
+        self.engine.note_request(request);
         self.engine.is_hopeless(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
+        self.engine.note_probe(selector);
         self.engine.none_will_send(&selector)
+    }
+
+    fn expect_other_ends(&mut self) {
+        self.engine.expect_other_ends();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

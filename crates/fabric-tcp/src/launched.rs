@@ -24,6 +24,11 @@ impl Launched {
         Ok(all)
     }
 
+    /// The rank over shared memory.
+    pub(crate) fn endpoint_mut(&mut self) -> &mut ShmEndpoint {
+        self.0.endpoint_mut()
+    }
+
     /// Why the run was given up, if it was.
     pub(crate) fn given_up(&self) -> Option<Error> {
         self.0.endpoint().given_up()
@@ -36,6 +41,10 @@ impl Launched {
             every_rank_has_a_processor: self.0.endpoint().every_rank_has_a_processor(),
             hosts: 1,
         }
+    }
+
+    pub(crate) fn endpoint(&self) -> &ShmEndpoint {
+        self.0.endpoint()
     }
 
     pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {

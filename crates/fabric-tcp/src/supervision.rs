@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use contract::{Error, Priority, PriorityGranted, Result};
+use fabric_shm::ShmEndpoint;
 use hosts::Settled;
 
 use crate::control::Control;
@@ -23,6 +24,14 @@ pub(crate) enum Supervision {
 }
 
 impl Supervision {
+    /// The launcher, where it is on the same host.
+    pub(crate) fn launcher(&mut self) -> Option<&mut ShmEndpoint> {
+        match self {
+            Supervision::Local(launched) => Some(launched.endpoint_mut()),
+            Supervision::Remote(_) => None,
+        }
+    }
+
     /// Why the run was given up, if it was.
     pub(crate) fn given_up(&mut self) -> Option<Error> {
         match self {
@@ -63,6 +72,22 @@ impl Supervision {
     pub(crate) fn placement(&self) -> Option<Settled> {
         match self {
             Supervision::Local(launched) => Some(launched.placement()),
+            Supervision::Remote(_) => None,
+        }
+    }
+
+    /// The rank that the launcher on this host has started, whose memory all ranks share.
+    pub(crate) fn launched(&self) -> Option<&ShmEndpoint> {
+        match self {
+            Supervision::Local(launched) => Some(launched.endpoint()),
+            Supervision::Remote(_) => None,
+        }
+    }
+
+    /// The same, to change.
+    pub(crate) fn launched_mut(&mut self) -> Option<&mut ShmEndpoint> {
+        match self {
+            Supervision::Local(launched) => Some(launched.endpoint_mut()),
             Supervision::Remote(_) => None,
         }
     }

@@ -1,7 +1,6 @@
 //! The fabric that this process communicates over: shared memory, TCP or both, as `cornerstone launch` says.
 //!
-//! It is one [`Endpoint`] in front of one of several, so that the rest of the library is compiled once. The arm of shared memory is
-//! the hot one.
+//! One [`Endpoint`] stands before several, so that the rest is compiled once. The arm of shared memory is the hot one.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -17,8 +16,7 @@ use fabric_tcp::{TcpEndpoint, library};
 
 /// An endpoint of one of the fabrics.
 ///
-/// It owns what it points to. It is a pointer because an endpoint calls back with itself while it waits: then a second one that
-/// owns nothing stands for it ([`Chosen::seen_as`]).
+/// It is a pointer, and owns what it points to: while an endpoint waits, one that owns nothing stands for it ([`Chosen::seen_as`]).
 pub(crate) enum Chosen {
     Shm(NonNull<ShmEndpoint>),
     Tcp(NonNull<TcpEndpoint>),
@@ -117,6 +115,14 @@ macro_rules! with {
 impl RemoteMemory for Chosen {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
         with!(self, endpoint => endpoint.place_of(memory, bytes))
+    }
+
+    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        with!(self, endpoint => endpoint.place_on_host(memory, bytes))
+    }
+
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        with!(self, mut endpoint => endpoint.allocate_on_host(bytes))
     }
 
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
@@ -356,6 +362,10 @@ unsafe impl Endpoint for Chosen {
 
     fn none_will_send(&self, selector: Selector) -> bool {
         with!(self, endpoint => endpoint.none_will_send(selector))
+    }
+
+    fn expect_other_ends(&mut self) {
+        with!(self, mut endpoint => endpoint.expect_other_ends());
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

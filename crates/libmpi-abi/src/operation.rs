@@ -29,6 +29,18 @@ const PREDEFINED: [(Op, Predefined); 14] = [
     (NO_OP, Predefined::Nothing),
 ];
 
+/// The same by the number of the handle.
+static BY_HANDLE: [Option<Predefined>; 0x40] = {
+    let mut table = [None; 0x40];
+    let mut index = 0;
+    while index < PREDEFINED.len() {
+        let (handle, operation) = PREDEFINED[index];
+        table[handle.0] = Some(operation);
+        index += 1;
+    }
+    table
+};
+
 /// All operations.
 static OPERATIONS: Objects<Operation> = Shared::new(|| {
     let mut table = Table::new();
@@ -90,7 +102,7 @@ fn get(op: Op) -> Result<Rc<Operation>> {
 /// The operation of MPI that a handle is, if it is one.
 #[inline]
 pub(crate) fn predefined(op: Op) -> Option<Predefined> {
-    OPERATIONS.borrow().get(op)?.predefined()
+    BY_HANDLE.get(op.0).copied().flatten()
 }
 
 /// An operation on a datatype, checked to fit.

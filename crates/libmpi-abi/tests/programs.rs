@@ -59,7 +59,11 @@ fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>
 
 /// The same with its messages over TCP, which the argument tells the program.
 fn run_over_tcp(program: &Path, ranks: usize) -> (Result<(), LaunchError>, String) {
-    run_job(program, ranks, "tcp", Binding::None, job(&Secret::generate().unwrap()))
+    job_over_tcp(program, ranks, "tcp")
+}
+
+fn job_over_tcp(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>, String) {
+    run_job(program, ranks, argument, Binding::None, job(&Secret::generate().unwrap()))
 }
 
 /// The same with its ranks bound.
@@ -302,10 +306,11 @@ fn one_sided_communication_is_as_the_standard_says() {
 #[test]
 fn a_rank_that_ends_in_an_epoch_is_an_error_of_whoever_waits_for_it() {
     let program = compile("windows_end");
+    let over_tcp = |how: &str| job_over_tcp(&program, 3, how);
     for how in ["lock", "post", "fence", "flush"] {
-        for messages in ["", "-messages"] {
-            let how = format!("{how}{messages}");
-            let (ended, output) = run(&program, 3, &how);
+        for (kind, tcp) in [("", 0), ("-messages", 0), ("-shared", 0), ("", 1), ("-shared", 1)] {
+            let how = format!("{how}{kind}");
+            let (ended, output) = if tcp == 1 { over_tcp(&how) } else { run(&program, 3, &how) };
             let Err(LaunchError::RankFailed { rank: 1, reason, .. }) = ended else {
                 panic!("{how}: {ended:?}\n{output}");
             };

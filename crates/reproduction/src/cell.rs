@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use contract::record::{ParameterValue, Parameters};
 use serde::{Deserialize, Serialize};
 
+use crate::array::ArrayCell;
 use crate::bench_node::BenchNodeCell;
-use crate::calls::CallCell;
 use crate::formula;
 use crate::simulated::{Question, Simulator};
 use crate::validation::ValidationCell;
@@ -39,8 +39,8 @@ pub struct Cell {
     formula: Option<String>,
     /// A benchmark and what of it is asked, if it is simulated.
     run: Option<RunCell>,
-    /// A call's cost, if it is that.
-    call: Option<CallCell>,
+    /// What is measured on the Finite Element Machine word by word, if it is that.
+    array: Option<ArrayCell>,
     /// A node of the test bench, if it is that.
     bench_node: Option<BenchNodeCell>,
     /// The deviation of a model, if it is that: what was published is the most that the paper found.
@@ -141,7 +141,7 @@ impl Cell {
         let found = [
             self.formula.as_deref().map(formula::value),
             self.run.as_ref().map(|run| run.compute(simulator)),
-            self.call.as_ref().map(CallCell::value),
+            self.array.as_ref().map(ArrayCell::value),
             self.bench_node.as_ref().map(BenchNodeCell::value),
             self.validation.as_ref().map(|validation| validation.value(simulator)),
         ];

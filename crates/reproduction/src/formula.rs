@@ -9,8 +9,6 @@ pub(crate) fn value(name: &str) -> Result<f64, String> {
         ["sharc", call, nodes, metric] => sharc(call, nodes.parse().ok(), metric),
         ["sharc-scalability", call, size, system] => scalability(call, size, system),
         ["sharc-parameter", parameter] => sharc_parameter(parameter),
-        ["fem-sum", how] => fem_sum(how),
-        ["fem-bus-word-interval-us"] => Some(FEM_SEND_WORD_US / FEM_PROCESSORS),
         _ => None,
     };
     found.ok_or_else(|| format!("there is no formula `{name}`"))
@@ -137,25 +135,6 @@ fn scalability(call: &str, size: &str, system: &str) -> Option<f64> {
     let slope =
         |system: System| Some(system.time_us(call, bytes, 32)? - system.time_us(call, bytes, 2)?);
     Some(100.0 * slope(system)? / slope(SHARC)?)
-}
-
-/// A single-precision addition, and the transfer of a two-word value (FEM section 6).
-const FEM_ADDITION_US: f64 = 475.0;
-const FEM_TRANSFER_US: f64 = 3400.0;
-const FEM_SEND_WORD_US: f64 = 55.0;
-const FEM_PROCESSORS: f64 = 36.0;
-
-/// Summing 32 values: additions and transfers that follow each other.
-fn fem_sum(how: &str) -> Option<f64> {
-    let (additions, transfers) = match how {
-        "one-processor" => (31.0, 0.0),
-        "sixteen-processors" => (5.0, 4.0),
-        "two-processors" => (16.0, 1.0),
-        "nearest-neighbour" => (5.0, 31.0),
-        "perfect-shuffle" => (5.0, 5.0),
-        _ => return None,
-    };
-    Some(additions * FEM_ADDITION_US + transfers * FEM_TRANSFER_US)
 }
 
 #[cfg(test)]

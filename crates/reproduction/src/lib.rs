@@ -6,8 +6,8 @@
 //! kept back to check predictions against.
 #![forbid(unsafe_code)]
 
+mod array;
 mod bench_node;
-mod calls;
 mod cell;
 mod error;
 mod formula;

@@ -1,6 +1,7 @@
 //! What can go wrong in a service.
 
 use crate::field_kind::FieldKind;
+use crate::medium::{Medium, ReceiveMode};
 
 /// The result of a call of a service.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -126,6 +127,60 @@ pub enum Error {
     NoFunction {
         /// The number of the function.
         function: u32,
+    },
+    /// A buffer without words, or with more than a buffer has.
+    #[error("{words} words where a buffer has 1 to {}", crate::BUFFER_WORDS_MAX)]
+    WordCount {
+        /// The words given.
+        words: usize,
+    },
+    /// A SEND to a rank that expects nothing from this one over this medium, or a RECV from one that this rank does not expect.
+    #[error("rank {rank} is no partner over {medium}: its receiver has not named the pair")]
+    UnknownPartner {
+        /// The partner.
+        rank: usize,
+        /// The medium.
+        medium: Medium,
+    },
+    /// A partner that is to be received from in both modes.
+    #[error("both modes are given for buffers of rank {from} over {medium}; a pair has one")]
+    MixedModes {
+        /// The sender.
+        from: usize,
+        /// The medium.
+        medium: Medium,
+    },
+    /// Another rank gave partners that were refused.
+    #[error("rank {by} has named partners that were refused, so SEND and RECV are not open")]
+    PartnersRefused {
+        /// The lowest such rank.
+        by: usize,
+    },
+    /// A RECV in the other mode.
+    #[error("{called} receive from rank {from} over {medium}, which was opened in the other mode")]
+    OtherMode {
+        /// The sender.
+        from: usize,
+        /// The medium.
+        medium: Medium,
+        /// The mode of the call.
+        called: ReceiveMode,
+    },
+    /// A buffer that came with another checksum than that of its words.
+    #[error(
+        "buffer {number} of rank {from} over {medium} came with checksum {sent:#06x}, and its words have {found:#06x}"
+    )]
+    Checksum {
+        /// The sender.
+        from: usize,
+        /// The medium.
+        medium: Medium,
+        /// The number of the buffer among the sender's SENDs, from 0.
+        number: u32,
+        /// The checksum that came.
+        sent: u16,
+        /// That of the words that came.
+        found: u16,
     },
     /// A mistake that a handler of the program found.
     #[error("{0}")]

@@ -1,7 +1,8 @@
 //! Services over the ranks of any fabric.
 //!
 //! * [`ActiveMessages`]: messages that name the function to be called on arrival;
-//! * [`TupleSpace`]: tuples that ranks put, read and take by what stands in them.
+//! * [`TupleSpace`]: tuples that ranks put, read and take by what stands in them;
+//! * [`Paslib`]: SEND and RECV of buffers, queued or the latest alone.
 //!
 //! A service opens a [context](contract::Context) of its own, so that its messages meet no others. It knows a [`Rank`](contract::Rank) and no
 //! fabric. A rank is one thread: a service makes progress inside its calls. `docs/services.md` states what each service guarantees.
@@ -11,10 +12,14 @@ mod active;
 mod error;
 mod field_kind;
 mod limits;
+mod medium;
+mod paslib;
 mod tuple;
 
 pub use active::{ActiveMessages, Body, CREDITS, Call, Handler, Handlers, Session};
 pub use error::{Error, Result};
 pub use field_kind::FieldKind;
-pub use limits::{MEDIUM_BYTES_MAX, WORDS_MAX};
+pub use limits::{BUFFER_WORDS_MAX, MEDIUM_BYTES_MAX, WORDS_MAX};
+pub use medium::{Medium, ReceiveMode};
+pub use paslib::{Calls, Expected, LATEST_UNDER_WAY, Latest, Paslib};
 pub use tuple::{Field, Function, Leased, Template, Tuple, TupleSpace, Visit, Wanted};

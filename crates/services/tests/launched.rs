@@ -48,3 +48,14 @@ fn no_task_is_lost_with_the_worker_that_had_it() {
         says("bag_of_tasks", ranks, &words);
     }
 }
+
+/// In asynchronous mode each rank goes on at its own pace with the latest it has, and comes to the same rod.
+#[test]
+fn both_modes_find_the_same_rod() {
+    for ranks in [1, 2, 4] {
+        for mode in ["synchronous", "asynchronous"] {
+            let words = format!("{ranks} ranks, {mode}: the rod is a straight line");
+            says("send_and_receive", ranks, &words);
+        }
+    }
+}

@@ -105,10 +105,18 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
         let (refused, other): (Vec<_>, Vec<_>) =
             skipped.iter().partition(|(label, _)| label.contains("priority=rate-monotonic"));
         assert!(refused.iter().all(|(_, reason)| reason.contains("no priorities")), "{refused:?}");
-        // The longest is no tuple.
+        // The longest is no tuple and no buffer.
         let mut other: Vec<&str> = other.iter().map(|(label, _)| label.as_str()).collect();
         other.sort_unstable();
-        assert_eq!(other, ["process-switch", "tuple-space 3000 B"]);
+        let expected = [
+            "process-switch",
+            "send-and-receive mode=asynchronous partner=another rank 3000 B",
+            "send-and-receive mode=asynchronous partner=itself 3000 B",
+            "send-and-receive mode=synchronous partner=another rank 3000 B",
+            "send-and-receive mode=synchronous partner=itself 3000 B",
+            "tuple-space 3000 B",
+        ];
+        assert_eq!(other, expected);
         for name in chosen.iter().filter(|name| **name != "process-switch") {
             assert!(measured.iter().any(|of| of[0].benchmark == *name), "{name}");
         }

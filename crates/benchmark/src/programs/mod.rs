@@ -12,6 +12,7 @@ mod limits;
 mod processor;
 mod real_time;
 mod services;
+mod windows;
 
 use crate::declaration::Benchmark;
 
@@ -44,9 +45,20 @@ pub(crate) static ALL: &[Benchmark] = &[
     collectives::scatter::SCATTER,
     collectives::gather::GATHER,
     collectives::all_to_all::ALL_TO_ALL,
+    windows::latencies::PUT,
+    windows::latencies::GET,
+    windows::latencies::ACCUMULATE,
+    windows::compare_and_swap::COMPARE_AND_SWAP,
+    windows::notified_put::NOTIFIED_PUT,
+    windows::streams::PUT_STREAM,
+    windows::streams::ACCUMULATE_STREAM,
+    windows::random_access::RANDOM_ACCESS,
+    windows::halo::HALO_PUT,
+    windows::halo::HALO_MESSAGES,
     services::active_messages::ACTIVE_MESSAGES,
     services::active_stream::ACTIVE_STREAM,
     services::tuple_space::TUPLE_SPACE,
+    services::send_and_receive::SEND_AND_RECEIVE,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,

@@ -1,14 +1,14 @@
-//! What the messages of a collective are marked with, and how they are checked.
+//! What the messages of a collective are marked with.
 
 use collectives::{Algorithm, Call, Collective};
 
-use crate::{Element, Error, Operation, Rank, Reduction, Result, Source, Status, Tag, TagSelector};
+use crate::{Element, Error, Operation, Reduction, Result, Tag};
 
 /// A collective with what all ranks must agree on, apart from the length.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
-    collective: Collective,
-    tag: Tag,
+    pub(super) collective: Collective,
+    pub(super) tag: Tag,
 }
 
 // A reserved tag from the top: 5 bits of collective and algorithm, 5 of reduction, 10 of root (the lowest ones).
@@ -36,66 +36,10 @@ impl Mark {
             tag: Tag::reserved((way << REDUCTION_BITS | reduction) << ROOT_BITS | root),
         }
     }
-
-    /// Sends `data` as a message of this call.
-    pub(super) fn send<R: Rank + ?Sized>(self, rank: &mut R, to: usize, data: &[u8]) -> Result<()> {
-        rank.send(to, self.tag, data)
-    }
-
-    /// Receives the next message of `from`, which must be of this call and fill `buffer`.
-    pub(super) fn receive<R: Rank + ?Sized>(
-        self,
-        rank: &mut R,
-        from: usize,
-        buffer: &mut [u8],
-    ) -> Result<()> {
-        let received = rank.receive(Source::Rank(from), TagSelector::AnyReserved, buffer);
-        self.check(rank.rank(), from, buffer.len(), received)
-    }
-
-    /// Sends to one rank and receives from another (or the same), neither waiting for the other.
-    pub(super) fn exchange<R: Rank + ?Sized>(
-        self,
-        rank: &mut R,
-        (to, data): (usize, &[u8]),
-        (from, buffer): (usize, &mut [u8]),
-    ) -> Result<()> {
-        let source = Source::Rank(from);
-        let received =
-            rank.send_receive(to, self.tag, data, source, TagSelector::AnyReserved, buffer);
-        self.check(rank.rank(), from, buffer.len(), received)
-    }
-
-    fn check(
-        self,
-        rank: usize,
-        from: usize,
-        expected_bytes: usize,
-        received: Result<Status>,
-    ) -> Result<()> {
-        let (tag, found_bytes) = match received {
-            Ok(status) => (status.tag, status.bytes),
-            Err(Error::Truncated { tag, message_bytes, .. }) => {
-                (Tag::from_wire(tag), message_bytes)
-            }
-            Err(error) => return Err(error),
-        };
-        if tag != self.tag {
-            let (own, other) = (describe(self.tag), describe(tag));
-            return Err(Error::MismatchedCollective {
-                explanation: format!("rank {rank} is in {own}, rank {from} in {other}"),
-            });
-        }
-        if found_bytes != expected_bytes {
-            let what = format!("the message of rank {from} to rank {rank}");
-            return unequal(self.collective, what, expected_bytes, found_bytes);
-        }
-        Ok(())
-    }
 }
 
 /// Refuses a length.
-fn unequal<T>(
+pub(super) fn unequal<T>(
     collective: Collective,
     what: impl Into<String>,
     expected_bytes: usize,

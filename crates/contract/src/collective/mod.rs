@@ -22,6 +22,7 @@
 //! [`Error::UnequalCounts`]: crate::Error::UnequalCounts
 
 mod mark;
+mod marked;
 mod run;
 
 pub use collectives::{Algorithm, Collective};

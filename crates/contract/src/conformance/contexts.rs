@@ -49,7 +49,13 @@ fn expect_members(machine: &mut dyn Rank, context: &Context, members: &[usize]) 
     let mut all = vec![0; 8 * size];
     within.allgather(&sent, &mut all)?;
     let all = all.as_chunks::<8>().0.iter().map(|one| u64::from_le_bytes(*one) as usize);
-    expect("the members, gathered by all", members.to_vec(), all.collect())
+    expect("the members, gathered by all", members.to_vec(), all.collect())?;
+    drop(within);
+    let outer = machine.enter(context.clone());
+    expect("this rank's place in a context that it is in", place, Some(machine.rank()))?;
+    machine.barrier()?;
+    machine.enter(outer);
+    expect("this rank outside of it again", own, machine.rank())
 }
 
 fn ordered_by_key(machine: &mut dyn Rank) -> Result<()> {

@@ -3,16 +3,9 @@
 //! A case is a function of the endpoint's type; a fabric runs them by name, as it does those of the suite for ranks.
 
 use super::check::{contents, ensure, expect, expect_contents};
+use super::endpoint_case::EndpointCase;
 use super::{mismatch, started, windows};
 use crate::{Completion, Endpoint, Envelope, Readable, Request, Result, Selector, Writable};
-
-/// One thing that every endpoint must do right, on two ranks or more.
-pub struct EndpointCase<E> {
-    /// Its name: a group and a sentence's worth of words.
-    pub name: &'static str,
-    /// The program of one rank.
-    pub program: fn(&mut E) -> Result<()>,
-}
 
 /// All cases.
 pub fn endpoint_cases<E: Endpoint>() -> Vec<EndpointCase<E>> {

@@ -24,6 +24,7 @@ mod clock;
 mod collectives;
 mod contexts;
 mod endpoint;
+mod endpoint_case;
 mod in_place;
 mod mismatch;
 mod mistakes;
@@ -42,7 +43,8 @@ mod wildcards;
 mod windows;
 
 pub use case::{Case, cases, find, run_all};
-pub use endpoint::{EndpointCase, endpoint_cases};
+pub use endpoint::endpoint_cases;
+pub use endpoint_case::EndpointCase;
 
 #[cfg(test)]
 mod broken;

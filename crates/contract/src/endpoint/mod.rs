@@ -381,15 +381,20 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     /// Says that this rank sends no messages of its own any more and takes none. What all ranks do together may go on.
     fn leave(&mut self) -> Result<()>;
 
-    /// Whether any rank has [left](Endpoint::leave).
+    /// Whether a wait has to ask of each request that it waits for whether it [is hopeless](Endpoint::is_hopeless): once
+    /// any rank has [left](Endpoint::leave), and while somebody wants to know what this rank waits for.
     fn any_has_left(&self) -> bool;
 
     /// Whether a request can never end, because the ranks that it needs have left. What they sent before may
-    /// have arrived since the last look.
+    /// have arrived since the last look. A wait asks this only of what it waits for.
     fn is_hopeless(&self, request: Request) -> bool;
 
     /// Whether all ranks that could send what `selector` accepts have left.
     fn none_will_send(&self, selector: Selector) -> bool;
+
+    /// Says that a wait of this rank may be ended by something else than messages and collectives, such as another thread
+    /// of the program. From then on nobody takes it for one that cannot end.
+    fn expect_other_ends(&mut self) {}
 
     /// The error of a request that is hopeless, which every call returns from now on.
     fn give_up_on(&mut self, request: Request) -> Error;

@@ -14,6 +14,18 @@ pub trait RemoteMemory {
         None
     }
 
+    /// As [`place_of`](RemoteMemory::place_of), for memory of [`allocate_on_host`](RemoteMemory::allocate_on_host) and parts of it.
+    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        self.place_of(memory, bytes)
+    }
+
+    /// Memory that every rank reads and writes directly, whatever carries the messages: for programs that share memory on
+    /// purpose. None if the ranks are not all on one host. What it holds is anything, and
+    /// [`release`](crate::Endpoint::release) gives it back.
+    fn allocate_on_host(&mut self, _bytes: usize) -> Option<NonNull<u8>> {
+        None
+    }
+
     /// The `bytes` bytes at such a place of any rank's, as this rank sees them.
     fn memory_at(&self, _place: u64, _bytes: usize) -> Option<NonNull<u8>> {
         None

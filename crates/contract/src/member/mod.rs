@@ -2,6 +2,7 @@
 
 mod rank;
 mod split;
+mod window;
 
 use crate::context::{Context, ContextNumbers};
 use crate::endpoint::{
@@ -11,8 +12,8 @@ use crate::record::FabricDescription;
 use crate::requests::RequestTable;
 use crate::{
     Buffer, ClockQuality, Completed, Error, Isolation, Posted, Priority, PriorityGranted, Progress,
-    Rank, Readable, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, Work,
-    Writable, collective,
+    Rank, RankWindow, Readable, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector,
+    Time, WindowCall, Work, Writable, collective,
 };
 
 /// A process that is one rank of a run: an endpoint, and what a program has posted to it.

@@ -64,8 +64,28 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         Box::new(Member { process: &mut *self.process, context: context.clone() })
     }
 
+    #[inline]
+    fn enter(&mut self, context: Context) -> Context {
+        std::mem::replace(&mut self.context, context)
+    }
+
     fn close(&mut self, context: Context) -> Result<()> {
         self.process.endpoint.close_context(context.place())
+    }
+
+    fn open_window(&mut self, bytes: usize) -> Result<RankWindow> {
+        self.open_window_on(bytes)
+    }
+
+    #[inline]
+    fn call_window(&mut self, window: &mut RankWindow, call: WindowCall<'_>) -> Result<()> {
+        window.call(&mut self.process.endpoint, call)
+    }
+
+    fn close_window(&mut self, window: RankWindow) -> Result<()> {
+        let endpoint = &mut self.process.endpoint;
+        let context = window.close(endpoint)?;
+        endpoint.close_context(context.place())
     }
 
     #[inline]

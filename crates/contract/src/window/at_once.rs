@@ -2,26 +2,48 @@
 
 use std::ptr::NonNull;
 
-use super::update::{Action, update_words};
+use super::update::{are_words, swap, update_words};
 use super::words::Manner;
 use super::{Route, Window};
 
 impl Window {
-    /// Carries out an atomic update of bytes that this process sees, if no other update is in the way; false if it does
-    /// not, and then nothing has happened. The operand and `fetched` are as long as the action has it.
-    #[inline]
-    pub fn update_at_once(
+    /// Makes elements new that this process sees, each atomically, if no other update is in the way; false if they are not
+    /// here or one is, and then nothing has happened. `make` does it, from as much operand; `word_bytes` is that of the
+    /// elements ([`Arithmetic::word_bytes`](super::Arithmetic)). What was there goes to `fetched`.
+    #[inline(always)]
+    pub fn combine_at_once(
         &self,
-        (target, offset): (usize, u64),
-        action: Action,
+        place: (usize, u64),
+        word_bytes: usize,
         operand: &[u8],
         fetched: Option<&mut [u8]>,
+        make: impl Fn(&[u8], &mut [u8]),
     ) -> bool {
-        let bytes = match action {
-            Action::CompareAndSwap(_) => operand.len() / 2,
-            _ => operand.len(),
-        };
-        let fits = action.is_atomic() && fetched.as_ref().is_none_or(|room| room.len() == bytes);
+        self.update_at_once(place, (operand.len(), word_bytes), operand, fetched, make)
+    }
+
+    /// Likewise puts the second half of `both` in the place of bytes that equal the first half.
+    #[inline(always)]
+    pub fn swap_at_once(
+        &self,
+        place: (usize, u64),
+        word_bytes: usize,
+        both: &[u8],
+        fetched: &mut [u8],
+    ) -> bool {
+        self.update_at_once(place, (both.len() / 2, word_bytes), both, Some(fetched), swap)
+    }
+
+    #[inline(always)]
+    fn update_at_once(
+        &self,
+        (target, offset): (usize, u64),
+        (bytes, word_bytes): (usize, usize),
+        operand: &[u8],
+        fetched: Option<&mut [u8]>,
+        make: impl Fn(&[u8], &mut [u8]),
+    ) -> bool {
+        let fits = fetched.as_ref().is_none_or(|room| room.len() == bytes);
         let Some(at) = self.here(target, offset, bytes as u64).filter(|_| fits) else {
             return false;
         };
@@ -29,32 +51,29 @@ impl Window {
         let Some(control) = one.control.filter(|_| one.route != Route::Asked) else { return false };
         // SAFETY: the block lasts as long as the window.
         let control = unsafe { control.as_ref() };
-        let word_bytes = action.word_bytes(&self.arithmetic, at);
-        let words = word_bytes
-            .filter(|_| one.route == Route::Shared)
-            .map(|word_bytes| (word_bytes, control.words().manner(self.me, &one.words, bytes)));
-        if let Some((word_bytes, Manner::Alone)) = words {
-            let how = (&self.arithmetic, action, word_bytes);
+        let manner = match one.route == Route::Shared && are_words(word_bytes, at) {
+            true => control.words().manner(self.me, &one.words, bytes),
+            false => Manner::Whole,
+        };
+        if manner == Manner::Alone {
             // SAFETY: `here` gives as many bytes; all members update words of this memory by atomics.
-            unsafe { update_words(how, at, bytes, operand, fetched) };
+            unsafe { update_words((at, bytes, word_bytes), operand, fetched, make) };
             return true;
         }
         if !control.try_lock_updates(self.me) {
             return false;
         }
-        if let Some((word_bytes, Manner::Locked)) = words {
-            let how = (&self.arithmetic, action, word_bytes);
+        if manner == Manner::Locked {
             // SAFETY: as above; who does not waits for the lock.
-            unsafe { update_words(how, at, bytes, operand, fetched) };
-            control.unlock_updates();
-            return true;
+            unsafe { update_words((at, bytes, word_bytes), operand, fetched, make) };
+        } else {
+            // SAFETY: `here` gives as many bytes, and nobody else updates them, since the lock is ours.
+            let target = unsafe { NonNull::slice_from_raw_parts(at, bytes).as_mut() };
+            if let Some(fetched) = fetched {
+                fetched.copy_from_slice(target);
+            }
+            make(operand, target);
         }
-        // SAFETY: `here` gives as many bytes, and nobody else updates them, since the lock is ours.
-        let target = unsafe { NonNull::slice_from_raw_parts(at, bytes).as_mut() };
-        if let Some(fetched) = fetched {
-            fetched.copy_from_slice(target);
-        }
-        action.make(&self.arithmetic, operand, target);
         control.unlock_updates();
         true
     }

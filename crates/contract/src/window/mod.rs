@@ -11,26 +11,33 @@
 
 mod ask;
 mod at_once;
+mod calls;
 mod control;
+mod copy;
 mod locks;
 mod offer;
 mod operate;
 mod serve;
 mod update;
+mod waiting;
 mod wire;
 mod words;
 
 pub use ask::Ticket;
 pub use control::NOTICES;
+pub use copy::{LONG_COPY_BYTES, copy_past_caches};
 pub use locks::LockAttempt;
 pub use offer::{DYNAMIC_BYTES, WindowOffer, WindowPart};
 pub use update::{Action, Arithmetic, Stretch, Update};
+pub(crate) use waiting::OwnMemory;
+pub use waiting::{RankWindow, WindowCall};
 
 use std::ptr::NonNull;
 
 use crate::{Endpoint, Error, Result};
 use ask::Asked;
 use control::Control;
+use copy::Runs;
 use serve::Served;
 use words::Remembered;
 
@@ -79,6 +86,7 @@ pub struct Window {
     part: WindowPart,
     asked: Asked,
     served: Served,
+    runs: Runs,
 }
 
 impl Window {
@@ -130,7 +138,8 @@ impl Window {
             return Err(Error::Unsupported { fabric: "this face".into(), what });
         }
         let (asked, served) = (Asked::new(targets.len()), Served::default());
-        Ok(Window { me, targets, context, arithmetic, part, asked, served })
+        let runs = Runs::default();
+        Ok(Window { me, targets, context, arithmetic, part, asked, served, runs })
     }
 
     /// Whether this member must serve the others, by [`advance`](Window::advance), for them to reach its memory.

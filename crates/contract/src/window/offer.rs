@@ -97,14 +97,39 @@ impl WindowPart {
     /// The memory may be read and written, by whatever process, until the window is closed, and is initialised.
     /// Of a dynamic window that holds of all that the others reach.
     pub unsafe fn new<E: Endpoint>(endpoint: &mut E, start: *mut u8, bytes: u64) -> Self {
-        let allocated = endpoint.allocate(size_of::<Control>()).map(NonNull::cast::<Control>);
+        let allocated = endpoint.allocate(size_of::<Control>());
+        // SAFETY: our caller's promise.
+        unsafe { Self::with(endpoint, (start, bytes), allocated, E::place_of) }
+    }
+
+    /// Of memory that came from [`allocate_on_host`](crate::RemoteMemory::allocate_on_host), which all ranks use directly.
+    ///
+    /// # Safety
+    /// As of [`new`](WindowPart::new).
+    pub unsafe fn on_host<E: Endpoint>(endpoint: &mut E, start: *mut u8, bytes: u64) -> Self {
+        let allocated = endpoint.allocate_on_host(size_of::<Control>());
+        // SAFETY: our caller's promise.
+        unsafe { Self::with(endpoint, (start, bytes), allocated, E::place_on_host) }
+    }
+
+    /// With a control block that was allocated, if one was; `place_of` says where memory is that all ranks see.
+    ///
+    /// # Safety
+    /// As of [`new`](WindowPart::new); the block is long enough, and nobody else's.
+    unsafe fn with<E: Endpoint>(
+        endpoint: &E,
+        (start, bytes): (*mut u8, u64),
+        allocated: Option<NonNull<u8>>,
+        place_of: fn(&E, *const u8, usize) -> Option<u64>,
+    ) -> Self {
+        let allocated = allocated.map(NonNull::cast::<Control>);
         let control = allocated.unwrap_or_else(|| NonNull::from(Box::leak(Box::default())));
         if allocated.is_some() {
             // SAFETY: it is ours alone, and all atomics, for which zeros are values.
             unsafe { control.write_bytes(0, 1) };
         }
         let place =
-            |start: *const u8, bytes: usize| endpoint.place_of(start, bytes).unwrap_or(NOWHERE);
+            |start: *const u8, bytes: usize| place_of(endpoint, start, bytes).unwrap_or(NOWHERE);
         let control_start = control.as_ptr().cast_const().cast::<u8>();
         let is_dynamic = bytes == DYNAMIC_BYTES;
         let control_place = place(control_start, size_of::<Control>());

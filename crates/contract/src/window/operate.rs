@@ -120,10 +120,12 @@ impl Window {
                 self.lock_updates(endpoint, target, is_locked)?;
             }
             if manner != Manner::Whole {
-                let how = (&self.arithmetic, action, word_bytes);
+                let make = |operand: &[u8], target: &mut [u8]| {
+                    action.make(&self.arithmetic, operand, target);
+                };
                 // SAFETY: `reach` gives as many bytes; whoever else updates these words does so by atomics, or waits for
                 // the lock.
-                unsafe { update_words(how, at, bytes, operand, fetched) };
+                unsafe { update_words((at, bytes, word_bytes), operand, fetched, make) };
                 return Ok(());
             }
         }
@@ -134,11 +136,11 @@ impl Window {
         // gets apart from updates, and who does not gets any of the values.
         unsafe {
             if let Some(fetched) = &mut fetched {
-                std::ptr::copy(at.as_ptr(), fetched.as_mut_ptr(), bytes);
+                self.copy(at.as_ptr(), fetched.as_mut_ptr(), bytes);
             }
             match action {
                 Action::Nothing => {}
-                Action::Replace => std::ptr::copy(operand.as_ptr(), at.as_ptr(), bytes),
+                Action::Replace => self.copy(operand.as_ptr(), at.as_ptr(), bytes),
                 _ => {
                     let target = NonNull::slice_from_raw_parts(at, bytes).as_mut();
                     action.make(&self.arithmetic, operand, target);

@@ -27,6 +27,8 @@ struct Waiting {
 /// What is under way.
 #[derive(Default)]
 pub(super) struct Served {
+    /// How many requests were answered, ever.
+    count: u64,
     incoming: VecDeque<Incoming>,
     answers: Vec<(Request, Vec<u8>)>,
     waiting: VecDeque<Waiting>,
@@ -56,6 +58,11 @@ impl Window {
             self.serve(endpoint, one.source, &one.room)?;
         }
         self.grant(endpoint)
+    }
+
+    /// How many requests of others this member has answered since the window was opened.
+    pub fn requests_served(&self) -> u64 {
+        self.served.count
     }
 
     /// Whether nothing of what this member answers is under way.
@@ -114,6 +121,7 @@ impl Window {
     }
 
     fn serve<E: Endpoint>(&mut self, endpoint: &mut E, source: usize, asked: &[u8]) -> Result<()> {
+        self.served.count += 1;
         let Some((head, stretches, operand)) = wire::read(asked) else { return Ok(()) };
         let Head { kind, ticket, fetches, .. } = head;
         // SAFETY: the block lasts as long as the window.

@@ -87,7 +87,7 @@ impl Action {
     pub(super) fn word_bytes(self, arithmetic: &Arithmetic, at: NonNull<u8>) -> Option<usize> {
         let (Action::Combine(code) | Action::CompareAndSwap(code)) = self else { return None };
         let bytes = (arithmetic.word_bytes)(code);
-        (bytes != 0 && at.as_ptr().addr().is_multiple_of(bytes)).then_some(bytes)
+        are_words(bytes, at).then_some(bytes)
     }
 
     /// Makes bytes new that nobody else touches.
@@ -96,12 +96,7 @@ impl Action {
             Action::Nothing => {}
             Action::Replace => target.copy_from_slice(operand),
             Action::Combine(code) => (arithmetic.combine)(code, operand, target),
-            Action::CompareAndSwap(_) => {
-                let (compare, new) = operand.split_at(target.len());
-                if target == compare {
-                    target.copy_from_slice(new);
-                }
-            }
+            Action::CompareAndSwap(_) => swap(operand, target),
         }
     }
 
@@ -115,21 +110,37 @@ impl Action {
     }
 }
 
-/// Makes words new, each by one atomic step. What they were goes to `fetched`.
+/// The operand's second half takes the place of bytes that equal its first half.
+#[inline(always)]
+pub(super) fn swap(operand: &[u8], target: &mut [u8]) {
+    let (compare, new) = operand.split_at(target.len());
+    if target == compare {
+        target.copy_from_slice(new);
+    }
+}
+
+/// Whether words of so many bytes, 0 for none, can be updated by a processor at this place.
+#[inline(always)]
+pub(super) fn are_words(word_bytes: usize, at: NonNull<u8>) -> bool {
+    word_bytes != 0 && at.as_ptr().addr() & (word_bytes - 1) == 0
+}
+
+/// Makes words new, each by one atomic step. What they were goes to `fetched`. Each word has the same share of the operand.
 ///
 /// # Safety
 /// The words lie there, `bytes` long together, and are only touched by atomics meanwhile.
+#[inline(always)]
 pub(super) unsafe fn update_words(
-    (arithmetic, action, word_bytes): (&Arithmetic, Action, usize),
-    at: NonNull<u8>,
-    bytes: usize,
+    (at, bytes, word_bytes): (NonNull<u8>, usize, usize),
     operand: &[u8],
     mut fetched: Option<&mut [u8]>,
+    make: impl Fn(&[u8], &mut [u8]),
 ) {
-    let each = action.operand_bytes(word_bytes);
+    let is_one = bytes == word_bytes;
+    let each = if is_one { operand.len() } else { operand.len() / (bytes / word_bytes) };
     for (index, operand) in operand.chunks_exact(each).enumerate().take(bytes / word_bytes) {
         let place = index * word_bytes..(index + 1) * word_bytes;
-        let make = |target: &mut [u8]| action.make(arithmetic, operand, target);
+        let make = |target: &mut [u8]| make(operand, target);
         let mut before = [0; 8];
         // SAFETY: the place is one of the words, and aligned: `Action::word_bytes` looked.
         unsafe {
@@ -151,6 +162,7 @@ pub(super) unsafe fn update_words(
 macro_rules! update_word {
     ($name:ident, $atomic:ty, $word:ty) => {
         /// Each is the partner of all others on this word, in one order that all see.
+        #[inline(always)]
         fn $name(word: &$atomic, make: impl Fn(&mut [u8])) -> $word {
             let mut seen = word.load(Ordering::Relaxed);
             loop {
@@ -193,15 +205,22 @@ mod tests {
         let at = NonNull::new(words.as_mut_ptr()).unwrap().cast();
         let mut fetched = [0; 8];
         let operand: Vec<u8> = [1_u32, 2].iter().flat_map(|word| word.to_ne_bytes()).collect();
-        let how = (&SUMS, Action::Combine(0), 4);
         // SAFETY: two words, which nobody else uses.
-        unsafe { update_words(how, at, 8, &operand, Some(&mut fetched)) };
+        unsafe {
+            update_words((at, 8, 4), &operand, Some(&mut fetched), |operand, target| {
+                Action::Combine(0).make(&SUMS, operand, target);
+            });
+        }
         assert_eq!(words, [6, 1]);
         assert_eq!(fetched[..4], 5_u32.to_ne_bytes());
         let (swap, operand) = (Action::CompareAndSwap(0), [6_u32, 9].map(u32::to_ne_bytes));
         for expected in [9, 9] {
             // SAFETY: as above.
-            unsafe { update_words((&SUMS, swap, 4), at, 4, operand.as_flattened(), None) };
+            unsafe {
+                update_words((at, 4, 4), operand.as_flattened(), None, |operand, target| {
+                    swap.make(&SUMS, operand, target);
+                });
+            }
             assert_eq!(words, [expected, 1]);
         }
     }

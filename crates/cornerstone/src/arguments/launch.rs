@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::hosts::HostsArguments;
+use super::values::Seconds;
 
 const LAUNCH_EXAMPLES: &str = "\
 Examples:
@@ -13,15 +14,33 @@ Examples:
   cornerstone launch -n 2 --bind core ./program          rank 0 on the first processor, rank 1 on the second
   cornerstone launch -n 2 --prefix python3 program.py    [0] or [1] before each line of output
   cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface, one host
+  cornerstone launch -n 4 --watch 60s ./program          tell what the ranks do when nothing has moved for a minute
   cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts: shared memory inside, TCP between
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
 program's own run path. Options of the program follow its name.
 
 Standard input goes to rank 0. SIGINT, SIGTERM and SIGHUP are passed on
-and end the ranks; SIGUSR1 and SIGUSR2 are passed on. No rank outlives this command.
+and end the ranks. SIGUSR2 is passed on. SIGUSR1 tells what every rank does, and is passed on to
+ranks that have a handler for it. No rank outlives this command.
 
-Exit status: that of the first rank that failed, or 128 and the number of the signal; else 0.";
+When all ranks wait and no message is under way, none of them can ever go on. Within some seconds
+this command tells what each of them waits for, and ends them. Lines of the source are told of
+programs that were compiled with -g. Runs of --fabric cluster are not watched: there ranks that wait
+for each other wait on, and SIGUSR1 and SIGUSR2 reach no rank.
+
+Exit status: that of the first rank that failed, or 128 and the number of the signal, or 124 if the
+ranks waited for each other for ever; else 0.";
+
+/// What becomes of ranks that wait for each other for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HangAction {
+    /// Tell what each waits for, and end them
+    #[default]
+    End,
+    /// Tell it once, and leave them as they are, for a debugger
+    Tell,
+}
 
 /// Where ranks run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -111,6 +130,15 @@ pub(crate) struct LaunchArguments {
     /// only)
     #[arg(long)]
     pub(crate) check_leaks: bool,
+
+    /// What becomes of ranks that wait for each other for ever (not with --fabric cluster)
+    #[arg(long, value_enum, default_value_t, value_name = "ACTION")]
+    pub(crate) on_hang: HangAction,
+
+    /// Also tell what all ranks do whenever none of them has moved for so long, such as 60s; this ends nothing (not
+    /// with --fabric cluster)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) watch: Option<Seconds>,
 
     /// The program and its arguments
     #[arg(

@@ -20,7 +20,7 @@ use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
 pub(crate) use fabric::FabricChoice;
 pub(crate) use hosts::HostsArguments;
-pub(crate) use launch::{Bind, LaunchArguments, LaunchFabric};
+pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};

@@ -1,18 +1,22 @@
 //! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, or on several hosts.
 
+mod activity;
+mod call_sites;
+
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use fabric_shm::{LaunchError, LaunchOptions};
+use fabric_shm::{LaunchError, LaunchOptions, OnHang, Watch};
 use fabric_tcp::Secret;
 
-use crate::arguments::{Bind, LaunchArguments, LaunchFabric};
+use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric};
 use crate::descriptors;
 use crate::fabric::cluster::{self, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
-use crate::failure::Failure;
+use crate::failure::{Failure, STATUS_HANG};
 use crate::orphans;
 use crate::output_prefix::prefixed;
 
@@ -24,6 +28,10 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
     }
     let hosts = Hosts::new(&arguments.hosts, fabric == LaunchFabric::Cluster)?;
     if fabric == LaunchFabric::Cluster {
+        if arguments.watch.is_some() {
+            return Err(Failure::usage("--watch is for programs on this host alone")
+                .hint("nothing watches the ranks of --fabric cluster: leave --watch out"));
+        }
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
         let ended = cluster::launch_program(&hosts, arguments.ranks, &host_task(&arguments)?);
         return ended.map(|()| ExitCode::SUCCESS).map_err(explain);
@@ -67,6 +75,7 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     options.any_program = true;
     options.environment = environment(arguments);
     options.binding = binding(arguments.bind).into();
+    options.watch = Some(watch(arguments));
     Ok(options)
 }
 
@@ -77,6 +86,18 @@ fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
         variables.push(("CORNERSTONE_CHECK_LEAKS".into(), "1".into()));
     }
     variables
+}
+
+/// Whether and how it is watched that the ranks go on.
+fn watch(arguments: &LaunchArguments) -> Watch {
+    Watch {
+        on_hang: match arguments.on_hang {
+            HangAction::End => OnHang::End,
+            HangAction::Tell => OnHang::Tell,
+        },
+        standstill: arguments.watch.map(|limit| Duration::from_secs_f64(limit.0)),
+        tell: activity::tell,
+    }
 }
 
 fn binding(bind: Bind) -> TaskBinding {
@@ -127,6 +148,9 @@ fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
 
 fn explain(error: LaunchError) -> Failure {
     match error {
+        LaunchError::Hang { ref ranks } => {
+            Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_HANG)
+        }
         LaunchError::RankFailed { status, .. } => Failure::status(error.to_string(), status),
         LaunchError::Interrupted { signal } => Failure::signal(error.to_string(), signal),
         LaunchError::BadOptions(message) => Failure::usage(message),

@@ -52,7 +52,7 @@ pub(crate) fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
         std::os::unix::fs::symlink(library, lab.path(name)).unwrap();
     }
     let compiled = Command::new("cc")
-        .args(["-std=gnu11", "-o"])
+        .args(["-std=gnu11", "-g", "-pthread", "-o"])
         .arg(&program)
         .arg(lab.path("program.c"))
         .arg(format!("-I{}/../libmpi-abi/include", env!("CARGO_MANIFEST_DIR")))

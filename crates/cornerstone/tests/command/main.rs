@@ -3,6 +3,7 @@
 mod arguments;
 mod cluster;
 mod endings;
+mod hangs;
 mod lab;
 mod launches;
 mod launching;
@@ -18,3 +19,4 @@ mod ssh;
 mod summary;
 mod tcp;
 mod two_hosts;
+mod windows;

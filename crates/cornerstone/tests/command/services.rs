@@ -15,6 +15,8 @@ fn services_are_measured_on_real_and_simulated_fabrics() {
         };
         assert_eq!(measured("active-messages", "time"), 3, "{ended:#?}");
         assert_eq!(measured("active-stream", "rate"), 3, "{ended:#?}");
+        // Both modes, with another rank and with itself; the others are no buffers.
+        assert_eq!(measured("send-and-receive", "time"), 4, "{ended:#?}");
         // The longest is no tuple.
         assert_eq!(measured("tuple-space", "rate"), 2, "{ended:#?}");
         assert!(lab.becomes_empty());
@@ -23,7 +25,7 @@ fn services_are_measured_on_real_and_simulated_fabrics() {
 
 #[test]
 fn a_rank_that_dies_in_a_service_is_named_and_ends_the_run() {
-    for name in ["active-stream", "tuple-space"] {
+    for name in ["active-stream", "tuple-space", "send-and-receive"] {
         let lab = Lab::new();
         let words = ["run", name, "--sizes", "8", "--time-limit", "100s", "--precision", "1e-9"];
         let running = lab.start(&[&words[..], &["--ranks", "3", "--out", "run.jsonl"]].concat());

@@ -8,7 +8,7 @@ use crate::sources::crates;
 /// Circles in the whole workspace. This number only becomes smaller.
 const MOST_CIRCLES: usize = 4;
 /// Files in all of them, for two circles that become one are no progress.
-const MOST_FILES_IN_CIRCLES: usize = 35;
+const MOST_FILES_IN_CIRCLES: usize = 25;
 
 #[test]
 fn few_files_import_each_other() {

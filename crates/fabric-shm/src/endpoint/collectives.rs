@@ -215,10 +215,14 @@ impl ShmEndpoint {
     ) -> Option<Result<()>> {
         let way = self.team_at(place)?.started_call(started.0)?;
         let mut team = self.teams[place.0 as usize].take()?;
+        let before = team.progress_of_started();
         let mut passing = Passing { endpoint: self };
         let host: &mut dyn Caller = &mut passing;
         let outcome = carry_out(&mut team, &mut { host }, way, call);
         let ended = team.note_started(outcome);
+        if team.progress_of_started() != before {
+            self.engine.count_move();
+        }
         self.teams[place.0 as usize] = Some(team);
         ended
     }

@@ -20,6 +20,10 @@ impl RemoteMemory for ShmEndpoint {
         Some(offset as u64)
     }
 
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        arena::allocate(bytes)
+    }
+
     #[inline]
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
         let offset = usize::try_from(place).ok()?;
@@ -323,11 +327,17 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
+        self.engine.note_request(request);
         self.engine.is_hopeless(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
+        self.engine.note_probe(selector);
         self.engine.none_will_send(selector)
+    }
+
+    fn expect_other_ends(&mut self) {
+        self.engine.expect_other_ends();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

@@ -15,7 +15,7 @@ mod shared_line;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
-use contract::{ContextPlace, Error, Result};
+use contract::{Awaited, ContextPlace, Error, Result};
 
 pub use join::attach_if_rank;
 pub use process::ShmProcess;
@@ -23,7 +23,7 @@ pub use reporter::Reporter;
 
 use crate::clock::Clock;
 use crate::engine::{Engine, InPlaceMessage};
-use crate::segment::State;
+use crate::segment::{PollState, State};
 use crate::team::Team;
 use contexts::RetiredBoard;
 
@@ -94,6 +94,26 @@ impl ShmEndpoint {
     pub fn given_up(&self) -> Option<Error> {
         let abort = &self.engine.segment().header().abort;
         abort.is_raised().then(|| abort.error())
+    }
+
+    /// Tells the launcher of a long wait outside the calls of this fabric, and what a poll for everything has found.
+    pub fn tell_wait(&self, found: PollState) {
+        self.engine.segment().block(self.engine.rank()).wait_note().tell(found);
+    }
+
+    /// Tells the launcher, which has asked, what is waited for, and further lines about it.
+    pub fn answer(&self, awaited: &[Awaited], remarks: &[String]) {
+        self.engine.answer(awaited, remarks);
+    }
+
+    /// Whether the launcher wants to know what is waited for.
+    pub fn is_asked_what_it_awaits(&self) -> bool {
+        self.engine.segment().block(self.engine.rank()).wait_note().question().is_some()
+    }
+
+    /// Says that such a wait is over.
+    pub fn end_long_wait(&mut self) {
+        self.engine.end_long_wait();
     }
 
     fn details(&self) -> BTreeMap<String, String> {

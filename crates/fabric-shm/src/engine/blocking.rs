@@ -1,13 +1,11 @@
-//! Calls that wait, and what they check while they do.
-
-use std::os::fd::AsFd;
+//! Calls that wait, and what they check while they do. How they wait is next door (`waiting`).
 
 use contract::{Envelope, Error, Request, Result, Selector};
 
 use super::Engine;
 use super::operation::Direction;
 use crate::segment::State;
-use crate::wait::{self, Backoff, BackoffStep};
+use crate::wait::{Backoff, BackoffStep};
 
 /// How often a blocking receive polls its source's ring before anything else: some microseconds.
 pub(crate) const FIRST_POLLS: u32 = 2000;
@@ -116,27 +114,6 @@ impl Engine {
         Ok(self.operations.end(request))
     }
 
-    /// Waits until one of several requests is done; returns its index, the lowest if several are.
-    pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
-        self.check_alive()?;
-        let mut backoff = Backoff::new(self.choices.every_rank_has_a_processor);
-        loop {
-            if let Some(index) = self.first_done(requests) {
-                return Ok(index);
-            }
-            self.progress_in_a_wait(only(requests));
-            self.check_alive()?;
-            if self.first_done(requests).is_some() {
-                continue;
-            }
-            match backoff.wait() {
-                BackoffStep::Poll => {}
-                BackoffStep::CheckLiveness => self.check_run(requests)?,
-                BackoffStep::Sleep => self.sleep_for(requests)?,
-            }
-        }
-    }
-
     /// Whether a request is done, after a poll.
     pub(crate) fn test(&mut self, request: Request) -> Result<bool> {
         self.check_alive()?;
@@ -204,40 +181,6 @@ impl Engine {
         self.operations.end(request)
     }
 
-    /// Waits, with the engine of `owner` at work, until `done` returns true. `done` is called after every
-    /// poll, may use the engine, and must not wait itself.
-    pub(crate) fn wait_until<T>(
-        owner: &mut T,
-        engine: fn(&mut T) -> &mut Engine,
-        done: &mut dyn FnMut(&mut T) -> bool,
-    ) -> Result<()> {
-        let mut backoff = Backoff::new(engine(owner).choices.every_rank_has_a_processor);
-        loop {
-            engine(owner).progress_in_a_wait(None);
-            engine(owner).check_alive()?;
-            if done(owner) {
-                return Ok(());
-            }
-            match backoff.wait() {
-                BackoffStep::Poll => {}
-                BackoffStep::CheckLiveness => engine(owner).check_run(&[])?,
-                BackoffStep::Sleep => {
-                    let me = engine(owner);
-                    wait::announce_sleep(me.segment.block(me.me).sleep_word());
-                    let polled = me.poll();
-                    let ended = polled.is_err() || done(owner);
-                    let me = engine(owner);
-                    let word = me.segment.block(me.me).sleep_word();
-                    if ended {
-                        wait::stay_awake(word);
-                        return polled;
-                    }
-                    engine(owner).sleep();
-                }
-            }
-        }
-    }
-
     /// Completes the sends under way whose receivers still run.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.check_alive()?;
@@ -256,35 +199,6 @@ impl Engine {
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Sleeps until another rank wakes this one, or what [`Sleep`](super::Sleep) names does.
-    fn sleep(&self) {
-        let word = self.segment.block(self.me).sleep_word();
-        match self.segment.bell(self.me) {
-            None => wait::sleep(word),
-            Some(bell) => {
-                bell.sleep(self.sleep.wakes_too.as_ref().map(AsFd::as_fd), self.sleep.longest);
-                wait::stay_awake(word);
-            }
-        }
-    }
-
-    fn first_done(&self, requests: &[Request]) -> Option<usize> {
-        requests.iter().position(|&request| self.operations[request].done)
-    }
-
-    fn sleep_for(&mut self, requests: &[Request]) -> Result<()> {
-        wait::announce_sleep(self.segment.block(self.me).sleep_word());
-        self.progress(only(requests));
-        let checked = self.check_run(requests);
-        let word = self.segment.block(self.me).sleep_word();
-        if checked.is_err() || self.first_done(requests).is_some() {
-            wait::stay_awake(word);
-            return checked;
-        }
-        self.sleep();
         Ok(())
     }
 
@@ -350,10 +264,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether any rank has left.
+    /// Whether a wait asks whether its requests are hopeless: once any rank has left, and while the launcher wants to know
+    /// what this rank waits for.
     #[inline]
     pub(crate) fn any_has_left(&self) -> bool {
-        self.segment.header().left() > 0
+        self.telling.is_asked || self.segment.header().left() > 0
     }
 
     /// The error of a request that is hopeless, which is also that of every call from now on.
@@ -379,13 +294,5 @@ impl Engine {
                 ),
             },
         }
-    }
-}
-
-/// The request that a wait is for, if it is for one.
-fn only(requests: &[Request]) -> Option<Request> {
-    match requests {
-        [request] => Some(*request),
-        _ => None,
     }
 }

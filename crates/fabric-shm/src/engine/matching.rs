@@ -4,6 +4,7 @@
 //! rules of matching ask for.
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 use contract::{Envelope, Request, Selector};
 
@@ -26,15 +27,20 @@ impl PostedQueue {
         self.queue.push_back((selector, request));
     }
 
+    /// Takes out `request`; false if it has found its message.
+    pub(super) fn remove(&mut self, request: Request) -> bool {
+        let index = self.queue.iter().position(|&(_, posted)| posted == request);
+        index.is_some_and(|index| self.queue.remove(index).is_some())
+    }
+
     /// Whether `request` has found no message.
     pub(super) fn holds(&self, request: Request) -> bool {
         self.queue.iter().any(|&(_, posted)| posted == request)
     }
 
-    /// Takes out `request`; false if it has found its message.
-    pub(super) fn remove(&mut self, request: Request) -> bool {
-        let index = self.queue.iter().position(|&(_, posted)| posted == request);
-        index.is_some_and(|index| self.queue.remove(index).is_some())
+    /// Adds which requests wait to a hash.
+    pub(super) fn hash_into(&self, hasher: &mut impl Hasher) {
+        self.queue.iter().for_each(|(_, request)| request.0.hash(hasher));
     }
 
     /// Whether there is a receive that accepts `envelope`.
@@ -96,8 +102,13 @@ impl UnexpectedQueue {
         self.queue.push_back(message);
     }
 
+    /// The heads of all of them, the oldest first.
+    pub(super) fn envelopes(&self) -> impl Iterator<Item = &Envelope> {
+        self.queue.iter().map(|message| &message.envelope)
+    }
+
     pub(super) fn find(&self, selector: &Selector) -> Option<&Envelope> {
-        self.queue.iter().map(|message| &message.envelope).find(|one| selector.accepts(one))
+        self.envelopes().find(|one| selector.accepts(one))
     }
 
     /// Moves the oldest message that `selector` accepts to another context and tag, and returns what it was.

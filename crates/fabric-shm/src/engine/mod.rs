@@ -27,6 +27,8 @@ mod message;
 mod operation;
 mod rendezvous;
 mod send;
+mod telling;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -51,6 +53,7 @@ use matching::{PostedQueue, UnexpectedQueue};
 use operation::Operations;
 use rendezvous::CoCopy;
 use send::Outgoing;
+use telling::Telling;
 
 /// The engine of one rank.
 pub(crate) struct Engine {
@@ -72,6 +75,7 @@ pub(crate) struct Engine {
     /// In-place messages whose receives have not been asked for their end.
     in_place: Vec<(Request, InPlaceMessage)>,
     calls: Calls,
+    telling: Telling,
     /// How many polls in a row have moved nothing.
     idle_polls: u32,
     /// Whether this poll may leave messages in their rings.
@@ -145,6 +149,7 @@ impl Engine {
             co_copies: Vec::new(),
             in_place: Vec::new(),
             calls: Calls::default(),
+            telling: Telling::default(),
             idle_polls: 0,
             may_defer_copy: false,
             sleep: Sleep { wakes_too: None, longest: wait::LONGEST_SLEEP },

@@ -1,5 +1,7 @@
 //! Started operations: what the engine knows of each until it is asked for its end.
 
+use std::hash::{Hash, Hasher};
+
 use contract::{Envelope, Request, Selector};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,12 @@ impl Operations {
     pub(super) fn end(&mut self, request: Request) -> Envelope {
         self.free.push(request.0);
         self[request].envelope
+    }
+
+    /// Adds how far each has come to a hash.
+    pub(super) fn hash_into(&self, hasher: &mut impl Hasher) {
+        self.places.iter().for_each(|one| (one.moved, one.done).hash(hasher));
+        self.free.len().hash(hasher);
     }
 
     /// The sends that are under way.

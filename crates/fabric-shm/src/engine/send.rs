@@ -323,6 +323,7 @@ impl Engine {
     }
 
     fn send_to_self(&mut self, request: Request) {
+        self.count_move();
         let Operation { envelope, memory, room, rendezvous, .. } = self.operations[request];
         if let Some(receive) = self.posted.take(&envelope) {
             self.copy_to_self(request, receive);

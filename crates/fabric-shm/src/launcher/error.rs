@@ -1,5 +1,6 @@
 //! Why a run could not be started or did not end well.
 
+use super::RankActivity;
 use crate::segment::MAXIMUM_RANKS;
 use crate::system::signal_name;
 
@@ -19,6 +20,12 @@ pub enum LaunchError {
         reason: String,
         /// The status it ended with, or 128 and the number of the signal that killed it, as shells have it.
         status: u8,
+    },
+    /// No rank could ever go on; all were ended.
+    #[error("no rank can go on: all wait, and no message is under way; all ranks were ended")]
+    Hang {
+        /// What each of them did.
+        ranks: Vec<RankActivity>,
     },
     /// A signal to the launcher ended the run.
     #[error("interrupted by {}; all ranks were ended", signal_name(*signal))]

@@ -1,15 +1,21 @@
-//! Starting a run and seeing it through: processes, their reports, their deaths, and the user's signals.
+//! Starting a run and seeing it through: processes, their reports, their deaths, whether they go on, and the user's
+//! signals.
 
+mod activity;
 mod error;
 mod options;
 mod process;
 mod reports;
 mod signals;
+mod standstill;
 mod supervise;
+mod watch;
 mod written;
 
+pub use activity::{Activity, CallSite, RankActivity};
 pub use error::LaunchError;
 pub use options::{Binding, LaunchOptions, Streams};
+pub use watch::{OnHang, Watch};
 pub use written::launch_and_read;
 
 use std::ops::ControlFlow;
@@ -60,7 +66,7 @@ pub fn launch(
     }
     let signals = Signals::catch(options.any_program)
         .map_err(|error| failed("preparing for signals", error))?;
-    let mut supervisor = Supervisor::new(&segment, &signals, options.any_program);
+    let mut supervisor = Supervisor::new(&segment, &signals, options);
     for rank in 0..options.ranks {
         match Process::start(options, &segment, rank, plan.processors[rank]) {
             Ok(process) => supervisor.add(process),

@@ -1,6 +1,6 @@
 //! One rank's process: how it is started and how its end is known.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -93,6 +93,16 @@ impl Process {
     pub(super) fn signal(&self, signal: i32) {
         // SAFETY: no memory is involved; the process was not collected yet, so its number is nobody else's.
         unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+    }
+
+    /// Whether it has a handler for a signal.
+    pub(super) fn handles(&self, signal: i32) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let caught = status
+            .unwrap_or_default()
+            .lines()
+            .find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
+        caught.is_some_and(|bits| bits & 1 << (signal - 1) != 0)
     }
 
     /// Collects the status of a process that has ended.

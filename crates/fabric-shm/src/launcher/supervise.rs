@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use super::LaunchError;
 use super::process::{Process, describe, shell_status};
 use super::signals::Signals;
+use super::watch::{Finding, Watcher};
+use super::{LaunchError, LaunchOptions};
 use crate::segment::{Segment, State};
 
 /// How long ranks may take to end by themselves once the run is given up, before they are killed.
@@ -25,10 +26,11 @@ pub(super) struct Supervisor<'a> {
     kill_at: Option<Instant>,
     /// Whether the ranks run any program, which may never join.
     any_program: bool,
+    watcher: Option<Watcher>,
 }
 
 impl<'a> Supervisor<'a> {
-    pub(super) fn new(segment: &'a Segment, signals: &'a Signals, any_program: bool) -> Self {
+    pub(super) fn new(segment: &'a Segment, signals: &'a Signals, options: &LaunchOptions) -> Self {
         Supervisor {
             segment,
             signals,
@@ -37,7 +39,8 @@ impl<'a> Supervisor<'a> {
             stopped: false,
             failure: None,
             kill_at: None,
-            any_program,
+            any_program: options.any_program,
+            watcher: options.watch.map(Watcher::new),
         }
     }
 
@@ -82,7 +85,20 @@ impl<'a> Supervisor<'a> {
                 self.give_up(None, "stopped by the receiver of the reports");
             }
             self.note_failures();
+            self.check_progress();
             self.kill_if_overdue();
+        }
+    }
+
+    /// Ends the run if no rank can go on.
+    fn check_progress(&mut self) {
+        if self.kill_at.is_some() || self.running.is_empty() {
+            return;
+        }
+        let Some(watcher) = &mut self.watcher else { return };
+        if let Finding::Hang(ranks) = watcher.check(self.segment) {
+            self.failure.get_or_insert(LaunchError::Hang { ranks });
+            self.give_up(None, "no rank could go on");
         }
     }
 
@@ -104,9 +120,10 @@ impl<'a> Supervisor<'a> {
             entries.push(entry(process.reports.descriptor()));
             entries.push(entry(process.end.as_raw_fd()));
         }
-        let limit = match self.kill_at {
-            None => -1,
-            Some(at) => at.saturating_duration_since(Instant::now()).as_millis() as i32 + 1,
+        let limit = match (self.kill_at, &self.watcher) {
+            (None, None) => -1,
+            (None, Some(watcher)) => watcher.interval().as_millis() as i32,
+            (Some(at), _) => at.saturating_duration_since(Instant::now()).as_millis() as i32 + 1,
         };
         // SAFETY: the entries are live, and their number is right. A signal that interrupts leaves no entry ready.
         unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit) };
@@ -116,7 +133,13 @@ impl<'a> Supervisor<'a> {
 
     fn pass_signals_on(&mut self) {
         for signal in self.signals.to_pass() {
-            self.running.iter().for_each(|process| process.signal(signal));
+            let is_question = signal == libc::SIGUSR1 && self.watcher.is_some();
+            if let Some(watcher) = self.watcher.as_mut().filter(|_| is_question) {
+                watcher.ask(self.segment);
+            }
+            // A question to the launcher must not end a program that knows nothing of it.
+            let told = self.running.iter().filter(|one| !is_question || one.handles(signal));
+            told.for_each(|process| process.signal(signal));
         }
         if let Some(signal) = self.signals.first()
             && self.signal.is_none()

@@ -33,6 +33,12 @@ impl Consumer {
         Consumer { place, reverse_path: back.lines, next_cell: 0, returned_cells: 0, lines }
     }
 
+    /// How many cells have been taken, from zero again after 2^32.
+    #[cfg(not(loom))]
+    pub(crate) fn position(&self) -> u32 {
+        self.next_cell
+    }
+
     /// The oldest message, if one is there.
     #[inline]
     pub(crate) fn peek(&self) -> Option<&Body> {

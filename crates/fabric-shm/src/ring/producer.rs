@@ -42,6 +42,12 @@ impl Producer {
         Producer { place, next_cell: 0, returned_cells: 0, lines, in_a_row: false }
     }
 
+    /// How many cells have been written, from zero again after 2^32.
+    #[cfg(not(loom))]
+    pub(crate) fn position(&self) -> u32 {
+        self.next_cell
+    }
+
     /// Whether a cell is free now.
     #[inline]
     pub(crate) fn has_room(&mut self) -> bool {

@@ -21,11 +21,12 @@ impl Bell {
         let _ = (&self.0).write(&1_u64.to_ne_bytes());
     }
 
-    /// Sleeps until it was rung or `other` is readable, at most for `limit`.
-    pub(crate) fn sleep(&self, other: Option<BorrowedFd<'_>>, limit: Duration) {
-        system::poll_readable(self.0.as_fd(), other, limit);
+    /// Sleeps until it was rung or `other` is readable, at most for `limit`. Returns whether all that time has passed.
+    pub(crate) fn sleep(&self, other: Option<BorrowedFd<'_>>, limit: Duration) -> bool {
+        let has_run_out = system::poll_readable(self.0.as_fd(), other, limit);
         // An error means that it was not rung.
         let _ = (&self.0).read(&mut [0; 8]);
+        has_run_out
     }
 }
 
@@ -53,17 +54,17 @@ mod tests {
         let begin = Instant::now();
         bell.ring();
         bell.ring();
-        bell.sleep(None, LONG);
+        assert!(!bell.sleep(None, LONG));
         std::thread::scope(|scope| {
-            scope.spawn(|| bell.sleep(None, LONG));
+            scope.spawn(|| assert!(!bell.sleep(None, LONG)));
             bell.ring();
         });
         assert!(begin.elapsed() < LONG);
         // It is silent again: this sleep ends by its limit.
-        bell.sleep(None, Duration::from_millis(1));
+        assert!(bell.sleep(None, Duration::from_millis(1)));
         let (reader, mut writer) = io::pipe().unwrap();
         writer.write_all(&[1]).unwrap();
-        bell.sleep(Some(reader.as_fd()), LONG);
+        assert!(!bell.sleep(Some(reader.as_fd()), LONG));
         assert!(begin.elapsed() < LONG);
     }
 }

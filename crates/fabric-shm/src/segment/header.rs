@@ -7,6 +7,7 @@ use super::abort::Abort;
 use super::call::CallWord;
 use super::help::{HELP_SLOTS, HelpSlot};
 use super::layout::{Layout, MAXIMUM_RANKS};
+use super::wait_note::WaitNote;
 use crate::board::Board;
 use crate::clock::ClockParameters;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
@@ -14,7 +15,7 @@ use crate::system;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
 /// Changes with anything that two builds would have to agree on. Sizes and places are compared too.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 const BUILD_BOTH: &str = "build the launcher and the program (or libmpi_abi) from the same sources";
 
 const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
@@ -105,6 +106,7 @@ pub(crate) struct RankBlock {
     senders: Senders,
     call: CallWord,
     help_slots: [HelpSlot; HELP_SLOTS],
+    wait_note: WaitNote,
 }
 
 /// 1 while the rank sleeps or is about to. Written by its owner and by those who wake it.
@@ -348,6 +350,11 @@ impl RankBlock {
     /// A slot for the co-copy of a message that this rank receives.
     pub(crate) fn help_slot(&self, slot: usize) -> &HelpSlot {
         &self.help_slots[slot]
+    }
+
+    /// What this rank tells of its long waits.
+    pub(crate) fn wait_note(&self) -> &WaitNote {
+        &self.wait_note
     }
 
     pub(crate) fn sleep_word(&self) -> &AtomicU32 {

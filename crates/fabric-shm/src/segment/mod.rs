@@ -6,6 +6,7 @@ mod call;
 mod header;
 mod help;
 mod layout;
+mod wait_note;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -16,6 +17,8 @@ pub(crate) use header::{CmaVote, Header, RankBlock, SharedWords, State};
 pub(crate) use help::{HELP_SLOTS, HelpSlot};
 pub(crate) use layout::Layout;
 pub use layout::MAXIMUM_RANKS;
+pub use wait_note::PollState;
+pub(crate) use wait_note::{Answer, CALLERS_MAX, LongWait};
 
 use crate::arena;
 use crate::board::Board;

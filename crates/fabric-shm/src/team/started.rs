@@ -27,8 +27,8 @@ impl From<Error> for Stop {
 }
 
 /// The three parts of a window of steps.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Stage {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
     #[default]
     Put,
     Work,
@@ -36,8 +36,8 @@ pub(super) enum Stage {
 }
 
 /// Where a call stands.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Position {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Position {
     /// The first piece of the window.
     pub(super) first: usize,
     pub(super) stage: Stage,
@@ -97,6 +97,13 @@ impl Team {
         self.started = StartedCalls { queue, first: first.wrapping_add(1), ..Default::default() };
         self.started.queue.pop_front();
         Some(outcome)
+    }
+
+    /// How far the calls that were started have come: the ticket of the first, whether it has begun, the last step, and
+    /// where the call stands.
+    pub(crate) fn progress_of_started(&self) -> (u32, bool, u32, Position) {
+        let StartedCalls { first, has_begun, position, .. } = self.started;
+        (first, has_begun, self.epoch, position)
     }
 
     /// Whether nothing of the call under way has been done yet.

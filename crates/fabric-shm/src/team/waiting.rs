@@ -6,7 +6,7 @@ use super::agreement::{Agreement, Awaited, out_of_step};
 use super::levels::Arrivals;
 use super::{Host, Result, Stop, Team};
 use crate::board::SLOTS;
-use crate::engine::{Engine, FIRST_POLLS};
+use crate::engine::{Engine, FIRST_POLLS, describe};
 use crate::primitive::spin_loop;
 use crate::wait;
 
@@ -186,10 +186,30 @@ impl Team {
                 return true;
             }
             self.check_liveness(host, epoch, awaited, polls, &mut found);
+            host.engine().note_awaited(|| self.describe_wait(awaited, epoch));
             // A member may have given its part just before.
             found.cannot_complete() && !ready(self)
         })?;
         if ready(self) { Ok(()) } else { self.fail_to_wait(host, epoch, &found) }
+    }
+
+    /// The call that this rank waits in, and who has not come as far as it, where that can be seen.
+    #[cold]
+    fn describe_wait(&self, awaited: Awaited, epoch: u32) -> contract::Awaited {
+        let slot = epoch as usize % SLOTS;
+        let has_come = |member: usize| self.board(member).headers[slot].holds(epoch);
+        let counts_by_groups = matches!(self.arrivals, Arrivals::InLevels(_));
+        let missing: Vec<usize> = match awaited {
+            Awaited::Nobody => Vec::new(),
+            Awaited::One(member) => vec![member],
+            Awaited::All if counts_by_groups => Vec::new(),
+            Awaited::All => (0..self.size()).filter(|&member| !has_come(member)).collect(),
+        };
+        contract::Awaited::Members {
+            collective: describe(self.call.call_id),
+            members: self.size(),
+            missing: missing.into_iter().map(|member| self.members[member]).collect(),
+        }
     }
 
     /// The same for a call that does not wait: it stops, unless what is awaited cannot come.
@@ -204,6 +224,7 @@ impl Team {
         let mut found = Findings::default();
         self.started.polls = self.started.polls.wrapping_add(1);
         self.check_liveness(host, epoch, awaited, self.started.polls, &mut found);
+        host.engine().note_started(|| self.describe_wait(awaited, epoch));
         if ready(self) {
             return Ok(());
         }

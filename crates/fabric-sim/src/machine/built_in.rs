@@ -19,7 +19,6 @@ machines![
     "cluster",
     "fat-tree",
     "fem",
-    "fem-bus",
     "ipsc",
     "mark-iii",
     "paragon-osf1",

@@ -1,5 +1,6 @@
 //! The description of a message-passing computer from which it is simulated.
 
+mod array;
 mod built_in;
 mod error;
 mod file;
@@ -15,6 +16,7 @@ use crate::message_kind::MessageKind;
 use crate::quantity::{Cost, PerUnit, Piecewise};
 use crate::topology::Shape;
 
+pub use array::{Array, WordCost};
 pub use built_in::{built_in, built_in_names, find};
 pub use error::MachineError;
 pub use file::parse;
@@ -51,6 +53,8 @@ pub struct Machine {
     pub ring_collectives: Option<RingCollectives>,
     /// Boards in shared memory, if it has them. Collectives then go over them.
     pub board: Option<Arc<Board>>,
+    /// Its processors word by word, if it is described so.
+    pub array: Option<Array>,
     /// Pauses by its operating system, by kind.
     pub pauses: Vec<Pause>,
     /// Where each number comes from.

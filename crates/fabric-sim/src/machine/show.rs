@@ -2,7 +2,9 @@
 
 use contract::{TimeSpan, WorkKind};
 
-use super::{Announcement, Board, Machine, MergePolicy, Pause, RANKS_MAX, Switching};
+use super::{
+    Announcement, Array, Board, Machine, MergePolicy, Pause, RANKS_MAX, Switching, WordCost,
+};
 use crate::message_kind::MessageKind;
 use crate::quantity::{Cost, Piecewise};
 use crate::topology::Shape;
@@ -22,6 +24,9 @@ pub fn show(machine: &Machine) -> String {
         paragraph("Collectives", collectives);
     }
     paragraph("The processors", processor(machine));
+    if let Some(array) = &machine.array {
+        paragraph("Word by word", words(array));
+    }
     paragraph("A message that meets no other, between neighbours", examples(machine));
     paragraph("Where the numbers come from", sources(machine));
     text
@@ -199,6 +204,32 @@ fn message(machine: &Machine) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// What an array costs word by word.
+fn words(array: &Array) -> Vec<String> {
+    let cost = |cost: WordCost| format!("{} and {} a word", us(cost.fixed), us(cost.word));
+    vec![
+        format!(
+            "A link carries a word in {}; its FIFO holds {} words.",
+            us(array.link_word),
+            array.link_fifo_words
+        ),
+        format!(
+            "The bus carries a word in {}; FIFOs hold {} words towards it and {} from it.",
+            us(array.bus_word),
+            array.bus_out_words,
+            array.bus_in_words
+        ),
+        format!("SEND takes {}.", cost(array.send_call)),
+        format!(
+            "RECV takes {}; of the latest buffer {}.",
+            cost(array.receive_call),
+            cost(array.latest_call)
+        ),
+        format!("The send interrupt takes {}.", cost(array.send_interrupt)),
+        format!("The receive interrupt takes {}.", cost(array.receive_interrupt)),
+    ]
 }
 
 fn collectives(machine: &Machine) -> Vec<String> {

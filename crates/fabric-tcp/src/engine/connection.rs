@@ -42,6 +42,8 @@ pub(crate) struct Connection {
     credit: usize,
     /// How many bytes of credit the other side has to get back.
     credit_to_return: usize,
+    /// All bytes that were written, and all that were read.
+    pub(crate) traffic: [u64; 2],
     /// Whether the other rank starts no messages of its own any more.
     pub(crate) has_left: bool,
     /// Whether the other rank has ended its part.
@@ -92,6 +94,7 @@ impl Connection {
             written: 0,
             credit: CREDIT_BYTES,
             credit_to_return: 0,
+            traffic: [0; 2],
             has_left: false,
             goodbye: false,
             closed: false,
@@ -191,6 +194,7 @@ impl Connection {
 
     fn advance(&mut self, bytes: usize, operations: &mut OperationTable) {
         self.written += bytes;
+        self.traffic[0] += bytes as u64;
         while let Some(frame) = self.outgoing.front() {
             let whole = HEADER_BYTES + frame.body.map_or(0, |(_, bytes)| bytes);
             if self.written < whole {
@@ -240,6 +244,7 @@ impl Connection {
                     let room = place.len();
                     let got = read_from(&self.stream, place)?;
                     body.done += got.unwrap_or(0);
+                    self.traffic[1] += got.unwrap_or(0) as u64;
                     return Ok(got.map(|bytes| (room, bytes)));
                 }
             }
@@ -250,6 +255,7 @@ impl Connection {
         let room = STAGE_BYTES - self.end;
         let got = read_from(&self.stream, &mut self.stage[self.end..])?;
         self.end += got.unwrap_or(0);
+        self.traffic[1] += got.unwrap_or(0) as u64;
         Ok(got.map(|bytes| (room, bytes)))
     }
 }

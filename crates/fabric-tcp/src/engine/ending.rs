@@ -19,7 +19,7 @@ impl Engine {
     }
 
     pub(crate) fn any_has_left(&self) -> bool {
-        self.has_left || self.others_left > 0
+        self.telling.is_asked || self.has_left || self.others_left > 0
     }
 
     fn tell_all(&mut self, kind: Kind) -> Result<()> {
@@ -124,9 +124,9 @@ impl Engine {
     /// what is on its way would be lost with it.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.leave()?;
-        self.wait_while_possible(None, |engine| !engine.is_sending(), |_| None)?;
+        self.wait_while_possible(&[], |engine| !engine.is_sending())?;
         self.say_goodbye()?;
-        self.wait_while_possible(None, Engine::is_through, |_| None)
+        self.wait_while_possible(&[], Engine::is_through)
     }
 
     /// Whether anything that this rank has sent may still be taken.

@@ -91,8 +91,12 @@ impl Matching {
         }
     }
 
+    /// The heads of the messages without a receive, the oldest first.
+    pub(crate) fn unexpected(&self) -> impl Iterator<Item = &Envelope> {
+        self.unexpected.iter().map(|one| &one.envelope)
+    }
+
     /// How many receives and how many messages wait.
-    #[cfg(test)]
     pub(crate) fn waiting(&self) -> (usize, usize) {
         (self.posted.len(), self.unexpected.len())
     }

@@ -14,6 +14,7 @@ mod mismatch;
 mod operation;
 mod progress;
 mod start;
+mod telling;
 mod wait;
 
 use std::net::TcpStream;
@@ -30,6 +31,7 @@ use agreement::Agreement;
 use connection::Connection;
 use matching::Matching;
 use operation::OperationTable;
+use telling::Telling;
 
 /// One rank's end of all connections.
 pub(crate) struct Engine {
@@ -46,6 +48,7 @@ pub(crate) struct Engine {
     polls: u32,
     /// Counts everything that may have changed the state of an operation.
     activity: u64,
+    telling: Telling,
     /// Whether this rank has said that it leaves.
     has_left: bool,
     /// How many other ranks have said so.
@@ -75,6 +78,7 @@ impl Engine {
             spins: false,
             polls: 0,
             activity: 0,
+            telling: Telling::default(),
             has_left: false,
             others_left: 0,
             failed: None,

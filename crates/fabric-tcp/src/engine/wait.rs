@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use contract::{Error, Request, Result};
+use contract::{Request, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::operation::Operation;
@@ -26,6 +26,8 @@ pub(crate) struct Backoff {
     idle_polls: u32,
     idle_since: Option<Instant>,
     sleeps: u32,
+    /// Whether the launcher was told that the wait is long, and has to be told its end.
+    pub(crate) is_told: bool,
 }
 
 /// What a wait does next.
@@ -63,9 +65,14 @@ impl Backoff {
         limit.min(LONGEST_SLEEP)
     }
 
+    /// Whether the last sleep was one of the longest.
+    pub(crate) fn is_long(&self) -> bool {
+        self.sleeps > 5
+    }
+
     /// After a poll that found something.
     pub(crate) fn reset(&mut self) {
-        *self = Backoff::default();
+        *self = Backoff { is_told: self.is_told, ..Backoff::default() };
     }
 }
 
@@ -73,10 +80,6 @@ impl Engine {
     /// Waits until one of `requests` is done: the first in the list, if several are.
     pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         let first_done = |engine: &Engine| requests.iter().position(|&one| engine.is_done(one));
-        let partner = match requests {
-            [request] => self.partner(*request),
-            _ => None,
-        };
         let mut found = 0;
         let done = |engine: &Engine| match first_done(engine) {
             Some(index) => {
@@ -85,7 +88,7 @@ impl Engine {
             }
             None => false,
         };
-        self.wait_while_possible(partner, done, |engine| engine.why_none_can_end(requests))?;
+        self.wait_while_possible(requests, done)?;
         Ok(found)
     }
 
@@ -101,14 +104,18 @@ impl Engine {
         partner.filter(|&rank| rank != self.rank)
     }
 
-    /// Makes progress until `done`, or until `error` says why that can never be. The partner is polled most often.
+    /// Makes progress until `done`, or until none of `requests`, if it is for such, can ever end. The partner of a single one
+    /// is polled most often.
     pub(super) fn wait_while_possible(
         &mut self,
-        partner: Option<usize>,
+        requests: &[Request],
         mut done: impl FnMut(&Engine) -> bool,
-        error: impl Fn(&Engine) -> Option<Error>,
     ) -> Result<()> {
         self.check()?;
+        let partner = match requests {
+            [request] => self.partner(*request),
+            _ => None,
+        };
         let mut backoff = Backoff::default();
         while !done(self) {
             if self.poll_with(partner)? {
@@ -119,12 +126,18 @@ impl Engine {
             if pause == Pause::Poll {
                 continue;
             }
-            if let Some(error) = error(self) {
+            if let Some(error) = self.why_none_can_end(requests) {
                 return Err(self.fail(error));
             }
-            if pause == Pause::Sleep {
-                self.sleep(backoff.next_sleep())?;
+            if pause == Pause::Sleep && !self.sleep(backoff.next_sleep())? && backoff.is_long() {
+                self.begin_to_tell();
+                requests.iter().for_each(|&request| self.note_request(request));
+                self.tell_wait();
+                backoff.is_told = true;
             }
+        }
+        if backoff.is_told {
+            self.end_long_wait();
         }
         Ok(())
     }

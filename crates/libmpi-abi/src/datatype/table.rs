@@ -115,17 +115,22 @@ pub(crate) fn count() -> usize {
 /// The length of plain data: elements without gaps, in memory that is there.
 #[inline(always)]
 pub(crate) fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
+    with_plain(buffer, count, datatype, |_, bytes| bytes)
+}
+
+/// Shows the type and the length of plain data.
+#[inline(always)]
+pub(crate) fn with_plain<R>(
+    buffer: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    with: impl FnOnce(&Type, usize) -> R,
+) -> Option<R> {
     let types = TYPES.borrow();
     let of = types.get(datatype)?;
     let bytes = usize::try_from(count).ok()?.checked_mul(of.size() as usize)?;
     let plain = of.is_dense() && of.is_committed() && !(buffer.is_null() && bytes > 0);
-    plain.then_some(bytes)
-}
-
-/// Shows the type behind a handle.
-#[inline(always)]
-pub(crate) fn with_type<R>(datatype: Datatype, with: impl FnOnce(&Type) -> R) -> Option<R> {
-    TYPES.borrow().get(datatype).map(|of| with(of))
+    plain.then(|| with(of, bytes))
 }
 
 /// The type behind a handle.

@@ -4,10 +4,13 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 
-use super::WINDOWS;
+use mpi::{Datatype as Type, Predefined};
+
+use super::{Object, WINDOWS, Window};
 use crate::abi::*;
 use crate::arguments::{Data, Target};
 use crate::failure::Result;
+use crate::handle::Table;
 use crate::{datatype, operation};
 
 /// Elements that are fetched and compared have at most as many bytes.
@@ -15,7 +18,12 @@ const LONGEST: usize = 32;
 
 /// Where plain data go at a member, if they are as many as here.
 #[inline(always)]
-fn reach(origin: Data, target: Target, win: Win) -> Option<(NonNull<u8>, usize)> {
+fn reach<'a>(
+    origin: Data,
+    target: Target,
+    windows: &'a Table<Object>,
+    win: Win,
+) -> Option<(&'a Window, NonNull<u8>, usize)> {
     let bytes = datatype::plain_bytes(origin.start, origin.count, origin.of)?;
     if (target.count, target.of) != (origin.count, origin.of) {
         let somewhere = NonNull::dangling().as_ptr();
@@ -24,28 +32,39 @@ fn reach(origin: Data, target: Target, win: Win) -> Option<(NonNull<u8>, usize)>
             return None;
         }
     }
-    let windows = WINDOWS.borrow();
     let window = &windows.get(win)?.window;
     let rank = usize::try_from(target.rank).ok()?;
     let place = window.reach_plainly(rank, target.displacement, bytes)?;
-    Some((place, bytes))
+    Some((window, place, bytes))
+}
+
+#[inline(always)]
+unsafe fn copy(window: &Window, from: *const u8, to: *mut u8, bytes: usize) {
+    if bytes >= contract::LONG_COPY_BYTES && window.is_of_long_run(to, bytes) {
+        contract::copy_past_caches(from, to, bytes);
+    } else {
+        std::ptr::copy(from, to, bytes);
+    }
 }
 
 #[inline(always)]
 pub(super) unsafe fn put(origin: Data, target: Target, win: Win) -> bool {
-    let Some((there, bytes)) = reach(origin, target, win) else { return false };
-    std::ptr::copy(origin.start.cast(), there.as_ptr(), bytes);
+    let windows = WINDOWS.borrow();
+    let Some((window, there, bytes)) = reach(origin, target, &windows, win) else { return false };
+    copy(window, origin.start.cast(), there.as_ptr(), bytes);
     true
 }
 
 #[inline(always)]
 pub(super) unsafe fn get(origin: Data, target: Target, win: Win) -> bool {
-    let Some((there, bytes)) = reach(origin, target, win) else { return false };
-    std::ptr::copy(there.as_ptr().cast_const(), origin.start.cast_mut().cast(), bytes);
+    let windows = WINDOWS.borrow();
+    let Some((window, there, bytes)) = reach(origin, target, &windows, win) else { return false };
+    copy(window, there.as_ptr(), origin.start.cast_mut().cast(), bytes);
     true
 }
 
 /// Accumulates, and fetches what was there if there is room for it.
+#[inline(always)]
 pub(super) unsafe fn accumulate(
     origin: *const c_void,
     result: Option<*mut c_void>,
@@ -53,35 +72,32 @@ pub(super) unsafe fn accumulate(
     op: Op,
     win: Win,
 ) -> bool {
-    let accumulate = || {
-        let bytes = datatype::plain_bytes(origin, count, of).filter(|&bytes| bytes > 0)?;
+    let accumulate = |of: &Type, bytes: usize| {
         let fits = result.is_none_or(|result| !result.is_null() && bytes <= LONGEST);
-        let rank = usize::try_from(rank).ok().filter(|_| fits)?;
-        let op = operation::predefined(op).filter(|_| op != NO_OP)?;
+        let rank = usize::try_from(rank).ok().filter(|_| fits && bytes > 0)?;
+        let op = operation::predefined(op).filter(|&op| op != Predefined::Nothing)?;
         let operand = std::slice::from_raw_parts(origin.cast(), bytes);
         let mut room = [0; LONGEST];
         let fetched = result.is_some().then_some(&mut room[..bytes.min(LONGEST)]);
         let windows = WINDOWS.borrow();
         let window = &windows.get(win)?.window;
-        let done = datatype::with_type(of, |of| {
-            window.accumulate_plainly((op, of), (rank, displacement), operand, fetched)
-        })?;
+        let done = window.accumulate_plainly((op, of), (rank, displacement), operand, fetched);
         if let Some(result) = result.filter(|_| done) {
             std::ptr::copy_nonoverlapping(room.as_ptr(), result.cast(), bytes);
         }
         Some(done)
     };
-    accumulate().unwrap_or(false)
+    datatype::with_plain(origin, count, of, accumulate).flatten().unwrap_or(false)
 }
 
+#[inline(always)]
 pub(super) unsafe fn compare_and_swap(
     (new, compare, result): (*const c_void, *const c_void, *mut c_void),
     Target { rank, displacement, of, .. }: Target,
     win: Win,
 ) -> bool {
-    let swap = || {
-        let bytes = datatype::plain_bytes(new, 1, of).filter(|bytes| (1..=8).contains(bytes))?;
-        let rank = usize::try_from(rank).ok()?;
+    let swap = |of: &Type, bytes: usize| {
+        let rank = usize::try_from(rank).ok().filter(|_| (1..=8).contains(&bytes))?;
         if compare.is_null() || result.is_null() {
             return None;
         }
@@ -90,16 +106,14 @@ pub(super) unsafe fn compare_and_swap(
         std::ptr::copy_nonoverlapping(new.cast(), both[bytes..].as_mut_ptr(), bytes);
         let windows = WINDOWS.borrow();
         let window = &windows.get(win)?.window;
-        let done = datatype::with_type(of, |of| {
-            let both = &both[..2 * bytes];
-            window.compare_and_swap_plainly(of, (rank, displacement), both, &mut room[..bytes])
-        })?;
+        let (place, both) = ((rank, displacement), &both[..2 * bytes]);
+        let done = window.compare_and_swap_plainly(of, place, both, &mut room[..bytes]);
         if done {
             std::ptr::copy_nonoverlapping(room.as_ptr(), result.cast(), bytes);
         }
         Some(done)
     };
-    swap().unwrap_or(false)
+    datatype::with_plain(new, 1, of, swap).flatten().unwrap_or(false)
 }
 
 /// A flush of a member.

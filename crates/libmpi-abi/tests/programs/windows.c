@@ -206,33 +206,51 @@ static void dynamic(int by_messages) {
     MPI_Win_free(&win);
 }
 
-/* Every member sees the memory of all, one after the other. */
-static void shared(void) {
+/* Every member sees the memory of all: one after the other, or each where it likes. Over TCP too, on one host. */
+static void shared(const char *apart) {
     MPI_Win win;
-    long *mine, *first, *theirs;
+    MPI_Comm host;
+    MPI_Info info;
+    long *mine, *first, *theirs, one = 1;
     MPI_Aint bytes;
-    int unit;
-    MPI_Errhandler keep;
-    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &keep);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    int code = MPI_Win_allocate_shared((rank + 1) * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, keep);
-    if (over_tcp && size > 1) {
-        CHECK(class_of(code) == MPI_ERR_RMA_SHARED);
-        return;
-    }
-    CHECK(code == MPI_SUCCESS);
+    int unit, together;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &together);
+    CHECK(together == size);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", apart);
+    MPI_Win_allocate_shared((rank + 1) * sizeof(long), sizeof(long), info, host, &mine, &win);
     for (int i = 0; i <= rank; i++) mine[i] = rank * 10 + i;
     MPI_Win_fence(0, win);
     MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &first);
     CHECK(bytes == sizeof(long) && unit == sizeof(long));
     for (int other = 0, at = 0; other < size; at += ++other) {
         MPI_Win_shared_query(win, other, &bytes, &unit, &theirs);
-        CHECK(theirs == first + at && bytes == (MPI_Aint)((other + 1) * sizeof(long)));
+        CHECK(bytes == (MPI_Aint)((other + 1) * sizeof(long)));
+        CHECK(theirs == first + at || strcmp(apart, "true") == 0);
         CHECK(theirs[other] == other * 11);
     }
     MPI_Win_fence(0, win);
+    /* Operations and loads see the same memory, and the target takes no part. */
+    MPI_Win_lock_all(0, win);
+    MPI_Accumulate(&one, 1, MPI_LONG, size - 1, 0, 1, MPI_LONG, MPI_SUM, win);
+    MPI_Win_flush_all(win);
+    MPI_Win_shared_query(win, size - 1, &bytes, &unit, &theirs);
+    while (*(volatile long *)theirs != (size - 1) * 10 + size) MPI_Win_sync(win);
+    MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
+    /* One member alone has memory. */
+    MPI_Win_allocate_shared(rank == size - 1 ? 100000 : 0, 1, info, host, &mine, &win);
+    MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &first);
+    CHECK(bytes == 100000);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, size - 1, 0, win);
+    ((char *)first)[1000 + rank] = (char)rank;
+    MPI_Win_unlock(size - 1, win);
+    MPI_Win_fence(0, win);
+    for (int other = 0; other < size; other++) CHECK(((char *)first)[1000 + other] == other);
+    MPI_Win_free(&win);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&host);
 }
 
 int main(int argc, char **argv) {
@@ -250,7 +268,8 @@ int main(int argc, char **argv) {
     }
     dynamic(0);
     dynamic(1);
-    shared();
+    shared("false");
+    shared("true");
     MPI_Finalize();
     return 0;
 }

@@ -12,7 +12,8 @@ int main(int argc, char **argv) {
     long *memory, value = 3;
     MPI_Info_create(&info);
     if (by_messages) MPI_Info_set(info, "cornerstone_window_by_messages", "true");
-    MPI_Win_allocate(1 << 20, 1, info, MPI_COMM_WORLD, &memory, &win);
+    if (strstr(how, "shared") != NULL) MPI_Win_allocate_shared(1 << 16, 1, info, MPI_COMM_WORLD, &memory, &win);
+    else MPI_Win_allocate(1 << 20, 1, info, MPI_COMM_WORLD, &memory, &win);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     if (rank == 1 && strncmp(how, "lock", 4) == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
     if (rank == 1 && strncmp(how, "post", 4) == 0) MPI_Win_post(world, 0, win);

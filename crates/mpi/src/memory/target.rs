@@ -45,6 +45,12 @@ impl Exposed {
         // SAFETY: the promise of `new`; what the window made it keeps until it is closed.
         unsafe { WindowPart::new(endpoint, self.start, self.bytes) }
     }
+
+    /// The same of memory that all ranks of the host share.
+    pub(crate) fn part_on_host<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
+        // SAFETY: as above.
+        unsafe { WindowPart::on_host(endpoint, self.start, self.bytes) }
+    }
 }
 
 impl Storage {

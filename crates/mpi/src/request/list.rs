@@ -77,8 +77,9 @@ pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
     let mut found = Vec::new();
     let hopeless = |endpoint: &E| -> Option<Started> {
         let active = present(places).filter(|request| request.is_active());
-        let all = active.map(|one| one.hopeless(endpoint)).collect::<Option<Vec<_>>>()?;
-        all.first().copied()
+        // Each is asked, for the endpoint may want to know of all.
+        let asked: Vec<Option<Started>> = active.map(|one| one.hopeless(endpoint)).collect();
+        asked.into_iter().collect::<Option<Vec<_>>>()?.first().copied()
     };
     let done = &mut |endpoint: &mut E| {
         found = which_ended(places, endpoint);

@@ -88,6 +88,10 @@ impl<E: Endpoint> Request<E> {
 
     /// One that the program completes.
     pub fn generalized(engine: &Rc<Engine<E>>, generalized: Rc<dyn Generalized>) -> Self {
+        // Inside a call that uses the endpoint no request of this kind is waited for.
+        if let Ok(mut endpoint) = engine.endpoint() {
+            endpoint.expect_other_ends();
+        }
         Request::new(engine, Action::Generalized(generalized))
     }
 

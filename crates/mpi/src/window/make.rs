@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use contract::{DYNAMIC_BYTES, Endpoint, WindowOffer};
+use contract::{DYNAMIC_BYTES, Endpoint, WindowOffer, WindowPart};
 
 use super::epoch::Epochs;
 use super::service::Service;
@@ -114,7 +114,13 @@ impl<E: Endpoint + 'static> Window<E> {
         let units = (0..communicator.size()).map(|rank| word(2 * rank + 1) as i64).collect();
         let (start, made) = memory(&communicator, &lengths)?;
         let by_messages = info.get(BY_MESSAGES).is_some_and(|value| value == "true");
-        let window = Window::connect(&communicator, (start, bytes), by_messages)?;
+        let part = |memory: Exposed, endpoint: &mut E| match (flavor, by_messages) {
+            (Flavor::Shared, _) => memory.part_on_host(endpoint),
+            (_, false) => memory.part(endpoint),
+            (_, true) => memory.part(endpoint).asked(),
+        };
+        let part = part(Exposed::made(start, bytes), &mut *communicator.engine().endpoint()?);
+        let window = Window::connect(&communicator, part)?;
         let (members, rank) = (communicator.size(), communicator.rank());
         let service = Service::start(communicator.engine(), window, communicator.context())?;
         let bytes = if flavor == Flavor::Dynamic { 0 } else { bytes };
@@ -135,14 +141,7 @@ impl<E: Endpoint + 'static> Window<E> {
     }
 
     /// Tells the members where each other's memory is.
-    fn connect(
-        communicator: &Communicator<E>,
-        (start, bytes): (*mut u8, u64),
-        by_messages: bool,
-    ) -> Result<contract::Window> {
-        let memory = Exposed::made(start, bytes);
-        let part = memory.part(&mut *communicator.engine().endpoint()?);
-        let part = if by_messages { part.asked() } else { part };
+    fn connect(communicator: &Communicator<E>, part: WindowPart) -> Result<contract::Window> {
         let all = gather(communicator, &part.offer().to_bytes())?;
         let (offers, _) = all.as_chunks::<{ WindowOffer::BYTES }>();
         let offers: Vec<WindowOffer> = offers.iter().map(WindowOffer::from_bytes).collect();
@@ -180,13 +179,18 @@ fn gather<E: Endpoint + 'static>(of: &Communicator<E>, mine: &[u8]) -> Result<Ve
 /// Memory of the fabric, if it has any.
 fn allocate<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
     let memory = own.engine().endpoint()?.allocate(bytes);
-    Ok(memory.map(|start| (start.as_ptr(), Allocation::Allocated(start, bytes))))
+    Ok(memory.map(|start| allocated(start, bytes)))
 }
 
-/// Memory of the fabric; if there is none, zeros for a member that is alone.
+fn allocated(start: NonNull<u8>, bytes: usize) -> Memory {
+    (start.as_ptr(), Allocation::Allocated(start, bytes))
+}
+
+/// Memory that the ranks of the host share; if there is none, zeros for a member that is alone.
 fn allocate_or_own<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
-    let allocated = allocate(own, bytes)?;
-    Ok(allocated.or_else(|| {
+    let memory = own.engine().endpoint()?.allocate_on_host(bytes);
+    let memory = memory.map(|start| allocated(start, bytes));
+    Ok(memory.or_else(|| {
         let storage = (own.size() == 1).then(|| Storage::zeroed(bytes))?;
         Some((storage.address(), Allocation::Own(storage)))
     }))
@@ -207,7 +211,7 @@ fn allocate_together<E: Endpoint + 'static>(
     }
     let nowhere = u64::MAX;
     let place =
-        |start: *mut u8| own.engine().endpoint().map(|one| one.place_of(start, all as usize));
+        |start: *mut u8| own.engine().endpoint().map(|one| one.place_on_host(start, all as usize));
     let place = whole.as_ref().map(|(start, _)| place(*start)).transpose()?.flatten();
     let told = gather(own, &place.unwrap_or(nowhere).to_ne_bytes())?;
     let place = told.first_chunk().map_or(nowhere, |word| u64::from_ne_bytes(*word));

@@ -4,11 +4,11 @@
 
 use std::ptr::NonNull;
 
-use contract::{Action, Endpoint};
+use contract::Endpoint;
 
 use super::Window;
 use crate::datatype::{Construction, Datatype};
-use crate::operation::{Coded, HAS_LONG_DOUBLE, Predefined};
+use crate::operation::{CODED, Coded, HAS_LONG_DOUBLE, Predefined, short_reduction, word_bytes_of};
 
 impl<E: Endpoint + 'static> Window<E> {
     /// Where `bytes` bytes lie that an operation of plain data touches, if this process sees them and nothing is wrong.
@@ -19,12 +19,14 @@ impl<E: Endpoint + 'static> Window<E> {
         displacement: i64,
         bytes: usize,
     ) -> Option<NonNull<u8>> {
-        if !self.epochs.is_open(rank) {
-            return None;
-        }
-        let offset = displacement.checked_mul(*self.units.get(rank)?)?;
-        let offset = u64::try_from(offset).ok()?;
-        self.service.with(|window| window.here(rank, offset, bytes as u64))?
+        let (rank, offset) = self.place_plainly(rank, displacement)?;
+        self.service.if_open().as_ref()?.here(rank, offset, bytes as u64)
+    }
+
+    /// Whether a copy to this address is one that [`contract::copy_past_caches`] is for.
+    #[cold]
+    pub fn is_of_long_run(&self, to: *const u8, bytes: usize) -> bool {
+        self.service.if_open().as_ref().is_some_and(|window| window.is_of_long_run(to, bytes))
     }
 
     /// Where `displacement` is in a member's memory, in bytes, if operations on it are allowed.
@@ -38,7 +40,7 @@ impl<E: Endpoint + 'static> Window<E> {
     }
 
     /// Accumulates plain elements, and gives what was there to `fetched`, if nothing is in the way; false if something is.
-    #[inline]
+    #[inline(always)]
     pub fn accumulate_plainly(
         &self,
         (op, of): (Predefined, &Datatype),
@@ -47,18 +49,32 @@ impl<E: Endpoint + 'static> Window<E> {
         fetched: Option<&mut [u8]>,
     ) -> bool {
         let Construction::Basic(kind) = *of.made() else { return false };
-        if !op.applies(of, HAS_LONG_DOUBLE) {
-            return false;
-        }
         let Some(place) = self.place_plainly(rank, displacement) else { return false };
-        let action = Action::Combine(Coded::basic(op, kind).code());
-        let update =
-            |window: &contract::Window| window.update_at_once(place, action, operand, fetched);
-        self.service.with(update).unwrap_or(false)
+        let word_bytes = word_bytes_of(kind);
+        let short = short_reduction(op, kind, operand.len());
+        let window = self.service.if_open();
+        let Some(window) = window.as_ref() else { return false };
+        match short {
+            Some(short) => {
+                let make = |operand: &[u8], target: &mut [u8]| {
+                    // Their lengths are those of whole elements, and equal.
+                    let _ = short.combine(target, operand);
+                };
+                window.combine_at_once(place, word_bytes, operand, fetched, make)
+            }
+            None if op.applies(of, HAS_LONG_DOUBLE) => {
+                let code = Coded::basic(op, kind).code();
+                let make = |operand: &[u8], target: &mut [u8]| {
+                    (CODED.combine)(code, operand, target);
+                };
+                window.combine_at_once(place, word_bytes, operand, fetched, make)
+            }
+            None => false,
+        }
     }
 
     /// Compares and swaps one integer, and gives what was there to `fetched`, likewise.
-    #[inline]
+    #[inline(always)]
     pub fn compare_and_swap_plainly(
         &self,
         of: &Datatype,
@@ -71,10 +87,8 @@ impl<E: Endpoint + 'static> Window<E> {
             return false;
         }
         let Some(place) = self.place_plainly(rank, displacement) else { return false };
-        let action = Action::CompareAndSwap(Coded::basic(Predefined::Replace, kind).code());
-        let update = |window: &contract::Window| {
-            window.update_at_once(place, action, compare_and_new, Some(fetched))
-        };
-        self.service.with(update).unwrap_or(false)
+        let window = self.service.if_open();
+        let Some(window) = window.as_ref() else { return false };
+        window.swap_at_once(place, word_bytes_of(kind), compare_and_new, fetched)
     }
 }

@@ -64,10 +64,10 @@ impl<E: Endpoint> Service<E> {
         Ref::map(self.window.borrow(), |window| window.as_ref().expect("it is open"))
     }
 
-    /// Shows the window, if it is open: for the shortest ways, where it is one function.
+    /// The window, if it is open: for the shortest ways, which are one function.
     #[inline(always)]
-    pub(super) fn with<R>(&self, show: impl FnOnce(&Window) -> R) -> Option<R> {
-        self.window.borrow().as_ref().map(show)
+    pub(super) fn if_open(&self) -> Ref<'_, Option<Window>> {
+        self.window.borrow()
     }
 
     #[inline(always)]

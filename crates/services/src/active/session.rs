@@ -1,6 +1,6 @@
 //! Sending and receiving active messages.
 
-use contract::{Buffer, Progress, Rank, Source, Tag, TagSelector, check_rank};
+use contract::{Buffer, Context, Progress, Rank, Source, Tag, TagSelector, check_rank};
 
 use super::ActiveMessages;
 use super::call::{Body, Call};
@@ -15,14 +15,25 @@ const DATA: Tag = Tag::new(1);
 /// A poll handles at most this many messages, so that it ends whatever arrives.
 const POLLED_MAX: usize = 256;
 
-/// The calls of active messages. It borrows the rank and the state of the program; making one costs an allocation.
+/// The calls of active messages. It borrows the rank and the state of the program.
 ///
 /// Handlers run in every call that may wait, and in [`poll`](Session::poll). A call whose documentation names no other errors returns those of the
 /// fabric and [`Error::Handler`]: a handler returned an error, and its message has been dealt with.
 pub struct Session<'a, S> {
     active: &'a mut ActiveMessages<S>,
-    rank: Box<dyn Rank + 'a>,
+    /// In the service's own context, until the session ends.
+    rank: &'a mut dyn Rank,
+    /// The context that the program was in.
+    outer: Option<Context>,
     state: &'a mut S,
+}
+
+impl<S> Drop for Session<'_, S> {
+    fn drop(&mut self) {
+        if let Some(outer) = self.outer.take() {
+            self.rank.enter(outer);
+        }
+    }
 }
 
 impl<'a, S> Session<'a, S> {
@@ -31,8 +42,8 @@ impl<'a, S> Session<'a, S> {
         rank: &'a mut dyn Rank,
         state: &'a mut S,
     ) -> Self {
-        let rank = rank.within(&active.context);
-        Session { active, rank, state }
+        let outer = Some(rank.enter(active.context.clone()));
+        Session { active, rank, outer, state }
     }
 
     /// The state that handlers get.
@@ -42,7 +53,7 @@ impl<'a, S> Session<'a, S> {
 
     /// This rank in the service's own context, for its number, its clock and its computing. Waiting in its calls handles no messages.
     pub fn rank(&mut self) -> &mut dyn Rank {
-        &mut *self.rank
+        self.rank
     }
 
     /// This rank's segment.

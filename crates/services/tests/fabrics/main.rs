@@ -2,6 +2,7 @@
 
 mod active;
 mod history;
+mod paslib;
 mod random;
 mod tuple;
 

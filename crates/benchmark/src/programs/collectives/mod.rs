@@ -15,10 +15,10 @@ pub(in crate::programs) mod scatter;
 use crate::case::{Case, Scope, each_size};
 
 /// The double-precision numbers that reductions add.
-const NUMBER_BYTES: u64 = size_of::<f64>() as u64;
+pub(in crate::programs) const NUMBER_BYTES: u64 = size_of::<f64>() as u64;
 
 /// A measurement for each message size, rounded up to whole double-precision numbers.
-fn each_size_in_numbers(scope: &Scope) -> Vec<Case> {
+pub(in crate::programs) fn each_size_in_numbers(scope: &Scope) -> Vec<Case> {
     let mut cases = each_size(scope);
     for case in &mut cases {
         case.size_bytes = case.size_bytes.next_multiple_of(NUMBER_BYTES);

@@ -3,4 +3,5 @@
 pub(in crate::programs) mod active_messages;
 pub(in crate::programs) mod active_stream;
 mod partner;
+pub(in crate::programs) mod send_and_receive;
 pub(in crate::programs) mod tuple_space;

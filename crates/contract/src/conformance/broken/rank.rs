@@ -4,8 +4,9 @@ use super::Fault;
 use super::fabric::Broken;
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Completed, Context, Error, Posted, Progress, Rank, Reduction, Result,
-    SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan, Work, WorkKind,
+    Buffer, ClockQuality, Completed, Context, Error, Posted, Progress, Rank, RankWindow, Reduction,
+    Result, SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan, WindowCall, Work,
+    WorkKind,
 };
 
 impl Rank for Broken<'_> {
@@ -74,8 +75,24 @@ impl Rank for Broken<'_> {
         }
     }
 
+    fn enter(&mut self, context: Context) -> Context {
+        self.inner.enter(context)
+    }
+
     fn close(&mut self, context: Context) -> Result<()> {
         self.inner.close(context)
+    }
+
+    fn open_window(&mut self, bytes: usize) -> Result<RankWindow> {
+        self.inner.open_window(bytes)
+    }
+
+    fn call_window(&mut self, window: &mut RankWindow, call: WindowCall<'_>) -> Result<()> {
+        self.inner.call_window(window, call)
+    }
+
+    fn close_window(&mut self, window: RankWindow) -> Result<()> {
+        self.inner.close_window(window)
     }
 
     fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {

@@ -1,16 +1,16 @@
-//! A window as the cases use it: with calls that wait.
+//! A window as the cases use it: on memory of each kind, and with endpoints instead of ranks.
 #![allow(unsafe_code)]
 
+use crate::window::OwnMemory;
 use crate::{
-    Action, Arithmetic, Completion, ContextOffer, Endpoint, LockAttempt, Readable, Result,
-    Selector, Stretch, Ticket, Update, Window, WindowOffer, WindowPart, Writable,
+    Action, Context, ContextOffer, Endpoint, RankWindow, Result, Selector, Stretch, Update,
+    WindowCall, WindowOffer,
 };
 
 /// The number of the window's context, far from those of other cases.
 const NUMBER: u32 = 21;
-/// Tags of the members' own messages, between those of a window.
-const ADDRESSES: u32 = 1;
-const FENCE: u32 = 2;
+/// The tag of the members' offers, which no fence uses.
+const ADDRESSES: u32 = 100;
 
 /// Which ways to memory are tried.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,140 +27,42 @@ impl Manner {
     pub(super) const ALL: [Manner; 3] = [Manner::Allocated, Manner::Ordinary, Manner::Asked];
 }
 
-pub(super) struct Lab {
-    window: Window,
-    me: usize,
-    size: usize,
-    memory: *mut u8,
-    bytes: usize,
-    is_allocated: bool,
-    place: crate::ContextPlace,
-}
+pub(super) struct Lab(RankWindow);
 
 impl Lab {
     /// A window of all ranks, each with as many zeros. Words at its beginning are aligned.
     pub(super) fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, manner: Manner) -> Result<Lab> {
         let (me, size) = (endpoint.rank(), endpoint.size());
-        let allocated = match manner {
-            Manner::Allocated => endpoint.allocate(bytes),
-            _ => None,
-        };
-        let words = || vec![0_u64; bytes.div_ceil(8)].leak().as_mut_ptr().cast();
-        let memory = allocated.map_or_else(words, |memory| memory.as_ptr());
-        // SAFETY: as many bytes were just made. They are given back after the window is closed, or never.
-        let part = unsafe {
-            memory.write_bytes(0, bytes);
-            WindowPart::new(endpoint, memory, bytes as u64)
-        };
+        let memory = OwnMemory::new(endpoint, bytes, manner != Manner::Allocated);
+        let part = memory.part(endpoint);
         let part = if manner == Manner::Asked { part.asked() } else { part };
         let members: Vec<usize> = (0..size).collect();
-        let place =
-            endpoint.open_context(NUMBER, &members, me, &vec![ContextOffer::NOTHING; size])?;
+        let nothing = vec![ContextOffer::NOTHING; size];
+        let place = endpoint.open_context(NUMBER, &members, me, &nothing)?;
+        let context = Context::of(NUMBER, place, members, me, size, |one| endpoint.host_of(one));
         let offers = tell_all(endpoint, &part.offer())?;
-        let (context, sums) = (2 * NUMBER, Arithmetic::REDUCTIONS);
-        let window = Window::open(endpoint, part, (&members, me), context, &offers, sums)?;
-        let is_allocated = allocated.is_some();
-        let mut lab = Lab { window, me, size, memory, bytes, is_allocated, place };
+        let mut lab = Lab(RankWindow::open(endpoint, memory, part, context, &offers)?);
         lab.fence(endpoint)?;
         Ok(lab)
     }
 
     pub(super) fn me(&self) -> usize {
-        self.me
+        self.0.rank()
     }
 
     pub(super) fn size(&self) -> usize {
-        self.size
+        self.0.size()
     }
 
     /// This member's memory, between fences, or where others leave it alone.
     pub(super) fn own(&self) -> &[u8] {
-        // SAFETY: it has as many bytes, and the cases see to it that nobody writes there now.
-        unsafe { std::slice::from_raw_parts(self.memory, self.bytes) }
-    }
-
-    /// Waits, and serves the others meanwhile.
-    pub(super) fn wait<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
-    ) -> Result<()> {
-        let mut failed = Ok(());
-        endpoint.wait_until(&mut |endpoint| {
-            let window = &mut self.window;
-            let looked = window.advance(endpoint).and_then(|()| done(window, endpoint));
-            looked.unwrap_or_else(|error| {
-                failed = Err(error);
-                true
-            })
-        })?;
-        failed
-    }
-
-    /// The same for what other members may do without a message.
-    fn poll<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
-    ) -> Result<()> {
-        if self.window.is_served() {
-            return self.wait(endpoint, done);
-        }
-        while !done(&mut self.window, endpoint)? {
-            endpoint.progress()?;
-            self.window.advance(endpoint)?;
-            std::thread::yield_now();
-        }
-        Ok(())
-    }
-
-    fn flush<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
-        self.wait(endpoint, |window, _| Ok(window.under_way(None) == 0))?;
-        self.window.check()
+        // SAFETY: the cases see to it that nobody writes there now.
+        unsafe { self.0.own() }
     }
 
     /// Waits until all members are here, and all their operations are done.
     pub(super) fn fence<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
-        self.flush(endpoint)?;
-        let mut requests = Vec::new();
-        for other in (0..self.size).filter(|&other| other != self.me) {
-            let (context, source) = (2 * NUMBER + 1, Some(other as u32));
-            let selector = Selector { context, source, tag: Some(FENCE) };
-            requests.push(endpoint.post_receive(selector, Writable::empty())?);
-            let completion = Completion::Local;
-            requests.push(endpoint.post_send(
-                other,
-                context,
-                FENCE,
-                Readable::empty(),
-                completion,
-            )?);
-        }
-        self.wait(endpoint, |_, endpoint| Ok(requests.iter().all(|&one| endpoint.is_done(one))))?;
-        for request in requests {
-            endpoint.end(request);
-        }
-        Ok(())
-    }
-
-    fn finish<E: Endpoint>(&mut self, endpoint: &mut E, ticket: Ticket) -> Result<Vec<u8>> {
-        self.wait(endpoint, |window, _| Ok(window.has_come(ticket)))?;
-        self.window.take(ticket)
-    }
-
-    /// Updates several stretches, and gives what they held.
-    pub(super) fn fetch_all<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        target: usize,
-        update: &Update<'_>,
-    ) -> Result<Vec<u8>> {
-        let bytes: u64 = update.stretches.iter().map(|one| one.bytes).sum();
-        let mut room = vec![0; bytes as usize];
-        match self.window.update(endpoint, target, update, Some(&mut room))? {
-            Some(ticket) => self.finish(endpoint, ticket),
-            None => Ok(room),
-        }
+        self.0.call(endpoint, WindowCall::Fence)
     }
 
     pub(super) fn fetch<E: Endpoint>(
@@ -175,8 +77,7 @@ impl Lab {
             Action::CompareAndSwap(_) => operand.len() / 2,
             _ => operand.len(),
         };
-        let stretches = &[Stretch { offset, bytes: bytes as u64 }];
-        self.fetch_all(endpoint, target, &Update { action, stretches, operand })
+        self.update_as(endpoint, (target, offset), action, operand, bytes)
     }
 
     pub(super) fn get<E: Endpoint>(
@@ -186,9 +87,21 @@ impl Lab {
         offset: u64,
         bytes: u64,
     ) -> Result<Vec<u8>> {
-        let stretches = &[Stretch { offset, bytes }];
-        let update = Update { action: Action::Nothing, stretches, operand: &[] };
-        self.fetch_all(endpoint, target, &update)
+        self.update_as(endpoint, (target, offset), Action::Nothing, &[], bytes as usize)
+    }
+
+    fn update_as<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        (target, offset): (usize, u64),
+        action: Action,
+        operand: &[u8],
+        bytes: usize,
+    ) -> Result<Vec<u8>> {
+        let mut room = vec![0; bytes];
+        let fetched = Some(&mut room[..]);
+        self.0.call(endpoint, WindowCall::Update { target, offset, action, operand, fetched })?;
+        Ok(room)
     }
 
     /// Updates without waiting for the end.
@@ -212,7 +125,7 @@ impl Lab {
         target: usize,
         update: &Update<'_>,
     ) -> Result<()> {
-        self.window.update(endpoint, target, update, None).map(drop)
+        self.0.update(endpoint, target, update, None)
     }
 
     pub(super) fn put<E: Endpoint>(
@@ -231,8 +144,7 @@ impl Lab {
         target: usize,
         exclusive: bool,
     ) -> Result<()> {
-        let mut attempt = LockAttempt::new(target, exclusive);
-        self.poll(endpoint, |window, endpoint| window.try_lock(endpoint, &mut attempt))
+        self.0.call(endpoint, WindowCall::Lock(target, exclusive))
     }
 
     pub(super) fn unlock<E: Endpoint>(
@@ -241,8 +153,7 @@ impl Lab {
         target: usize,
         exclusive: bool,
     ) -> Result<()> {
-        self.flush(endpoint)?;
-        self.window.unlock(endpoint, target, exclusive)
+        self.0.call(endpoint, WindowCall::Unlock(target, exclusive))
     }
 
     pub(super) fn notify<E: Endpoint>(
@@ -251,7 +162,7 @@ impl Lab {
         target: usize,
         number: usize,
     ) -> Result<()> {
-        self.window.notify(endpoint, target, number)
+        self.0.call(endpoint, WindowCall::Notify(target, number))
     }
 
     /// Waits until this member was given a notice so often.
@@ -261,19 +172,12 @@ impl Lab {
         number: usize,
         count: u64,
     ) -> Result<()> {
-        self.poll(endpoint, |window, _| Ok(window.notices(number) >= count))
+        self.0.call(endpoint, WindowCall::AwaitNotice(number, count))
     }
 
-    pub(super) fn close<E: Endpoint>(mut self, endpoint: &mut E) -> Result<()> {
-        self.fence(endpoint)?;
-        self.wait(endpoint, |window, endpoint| Ok(window.is_quiet(endpoint)))?;
-        self.fence(endpoint)?;
-        self.window.close(endpoint);
-        if let Some(memory) = std::ptr::NonNull::new(self.memory).filter(|_| self.is_allocated) {
-            // SAFETY: it came from there, and the window is closed everywhere.
-            unsafe { endpoint.release(memory, self.bytes) };
-        }
-        endpoint.close_context(self.place)
+    pub(super) fn close<E: Endpoint>(self, endpoint: &mut E) -> Result<()> {
+        let context = self.0.close(endpoint)?;
+        endpoint.close_context(context.place())
     }
 }
 

@@ -4,7 +4,7 @@ mod lab;
 mod random;
 
 use super::check::{ensure, expect, expect_error};
-use super::endpoint::EndpointCase;
+use super::endpoint_case::EndpointCase;
 use crate::{Action, Arithmetic, Element, Endpoint, Error, Operation, Reduction, Result};
 use lab::{Lab, Manner};
 

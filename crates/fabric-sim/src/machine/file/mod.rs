@@ -1,5 +1,7 @@
 //! Machine files: TOML, with the source of every number.
 
+mod array;
+mod array_schema;
 mod costs;
 mod network;
 mod place;
@@ -47,6 +49,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
             .map(|ring| costs::ring_collectives(&place, &ring))
             .transpose()?,
         board: read.board.map(|board| costs::board(&place, &board)).transpose()?.map(Arc::new),
+        array: read.array.map(|read| array::array(&place, &read)).transpose()?,
         pauses: read
             .pause
             .iter()

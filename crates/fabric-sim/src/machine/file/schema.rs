@@ -22,6 +22,7 @@ pub(super) struct File {
     pub(super) network: FileNetwork,
     pub(super) ring_collectives: Option<FileRing>,
     pub(super) board: Option<FileBoard>,
+    pub(super) array: Option<super::array_schema::FileArray>,
     #[serde(default)]
     pub(super) pause: Vec<FilePause>,
     #[serde(default)]

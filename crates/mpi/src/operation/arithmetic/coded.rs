@@ -111,6 +111,12 @@ fn kind_or_none(number: u8) -> Option<Option<Kind>> {
 /// wider vectors.
 const SHORT_BYTES: usize = 512;
 
+/// The contract's name of an operation on so many bytes of elements without gaps, where it has one and is the faster.
+#[inline(always)]
+pub(crate) fn short_reduction(op: Predefined, kind: Kind, bytes: usize) -> Option<Reduction> {
+    if bytes <= SHORT_BYTES { plain(op, kind) } else { None }
+}
+
 /// The contract's name of an operation on elements without gaps, where it has one.
 #[inline]
 fn plain(op: Predefined, kind: Kind) -> Option<Reduction> {
@@ -140,10 +146,9 @@ fn plain(op: Predefined, kind: Kind) -> Option<Reduction> {
 /// `target` = `operand` op `target`, as far as both go in whole elements.
 fn combine(code: u32, operand: &[u8], target: &mut [u8]) {
     let Some(coded) = Coded::read(code) else { return };
-    if target.len() <= SHORT_BYTES
-        && coded.index.is_none()
-        && let Some(plain) = plain(coded.op, coded.kind)
-        && plain.combine(target, operand).is_ok()
+    if coded.index.is_none()
+        && let Some(short) = short_reduction(coded.op, coded.kind, target.len())
+        && short.combine(target, operand).is_ok()
     {
         return;
     }
@@ -163,13 +168,19 @@ fn combine(code: u32, operand: &[u8], target: &mut [u8]) {
     }
 }
 
-fn word_bytes(code: u32) -> usize {
-    let kind = kind((code >> 8) as u8).map(Kind::as_number);
-    match kind {
-        Some(Kind::Signed(4) | Kind::Unsigned(4) | Kind::Logical(4)) if code >> 16 == 0 => 4,
-        Some(Kind::Signed(8) | Kind::Unsigned(8) | Kind::Logical(8)) if code >> 16 == 0 => 8,
+/// The length of elements that processors update by themselves; else 0.
+#[inline(always)]
+pub(crate) fn word_bytes_of(kind: Kind) -> usize {
+    match kind.as_number() {
+        Kind::Signed(4) | Kind::Unsigned(4) | Kind::Logical(4) => 4,
+        Kind::Signed(8) | Kind::Unsigned(8) | Kind::Logical(8) => 8,
         _ => 0,
     }
+}
+
+fn word_bytes(code: u32) -> usize {
+    let kind = kind((code >> 8) as u8).filter(|_| code >> 16 == 0);
+    kind.map_or(0, word_bytes_of)
 }
 
 #[cfg(test)]

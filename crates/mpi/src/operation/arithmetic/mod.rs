@@ -13,5 +13,5 @@ mod native;
 mod run;
 
 pub(super) use apply::apply;
-pub(crate) use coded::{CODED, Coded};
+pub(crate) use coded::{CODED, Coded, short_reduction, word_bytes_of};
 pub(crate) use extended::HAS_LONG_DOUBLE;

@@ -1,0 +1,39 @@
+//! One-sided communication: memory of other ranks that is put to, got from and updated.
+
+pub(in crate::programs) mod compare_and_swap;
+pub(in crate::programs) mod halo;
+pub(in crate::programs) mod latencies;
+pub(in crate::programs) mod notified_put;
+mod opened;
+pub(in crate::programs) mod random_access;
+pub(in crate::programs) mod streams;
+
+use contract::Result;
+
+use crate::bench::Bench;
+use crate::shape::Role;
+use opened::{Deed, Opened};
+
+/// Times `deed` of the first rank, while the second answers as far as it is asked.
+fn between_two(bench: &mut Bench<'_>, deed: Deed) -> Result<()> {
+    let program = bench.definition.program;
+    let mut opened = Opened::new(bench, (deed.bytes)(&bench.shape))?;
+    (deed.prepare)(&mut opened, bench)?;
+    opened.window.fence(bench.rank)?;
+    let requests = (deed.requests)(&bench.shape);
+    let served = opened.window.window().requests_served();
+    let outcome = bench.sampled_as(program, |rank, data| {
+        opened.events += 1;
+        let wanted = served + requests * opened.events;
+        match data.role {
+            Role::First => (deed.event)(&mut opened, rank, data),
+            Role::Second => opened.window.serve(rank, wanted),
+            Role::Other => Ok(()),
+        }
+    })?;
+    opened.window.fence(bench.rank)?;
+    (deed.check)(&mut opened, bench)?;
+    opened.close(bench)?;
+    let Some(outcome) = outcome else { return Ok(()) };
+    (deed.report)(bench, outcome)
+}

@@ -1,0 +1,324 @@
+//! A window with calls that wait: what ranks ([`Rank::open_window`](crate::Rank::open_window)) and tests use.
+
+use std::ptr::NonNull;
+
+use super::{LockAttempt, Stretch, Ticket, Update, Window, WindowOffer, WindowPart};
+use crate::window::Arithmetic;
+use crate::{
+    Action, Completion, Context, Endpoint, Error, Readable, Request, Result, Selector, Writable,
+};
+
+/// Tags of a fence's rounds, between those of a window's requests and answers.
+const FENCE: u32 = 1;
+/// Polls of memory that others change, between two looks at the run.
+const POLLS: u32 = 100;
+
+/// Memory that a window has made for this rank, zeros at first.
+pub(crate) struct OwnMemory {
+    start: NonNull<u8>,
+    bytes: usize,
+    /// Whether it came from the endpoint, not from the heap.
+    is_allocated: bool,
+}
+
+impl OwnMemory {
+    /// Memory of the fabric, if it has any and `is_ordinary` does not forbid it. Words at its beginning are aligned.
+    pub(crate) fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, is_ordinary: bool) -> Self {
+        let allocated = if is_ordinary { None } else { endpoint.allocate(bytes.max(1)) };
+        let words = || NonNull::from(vec![0_u64; bytes.div_ceil(8)].leak()).cast();
+        let start = allocated.unwrap_or_else(words);
+        // SAFETY: as many bytes were just made, for this window alone.
+        unsafe { start.write_bytes(0, bytes) };
+        OwnMemory { start, bytes, is_allocated: allocated.is_some() }
+    }
+
+    /// What this rank gives for the window.
+    pub(crate) fn part<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
+        // SAFETY: it is initialised, nothing else refers to it, and it is given back after the window is closed, or
+        // never.
+        unsafe { WindowPart::new(endpoint, self.start.as_ptr(), self.bytes as u64) }
+    }
+
+    fn release<E: Endpoint>(self, endpoint: &mut E) {
+        let words = NonNull::slice_from_raw_parts(self.start.cast::<u64>(), self.bytes.div_ceil(8));
+        // SAFETY: it was made so in `new`, and the window is closed everywhere.
+        unsafe {
+            match self.is_allocated {
+                true => endpoint.release(self.start, self.bytes.max(1)),
+                false => drop(Box::from_raw(words.as_ptr())),
+            }
+        }
+    }
+}
+
+/// A window of all ranks of a context, on memory that it has made.
+///
+/// A rank whose memory is [asked](RankWindow::is_served) for by messages answers while it is in a call of the window,
+/// and not in other calls. One that is dropped and not [closed](crate::Rank::close_window) keeps its memory until the
+/// process ends.
+pub struct RankWindow {
+    window: Window,
+    members: Vec<usize>,
+    me: usize,
+    context: Context,
+    memory: OwnMemory,
+}
+
+/// What [`Rank::call_window`](crate::Rank::call_window) does. The methods of [`RankWindow`] make it.
+#[derive(Debug)]
+pub enum WindowCall<'a> {
+    /// Carries out an [`Action`] at `offset` of a rank's memory. With room for what was there it waits for the answer.
+    Update {
+        /// The rank.
+        target: usize,
+        /// Where, in bytes.
+        offset: u64,
+        /// What is done.
+        action: Action,
+        /// What it is done with.
+        operand: &'a [u8],
+        /// Room for the bytes that were there.
+        fetched: Option<&'a mut [u8]>,
+    },
+    /// Waits until all operations on a rank, or on all, are done there.
+    Flush(Option<usize>),
+    /// Waits until every rank is here, and all operations of all are done.
+    Fence,
+    /// Takes access, for this rank alone or with others that share it.
+    Lock(usize, bool),
+    /// Gives it back, after all operations on the rank.
+    Unlock(usize, bool),
+    /// Counts up a notice of a rank, after all earlier operations of this rank on it.
+    Notify(usize, usize),
+    /// Waits until this rank was given a notice so often.
+    AwaitNotice(usize, u64),
+    /// Answers until as many requests as this have been answered since the window was opened.
+    Serve(u64),
+}
+
+impl RankWindow {
+    /// The window of what each member offers.
+    pub(crate) fn open<E: Endpoint>(
+        endpoint: &E,
+        memory: OwnMemory,
+        part: WindowPart,
+        context: Context,
+        offers: &[WindowOffer],
+    ) -> Result<Self> {
+        let members = (0..context.size()).map(|rank| context.run_rank(rank));
+        let members = members.collect::<Result<Vec<usize>>>()?;
+        let (me, number) = (context.rank(), context.of_programs());
+        let (ours, sums) = ((&members[..], me), Arithmetic::REDUCTIONS);
+        let window = Window::open(endpoint, part, ours, number, offers, sums)?;
+        Ok(RankWindow { window, members, me, context, memory })
+    }
+
+    /// This rank's number in it.
+    pub fn rank(&self) -> usize {
+        self.me
+    }
+
+    /// How many ranks it has.
+    pub fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether this rank must be in calls of the window for the others to reach its memory.
+    pub fn is_served(&self) -> bool {
+        self.window.is_served()
+    }
+
+    /// The window itself.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// This rank's memory, where nobody writes to it now.
+    ///
+    /// # Safety
+    /// No rank puts to it or updates it, until the slice is no longer used.
+    pub(crate) unsafe fn own(&self) -> &[u8] {
+        // SAFETY: it has as many bytes; the caller promises the rest.
+        unsafe { NonNull::slice_from_raw_parts(self.memory.start, self.memory.bytes).as_ref() }
+    }
+
+    /// Carries out a call.
+    pub(crate) fn call<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        call: WindowCall<'_>,
+    ) -> Result<()> {
+        match call {
+            WindowCall::Update { target, offset, action, operand, fetched } => {
+                let bytes = match action {
+                    Action::CompareAndSwap(_) => operand.len() / 2,
+                    Action::Nothing => fetched.as_ref().map_or(0, |room| room.len()),
+                    _ => operand.len(),
+                };
+                let stretches = &[Stretch { offset, bytes: bytes as u64 }];
+                let update = Update { action, stretches, operand };
+                self.update(endpoint, target, &update, fetched)
+            }
+            WindowCall::Flush(target) => self.flush_on(endpoint, target),
+            WindowCall::Fence => self.fence_on(endpoint),
+            WindowCall::Lock(target, exclusive) => self.lock_on(endpoint, target, exclusive),
+            WindowCall::Unlock(target, exclusive) => {
+                self.flush_on(endpoint, Some(target))?;
+                self.window.unlock(endpoint, target, exclusive)
+            }
+            WindowCall::Notify(target, number) => self.window.notify(endpoint, target, number),
+            WindowCall::AwaitNotice(number, count) => {
+                self.poll(endpoint, |window, _| Ok(window.notices(number) >= count))
+            }
+            WindowCall::Serve(count) if self.window.is_served() => {
+                self.wait(endpoint, &[], |window, _| Ok(window.requests_served() >= count))
+            }
+            WindowCall::Serve(_) => Ok(()),
+        }
+    }
+
+    /// Carries out an update of any stretches. What was there goes to `fetched`.
+    pub(crate) fn update<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        update: &Update<'_>,
+        mut fetched: Option<&mut [u8]>,
+    ) -> Result<()> {
+        let room = fetched.as_deref_mut();
+        let Some(ticket) = self.window.update(endpoint, target, update, room)? else {
+            return Ok(());
+        };
+        let found = self.finish(endpoint, ticket)?;
+        if let Some(fetched) = fetched {
+            fetched.copy_from_slice(&found);
+        }
+        Ok(())
+    }
+
+    fn finish<E: Endpoint>(&mut self, endpoint: &mut E, ticket: Ticket) -> Result<Vec<u8>> {
+        self.wait(endpoint, &[], |window, _| Ok(window.has_come(ticket)))?;
+        self.window.take(ticket)
+    }
+
+    fn flush_on<E: Endpoint>(&mut self, endpoint: &mut E, target: Option<usize>) -> Result<()> {
+        if let Some(rank) = target {
+            self.context.run_rank(rank)?;
+        }
+        if !self.window.goes_by_messages() {
+            // Release, partner of whatever the program has the other ranks acquire with.
+            std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
+            return Ok(());
+        }
+        self.wait(endpoint, &[], |window, _| Ok(window.under_way(target) == 0))?;
+        self.window.check()
+    }
+
+    /// In round k every member tells the one 2^k after it, and hears of the one 2^k before.
+    fn fence_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+        self.flush_on(endpoint, None)?;
+        let (me, size, context) = (self.me, self.members.len(), self.context.of_collectives());
+        for (round, far) in (0..).map(|round| (round, 1_usize << round)) {
+            if far >= size {
+                break;
+            }
+            let (to, from) = (self.members[(me + far) % size], (me + size - far) % size);
+            let (source, tag) = (Some(self.members[from] as u32), FENCE + round);
+            let selector = Selector { context, source, tag: Some(tag) };
+            let receive = endpoint.post_receive(selector, Writable::empty())?;
+            let nothing = Readable::empty();
+            let send = endpoint.post_send(to, context, tag, nothing, Completion::Local)?;
+            let both = [receive, send];
+            self.wait(endpoint, &both, |_, endpoint| {
+                Ok(both.iter().all(|&one| endpoint.is_done(one)))
+            })?;
+            for request in both {
+                endpoint.end(request);
+            }
+        }
+        Ok(())
+    }
+
+    fn lock_on<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        exclusive: bool,
+    ) -> Result<()> {
+        self.context.run_rank(target)?;
+        let mut attempt = LockAttempt::new(target, exclusive);
+        self.poll(endpoint, |window, endpoint| window.try_lock(endpoint, &mut attempt))
+    }
+
+    /// Waits for something that comes with messages, and serves the others meanwhile. Fails once what it waits for, `requests`
+    /// among it, can never come.
+    pub(crate) fn wait<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        requests: &[Request],
+        mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
+    ) -> Result<()> {
+        let (mut failed, mut hopeless) = (Ok(()), None);
+        endpoint.wait_until(&mut |endpoint| {
+            let window = &mut self.window;
+            let looked = window.advance(endpoint).and_then(|()| done(window, endpoint));
+            let is_done = looked.unwrap_or_else(|error| {
+                failed = Err(error);
+                true
+            });
+            if !is_done && endpoint.any_has_left() {
+                let of_ours = requests.iter().copied().find(|&one| endpoint.is_hopeless(one));
+                hopeless = of_ours.or_else(|| self.window.hopeless(endpoint));
+            }
+            is_done || hopeless.is_some()
+        })?;
+        hopeless.map_or(failed, |request| Err(endpoint.give_up_on(request)))
+    }
+
+    /// The same for what other members may do without a message.
+    fn poll<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
+    ) -> Result<()> {
+        if self.window.is_served() {
+            return self.wait(endpoint, &[], done);
+        }
+        loop {
+            for _ in 0..POLLS {
+                if done(&mut self.window, endpoint)? {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+                if !endpoint.every_rank_has_a_processor() {
+                    break;
+                }
+            }
+            endpoint.progress()?;
+            self.window.advance(endpoint)?;
+            self.check_others(endpoint)?;
+            std::thread::yield_now();
+        }
+    }
+
+    /// Fails if all others have left the run: nobody will do what this rank waits for.
+    fn check_others<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let others = Selector { context: self.context.of_programs(), source: None, tag: None };
+        if self.members.len() > 1 && endpoint.any_has_left() && endpoint.none_will_send(others) {
+            let rank = self.members[usize::from(self.me == 0)];
+            let how = "its program ended while another rank waited for it at a window".into();
+            return Err(Error::RankDied { rank, how });
+        }
+        Ok(())
+    }
+
+    /// Closes it, once no member uses it any more. Returns the context of its messages.
+    pub(crate) fn close<E: Endpoint>(mut self, endpoint: &mut E) -> Result<Context> {
+        self.fence_on(endpoint)?;
+        self.wait(endpoint, &[], |window, endpoint| Ok(window.is_quiet(endpoint)))?;
+        self.fence_on(endpoint)?;
+        self.window.close(endpoint);
+        self.memory.release(endpoint);
+        Ok(self.context)
+    }
+}

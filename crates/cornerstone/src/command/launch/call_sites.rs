@@ -1,0 +1,113 @@
+//! Places in programs: the function and the line of the source that a call stands in, from debug information.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+use fabric_shm::CallSite;
+
+/// Where the type of an object stands in the head of an ELF file, and the one of programs that are loaded where they
+/// say.
+const ELF_TYPE_AT: usize = 16;
+const FIXED_PROGRAM: u8 = 2;
+
+/// How the name of the file of the C library begins.
+const SYSTEM: &str = "libc.so";
+
+/// Names places. Each file is read once.
+#[derive(Default)]
+pub(super) struct CallSites {
+    objects: HashMap<PathBuf, Option<Object>>,
+}
+
+struct Object {
+    loader: Loader,
+    /// Whether addresses in the file are those in the process.
+    is_fixed: bool,
+}
+
+/// What is known of a place.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Place {
+    function: Option<String>,
+    line: Option<String>,
+}
+
+impl CallSites {
+    /// Words for the innermost of some callers of which the line is known, else of which the function is, else the file.
+    pub(super) fn name(&mut self, callers: &[CallSite]) -> Option<String> {
+        // What starts a program is of no interest, even where it alone has debug information.
+        let own = callers.iter().filter(|site| !file_name(&site.object).starts_with(SYSTEM));
+        let places: Vec<Place> = own.map(|site| self.place(site)).collect();
+        let with_line = places.iter().find(|place| place.line.is_some());
+        let with_function = || places.iter().find(|place| place.function.is_some());
+        match with_line.or_else(with_function) {
+            Some(Place { function: Some(function), line: Some(line) }) => {
+                Some(format!("{function}, {line}"))
+            }
+            Some(Place { function, line }) => line.clone().or_else(|| function.clone()),
+            None => {
+                let site = callers.first()?;
+                let offset = site.address - site.base;
+                Some(format!("{} at {offset:#x}", file_name(&site.object)))
+            }
+        }
+    }
+
+    fn place(&mut self, site: &CallSite) -> Place {
+        let object = self.objects.entry(site.object.clone()).or_insert_with_key(|path| open(path));
+        object.as_ref().map(|object| find(object, site)).unwrap_or_default()
+    }
+}
+
+fn open(path: &Path) -> Option<Object> {
+    let mut head = [0; 18];
+    File::open(path).ok()?.read_exact(&mut head).ok()?;
+    let is_fixed = head[ELF_TYPE_AT] == FIXED_PROGRAM;
+    Some(Object { loader: Loader::new(path).ok()?, is_fixed })
+}
+
+fn find(object: &Object, site: &CallSite) -> Place {
+    let address = if object.is_fixed { site.address } else { site.address - site.base };
+    let mut place = Place::default();
+    if let Ok(mut frames) = object.loader.find_frames(address)
+        && let Ok(Some(frame)) = frames.next()
+    {
+        let name = frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned()));
+        place.function = name;
+        place.line = frame
+            .location
+            .and_then(|at| Some(format!("{}:{}", file_name(Path::new(at.file?)), at.line?)));
+    }
+    if place.function.is_none() {
+        place.function = object.loader.find_symbol(address).map(String::from);
+    }
+    place
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(object: &str) -> CallSite {
+        CallSite { object: object.into(), address: 0x5012, base: 0x5000 }
+    }
+
+    #[test]
+    fn a_place_in_a_file_that_says_nothing_is_the_file_and_an_offset() {
+        let lab = tempfile::tempdir().unwrap();
+        let path = lab.path().join("program");
+        std::fs::write(&path, "this is no program, but long enough for a head").unwrap();
+        let mut sites = CallSites::default();
+        let program = site(path.to_str().unwrap());
+        assert_eq!(sites.name(&[program]).unwrap(), "program at 0x12");
+        assert_eq!(sites.name(&[site("/not/there.so")]).unwrap(), "there.so at 0x12");
+        assert_eq!(sites.name(&[]), None);
+    }
+}

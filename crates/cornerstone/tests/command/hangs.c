@@ -1,0 +1,228 @@
+// Programs that hang, and programs that only look like it. The first argument says which one; lines that the tests name have a mark.
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// Longer than it takes to find out that ranks wait for each other for ever.
+#define LONG_S 4
+
+static int rank, size, value = 5;
+
+static int is(const char *name, char **words) { return strcmp(words[1], name) == 0; }
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void receive(int source, int tag, MPI_Comm comm) {
+    MPI_Recv(&value, 1, MPI_INT, source, tag, comm, MPI_STATUS_IGNORE); // receive
+}
+
+static void send(int to, int tag) { MPI_Send(&value, 1, MPI_INT, to, tag, MPI_COMM_WORLD); }
+
+// Rank 1 sends another tag than rank 0 expects, and then waits for rank 0.
+static void tags(void) {
+    if (rank == 1) send(0, 8);
+    if (rank < 2) receive(1 - rank, rank == 0 ? 7 : 9, MPI_COMM_WORLD);
+    else MPI_Barrier(MPI_COMM_WORLD); // barrier
+}
+
+static void synchronous(void) {
+    MPI_Ssend(&value, 1, MPI_INT, (rank + 1) % size, 3, MPI_COMM_WORLD);
+    receive((rank + size - 1) % size, 3, MPI_COMM_WORLD);
+}
+
+// Messages that are too long to be sent before somebody receives them.
+static void long_messages(void) {
+    int count = 4 << 20, *data = calloc(count, sizeof(int));
+    MPI_Send(data, count, MPI_INT, (rank + 1) % size, 3, MPI_COMM_WORLD);
+    MPI_Recv(data, count, MPI_INT, (rank + size - 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    free(data);
+}
+
+static void requests(void) {
+    int got[3];
+    MPI_Request list[4];
+    for (int i = 0; i < 3; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, (rank + 1) % size, 20 + i, MPI_COMM_WORLD, &list[i]);
+    MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &list[3]);
+    send((rank + size - 1) % size, 21);
+    MPI_Waitall(3, list, MPI_STATUSES_IGNORE);
+}
+
+static void part(void) {
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    if (rank == 0) receive(1, 4, half);
+    MPI_Barrier(half);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void probe(void) {
+    MPI_Probe(MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void started(void) {
+    int sum = 0;
+    MPI_Request request;
+    if (rank == 0) receive(size - 1, 1, MPI_COMM_WORLD);
+    MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == size - 1) send(0, 1);
+}
+
+// From here on all ends well.
+
+static void rest_waits(void) {
+    if (rank == 0) for (int to = 1; to < size; to++) send(to, 2);
+    else receive(0, 2, MPI_COMM_WORLD);
+}
+
+static void tests(void) {
+    MPI_Request request;
+    int done = 0;
+    double end = now() + LONG_S;
+    MPI_Irecv(&value, 1, MPI_INT, (rank + size - 1) % size, 2, MPI_COMM_WORLD, &request);
+    while (!done) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (rank == 0 && end > 0 && now() > end) {
+            send(1 % size, 2);
+            end = 0;
+        }
+        usleep(1000);
+    }
+    if (rank != 0) send((rank + 1) % size, 2);
+}
+
+static void probes(void) {
+    int found = 0;
+    double end = now() + LONG_S;
+    if (rank == 0)
+        while (now() < end || !found) {
+            MPI_Iprobe(1, 2, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+            if (now() > end && !found) { send(1, 2); receive(1, 2, MPI_COMM_WORLD); break; }
+        }
+    if (rank == 1) { receive(0, 2, MPI_COMM_WORLD); send(0, 2); }
+}
+
+static void file(void) {
+    if (rank == 0 && fork() == 0) {
+        sleep(LONG_S);
+        fclose(fopen("ready", "w"));
+        _exit(0);
+    }
+    if (rank == 0) while (access("ready", F_OK) != 0) usleep(20000);
+    rest_waits();
+}
+
+// The rank computes until a file is there.
+static void until(void) {
+    volatile double x = 1;
+    while (rank == 0 && access("go", F_OK) != 0)
+        for (int i = 0; i < 1000000; i++) x = x * 1.0000001;
+    rest_waits();
+}
+
+static void computes(void) {
+    volatile double x = 1;
+    double end = now() + LONG_S;
+    while (rank == 0 && now() < end) x = x * 1.0000001;
+    rest_waits();
+}
+
+static void sleeps(void) {
+    if (rank == 0) sleep(LONG_S);
+    rest_waits();
+}
+
+static void *sends_later(void *unused) {
+    sleep(LONG_S);
+    rest_waits();
+    return unused;
+}
+
+static void thread(void) {
+    pthread_t other;
+    if (rank == 0) {
+        pthread_create(&other, NULL, sends_later, NULL);
+        pthread_join(other, NULL);
+    } else rest_waits();
+}
+
+// Only another thread ends the wait for a generalized request.
+static MPI_Request outside;
+static int query(void *x, MPI_Status *s) { (void)x; MPI_Status_set_elements(s, MPI_INT, 0); return 0; }
+static int give_up(void *x) { (void)x; return 0; }
+static int cancel(void *x, int c) { (void)x; (void)c; return 0; }
+static void *completes(void *request) {
+    sleep(LONG_S);
+    MPI_Grequest_complete(*(MPI_Request *)request);
+    return NULL;
+}
+static void generalized(void) {
+    pthread_t other;
+    if (rank == 0) {
+        MPI_Grequest_start(query, give_up, cancel, NULL, &outside);
+        MPI_Request copy = outside;
+        pthread_create(&other, NULL, completes, &copy);
+        MPI_Wait(&outside, MPI_STATUS_IGNORE);
+        pthread_join(other, NULL);
+    }
+    rest_waits();
+}
+
+// A rank that is stopped while a message for it is there does nothing, and is not stuck.
+static void stopped(void) {
+    if (rank == 1 && fork() == 0) {
+        sleep(1);
+        kill(getppid(), SIGSTOP);
+        sleep(LONG_S);
+        kill(getppid(), SIGCONT);
+        _exit(0);
+    }
+    if (rank == 0) { sleep(2); send(1, 2); receive(1, 3, MPI_COMM_WORLD); }
+    if (rank == 1) { receive(0, 2, MPI_COMM_WORLD); send(0, 3); }
+}
+
+// Ranks that wait for long, but one after the other, with messages between.
+static void turns(void) {
+    for (int turn = 0; turn < LONG_S * 2; turn++) {
+        if (rank == turn % size) usleep(500000);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+int main(int count, char **words) {
+    int level;
+    (void)count;
+    MPI_Init_thread(&count, &words, MPI_THREAD_SERIALIZED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (is("tags", words)) tags();
+    if (is("synchronous", words)) synchronous();
+    if (is("long", words)) long_messages();
+    if (is("requests", words)) requests();
+    if (is("part", words)) part();
+    if (is("probe", words)) probe();
+    if (is("started", words)) started();
+    if (is("tests", words)) tests();
+    if (is("probes", words)) probes();
+    if (is("file", words)) file();
+    if (is("computes", words)) computes();
+    if (is("until", words)) until();
+    if (is("sleeps", words)) sleeps();
+    if (is("thread", words)) thread();
+    if (is("generalized", words)) generalized();
+    if (is("stopped", words)) stopped();
+    if (is("turns", words)) turns();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,189 @@
+//! `cornerstone launch` with programs whose ranks wait for each other for ever, and with programs that only look like it
+//! (`hangs.c`). No test asserts a time: a hang that is not found ends the test, which waits for two minutes.
+
+use std::path::Path;
+
+use crate::lab::{Ended, Lab, Running};
+use crate::launching::{compile, library};
+
+const SOURCE: &str = include_str!("hangs.c");
+const STATUS: i32 = 124;
+const STUCK: &str = "no rank can go on";
+
+/// How programs are launched: ranks that sleep, ranks that spin, and ranks over TCP.
+const WAYS: [&[&str]; 3] =
+    [&["-n", "4"], &["-n", "2", "--bind", "core"], &["-n", "4", "--fabric", "tcp"]];
+
+/// A lab with the programs; none where our library is not built.
+fn prepared(test: &str) -> Option<Lab> {
+    let library = library(test)?;
+    let lab = Lab::new();
+    compile(&lab, &library, SOURCE);
+    Some(lab)
+}
+
+fn start<'a>(lab: &'a Lab, options: &[&str], name: &str) -> Running<'a> {
+    let program = lab.path("program");
+    let words = [&["launch"], options, &[program.to_str().unwrap(), name]].concat();
+    lab.start(&words)
+}
+
+fn run(lab: &Lab, options: &[&str], name: &str) -> Ended {
+    start(lab, options, name).wait()
+}
+
+/// The number of the line of the source that ends with this remark.
+fn line_with(remark: &str) -> usize {
+    let index = SOURCE.lines().position(|line| line.ends_with(remark));
+    1 + index.unwrap_or_else(|| panic!("no line ends with {remark}"))
+}
+
+#[test]
+fn ranks_that_wait_for_each_other_are_ended_and_each_wait_is_told_with_its_line() {
+    let Some(lab) = prepared("ranks that wait for each other") else { return };
+    let receive = line_with("// receive");
+    for way in WAYS {
+        run(&lab, way, "tags").refuses(
+            STATUS,
+            &[
+                STUCK,
+                &format!(
+                    "rank 0 waits in MPI_Recv (receive, program.c:{receive}) for tag 7 of rank 1"
+                ),
+                "unexpected there: 1 message of 4 bytes with tag 8 of rank 1",
+                &format!(
+                    "rank 1 waits in MPI_Recv (receive, program.c:{receive}) for tag 9 of rank 0"
+                ),
+            ],
+        );
+        assert!(lab.becomes_empty());
+    }
+    // Two ranks that do the same are one line.
+    let barrier = line_with("// barrier");
+    let told = format!("ranks 2, 3 wait in MPI_Barrier (tags, program.c:{barrier}) for ranks 0, 1");
+    run(&lab, WAYS[0], "tags").refuses(STATUS, &[&told]);
+}
+
+#[test]
+fn all_kinds_of_waits_are_found_on_every_fabric() {
+    let Some(lab) = prepared("all kinds of waits") else { return };
+    let all = [
+        ("synchronous", &["MPI_Ssend", "until rank 1 receives 4 bytes with tag 3"][..]),
+        ("long", &["MPI_Send (long_messages", "16777216 bytes with tag 3"]),
+        ("requests", &["MPI_Waitall (requests", "for tag 20 of rank 1; for tag 22 of rank 1"]),
+        ("probe", &["MPI_Probe (probe", "for tag 6 of any rank"]),
+        ("started", &["rank 0 waits in MPI_Recv", "MPI_Wait (started, program.c:"]),
+    ];
+    for way in WAYS {
+        let running = all.map(|(name, words)| (name, words, start(&lab, way, name)));
+        for (_, words, running) in running {
+            let ended = running.wait();
+            ended.refuses(STATUS, &[STUCK]);
+            ended.refuses(STATUS, words);
+        }
+    }
+    for way in [WAYS[0], WAYS[2]] {
+        let ended = run(&lab, way, "part");
+        ended
+            .refuses(STATUS, &["rank 0 waits in MPI_Recv", "for tag 4 of rank 2 in communicator "]);
+        ended.refuses(STATUS, &["rank 2 waits in MPI_Barrier (part, program.c:"]);
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn programs_that_poll_sleep_compute_or_wait_for_others_than_ranks_are_left_alone() {
+    let test = "programs that only look like a hang";
+    let Some(lab) = prepared(test) else { return };
+    for way in WAYS {
+        let names = [
+            "tests",
+            "probes",
+            "file",
+            "computes",
+            "sleeps",
+            "thread",
+            "generalized",
+            "stopped",
+            "turns",
+        ];
+        let running = names.map(|name| (name, start(&lab, way, name)));
+        for (name, running) in running {
+            let ended = running.wait();
+            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {way:?}");
+        }
+        let _ = std::fs::remove_file(lab.path("ready"));
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn a_hang_that_is_to_be_debugged_is_told_once_and_left_as_it_is() {
+    let Some(lab) = prepared("a hang that is to be debugged") else { return };
+    let told =
+        while_it_runs(&lab, "-n 2 --on-hang tell", "tags", "unexpected", "sleep 2; kill $pid");
+    assert_eq!(told.matches(STUCK).count(), 1, "{told}");
+    assert!(told.contains("rank 1 waits in MPI_Recv"), "{told}");
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn who_asks_with_a_signal_is_told_and_nothing_ends() {
+    let Some(lab) = prepared("who asks with a signal is told") else { return };
+    let waits = "ranks 1, 2 wait in MPI_Recv (receive, program.c:";
+    let told = while_it_runs(&lab, "-n 3", "until", waits, "touch go");
+    assert!(told.contains("cornerstone: what the ranks do"), "{told}");
+    assert!(told.contains("rank 0 is not in a call that waits for others (running)"), "{told}");
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn a_rank_that_computes_while_the_others_wait_is_told_again_and_again_on_request() {
+    let Some(lab) = prepared("a rank that computes while the others wait") else { return };
+    let options = "-n 3 --watch 500ms";
+    let told = while_it_runs(&lab, options, "until", "nothing has moved for [2-9]", "touch go");
+    assert!(told.contains("ranks 1, 2 wait in MPI_Recv (receive, program.c:"), "{told}");
+    assert!(told.matches("nothing has moved for").count() >= 2, "{told}");
+    let quiet = run(&lab, &["-n", "3", "--watch", "1h"], "computes");
+    assert_eq!((quiet.status, quiet.stderr.as_str()), (Some(0), ""));
+}
+
+/// Launches a program, asks the launcher with signals what the ranks do until it has written some words, and then carries
+/// out a command that ends the run. Returns all that it has written.
+fn while_it_runs(lab: &Lab, options: &str, name: &str, words: &str, end: &str) -> String {
+    let asks = if options.contains("--") { ":" } else { "kill -USR1 $pid" };
+    let launch = env!("CARGO_BIN_EXE_cornerstone");
+    let script = format!(
+        "{launch} launch {options} ./program {name} 2>told & pid=$!; \
+         until pgrep -P $pid; do sleep 0.1; done; until grep -q '{words}' told; do sleep 0.2; {asks}; done; {end}; wait $pid; true"
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).current_dir(lab.path(""));
+    assert_eq!(lab.spawn(command).wait().status, Some(0));
+    std::fs::read_to_string(lab.path("told")).unwrap()
+}
+
+#[test]
+fn a_program_without_debug_information_is_told_by_its_functions() {
+    let Some(lab) = prepared("a program without debug information") else { return };
+    let program = lab.path("program");
+    strip(&program, "--strip-debug");
+    run(&lab, &["-n", "2"], "tags").refuses(STATUS, &["MPI_Recv (receive) for tag 7 of rank 1"]);
+    strip(&program, "--strip-all");
+    run(&lab, &["-n", "2"], "tags").refuses(STATUS, &["MPI_Recv (program at 0x"]);
+}
+
+fn strip(program: &Path, how: &str) {
+    let stripped = std::process::Command::new("strip").arg(how).arg(program).status();
+    assert!(stripped.expect("strip comes with the compiler").success());
+}
+
+#[test]
+fn a_wrong_time_or_action_is_refused() {
+    let lab = Lab::new();
+    for (option, value) in [("--watch", "0"), ("--watch", "often"), ("--on-hang", "cry")] {
+        let ended = lab.run(&["launch", "-n", "2", option, value, "true"]);
+        assert_eq!(ended.status, Some(2), "{ended:#?}");
+        assert!(ended.stderr.contains(value), "{ended:#?}");
+    }
+}

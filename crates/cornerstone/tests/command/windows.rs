@@ -1,0 +1,45 @@
+//! One-sided communication, on every fabric that this host has by itself.
+
+use crate::lab::{Lab, signal};
+
+#[test]
+fn windows_are_measured_on_real_and_simulated_fabrics() {
+    let lab = Lab::new();
+    for (at, fabric) in ["local", "tcp", "sim:cluster"].into_iter().enumerate() {
+        let out = format!("{at}.jsonl");
+        let words =
+            ["run", "windows", "--sizes", "8,64KiB", "--time-limit", "50ms", "--ranks", "3"];
+        let ended = lab.succeed(&[&words[..], &["--fabric", fabric, "--out", &out]].concat());
+        let all = lab.measurements(&out);
+        let measured = |name: &str, metric: &str| {
+            all.iter().filter(|one| one["benchmark"] == name && one["metric"] == metric).count()
+        };
+        for name in ["put", "get", "accumulate", "put-stream", "accumulate-stream", "notified-put"]
+        {
+            assert_eq!(measured(name, "rate"), 2, "{name} over {fabric}: {ended:#?}");
+        }
+        for name in ["halo-put", "halo-messages", "random-access"] {
+            assert_eq!(measured(name, "time"), 2, "{name} over {fabric}: {ended:#?}");
+        }
+        assert_eq!(measured("compare-and-swap", "rate"), 1, "{ended:#?}");
+        let updates = all.iter().find(|one| one["metric"] == "rate" && one["unit"] == "GUP/s");
+        assert_eq!(updates.unwrap()["benchmark"], "random-access");
+        assert!(lab.becomes_empty());
+    }
+}
+
+#[test]
+fn a_rank_that_dies_at_a_window_is_named_and_ends_the_run() {
+    for fabric in ["local", "tcp"] {
+        for name in ["halo-put", "notified-put", "random-access"] {
+            let lab = Lab::new();
+            let words =
+                ["run", name, "--sizes", "8", "--time-limit", "100s", "--precision", "1e-9"];
+            let more = ["--ranks", "3", "--out", "run.jsonl", "--fabric", fabric];
+            let running = lab.start(&[&words[..], &more].concat());
+            signal(running.started(1), "KILL");
+            running.wait().refuses(1, &["rank 1", "SIGKILL"]);
+            assert!(lab.becomes_empty());
+        }
+    }
+}

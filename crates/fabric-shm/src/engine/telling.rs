@@ -1,0 +1,151 @@
+//! What a rank that waits for long tells the launcher (`segment::WaitNote`), and how it finds out what it waits for.
+//!
+//! A wait knows its end by a function. While [`Telling::is_asked`], that function is called once more, and asks of each
+//! request that it waits for whether it is hopeless. These requests are noted.
+
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use contract::{Awaited, Request, Selector, describe_unexpected};
+
+use super::Engine;
+use super::operation::Direction;
+use crate::callers;
+use crate::segment::{Answer, PollState};
+
+/// The most things that a rank says it waits for; a program may wait for thousands.
+const NAMED: usize = 6;
+
+/// What the engine tells of its long waits.
+#[derive(Default)]
+pub(super) struct Telling {
+    /// Whether the launcher wants to know what this rank waits for.
+    pub(super) is_asked: bool,
+    /// Changes of what this rank has under way that show nowhere else in it.
+    pub(super) moves: u64,
+    /// Whether something else than messages and collectives may end a wait.
+    pub(super) has_other_ends: bool,
+    awaited: RefCell<Vec<Awaited>>,
+    /// What collectives that were started wait for, whether or not this rank waits for them.
+    started: RefCell<Vec<Awaited>>,
+}
+
+impl Engine {
+    /// Counts that something was done in a collective which others see.
+    pub(crate) fn count_move(&mut self) {
+        self.telling.moves = self.telling.moves.wrapping_add(1);
+    }
+
+    /// From now on no wait of this rank counts as one that cannot end.
+    pub(crate) fn expect_other_ends(&mut self) {
+        self.telling.has_other_ends = true;
+    }
+
+    /// Notes something that this rank waits for, if it is asked.
+    #[inline]
+    pub(crate) fn note_awaited(&self, awaited: impl FnOnce() -> Awaited) {
+        if self.telling.is_asked {
+            self.telling.awaited.borrow_mut().push(awaited());
+        }
+    }
+
+    /// The same for a collective that was started.
+    pub(crate) fn note_started(&self, awaited: impl FnOnce() -> Awaited) {
+        if self.telling.is_asked {
+            self.telling.started.borrow_mut().push(awaited());
+        }
+    }
+
+    /// The same for an operation that is under way.
+    #[inline]
+    pub(crate) fn note_request(&self, request: Request) {
+        if self.telling.is_asked && !self.is_done(request) {
+            self.note_awaited(|| self.awaited_by(request));
+        }
+    }
+
+    /// The same for a message that is probed for.
+    #[inline]
+    pub(crate) fn note_probe(&self, selector: Selector) {
+        self.note_awaited(|| Awaited::Message(selector));
+    }
+
+    fn awaited_by(&self, request: Request) -> Awaited {
+        let operation = &self.operations[request];
+        match operation.direction {
+            Direction::Send { to } => {
+                Awaited::Receive { to: to as usize, envelope: operation.envelope }
+            }
+            Direction::Receive(selector) if self.posted.holds(request) => {
+                Awaited::Message(selector)
+            }
+            Direction::Receive(_) => Awaited::Data(operation.envelope),
+        }
+    }
+
+    /// Before the poll of which [`tell_wait`](Engine::tell_wait) tells.
+    pub(super) fn begin_to_tell(&mut self) {
+        self.telling.awaited.borrow_mut().clear();
+        self.telling.started.borrow_mut().clear();
+        self.telling.is_asked = self.segment.block(self.me).wait_note().question().is_some();
+    }
+
+    /// Tells that a poll for everything has found nothing, and answers what this rank waits for.
+    pub(super) fn tell_wait(&mut self) {
+        let is_asked = std::mem::take(&mut self.telling.is_asked);
+        if self.telling.has_other_ends {
+            return;
+        }
+        let mut awaited = self.telling.awaited.take();
+        if awaited.is_empty() {
+            awaited = self.telling.started.take();
+        }
+        let found = PollState { state: self.state_number(), ..PollState::default() };
+        self.segment.block(self.me).wait_note().tell(found);
+        if is_asked {
+            self.answer(&awaited, &describe_unexpected(self.unexpected.envelopes()));
+        }
+    }
+
+    /// Answers the launcher what this rank waits for, and further lines about it.
+    pub(crate) fn answer(&self, awaited: &[Awaited], remarks: &[String]) {
+        let note = self.segment.block(self.me).wait_note();
+        let Some(question) = note.question() else { return };
+        let callers = callers::find();
+        let mut lines = vec![callers.call];
+        lines.extend(awaited.iter().take(NAMED).map(Awaited::to_string));
+        if awaited.len() > NAMED {
+            lines.push(format!("and for {} more", awaited.len() - NAMED));
+        }
+        lines.extend_from_slice(remarks);
+        note.answer(question, &Answer { text: lines.join("\n"), callers: callers.addresses });
+    }
+
+    /// Says that a long wait is over.
+    #[cold]
+    pub(crate) fn end_long_wait(&mut self) {
+        self.telling.is_asked = false;
+        self.segment.block(self.me).wait_note().end();
+    }
+
+    /// A number that is another one after anything of this rank's has moved: it has taken something from a ring or put
+    /// something there, or a request, a queue or a collective has changed.
+    fn state_number(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.telling.moves.hash(&mut hasher);
+        for inbound in &self.inbound {
+            inbound.ring.as_ref().map(|ring| ring.position()).hash(&mut hasher);
+        }
+        for outbound in &self.outbound {
+            let waiting = (outbound.queue.len(), outbound.pending_rts);
+            (outbound.ring.position(), waiting).hash(&mut hasher);
+        }
+        (self.co_copies.len(), self.in_place.len()).hash(&mut hasher);
+        self.posted.hash_into(&mut hasher);
+        for envelope in self.unexpected.envelopes() {
+            (envelope.context, envelope.source, envelope.tag, envelope.bytes).hash(&mut hasher);
+        }
+        self.operations.hash_into(&mut hasher);
+        hasher.finish()
+    }
+}

@@ -1,0 +1,166 @@
+//! How calls wait: they poll, yield, sleep, and tell the launcher once that has taken long.
+
+use std::os::fd::AsFd;
+
+use contract::{Request, Result};
+
+use super::Engine;
+use crate::wait::{self, Backoff, BackoffStep};
+
+impl Engine {
+    /// Waits until one of several requests is done; returns its index, the lowest if several are.
+    pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        self.check_alive()?;
+        let mut backoff = Backoff::new(self.choices.every_rank_has_a_processor);
+        loop {
+            if let Some(index) = self.first_done(requests) {
+                if backoff.is_told() {
+                    self.end_long_wait();
+                }
+                return Ok(index);
+            }
+            self.progress_in_a_wait(only(requests));
+            self.check_alive()?;
+            if self.first_done(requests).is_some() {
+                continue;
+            }
+            match backoff.wait() {
+                BackoffStep::Poll => {}
+                BackoffStep::CheckLiveness => self.check_run(requests)?,
+                BackoffStep::Tell => {
+                    self.progress(None);
+                    self.check_run(requests)?;
+                    if self.first_done(requests).is_none() {
+                        self.tell_wait_for(requests, &mut backoff);
+                    }
+                }
+                BackoffStep::Sleep => self.sleep_for(requests, &mut backoff)?,
+            }
+        }
+    }
+
+    /// Waits, with the engine of `owner` at work, until `done` returns true. `done` is called after every
+    /// poll, may use the engine, and must not wait itself.
+    pub(crate) fn wait_until<T>(
+        owner: &mut T,
+        engine: fn(&mut T) -> &mut Engine,
+        done: &mut dyn FnMut(&mut T) -> bool,
+    ) -> Result<()> {
+        let mut backoff = Backoff::new(engine(owner).choices.every_rank_has_a_processor);
+        let outcome = Engine::wait_with(&mut backoff, owner, engine, done);
+        if backoff.is_told() {
+            engine(owner).end_long_wait();
+        }
+        outcome
+    }
+
+    fn wait_with<T>(
+        backoff: &mut Backoff,
+        owner: &mut T,
+        engine: fn(&mut T) -> &mut Engine,
+        done: &mut dyn FnMut(&mut T) -> bool,
+    ) -> Result<()> {
+        loop {
+            engine(owner).progress_in_a_wait(None);
+            engine(owner).check_alive()?;
+            if done(owner) {
+                return Ok(());
+            }
+            match backoff.wait() {
+                BackoffStep::Poll => {}
+                BackoffStep::CheckLiveness => engine(owner).check_run(&[])?,
+                BackoffStep::Tell => {
+                    engine(owner).check_run(&[])?;
+                    if Engine::poll_and_tell(backoff, owner, engine, done)? {
+                        return Ok(());
+                    }
+                }
+                BackoffStep::Sleep => {
+                    let me = engine(owner);
+                    wait::announce_sleep(me.segment.block(me.me).sleep_word());
+                    let polled = match backoff.tells_before_sleep() {
+                        true => Engine::poll_and_tell(backoff, owner, engine, done),
+                        false => me.poll().map(|()| done(owner)),
+                    };
+                    let me = engine(owner);
+                    let word = me.segment.block(me.me).sleep_word();
+                    if !matches!(polled, Ok(false)) {
+                        wait::stay_awake(word);
+                        return polled.map(drop);
+                    }
+                    backoff.note_sleep(engine(owner).sleep());
+                }
+            }
+        }
+    }
+
+    /// Polls for everything; tells the launcher that this has found nothing, if so. Returns whether the wait is over.
+    #[cold]
+    fn poll_and_tell<T>(
+        backoff: &mut Backoff,
+        owner: &mut T,
+        engine: fn(&mut T) -> &mut Engine,
+        done: &mut dyn FnMut(&mut T) -> bool,
+    ) -> Result<bool> {
+        engine(owner).begin_to_tell();
+        // A failure is told by the end of the wait.
+        backoff.note_told();
+        engine(owner).poll()?;
+        if done(owner) {
+            return Ok(true);
+        }
+        engine(owner).tell_wait();
+        Ok(false)
+    }
+
+    pub(super) fn first_done(&self, requests: &[Request]) -> Option<usize> {
+        requests.iter().position(|&request| self.operations[request].done)
+    }
+
+    fn sleep_for(&mut self, requests: &[Request], backoff: &mut Backoff) -> Result<()> {
+        wait::announce_sleep(self.segment.block(self.me).sleep_word());
+        self.progress(None);
+        let checked = self.check_run(requests);
+        if checked.is_err() || self.first_done(requests).is_some() {
+            wait::stay_awake(self.segment.block(self.me).sleep_word());
+            return checked;
+        }
+        if backoff.tells_before_sleep() {
+            self.tell_wait_for(requests, backoff);
+        }
+        backoff.note_sleep(self.sleep());
+        Ok(())
+    }
+
+    /// Sleeps until another rank wakes this one, or what [`Sleep`](super::Sleep) names does. Returns whether the sleep
+    /// ran out.
+    fn sleep(&self) -> bool {
+        let word = self.segment.block(self.me).sleep_word();
+        match self.segment.bell(self.me) {
+            None => wait::sleep(word),
+            Some(bell) => {
+                let wakes_too = self.sleep.wakes_too.as_ref().map(AsFd::as_fd);
+                let has_run_out = bell.sleep(wakes_too, self.sleep.longest);
+                wait::stay_awake(word);
+                // A short sleep that ran out says nothing of a long wait.
+                has_run_out && self.sleep.longest >= wait::LONGEST_SLEEP
+            }
+        }
+    }
+
+    #[cold]
+    fn tell_wait_for(&mut self, requests: &[Request], backoff: &mut Backoff) {
+        self.begin_to_tell();
+        backoff.note_told();
+        requests.iter().for_each(|&request| self.note_request(request));
+        self.tell_wait();
+    }
+}
+
+/// The request that a wait is for, if it is for one.
+fn only(requests: &[Request]) -> Option<Request> {
+    match requests {
+        [request] => Some(*request),
+        _ => None,
+    }
+}

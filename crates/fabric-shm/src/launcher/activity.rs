@@ -1,0 +1,158 @@
+//! What ranks do, for people.
+
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::segment::Answer;
+
+/// What one rank does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankActivity {
+    /// Which rank.
+    pub rank: usize,
+    /// What it does.
+    pub activity: Activity,
+}
+
+/// What a rank does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// It has not joined the run yet, or never will.
+    NotJoined,
+    /// It is outside of calls that wait, or has not waited for long. The system's word for its state: running, sleeping, stopped.
+    Runs(String),
+    /// It has ended its part.
+    Finished,
+    /// It waits in a call.
+    Waits {
+        /// The function, if it is one of MPI's.
+        call: Option<String>,
+        /// Where it was called, the innermost first.
+        sites: Vec<CallSite>,
+        /// What it waits for, and remarks, a line each.
+        lines: Vec<String>,
+    },
+}
+
+/// A place in the code of a program: the call before a return address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// The file of the program or the library.
+    pub object: PathBuf,
+    /// The address of the call in the process.
+    pub address: u64,
+    /// The first address in the process at which the file is mapped.
+    pub base: u64,
+}
+
+impl fmt::Display for RankActivity {
+    /// Without names of functions of the program and lines of its source, which take debug information.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} ", self.rank)?;
+        match &self.activity {
+            Activity::NotJoined => write!(f, "has not joined"),
+            Activity::Runs(state) => write!(f, "does not wait for others ({state})"),
+            Activity::Finished => write!(f, "has finished"),
+            Activity::Waits { call, lines, .. } => {
+                write!(f, "waits in {}", call.as_deref().unwrap_or("a call"))?;
+                lines.iter().try_for_each(|line| write!(f, "; {line}"))
+            }
+        }
+    }
+}
+
+impl Activity {
+    /// What a rank has answered.
+    pub(super) fn of_answer(answer: &Answer, process: u32) -> Self {
+        let (call, lines) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
+        let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+        Activity::Waits {
+            call: (!call.is_empty()).then(|| call.into()),
+            sites: answer.callers.iter().filter_map(|&one| site(&maps, one)).collect(),
+            lines: lines.lines().map(String::from).collect(),
+        }
+    }
+
+    /// The system's word for what a process does.
+    pub(super) fn of_process(process: u32) -> Self {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        // The name of the program, in brackets, may hold anything.
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        let word = match state {
+            Some('R') => "running",
+            Some('S') => "sleeping",
+            Some('D') => "waiting for a device",
+            Some('T' | 't') => "stopped",
+            _ => "ending",
+        };
+        Activity::Runs(word.into())
+    }
+}
+
+/// The place before a return address, as the system's list of a process's mappings tells it.
+fn site(maps: &str, return_address: u64) -> Option<CallSite> {
+    // A call may be the last instruction of its function.
+    let address = return_address.checked_sub(1)?;
+    let mapping = |line: &str| -> Option<(u64, u64, String)> {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let path = rest.splitn(5, ' ').nth(4)?.trim_start();
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        Some((number(start)?, number(end)?, path.into()))
+    };
+    let mappings: Vec<_> = maps.lines().filter_map(mapping).collect();
+    let (_, _, path) = mappings.iter().find(|(start, end, _)| (*start..*end).contains(&address))?;
+    let base = mappings.iter().filter(|(_, _, other)| other == path).map(|one| one.0).min()?;
+    path.starts_with('/').then(|| CallSite { object: path.into(), address, base })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+55d0a0000000-55d0a0001000 r--p 00000000 08:01 131 /home/me/my program
+55d0a0001000-55d0a0003000 r-xp 00001000 08:01 131 /home/me/my program
+7f0000000000-7f0000001000 rw-p 00000000 00:00 0
+7ffd00000000-7ffd00021000 rw-p 00000000 00:00 0                          [stack]
+";
+
+    #[test]
+    fn addresses_are_found_in_the_file_that_is_mapped_there() {
+        let found = site(MAPS, 0x55d0_a000_1235).unwrap();
+        assert_eq!(found.object, PathBuf::from("/home/me/my program"));
+        assert_eq!((found.address, found.base), (0x55d0_a000_1234, 0x55d0_a000_0000));
+        for address in [0, 0x7f00_0000_0010, 0x7ffd_0000_0010, 1 << 40] {
+            assert_eq!(site(MAPS, address), None);
+        }
+        // The call is in the first page, what it returns to in the second.
+        assert_eq!(site(MAPS, 0x55d0_a000_1000).unwrap().address, 0x55d0_a000_0fff);
+    }
+
+    #[test]
+    fn the_first_line_of_an_answer_is_the_call() {
+        let of = |text: &str| {
+            let activity =
+                Activity::of_answer(&Answer { text: text.into(), callers: Vec::new() }, 0);
+            RankActivity { rank: 3, activity }.to_string()
+        };
+        assert_eq!(
+            of("MPI_Recv\nfor tag 7 of rank 1"),
+            "rank 3 waits in MPI_Recv; for tag 7 of rank 1"
+        );
+        assert_eq!(of("\nfor rank 2"), "rank 3 waits in a call; for rank 2");
+        assert_eq!(of(""), "rank 3 waits in a call");
+    }
+
+    #[test]
+    fn a_process_that_is_there_has_a_state_and_one_that_is_not_ends() {
+        let of = |process| match Activity::of_process(process) {
+            Activity::Runs(word) => word,
+            other => panic!("{other:?}"),
+        };
+        // The first thread of a test program waits for the others.
+        assert!(["running", "sleeping"].contains(&of(std::process::id()).as_str()));
+        assert_eq!(of(u32::MAX), "ending");
+    }
+}

@@ -1,0 +1,192 @@
+//! When it is certain that no rank can go on.
+//!
+//! Ranks have no threads of ours, so a rank in a wait changes what others see only in its polls. A rank that waits for
+//! long counts its polls for everything that have found nothing, and gives a number that changes with whatever moves.
+//!
+//! Assume that all ranks are in the same long waits at two moments, with the same numbers, and that each has polled in
+//! vain a few times between the two. Then nothing can move any more. For take the first change after the first moment
+//! and the poll that made it. It is none of the polls that were counted, since it would have changed that rank's number.
+//! So the same rank has polled before it, has seen the same memory, as nothing has changed before the first change, and
+//! has found nothing: it finds nothing again. What is in the system's connections is not in memory, so everything that
+//! was written must have been read.
+//!
+//! Some polls do more than others: every few of them a rank checks whether the others make the same call, and tells them
+//! its own. Hence the number of polls and the time.
+
+use std::time::{Duration, Instant};
+
+use crate::segment::{LongWait, PollState};
+
+/// Polls in vain of every rank. Checks of calls are made at every fourth poll at the latest.
+const POLLS: u64 = 6;
+/// The shortest time, and more of it for each rank of the run: over TCP, ranks tell each other their calls after half of that.
+const TIME: Duration = Duration::from_millis(300);
+const TIME_PER_RANK: Duration = Duration::from_millis(10);
+
+/// What a rank does at some moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RankState {
+    /// It may do anything.
+    Runs,
+    /// It has ended its part, and does nothing that others would see.
+    Finished,
+    /// It waits for long.
+    Waits(LongWait),
+}
+
+/// Whether the ranks stand still, from one moment to the next.
+#[derive(Default)]
+pub(super) struct Standstill {
+    begin: Option<(Instant, Vec<RankState>)>,
+}
+
+impl Standstill {
+    /// Takes what all ranks do now. Returns how long they have stood still: in the same waits, or out of long waits, and
+    /// nothing has moved in them.
+    pub(super) fn note(&mut self, now: Instant, ranks: &[RankState]) -> Duration {
+        match &self.begin {
+            Some((since, begin)) if is_same(begin, ranks) => now.duration_since(*since),
+            _ => {
+                self.begin = Some((now, ranks.to_vec()));
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// Whether no rank can ever go on.
+    pub(super) fn is_for_ever(&self, now: Instant, ranks: &[RankState]) -> bool {
+        let Some((since, begin)) = &self.begin else { return false };
+        let waits = |rank: &RankState| matches!(rank, RankState::Waits(_));
+        let is_stuck = |(begin, now): (&RankState, &RankState)| match (begin, now) {
+            (RankState::Waits(begin), RankState::Waits(now)) => now.polls >= begin.polls + POLLS,
+            (RankState::Finished, RankState::Finished) => true,
+            _ => false,
+        };
+        is_same(begin, ranks)
+            && ranks.iter().any(waits)
+            && begin.iter().zip(ranks).all(is_stuck)
+            && now.duration_since(*since) >= TIME + TIME_PER_RANK * ranks.len() as u32
+            && sent(ranks) == received(ranks)
+    }
+}
+
+fn is_same(begin: &[RankState], now: &[RankState]) -> bool {
+    let is_same = |(begin, now): (&RankState, &RankState)| match (begin, now) {
+        (RankState::Waits(begin), RankState::Waits(now)) => {
+            (begin.number, begin.found) == (now.number, now.found)
+        }
+        _ => begin == now,
+    };
+    begin.len() == now.len() && begin.iter().zip(now).all(is_same)
+}
+
+fn sent(ranks: &[RankState]) -> u64 {
+    sum(ranks, |found| found.sent_bytes)
+}
+
+fn received(ranks: &[RankState]) -> u64 {
+    sum(ranks, |found| found.received_bytes)
+}
+
+fn sum(ranks: &[RankState], of: impl Fn(&PollState) -> u64) -> u64 {
+    let each = ranks.iter().map(|rank| match rank {
+        RankState::Waits(wait) => of(&wait.found),
+        RankState::Runs | RankState::Finished => 0,
+    });
+    each.fold(0, u64::wrapping_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(number: u64, polls: u64, state: u64) -> RankState {
+        let found = PollState { state, ..PollState::default() };
+        RankState::Waits(LongWait { number, polls, found })
+    }
+
+    /// Whether two moments a second apart are a standstill for ever.
+    fn is_hang(begin: &[RankState], end: &[RankState]) -> bool {
+        let (mut standstill, now) = (Standstill::default(), Instant::now());
+        standstill.note(now, begin);
+        let later = now + Duration::from_secs(1);
+        standstill.note(later, end);
+        standstill.is_for_ever(later, end)
+    }
+
+    #[test]
+    fn ranks_that_have_all_polled_in_vain_stand_still_for_ever() {
+        let begin = [waits(1, 4, 9), waits(3, 8, 7), RankState::Finished];
+        assert!(is_hang(&begin, &[waits(1, 10, 9), waits(3, 14, 7), RankState::Finished]));
+        assert!(!is_hang(&begin, &[waits(1, 10, 9), waits(3, 13, 7), RankState::Finished]));
+        assert!(!is_hang(&begin, &[waits(2, 10, 9), waits(3, 14, 7), RankState::Finished]));
+        assert!(!is_hang(&begin, &[waits(1, 10, 8), waits(3, 14, 7), RankState::Finished]));
+        assert!(!is_hang(&begin, &[waits(1, 10, 9), waits(3, 14, 7), RankState::Runs]));
+    }
+
+    #[test]
+    fn one_rank_that_may_do_anything_is_no_standstill_for_ever_and_neither_are_finished_ones() {
+        let with_one = |polls| [waits(1, polls, 9), RankState::Runs];
+        assert!(!is_hang(&with_one(0), &with_one(100)));
+        assert!(!is_hang(&[RankState::Finished; 2], &[RankState::Finished; 2]));
+        assert!(!is_hang(&[RankState::Runs; 2], &[RankState::Runs; 2]));
+    }
+
+    #[test]
+    fn what_was_written_and_not_read_is_under_way() {
+        let of = |polls, sent_bytes, received_bytes| {
+            let found = PollState { state: 1, sent_bytes, received_bytes };
+            RankState::Waits(LongWait { number: 1, polls, found })
+        };
+        assert!(!is_hang(&[of(0, 50, 20), of(0, 20, 40)], &[of(9, 50, 20), of(9, 20, 40)]));
+        assert!(is_hang(&[of(0, 50, 20), of(0, 20, 50)], &[of(9, 50, 20), of(9, 20, 50)]));
+    }
+
+    #[test]
+    fn a_change_begins_the_time_anew() {
+        let (mut standstill, now) = (Standstill::default(), Instant::now());
+        let after = |tenths: u64| now + Duration::from_millis(100 * tenths);
+        assert_eq!(standstill.note(now, &[waits(1, 1, 1)]), Duration::ZERO);
+        assert_eq!(standstill.note(after(3), &[waits(1, 4, 1)]), Duration::from_millis(300));
+        assert_eq!(standstill.note(after(5), &[waits(1, 5, 2)]), Duration::ZERO);
+        assert_eq!(standstill.note(after(6), &[waits(1, 6, 2)]), Duration::from_millis(100));
+        assert!(!standstill.is_for_ever(after(6), &[waits(1, 6, 2)]));
+    }
+
+    /// Ranks that pass a token on and wait between, seen at random moments, stand still only once nobody has it. A rank
+    /// acts in its polls alone, as ours do; what it tells it may tell much later.
+    #[test]
+    fn no_order_of_polls_makes_a_run_look_stuck_while_a_message_is_under_way() {
+        for seed in 1..300_u64 {
+            let mut random = seed;
+            let mut below = |limit: u64| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (random >> 33) % limit
+            };
+            let ranks = 2 + below(4) as usize;
+            let mut hops = below(30);
+            let mut token = Some(below(ranks as u64) as usize);
+            let mut told = vec![(0_u64, 0_u64); ranks];
+            let mut standstill = Standstill::default();
+            let mut now = Instant::now();
+            for _ in 0..2000 {
+                now += Duration::from_millis(below(400));
+                let rank = below(ranks as u64) as usize;
+                let (polls, state) = &mut told[rank];
+                if token == Some(rank) {
+                    *state += 1;
+                    token = (hops > 0).then(|| below(ranks as u64) as usize);
+                    hops = hops.saturating_sub(1);
+                }
+                *polls += 1;
+                let seen: Vec<_> =
+                    told.iter().map(|&(polls, state)| waits(1, polls, state)).collect();
+                standstill.note(now, &seen);
+                assert!(token.is_none() || !standstill.is_for_ever(now, &seen), "seed {seed}");
+                if token.is_none() && standstill.is_for_ever(now, &seen) {
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Watching whether the ranks of a run go on, and asking them what they wait for where they do not.
+
+use std::time::{Duration, Instant};
+
+use super::activity::{Activity, RankActivity};
+use super::standstill::{RankState, Standstill};
+use crate::segment::{Segment, State};
+
+/// How often the launcher checks what the ranks do while one of them waits for long, and while none does.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(300);
+/// How long it waits for answers. Ranks that wait answer when their next sleep runs out.
+const ANSWER_LIMIT: Duration = Duration::from_secs(2);
+
+/// What to do where ranks wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    /// What becomes of a run in which no rank can go on.
+    pub on_hang: OnHang,
+    /// Also tell what all ranks do whenever none has moved for so long.
+    pub standstill: Option<Duration>,
+    /// Gets what all ranks do: after a standstill, on SIGUSR1, and of a hang that does not end the run.
+    pub tell: fn(&str, &[RankActivity]),
+}
+
+/// What becomes of a run in which no rank can ever go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnHang {
+    /// It is ended.
+    End,
+    /// It is told once, and the ranks are left as they are.
+    Tell,
+}
+
+/// Why the ranks are asked what they do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    Hang,
+    Standstill(Duration),
+    Signal,
+}
+
+/// What the watch has found out.
+pub(super) enum Finding {
+    /// No rank can ever go on, and the run is to be ended.
+    Hang(Vec<RankActivity>),
+    Nothing,
+}
+
+/// The watch over one run.
+pub(super) struct Watcher {
+    watch: Watch,
+    standstill: Standstill,
+    /// How long a standstill was when it was told last.
+    told_standstill: Duration,
+    has_told_hang: bool,
+    /// Whether some rank waits for long.
+    does_any_wait: bool,
+    question: u32,
+    /// Why the ranks were asked, and until when they may answer.
+    asking: Option<(Reason, Instant)>,
+}
+
+impl Watcher {
+    pub(super) fn new(watch: Watch) -> Self {
+        Watcher {
+            watch,
+            standstill: Standstill::default(),
+            told_standstill: Duration::ZERO,
+            has_told_hang: false,
+            does_any_wait: false,
+            question: 0,
+            asking: None,
+        }
+    }
+
+    /// Somebody wants to know what the ranks do.
+    pub(super) fn ask(&mut self, segment: &Segment) {
+        self.ask_for(Reason::Signal, segment);
+    }
+
+    /// The time until the next check.
+    pub(super) fn interval(&self) -> Duration {
+        match self.does_any_wait || self.asking.is_some() {
+            true => CHECK_INTERVAL,
+            false => IDLE_CHECK_INTERVAL,
+        }
+    }
+
+    /// Checks what the ranks do now.
+    pub(super) fn check(&mut self, segment: &Segment) -> Finding {
+        let now = Instant::now();
+        let ranks: Vec<RankState> = (0..segment.ranks()).map(|rank| state(segment, rank)).collect();
+        self.does_any_wait = ranks.iter().any(|rank| matches!(rank, RankState::Waits(_)));
+        let stands = self.standstill.note(now, &ranks);
+        if stands == Duration::ZERO {
+            self.told_standstill = Duration::ZERO;
+            self.has_told_hang = false;
+        }
+        if let Some((reason, until)) = self.asking {
+            let has_answered = (0..ranks.len()).all(|rank| match ranks[rank] {
+                RankState::Waits(_) => {
+                    segment.block(rank).wait_note().answer_to(self.question).is_some()
+                }
+                _ => true,
+            });
+            if has_answered || now >= until {
+                self.asking = None;
+                return self.tell(reason, segment);
+            }
+            return Finding::Nothing;
+        }
+        if !self.has_told_hang && self.standstill.is_for_ever(now, &ranks) {
+            self.ask_for(Reason::Hang, segment);
+        } else if let Some(limit) = self.watch.standstill
+            && stands >= self.told_standstill + limit
+            && self.does_any_wait
+        {
+            self.told_standstill = stands;
+            self.ask_for(Reason::Standstill(stands), segment);
+        }
+        Finding::Nothing
+    }
+
+    fn ask_for(&mut self, reason: Reason, segment: &Segment) {
+        self.question += 1;
+        for rank in 0..segment.ranks() {
+            segment.block(rank).wait_note().ask(self.question);
+        }
+        self.asking = Some((reason, Instant::now() + ANSWER_LIMIT));
+    }
+
+    fn tell(&mut self, reason: Reason, segment: &Segment) -> Finding {
+        let activity = |rank| RankActivity { rank, activity: self.activity(segment, rank) };
+        let ranks: Vec<RankActivity> = (0..segment.ranks()).map(activity).collect();
+        let tell = self.watch.tell;
+        match reason {
+            Reason::Hang if self.watch.on_hang == OnHang::End => return Finding::Hang(ranks),
+            Reason::Hang => {
+                self.has_told_hang = true;
+                tell("no rank can go on: all wait, and no message is under way", &ranks);
+            }
+            Reason::Standstill(time) => {
+                tell(&format!("nothing has moved for {} s", time.as_secs()), &ranks);
+            }
+            Reason::Signal => tell("what the ranks do", &ranks),
+        }
+        Finding::Nothing
+    }
+
+    fn activity(&self, segment: &Segment, rank: usize) -> Activity {
+        let block = segment.block(rank);
+        let process = block.process() as u32;
+        match block.state() {
+            State::Starting => Activity::NotJoined,
+            State::Finished | State::Failed => Activity::Finished,
+            State::Alive | State::Leaving => match block.wait_note().read() {
+                None => Activity::of_process(process),
+                Some(_) => match block.wait_note().answer_to(self.question) {
+                    Some(answer) => Activity::of_answer(&answer, process),
+                    None => Activity::Waits { call: None, sites: Vec::new(), lines: Vec::new() },
+                },
+            },
+        }
+    }
+}
+
+fn state(segment: &Segment, rank: usize) -> RankState {
+    let block = segment.block(rank);
+    match block.state() {
+        State::Finished => RankState::Finished,
+        State::Starting | State::Failed => RankState::Runs,
+        State::Alive | State::Leaving => match block.wait_note().read() {
+            Some(wait) => RankState::Waits(wait),
+            None => RankState::Runs,
+        },
+    }
+}

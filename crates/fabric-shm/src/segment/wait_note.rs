@@ -1,0 +1,174 @@
+//! What a rank that has waited for long tells the launcher: that it waits and that nothing has moved, and what it waits
+//! for once it is asked.
+//!
+//! The rank writes it only after a sleep that ran out or a spin as long, so nothing of it is on the way of a message.
+
+use std::sync::atomic::AtomicU8;
+
+use crate::primitive::{AtomicU32, AtomicU64, Ordering};
+
+const TEXT_BYTES: usize = 1600;
+/// The most return addresses that a rank tells.
+pub(crate) const CALLERS_MAX: usize = 8;
+
+/// A rank's note, in its block.
+#[repr(C, align(64))]
+pub(crate) struct WaitNote {
+    /// Which of its long waits the rank is in, counted from 1; 0 while it is in none.
+    number: AtomicU64,
+    /// How many long waits it has had.
+    count: AtomicU64,
+    polls: AtomicU64,
+    state: AtomicU64,
+    sent_bytes: AtomicU64,
+    received_bytes: AtomicU64,
+    /// The launcher's latest question, and the one that the text answers.
+    asked: AtomicU32,
+    answered: AtomicU32,
+    text_bytes: AtomicU32,
+    callers: [AtomicU64; CALLERS_MAX],
+    text: [AtomicU8; TEXT_BYTES],
+}
+
+/// What a rank knows after a poll that found nothing for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PollState {
+    /// Changes whenever anything of this rank's messages and collectives has moved.
+    pub state: u64,
+    /// What it has written to connections that others read, where messages go through such.
+    pub sent_bytes: u64,
+    /// What it has read from them.
+    pub received_bytes: u64,
+}
+
+/// A long wait as the launcher sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LongWait {
+    pub(crate) number: u64,
+    /// The polls of this rank in long waits that have found nothing.
+    pub(crate) polls: u64,
+    pub(crate) found: PollState,
+}
+
+/// What a rank answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// Lines: the call, if it is known, and what it waits for.
+    pub(crate) text: String,
+    /// Addresses in the program to which the call and its callers return, the innermost first.
+    pub(crate) callers: Vec<u64>,
+}
+
+impl WaitNote {
+    /// Says that a poll of a long wait has found nothing. Only the owner calls it.
+    pub(crate) fn tell(&self, found: PollState) {
+        let PollState { state, sent_bytes, received_bytes } = found;
+        if self.number.load(Ordering::Relaxed) == 0 {
+            let count = self.count.load(Ordering::Relaxed) + 1;
+            self.count.store(count, Ordering::Relaxed);
+            self.number.store(count, Ordering::Relaxed);
+        }
+        self.state.store(state, Ordering::Relaxed);
+        self.sent_bytes.store(sent_bytes, Ordering::Relaxed);
+        self.received_bytes.store(received_bytes, Ordering::Relaxed);
+        let polls = self.polls.load(Ordering::Relaxed) + 1;
+        // Release, partner of the acquire in `read`: who sees the poll sees what had moved until then.
+        self.polls.store(polls, Ordering::Release);
+    }
+
+    /// Says that the wait is over. Only the owner calls it.
+    pub(crate) fn end(&self) {
+        self.number.store(0, Ordering::Release);
+    }
+
+    /// The long wait that the rank is in, if it is in one.
+    pub(crate) fn read(&self) -> Option<LongWait> {
+        let polls = self.polls.load(Ordering::Acquire);
+        let found = PollState {
+            state: self.state.load(Ordering::Relaxed),
+            sent_bytes: self.sent_bytes.load(Ordering::Relaxed),
+            received_bytes: self.received_bytes.load(Ordering::Relaxed),
+        };
+        let number = self.number.load(Ordering::Acquire);
+        (number != 0).then_some(LongWait { number, polls, found })
+    }
+
+    /// Asks what the rank waits for; `question` is another number each time.
+    pub(crate) fn ask(&self, question: u32) {
+        self.asked.store(question, Ordering::Relaxed);
+    }
+
+    /// The question that the owner has not answered, if there is one.
+    pub(crate) fn question(&self) -> Option<u32> {
+        let asked = self.asked.load(Ordering::Relaxed);
+        (asked != self.answered.load(Ordering::Relaxed)).then_some(asked)
+    }
+
+    /// Answers a question. Only the owner calls it.
+    pub(crate) fn answer(&self, question: u32, answer: &Answer) {
+        let bytes = answer.text.floor_char_boundary(TEXT_BYTES);
+        for (place, byte) in self.text.iter().zip(&answer.text.as_bytes()[..bytes]) {
+            place.store(*byte, Ordering::Relaxed);
+        }
+        for (index, place) in self.callers.iter().enumerate() {
+            place.store(answer.callers.get(index).copied().unwrap_or(0), Ordering::Relaxed);
+        }
+        self.text_bytes.store(bytes as u32, Ordering::Relaxed);
+        // Release, partner of the acquire in `answer_to`.
+        self.answered.store(question, Ordering::Release);
+    }
+
+    /// The answer to a question, once it is there.
+    pub(crate) fn answer_to(&self, question: u32) -> Option<Answer> {
+        if self.answered.load(Ordering::Acquire) != question {
+            return None;
+        }
+        let bytes = (self.text_bytes.load(Ordering::Relaxed) as usize).min(TEXT_BYTES);
+        let text: Vec<u8> =
+            self.text[..bytes].iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
+        let callers = self.callers.iter().map(|one| one.load(Ordering::Relaxed));
+        Some(Answer {
+            text: String::from_utf8_lossy(&text).into_owned(),
+            callers: callers.filter(|&one| one != 0).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note() -> Box<WaitNote> {
+        // SAFETY: all of it is atomic numbers, for which zero is a value.
+        unsafe { Box::new(std::mem::zeroed()) }
+    }
+
+    #[test]
+    fn each_long_wait_has_a_number_of_its_own() {
+        let note = note();
+        assert_eq!(note.read(), None);
+        let found = PollState { state: 5, sent_bytes: 2, received_bytes: 3 };
+        note.tell(found);
+        note.tell(found);
+        assert_eq!(note.read(), Some(LongWait { number: 1, polls: 2, found }));
+        note.end();
+        assert_eq!(note.read(), None);
+        note.tell(found);
+        assert_eq!(note.read(), Some(LongWait { number: 2, polls: 3, found }));
+    }
+
+    #[test]
+    fn a_question_is_answered_once_and_long_answers_are_cut() {
+        let note = note();
+        assert_eq!(note.question(), None);
+        note.ask(3);
+        assert_eq!((note.question(), note.answer_to(3)), (Some(3), None));
+        let answer = Answer { text: "for rank 1".into(), callers: vec![7, 9] };
+        note.answer(3, &answer);
+        assert_eq!((note.question(), note.answer_to(3)), (None, Some(answer)));
+        let long = Answer { text: "é".repeat(TEXT_BYTES), callers: vec![1; 40] };
+        note.answer(4, &long);
+        let kept = note.answer_to(4).unwrap();
+        assert_eq!((kept.text.len(), kept.callers.len()), (TEXT_BYTES, CALLERS_MAX));
+    }
+}

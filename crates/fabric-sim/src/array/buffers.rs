@@ -1,0 +1,54 @@
+//! What the receive interrupt leaves for RECV: a queue of buffers, or the latest.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{Medium, ReceiveMode};
+
+/// The buffers of one sender over one medium.
+#[derive(Default)]
+pub(super) struct Received {
+    pub(super) mode: ReceiveMode,
+    /// The buffer whose words come.
+    temporary: Vec<u16>,
+    /// Synchronous: complete buffers that were not received. `None` for one whose checksum was wrong.
+    pub(super) queue: VecDeque<Option<Vec<u16>>>,
+    /// Asynchronous: the last complete buffer.
+    pub(super) latest: Option<Vec<u16>>,
+    /// Asynchronous: whether a buffer came with a wrong checksum since the last RECV.
+    pub(super) was_spoiled: bool,
+}
+
+/// What a processor receives, by medium and sender.
+#[derive(Default)]
+pub(super) struct Inbox {
+    pairs: BTreeMap<(Medium, usize), Received>,
+}
+
+/// The checksum that ends a buffer: the sum of its words. (The paper does not say which it was.)
+pub(super) fn checksum(words: &[u16]) -> u16 {
+    words.iter().fold(0x5A5A, |sum, &word| sum.wrapping_add(word))
+}
+
+impl Inbox {
+    pub(super) fn pair(&mut self, medium: Medium, from: usize) -> &mut Received {
+        self.pairs.entry((medium, from)).or_default()
+    }
+
+    /// The receive interrupt takes a word.
+    pub(super) fn take(&mut self, medium: Medium, from: usize, bits: u16) {
+        self.pair(medium, from).temporary.push(bits);
+    }
+
+    /// The receive interrupt has taken the last word of a buffer, and hands the whole of it over.
+    pub(super) fn complete(&mut self, medium: Medium, from: usize) {
+        let pair = self.pair(medium, from);
+        let mut words = std::mem::take(&mut pair.temporary);
+        let sum = words.pop();
+        let right = sum == Some(checksum(&words));
+        match (pair.mode, right) {
+            (ReceiveMode::Synchronous, _) => pair.queue.push_back(right.then_some(words)),
+            (ReceiveMode::Asynchronous, true) => pair.latest = Some(words),
+            (ReceiveMode::Asynchronous, false) => pair.was_spoiled = true,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The links and the bus: words on their way, and the FIFOs that they wait in.
+
+use std::collections::VecDeque;
+
+use contract::{Time, TimeSpan};
+
+use crate::machine::Array;
+
+/// A word on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) from: usize,
+    /// `None`: all processors but the sender.
+    pub(super) to: Option<usize>,
+    pub(super) bits: u16,
+    /// Whether it is the checksum, which ends a buffer.
+    pub(super) last: bool,
+}
+
+/// A link in one direction.
+pub(super) struct Link {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Words that have arrived.
+    pub(super) fifo: VecDeque<Word>,
+    /// Words on the wire.
+    wire: VecDeque<Word>,
+    wire_free: Time,
+}
+
+impl Link {
+    pub(super) fn new(from: usize, to: usize) -> Self {
+        let (fifo, wire) = (VecDeque::new(), VecDeque::new());
+        Link { from, to, fifo, wire, wire_free: Time::ZERO }
+    }
+
+    /// Whether the FIFO has room for a word more than are in it and on the wire.
+    pub(super) fn has_room(&self, array: &Array) -> bool {
+        self.fifo.len() + self.wire.len() < array.link_fifo_words
+    }
+
+    /// Puts a word on the wire; when it arrives.
+    pub(super) fn carry(&mut self, now: Time, word: Word, array: &Array) -> Time {
+        self.wire.push_back(word);
+        self.wire_free = self.wire_free.max(now) + array.link_word;
+        self.wire_free
+    }
+
+    /// The oldest word on the wire has arrived.
+    pub(super) fn arrive(&mut self) {
+        let word = self.wire.pop_front().expect("a word is on the wire");
+        self.fifo.push_back(word);
+    }
+}
+
+/// What the bus did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusUse {
+    /// Words that it carried; one to all processors is one word.
+    pub words: u64,
+    /// The longest wait of a word at the head of its FIFO while the bus carried others.
+    pub longest_wait: TimeSpan,
+    /// When it began to carry the first word.
+    pub begin: Time,
+    /// When it had carried the last.
+    pub end: Time,
+}
+
+impl BusUse {
+    /// From the beginning of its first word to the end of its last.
+    pub fn span(&self) -> TimeSpan {
+        self.end.since(self.begin)
+    }
+}
+
+/// The bus, with the FIFOs at each processor.
+pub(super) struct Bus {
+    /// Towards the bus, by processor.
+    pub(super) out: Vec<VecDeque<Word>>,
+    /// From the bus, by processor.
+    pub(super) into: Vec<VecDeque<Word>>,
+    /// Processors with a word at the head of their FIFO, and since when, in the order in which they asked.
+    asking: VecDeque<(usize, Time)>,
+    /// The processor whose word it carries.
+    carries: Option<usize>,
+    pub(super) used: BusUse,
+}
+
+impl Bus {
+    pub(super) fn new(nodes: usize) -> Self {
+        let fifos = || vec![VecDeque::new(); nodes];
+        let (asking, used) = (VecDeque::new(), BusUse::default());
+        Bus { out: fifos(), into: fifos(), asking, carries: None, used }
+    }
+
+    pub(super) fn has_room(&self, from: usize, array: &Array) -> bool {
+        self.out[from].len() < array.bus_out_words
+    }
+
+    /// Puts a word into its sender's FIFO.
+    pub(super) fn put(&mut self, now: Time, word: Word) {
+        let fifo = &mut self.out[word.from];
+        fifo.push_back(word);
+        if fifo.len() == 1 {
+            self.asking.push_back((word.from, now));
+        }
+    }
+
+    /// Begins to carry the word of whoever asked first, of those whose receivers have room. Returns whether it did.
+    pub(super) fn grant(&mut self, now: Time, array: &Array) -> bool {
+        if self.carries.is_some() {
+            return false;
+        }
+        let fits = |&(from, _): &(usize, Time)| {
+            let word = self.out[from].front().expect("it asks for a word");
+            self.receivers(*word).all(|to| self.into[to].len() < array.bus_in_words)
+        };
+        let Some(place) = self.asking.iter().position(fits) else { return false };
+        let (from, since) = self.asking.remove(place).expect("just found");
+        if self.used.words == 0 {
+            self.used.begin = now;
+        }
+        self.used.words += 1;
+        self.used.longest_wait = self.used.longest_wait.max(now.since(since));
+        self.carries = Some(from);
+        true
+    }
+
+    /// Ends to carry a word: it is in its receivers' FIFOs, which are returned with its sender.
+    pub(super) fn deliver(&mut self, now: Time) -> (usize, Vec<usize>) {
+        let from = self.carries.take().expect("the bus carries a word");
+        self.used.end = now;
+        let word = self.out[from].pop_front().expect("it was carried");
+        if !self.out[from].is_empty() {
+            self.asking.push_back((from, now));
+        }
+        let receivers: Vec<usize> = self.receivers(word).collect();
+        for &to in &receivers {
+            self.into[to].push_back(word);
+        }
+        (from, receivers)
+    }
+
+    fn receivers(&self, word: Word) -> impl Iterator<Item = usize> + use<> {
+        let nodes = self.out.len();
+        (0..nodes).filter(move |&node| match word.to {
+            Some(to) => node == to,
+            None => node != word.from,
+        })
+    }
+}

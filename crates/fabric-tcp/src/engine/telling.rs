@@ -1,0 +1,86 @@
+//! What a rank that waits for long tells the launcher, where that is on the same host.
+
+use std::cell::RefCell;
+
+use contract::{Awaited, Request, Selector, describe_unexpected};
+use fabric_shm::PollState;
+
+use super::operation::Operation;
+use super::{Connection, Engine};
+
+/// What the engine tells of its long waits.
+#[derive(Default)]
+pub(super) struct Telling {
+    /// Whether the launcher wants to know what this rank waits for.
+    pub(super) is_asked: bool,
+    /// Whether something else than messages and collectives may end a wait.
+    has_other_ends: bool,
+    awaited: RefCell<Vec<Awaited>>,
+}
+
+impl Engine {
+    /// From now on no wait of this rank counts as one that cannot end.
+    pub(crate) fn expect_other_ends(&mut self) {
+        self.telling.has_other_ends = true;
+    }
+
+    /// Notes an operation that this rank waits for, if it is asked.
+    pub(crate) fn note_request(&self, request: Request) {
+        if !self.telling.is_asked || self.is_done(request) {
+            return;
+        }
+        let awaited = match self.operations.get(request) {
+            Operation::Send(send) => Awaited::Receive { to: send.to, envelope: send.envelope },
+            Operation::Receive(receive) => match receive.envelope {
+                Some(envelope) => Awaited::Data(envelope),
+                None => Awaited::Message(receive.selector),
+            },
+        };
+        self.telling.awaited.borrow_mut().push(awaited);
+    }
+
+    /// Notes a message that is probed for, if this rank is asked.
+    pub(crate) fn note_probe(&self, selector: Selector) {
+        if self.telling.is_asked {
+            self.telling.awaited.borrow_mut().push(Awaited::Message(selector));
+        }
+    }
+
+    /// Before [`tell_wait`](Engine::tell_wait): from here on what is waited for is noted, if anybody asks.
+    pub(crate) fn begin_to_tell(&mut self) {
+        self.telling.awaited.borrow_mut().clear();
+        let launcher = self.supervision.launcher();
+        self.telling.is_asked = launcher.is_some_and(|one| one.is_asked_what_it_awaits());
+    }
+
+    /// Tells that a sleep for everything has run out.
+    pub(crate) fn tell_wait(&mut self) {
+        let is_asked = std::mem::take(&mut self.telling.is_asked);
+        if self.telling.has_other_ends {
+            return;
+        }
+        let awaited = self.telling.awaited.take();
+        let connections = || self.peers.iter().flatten();
+        let sum = |index: usize| connections().map(|one| one.traffic[index]).sum();
+        let queued = connections().filter(|one| Connection::has_outgoing(one)).count() as u64;
+        let (receives, messages) = self.matching.waiting();
+        let counts = (receives as u64) << 20 ^ (messages as u64) << 40 ^ queued << 60;
+        let found =
+            PollState { state: self.activity ^ counts, sent_bytes: sum(0), received_bytes: sum(1) };
+        let remarks = describe_unexpected(self.matching.unexpected());
+        if let Some(launcher) = self.supervision.launcher() {
+            launcher.tell_wait(found);
+            if is_asked {
+                launcher.answer(&awaited, &remarks);
+            }
+        }
+    }
+
+    /// Says that a long wait is over.
+    pub(crate) fn end_long_wait(&mut self) {
+        self.telling.is_asked = false;
+        if let Some(launcher) = self.supervision.launcher() {
+            launcher.end_long_wait();
+        }
+    }
+}

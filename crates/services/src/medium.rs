@@ -1,0 +1,49 @@
+//! The two ways between partners of buffers, and the two ways to receive. They are below everything else because errors
+//! name them.
+
+use std::fmt;
+
+/// The way that a buffer takes. On a machine with one kind of link the two are queues of their own and nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Medium {
+    /// A link of these two ranks alone.
+    Local,
+    /// The bus of all ranks.
+    Global,
+}
+
+/// What a receiver does with the buffers of one partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReceiveMode {
+    /// They queue, and a receive waits for the first.
+    Synchronous,
+    /// The latest replaces the one before, and a receive never waits.
+    Asynchronous,
+}
+
+impl Medium {
+    /// Both.
+    pub const ALL: [Medium; 2] = [Medium::Local, Medium::Global];
+
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Medium::Local => "local links",
+            Medium::Global => "the global bus",
+        })
+    }
+}
+
+impl fmt::Display for ReceiveMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ReceiveMode::Synchronous => "synchronous",
+            ReceiveMode::Asynchronous => "asynchronous",
+        })
+    }
+}

@@ -1,0 +1,250 @@
+//! SEND and RECV.
+
+use contract::{Rank, Source, Tag, TagSelector, check_rank};
+
+use super::Paslib;
+use super::pair::{Incoming, Outgoing};
+use super::wire::{self, Fault};
+use crate::limits::BUFFER_WORDS_MAX;
+use crate::{Error, Medium, ReceiveMode, Result};
+
+/// Buffers, by medium.
+const BUFFERS: [Tag; Medium::ALL.len()] = [Tag::new(0), Tag::new(1)];
+/// Notices of an asynchronous receiver that it has looked, by medium: how many messages have come so far.
+const NOTICES: [Tag; Medium::ALL.len()] = [Tag::new(2), Tag::new(3)];
+
+/// The latest buffer of a partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latest<'a> {
+    /// Its words.
+    pub words: &'a [u16],
+    /// How many SENDs of the partner were before this one.
+    pub number: u32,
+    /// Whether it has not been read before.
+    pub is_new: bool,
+}
+
+/// The calls of the service. It borrows the rank; making one costs an allocation.
+pub struct Calls<'a> {
+    paslib: &'a mut Paslib,
+    rank: Box<dyn Rank + 'a>,
+}
+
+impl<'a> Calls<'a> {
+    pub(super) fn new(paslib: &'a mut Paslib, rank: &'a mut dyn Rank) -> Self {
+        let rank = rank.within(&paslib.context);
+        Calls { paslib, rank }
+    }
+
+    /// SEND: takes a copy of `words` for rank `to` and returns. The receiver's mode makes no difference to the caller.
+    ///
+    /// To an asynchronous receiver that has not looked for a while the buffer is held back here, and takes the place of
+    /// the one that was.
+    ///
+    /// # Errors
+    /// [`Error::WordCount`] and [`Error::UnknownPartner`], before anything is sent.
+    pub fn send(&mut self, medium: Medium, to: usize, words: &[u16]) -> Result<()> {
+        let count = words.len();
+        if !(1..=BUFFER_WORDS_MAX).contains(&count) {
+            return Err(Error::WordCount { words: count });
+        }
+        check_rank(to, self.rank.size())?;
+        if self.outgoing(to, medium).mode.is_none() {
+            return Err(Error::UnknownPartner { rank: to, medium });
+        }
+        self.hear(to, medium)?;
+        let Paslib { outgoing, message, spoil_next, .. } = &mut *self.paslib;
+        let pair = &mut outgoing[to][medium.index()];
+        wire::encode(pair.called, words, message);
+        if std::mem::take(spoil_next) {
+            wire::spoil(message);
+        }
+        pair.called = pair.called.wrapping_add(1);
+        if pair.may_leave() {
+            pair.left = pair.left.wrapping_add(1);
+            self.rank.send(to, BUFFERS[medium.index()], message)?;
+        } else {
+            pair.held_back.get_or_insert_default().clone_from(message);
+        }
+        Ok(())
+    }
+
+    /// RECV, synchronous: puts the first buffer of `from` that was not received yet into `words`. Waits for one.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPartner`] and [`Error::OtherMode`], at once; [`Error::Checksum`], and the buffer is lost.
+    pub fn receive(&mut self, medium: Medium, from: usize, words: &mut Vec<u16>) -> Result<()> {
+        self.check(medium, from, ReceiveMode::Synchronous)?;
+        // A buffer that is held back here may be what others wait for, so while there is one this rank does not sleep.
+        while self.serve()? && self.rank.probe(Source::Rank(from), buffers(medium))?.is_none() {}
+        let bytes = self.take(medium, from)?;
+        let Paslib { message, .. } = &mut *self.paslib;
+        let number = wire::decode(&message[..bytes], words);
+        number.map(drop).map_err(|fault| told(fault, medium, from))
+    }
+
+    /// RECV, asynchronous: the latest complete buffer of `from`, which may have been read before. Never waits; `None`
+    /// before the first.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPartner`] and [`Error::OtherMode`]; [`Error::Checksum`], and the buffer before that stays the
+    /// latest.
+    pub fn latest(&mut self, medium: Medium, from: usize) -> Result<Option<Latest<'_>>> {
+        self.check(medium, from, ReceiveMode::Asynchronous)?;
+        self.serve()?;
+        let before = self.incoming(from, medium).came;
+        let mut outcome = Ok(());
+        // The sender has so few under way that this ends.
+        while self.rank.probe(Source::Rank(from), buffers(medium))?.is_some() {
+            let bytes = self.take(medium, from)?;
+            let Paslib { incoming, message, .. } = &mut *self.paslib;
+            let taken = incoming[from][medium.index()].replace(&message[..bytes]);
+            outcome = outcome.and(taken.map_err(|fault| told(fault, medium, from)));
+        }
+        let pair = &mut self.paslib.incoming[from][medium.index()];
+        if pair.came != before {
+            pair.notices = pair.notices.wrapping_add(1);
+            let came = pair.came.to_le_bytes();
+            self.rank.send(from, NOTICES[medium.index()], &came)?;
+        }
+        outcome?;
+        Ok(self.paslib.incoming[from][medium.index()].read())
+    }
+
+    /// Sends what is held back and may leave now. Every call that receives does this as well. Returns whether anything
+    /// is still held back.
+    pub fn serve(&mut self) -> Result<bool> {
+        let mut holds_back = false;
+        for to in 0..self.rank.size() {
+            for medium in Medium::ALL {
+                if self.outgoing(to, medium).held_back.is_some() {
+                    self.hear(to, medium)?;
+                    holds_back |= self.outgoing(to, medium).held_back.is_some();
+                }
+            }
+        }
+        Ok(holds_back)
+    }
+
+    /// This rank in the service's own context, for its number, its clock and its computing.
+    pub fn rank(&mut self) -> &mut dyn Rank {
+        &mut *self.rank
+    }
+
+    fn outgoing(&mut self, to: usize, medium: Medium) -> &mut Outgoing {
+        &mut self.paslib.outgoing[to][medium.index()]
+    }
+
+    fn incoming(&mut self, from: usize, medium: Medium) -> &mut Incoming {
+        &mut self.paslib.incoming[from][medium.index()]
+    }
+
+    fn check(&mut self, medium: Medium, from: usize, called: ReceiveMode) -> Result<()> {
+        check_rank(from, self.rank.size())?;
+        match self.incoming(from, medium).mode {
+            None => Err(Error::UnknownPartner { rank: from, medium }),
+            Some(mode) if mode != called => Err(Error::OtherMode { from, medium, called }),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Hears how many buffers an asynchronous receiver has looked at; sends what is held back, if it may leave now.
+    fn hear(&mut self, to: usize, medium: Medium) -> Result<()> {
+        if self.outgoing(to, medium).mode != Some(ReceiveMode::Asynchronous) {
+            return Ok(());
+        }
+        let tag = TagSelector::Is(NOTICES[medium.index()]);
+        while self.rank.probe(Source::Rank(to), tag)?.is_some() {
+            let mut seen = [0; size_of::<u32>()];
+            self.rank.receive(Source::Rank(to), tag, &mut seen)?;
+            let pair = self.outgoing(to, medium);
+            pair.seen = u32::from_le_bytes(seen);
+            pair.notices = pair.notices.wrapping_add(1);
+        }
+        let pair = &mut self.paslib.outgoing[to][medium.index()];
+        if pair.may_leave()
+            && let Some(message) = pair.held_back.take()
+        {
+            pair.left = pair.left.wrapping_add(1);
+            self.rank.send(to, BUFFERS[medium.index()], &message)?;
+        }
+        Ok(())
+    }
+
+    /// Receives a buffer's message; its length.
+    fn take(&mut self, medium: Medium, from: usize) -> Result<usize> {
+        let Paslib { message, incoming, .. } = &mut *self.paslib;
+        message.resize(wire::BYTES_MAX, 0);
+        let status = self.rank.receive(Source::Rank(from), buffers(medium), message)?;
+        let pair = &mut incoming[from][medium.index()];
+        pair.came = pair.came.wrapping_add(1);
+        Ok(status.bytes)
+    }
+
+    /// Takes every message that is still to come, so that the context can be closed. The ranks tell each other how many
+    /// they have sent.
+    pub(super) fn drain(&mut self) -> Result<()> {
+        const COUNTS: usize = 2 * Medium::ALL.len();
+        const BYTES: usize = size_of::<u32>();
+        let size = self.rank.size();
+        let mut sent = Vec::with_capacity(size * COUNTS * BYTES);
+        for partner in 0..size {
+            for medium in Medium::ALL {
+                let (left, told) =
+                    (self.outgoing(partner, medium).left, self.incoming(partner, medium).notices);
+                sent.extend_from_slice(&left.to_le_bytes());
+                sent.extend_from_slice(&told.to_le_bytes());
+            }
+        }
+        let mut theirs = vec![0; sent.len()];
+        self.rank.all_to_all(&sent, &mut theirs)?;
+        let (counts, _) = theirs.as_chunks::<BYTES>();
+        for (at, pair) in counts.chunks_exact(2).enumerate() {
+            let (partner, medium) = (at / Medium::ALL.len(), Medium::ALL[at % Medium::ALL.len()]);
+            let [left, told] = [pair[0], pair[1]].map(u32::from_le_bytes);
+            while self.incoming(partner, medium).came != left {
+                self.take(medium, partner)?;
+            }
+            while self.outgoing(partner, medium).notices != told {
+                let tag = TagSelector::Is(NOTICES[medium.index()]);
+                self.rank.receive(Source::Rank(partner), tag, &mut [0; BYTES])?;
+                self.outgoing(partner, medium).notices += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Incoming {
+    /// Makes a message the latest buffer, once all of it was read and found right.
+    fn replace(&mut self, message: &[u8]) -> std::result::Result<(), Fault> {
+        let number = wire::decode(message, &mut self.spare)?;
+        let words = std::mem::take(&mut self.spare);
+        if let Some((_, before)) = self.latest.replace((number, words)) {
+            self.spare = before;
+        }
+        self.was_read = false;
+        Ok(())
+    }
+
+    fn read(&mut self) -> Option<Latest<'_>> {
+        let is_new = !std::mem::replace(&mut self.was_read, true);
+        let (number, words) = self.latest.as_ref()?;
+        Some(Latest { words, number: *number, is_new })
+    }
+}
+
+fn buffers(medium: Medium) -> TagSelector {
+    TagSelector::Is(BUFFERS[medium.index()])
+}
+
+fn told(fault: Fault, medium: Medium, from: usize) -> Error {
+    match fault {
+        Fault::Length => {
+            Error::Malformed { from, what: "it is no buffer of 1 to 255 words".into() }
+        }
+        Fault::Checksum { number, sent, found } => {
+            Error::Checksum { from, medium, number, sent, found }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! SEND and RECV of the Finite Element Machine: buffers of 1 to 255 words of 16 bits with a checksum.
+//!
+//! After Knott, *A performance analysis of the PASLIB version 2.1X SEND and RECV routines on the Finite Element
+//! Machine* (1983), section 5. `docs/services.md` says which call is which here, and what is guaranteed.
+//!
+//! * `wire`: a buffer as it travels;
+//! * `pair`: what a rank knows of a partner;
+//! * `calls`: SEND and RECV.
+
+mod calls;
+mod pair;
+mod wire;
+
+use contract::{Context, Rank, check_rank};
+
+pub use calls::{Calls, Latest};
+pub use pair::LATEST_UNDER_WAY;
+
+use crate::{Error, Medium, ReceiveMode, Result};
+use pair::{Incoming, Outgoing};
+
+/// A partner that a rank receives from, over a medium, and how.
+pub type Expected = (usize, Medium, ReceiveMode);
+
+/// SEND and RECV, as one rank has them. To call them, [enter](Paslib::enter) it.
+pub struct Paslib {
+    context: Context,
+    /// By partner and medium.
+    outgoing: Vec<[Outgoing; Medium::ALL.len()]>,
+    incoming: Vec<[Incoming; Medium::ALL.len()]>,
+    /// Where a message is written before it is sent, and where one is received.
+    message: Vec<u8>,
+    /// Whether the next message leaves with a wrong checksum.
+    spoil_next: bool,
+}
+
+fn code(mode: Option<ReceiveMode>) -> u8 {
+    match mode {
+        None => 0,
+        Some(ReceiveMode::Synchronous) => 1,
+        Some(ReceiveMode::Asynchronous) => 2,
+    }
+}
+
+fn mode(code: u8) -> Option<ReceiveMode> {
+    [ReceiveMode::Synchronous, ReceiveMode::Asynchronous]
+        .into_iter()
+        .find(|&mode| self::code(Some(mode)) == code)
+}
+
+impl Paslib {
+    /// Opens the service among all ranks of `rank`, each of which calls this as a collective and says whom it receives
+    /// from, and how. The sender does not choose a mode.
+    ///
+    /// # Errors
+    /// A rank that does not exist, and [`MixedModes`](Error::MixedModes): both modes for one partner and medium. The
+    /// rank that was wrong gets that error, and the others [`PartnersRefused`](Error::PartnersRefused).
+    pub fn open(rank: &mut dyn Rank, expected: &[Expected]) -> Result<Self> {
+        let size = rank.size();
+        let told = told(size, expected);
+        // Each byte says one mode; 3 tells everybody that this rank's list was refused.
+        let refused = vec![[3; Medium::ALL.len()]; size];
+        let modes = told.as_ref().unwrap_or(&refused);
+        let mut theirs = vec![0; Medium::ALL.len() * size];
+        rank.all_to_all(modes.as_flattened(), &mut theirs)?;
+        let modes = told?;
+        let (theirs, _) = theirs.as_chunks::<{ Medium::ALL.len() }>();
+        if let Some(by) = theirs.iter().position(|codes| codes[0] == 3) {
+            return Err(Error::PartnersRefused { by });
+        }
+        let outgoing = |code: u8| Outgoing { mode: mode(code), ..Outgoing::default() };
+        let incoming = |code: u8| Incoming { mode: mode(code), ..Incoming::default() };
+        let context = rank.split(Some(0), 0)?.expect("this rank has given a colour");
+        Ok(Paslib {
+            context,
+            outgoing: theirs.iter().map(|codes| codes.map(outgoing)).collect(),
+            incoming: modes.iter().map(|codes| codes.map(incoming)).collect(),
+            message: vec![0; wire::BYTES_MAX],
+            spoil_next: false,
+        })
+    }
+
+    /// Makes the calls possible. `rank` is the one that the service was opened with.
+    pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> Calls<'a> {
+        Calls::new(self, rank)
+    }
+
+    /// Closes the service on all ranks, each of which calls this as a collective. Buffers that nobody has received are
+    /// lost.
+    ///
+    /// # Errors
+    /// Those of the fabric.
+    pub fn close(mut self, rank: &mut dyn Rank) -> Result<()> {
+        self.enter(rank).drain()?;
+        rank.close(self.context)?;
+        Ok(())
+    }
+
+    /// Makes the next SEND's checksum wrong, to try what a program does about it.
+    pub fn spoil_next_checksum(&mut self) {
+        self.spoil_next = true;
+    }
+}
+
+/// What this rank tells each other: how it receives from there, by medium.
+fn told(size: usize, expected: &[Expected]) -> Result<Vec<[u8; Medium::ALL.len()]>> {
+    let mut modes = vec![[code(None); Medium::ALL.len()]; size];
+    for &(from, medium, mode) in expected {
+        check_rank(from, size)?;
+        let known = &mut modes[from][medium.index()];
+        if *known != code(None) && *known != code(Some(mode)) {
+            return Err(Error::MixedModes { from, medium });
+        }
+        *known = code(Some(mode));
+    }
+    Ok(modes)
+}
