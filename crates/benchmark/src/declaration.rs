@@ -67,6 +67,8 @@ pub enum Group {
     Collectives,
     /// Operations on the memory of other ranks.
     Windows,
+    /// Many messages at once, in patterns that a network finds hard.
+    Congestion,
     /// Services over the fabric, beside its own messages.
     Services,
     /// The period that a periodic job sustains. A search takes as long as it needs to be sure, so it must be asked
@@ -85,6 +87,7 @@ impl Group {
             Group::Bandwidths => "bandwidths",
             Group::Collectives => "collectives",
             Group::Windows => "windows",
+            Group::Congestion => "congestion",
             Group::Services => "services",
             Group::RealTime => "real-time",
             Group::Processor => "processor",
@@ -99,7 +102,10 @@ impl Group {
             Group::Bandwidths => "Bandwidths: streams of messages between pairs of ranks",
             Group::Collectives => "Collectives",
             Group::Windows => "Windows: the memory of other ranks",
-            Group::Services => "Services: active messages, a tuple space, buffers",
+            Group::Congestion => "Congestion: many messages at once, and each pair by itself",
+            Group::Services => {
+                "Services: active messages, a tuple space, libraries of 1983 and 1996"
+            }
             Group::RealTime => "Real time: which period is kept?",
             Group::Processor => "Processor",
         }

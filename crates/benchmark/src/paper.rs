@@ -73,6 +73,32 @@ pub(crate) const FEM: Paper = Paper {
     selects: None,
 };
 
+pub(crate) const SCALE: Paper = Paper {
+    label: "SCALE (1996)",
+    citation: "George, Phipps, Todd, Zirpoli, Justice, Giacoboni and Sarwar, SCI and the scalable cluster architecture \
+        latency-hiding environment (SCALE) project (Florida State University and Florida A&M University, 1996)",
+    selects: None,
+};
+
+pub(crate) const HPCC: Paper = Paper {
+    label: "HPC Challenge (2005)",
+    citation: "Luszczek and others, Introduction to the HPC Challenge benchmark suite (2005)",
+    selects: None,
+};
+
+pub(crate) const GPCNET: Paper = Paper {
+    label: "GPCNeT (2019)",
+    citation: "Chunduri and others, GPCNeT: designing a benchmark suite for inducing and measuring contention in HPC networks \
+        (SC 2019)",
+    selects: None,
+};
+
+pub(crate) const HP2P: Paper = Paper {
+    label: "hp2p",
+    citation: "CEA, hp2p: heavy peer to peer, an MPI benchmark that finds slow links",
+    selects: None,
+};
+
 pub(crate) const WHETSTONE: Paper = Paper {
     label: "Whetstone (1976)",
     citation: "Curnow and Wichmann, A synthetic benchmark (The Computer Journal, 1976)",

@@ -22,6 +22,18 @@ impl Membership {
         (self.me + self.size - distance) % self.size
     }
 
+    /// The member above this one in the binomial tree from `root`, along which broadcasts go; none at the root.
+    pub fn parent_from(self, root: usize) -> Option<usize> {
+        let tree = self.place_from(root);
+        tree.parent().map(|place| tree.member(place))
+    }
+
+    /// The members below this one in that tree, those with the largest subtrees first.
+    pub fn children_from(self, root: usize) -> impl DoubleEndedIterator<Item = usize> {
+        let tree = self.place_from(root);
+        tree.children().map(move |places| tree.member(places.start))
+    }
+
     /// This member as seen from `root`: how many places it stands after it.
     pub(crate) fn place_from(self, root: usize) -> Place {
         Place { group: self, root, place: self.before(root) }

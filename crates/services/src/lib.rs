@@ -2,7 +2,8 @@
 //!
 //! * [`ActiveMessages`]: messages that name the function to be called on arrival;
 //! * [`TupleSpace`]: tuples that ranks put, read and take by what stands in them;
-//! * [`Paslib`]: SEND and RECV of buffers, queued or the latest alone.
+//! * [`Paslib`]: SEND and RECV of buffers, queued or the latest alone;
+//! * [`hcs`]: the libraries of a cluster of 1996, SCI_LIB and HCS_LIB.
 //!
 //! A service opens a [context](contract::Context) of its own, so that its messages meet no others. It knows a [`Rank`](contract::Rank) and no
 //! fabric. A rank is one thread: a service makes progress inside its calls. `docs/services.md` states what each service guarantees.
@@ -11,6 +12,7 @@
 mod active;
 mod error;
 mod field_kind;
+pub mod hcs;
 mod limits;
 mod medium;
 mod paslib;

@@ -59,3 +59,13 @@ fn both_modes_find_the_same_rod() {
         }
     }
 }
+
+#[test]
+fn a_cluster_sorts_and_leaves_nothing() {
+    for nodes in [1, 2, 4] {
+        // Each node sorts 20000 numbers.
+        let (all, others) = (nodes * 20_000, (nodes - 1) * 20_000);
+        let words = format!("{nodes} nodes: {all} numbers in order, {others} of them by workers");
+        says("cluster_sort", nodes, &words);
+    }
+}

@@ -7,6 +7,7 @@
 mod bandwidths;
 mod collectives;
 mod common;
+mod congestion;
 mod latencies;
 mod limits;
 mod processor;
@@ -55,10 +56,15 @@ pub(crate) static ALL: &[Benchmark] = &[
     windows::random_access::RANDOM_ACCESS,
     windows::halo::HALO_PUT,
     windows::halo::HALO_MESSAGES,
+    congestion::rings::RINGS,
+    congestion::incast::INCAST,
+    congestion::bisection::BISECTION,
+    congestion::pair_map::PAIR_MAP,
     services::active_messages::ACTIVE_MESSAGES,
     services::active_stream::ACTIVE_STREAM,
     services::tuple_space::TUPLE_SPACE,
     services::send_and_receive::SEND_AND_RECEIVE,
+    services::hcs::HCS,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,

@@ -139,4 +139,14 @@ impl RankWindow {
     pub fn serve(&mut self, rank: &mut dyn Rank, requests: u64) -> Result<()> {
         rank.call_window(self, WindowCall::Serve(requests))
     }
+
+    /// Goes on with what is under way here, and takes in what has come, without waiting: for ranks that wait for something
+    /// in their memory, or for several things at once.
+    ///
+    /// # Errors
+    /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and those that end the run.
+    #[inline]
+    pub fn advance(&mut self, rank: &mut dyn Rank) -> Result<()> {
+        rank.call_window(self, WindowCall::Advance)
+    }
 }

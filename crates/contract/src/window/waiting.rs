@@ -94,6 +94,8 @@ pub enum WindowCall<'a> {
     AwaitNotice(usize, u64),
     /// Answers until as many requests as this have been answered since the window was opened.
     Serve(u64),
+    /// Goes on with what is under way, without waiting.
+    Advance,
 }
 
 impl RankWindow {
@@ -174,6 +176,7 @@ impl RankWindow {
                 self.wait(endpoint, &[], |window, _| Ok(window.requests_served() >= count))
             }
             WindowCall::Serve(_) => Ok(()),
+            WindowCall::Advance => self.go_on(endpoint),
         }
     }
 
@@ -192,6 +195,20 @@ impl RankWindow {
         let found = self.finish(endpoint, ticket)?;
         if let Some(fetched) = fetched {
             fetched.copy_from_slice(&found);
+        }
+        Ok(())
+    }
+
+    /// One look at what has come. A rank that polls lets others run where not each has a processor.
+    fn go_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+        endpoint.progress()?;
+        self.window.advance(endpoint)?;
+        if let Some(request) = self.window.hopeless(endpoint) {
+            return Err(endpoint.give_up_on(request));
+        }
+        self.check_others(endpoint)?;
+        if !endpoint.every_rank_has_a_processor() {
+            std::thread::yield_now();
         }
         Ok(())
     }

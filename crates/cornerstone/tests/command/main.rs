@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cluster;
+mod congestion;
 mod endings;
 mod hangs;
 mod lab;

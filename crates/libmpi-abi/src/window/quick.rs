@@ -18,12 +18,12 @@ const LONGEST: usize = 32;
 
 /// Where plain data go at a member, if they are as many as here.
 #[inline(always)]
-fn reach<'a>(
+fn reach(
     origin: Data,
     target: Target,
-    windows: &'a Table<Object>,
+    windows: &Table<Object>,
     win: Win,
-) -> Option<(&'a Window, NonNull<u8>, usize)> {
+) -> Option<(&Window, NonNull<u8>, usize)> {
     let bytes = datatype::plain_bytes(origin.start, origin.count, origin.of)?;
     if (target.count, target.of) != (origin.count, origin.of) {
         let somewhere = NonNull::dangling().as_ptr();

@@ -1,6 +1,7 @@
 //! The services on the reference fabric and on a simulated machine. On real processes the examples and the benchmarks run them.
 
 mod active;
+mod hcs;
 mod history;
 mod paslib;
 mod random;
@@ -11,7 +12,14 @@ use services::{Error, Result};
 
 /// Runs a program on `ranks` ranks of either fabric. The reference fabric finds every circle of waiting ranks; the simulated machine delivers late.
 fn on_each_fabric(ranks: usize, program: fn(&mut dyn Rank) -> Result<()>) {
-    let program = move |rank: &mut dyn Rank| program(rank).map_err(Error::into_contract);
+    on_each(ranks, move |rank| program(rank).map_err(Error::into_contract));
+}
+
+/// The same for a program whose errors are the contract's.
+fn on_each(
+    ranks: usize,
+    program: impl Fn(&mut dyn Rank) -> contract::Result<()> + Copy + Send + Sync + 'static,
+) {
     let reference = contract::reference::run(ranks, program);
     assert_eq!(reference, Ok(()), "reference fabric, {ranks} ranks");
     let machine = fabric_sim::machine::find("cluster").unwrap();

@@ -63,7 +63,7 @@ fn update(
     words: u64,
 ) -> (usize, u64, u64) {
     let random = mix(mix(seed ^ origin as u64) ^ number);
-    let place = (u128::from(random) * (ranks as u128 * u128::from(words)) >> 64) as u64;
+    let place = ((u128::from(random) * (ranks as u128 * u128::from(words))) >> 64) as u64;
     ((place / words) as usize, place % words, random)
 }
 

@@ -15,7 +15,7 @@ use crate::output::table;
 /// The number of ranks at which twins are made and validated.
 const RANKS: usize = 2;
 /// Groups whose benchmarks do not measure messages alone. What a service does besides is the processor's work, which a twin does not predict.
-const NOT_OF_MESSAGES: [&str; 4] = ["limits", "processor", "windows", "services"];
+const NOT_OF_MESSAGES: [&str; 5] = ["limits", "processor", "windows", "congestion", "services"];
 
 /// A measurement that was held back, and the twin's.
 struct HeldBack<'a> {

@@ -1,0 +1,37 @@
+//! Each pair of ranks by itself.
+
+use analysis::limits::{BoundRule, Traffic};
+
+use crate::case::{Case, Scope, sized};
+use crate::declaration::{Benchmark, Group};
+use crate::paper;
+use crate::program::Program;
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO, round_trip};
+use crate::ranks::RankRule;
+
+pub(in crate::programs) const PAIR_MAP: Benchmark = Benchmark {
+    name: "pair-map",
+    group: Group::Congestion,
+    summary: "half of a message's round trip between each two ranks: which pairs are slow?",
+    explains: "One pair of ranks after the other measures ping-pong while all others wait: 8 bytes for the latency, 128 KiB \
+        for the rate. The time is half of the round trip, the rate is size / time.",
+    source: paper::HP2P.part("the map of pairs"),
+    ranks: RankRule::AtLeast(2),
+    bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
+    cases,
+    program: Program { event: round_trip, parts: |_| 2, ..BETWEEN_TWO },
+    ..BENCHMARK
+};
+
+fn cases(scope: &Scope) -> Vec<Case> {
+    let pairs = (0..scope.ranks).flat_map(|from| (from + 1..scope.ranks).map(move |to| (from, to)));
+    let of = |(from, to): (usize, usize)| {
+        let parameters = [("from", from), ("to", to)];
+        let named = move |case| Case {
+            parameters: parameters.map(|(name, rank)| (name.into(), (rank as u64).into())).into(),
+            ..case
+        };
+        sized(scope, &[8, 128 << 10]).into_iter().map(named)
+    };
+    pairs.flat_map(of).collect()
+}

@@ -1,0 +1,181 @@
+//! Signals: what they are as words, and what becomes of them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::layout::PRESENT;
+use super::semaphores::SEMAPHORES;
+
+/// The largest number of a program's own signals, ports and segments.
+pub const OWN_MAX: u32 = (1 << 31) - 1;
+
+/// The signals that the library keeps for itself.
+pub(super) const BARRIER: u32 = 1 << 31;
+const P: u32 = BARRIER + 0x100;
+const V: u32 = BARRIER + 0x200;
+const WITHDRAW: u32 = BARRIER + 0x300;
+
+/// The signal that asks for a semaphore, with [`send_signal_and_wait`](super::Node::send_signal_and_wait).
+pub const fn p_signal(semaphore: u32) -> u32 {
+    P + semaphore
+}
+
+/// The signal that gives a semaphore back.
+pub const fn v_signal(semaphore: u32) -> u32 {
+    V + semaphore
+}
+
+pub(super) const fn withdraw_signal(semaphore: u32) -> u32 {
+    WITHDRAW + semaphore
+}
+
+/// What a signal's number says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Own,
+    Barrier,
+    P(u32),
+    V(u32),
+    Withdraw(u32),
+    Nothing,
+}
+
+impl Meaning {
+    pub(super) fn of(number: u32) -> Self {
+        let among = |first: u32| number.checked_sub(first).filter(|one| *one < SEMAPHORES);
+        match (number, among(P), among(V), among(WITHDRAW)) {
+            (0..=OWN_MAX, ..) => Meaning::Own,
+            (BARRIER, ..) => Meaning::Barrier,
+            (_, Some(one), ..) => Meaning::P(one),
+            (_, _, Some(one), _) => Meaning::V(one),
+            (.., Some(one)) => Meaning::Withdraw(one),
+            _ => Meaning::Nothing,
+        }
+    }
+}
+
+/// A signal that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// Who sent it.
+    pub from: usize,
+    /// Its number.
+    pub number: u32,
+    /// Whether its sender waits for an answer.
+    pub waits: bool,
+}
+
+/// What is done with a signal.
+pub struct SignalHandler(pub(super) Manner);
+
+pub(super) enum Manner {
+    Default,
+    Ignore,
+    Own(Box<dyn FnMut(Signal) -> u32>),
+}
+
+impl SignalHandler {
+    /// A function of the program's own, whose result is the answer. It cannot reach the cluster.
+    pub fn own(function: impl FnMut(Signal) -> u32 + 'static) -> Self {
+        SignalHandler(Manner::Own(Box::new(function)))
+    }
+}
+
+/// Keeps the signal until the program [takes](super::Node::take_signal) it. The answer is 0.
+pub fn default_signal_handler() -> SignalHandler {
+    SignalHandler(Manner::Default)
+}
+
+/// Forgets the signal. The answer is 0.
+pub fn ignore_signal_handler() -> SignalHandler {
+    SignalHandler(Manner::Ignore)
+}
+
+/// So many signals are kept for the program. While there are so many, further ones stay where their senders see them.
+const KEPT_MAX: usize = 1024;
+
+/// What a node does with signals.
+#[derive(Default)]
+pub(super) struct Handlers {
+    by_number: BTreeMap<u32, SignalHandler>,
+    kept: VecDeque<Signal>,
+}
+
+impl Handlers {
+    pub(super) fn set(&mut self, number: u32, handler: SignalHandler) {
+        self.by_number.insert(number, handler);
+    }
+
+    /// Deals with a signal, and gives the answer; none if it cannot now.
+    pub(super) fn handle(&mut self, signal: Signal) -> Option<u32> {
+        match self.by_number.get_mut(&signal.number).map(|handler| &mut handler.0) {
+            Some(Manner::Ignore) => Some(0),
+            Some(Manner::Own(function)) => Some(function(signal)),
+            Some(Manner::Default) | None => self.keep(signal).then_some(0),
+        }
+    }
+
+    fn keep(&mut self, signal: Signal) -> bool {
+        let fits = self.kept.len() < KEPT_MAX;
+        if fits {
+            self.kept.push_back(signal);
+        }
+        fits
+    }
+
+    /// The oldest signal that was kept.
+    pub(super) fn take(&mut self) -> Option<Signal> {
+        self.kept.pop_front()
+    }
+}
+
+/// A signal's word: whether it waits, its number among its sender's signals, and what it says.
+pub(super) fn word_of(number: u32, sequence: u32, waits: bool) -> u64 {
+    PRESENT | u64::from(waits) << 62 | u64::from(sequence & SEQUENCE_MASK) << 32 | u64::from(number)
+}
+
+const SEQUENCE_MASK: u32 = (1 << 30) - 1;
+
+/// The signal of a word, and its number among its sender's; none if there is none.
+pub(super) fn of_word(from: usize, word: u64) -> Option<(Signal, u32)> {
+    let signal = Signal { from, number: word as u32, waits: word >> 62 & 1 == 1 };
+    (word & PRESENT != 0).then_some((signal, (word >> 32) as u32 & SEQUENCE_MASK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_survives_as_a_word() {
+        for (number, sequence, waits) in [(0, 0, false), (u32::MAX, SEQUENCE_MASK, true)] {
+            let word = word_of(number, sequence, waits);
+            assert_eq!(of_word(4, word), Some((Signal { from: 4, number, waits }, sequence)));
+        }
+        assert_eq!(of_word(4, 0), None);
+        // The count of signals goes on behind the part that travels.
+        assert_eq!(of_word(0, word_of(1, SEQUENCE_MASK + 1, false)).unwrap().1, 0);
+    }
+
+    #[test]
+    fn numbers_are_told_apart() {
+        let meanings = [0, OWN_MAX, BARRIER, p_signal(63), v_signal(0), withdraw_signal(1), P + 64];
+        let found = meanings.map(Meaning::of);
+        let (own, nothing) = (Meaning::Own, Meaning::Nothing);
+        let [p, v, withdraw] = [Meaning::P(63), Meaning::V(0), Meaning::Withdraw(1)];
+        assert_eq!(found, [own, own, Meaning::Barrier, p, v, withdraw, nothing]);
+    }
+
+    #[test]
+    fn what_is_kept_has_a_bound_and_keeps_its_order() {
+        let mut handlers = Handlers::default();
+        let signal = |number| Signal { from: 1, number, waits: false };
+        let taken = (0..KEPT_MAX as u32).filter(|&one| handlers.handle(signal(one)).is_some());
+        assert_eq!((taken.count(), handlers.handle(signal(7))), (KEPT_MAX, None));
+        handlers.set(7, ignore_signal_handler());
+        handlers.set(8, SignalHandler::own(|signal| signal.number * 2));
+        assert_eq!([7, 8].map(|one| handlers.handle(signal(one))), [Some(0), Some(16)]);
+        assert_eq!((handlers.take(), handlers.take()), (Some(signal(0)), Some(signal(1))));
+        handlers.set(7, default_signal_handler());
+        assert_eq!(handlers.handle(signal(7)), Some(0));
+    }
+}
