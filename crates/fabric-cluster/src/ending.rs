@@ -1,6 +1,6 @@
 //! The end of a rank's part.
 
-use contract::{Endpoint, Result};
+use contract::{Endpoint, Error, Result};
 
 use crate::ClusterEndpoint;
 
@@ -29,8 +29,17 @@ impl ClusterEndpoint {
         self.wait_for(pace, &mut |this| this.rest().outer.is_through())
     }
 
+    /// Why the run ended for this rank, if another rank is to blame.
+    fn end_by_another(&self) -> Option<Error> {
+        let of_host = self.inner().given_up().map(|error| self.outer_error(error));
+        let known = of_host.or_else(|| self.rest().outer.failure());
+        known.filter(|error| matches!(error, Error::RankDied { .. } | Error::Aborted { .. }))
+    }
+
     /// Ends this rank's part of the run in both fabrics; the status of its process.
     pub(crate) fn end_run(mut self, outcome: Result<()>) -> i32 {
+        // What a program says of another rank's death must not hide how that rank died, which its host knows.
+        let outcome = outcome.map_err(|error| self.end_by_another().unwrap_or(error));
         let outcome = outcome.and_then(|()| self.end_together());
         let (inner, rest) = self.into_parts();
         // In this order: whoever started the run should hear the rank itself before its host does.

@@ -50,6 +50,11 @@ impl TcpEndpoint {
         self.engine.check_run()
     }
 
+    /// The error that every call returns from now on, if there is one.
+    pub fn failure(&self) -> Option<Error> {
+        self.engine.check().err()
+    }
+
     /// Whether anything that this rank has sent may still be taken.
     pub fn is_sending(&self) -> bool {
         self.engine.is_sending()
