@@ -9,6 +9,8 @@ const TAG: u32 = 9;
 /// looks fast makes them all before it asks.
 const POLLS_MIN: u32 = 100_000;
 const WAIT_MIN: TimeSpan = TimeSpan::from_us(1_000_000);
+/// How often members look for a mismatch with one that is late.
+const CHECKS: u32 = 3;
 
 /// Waits until every rank has come here, by a message from each to each.
 fn meet_all<E: Endpoint>(endpoint: &mut E) -> Result<()> {
@@ -40,25 +42,29 @@ fn wait_for_mismatch<E: Endpoint>(
     Ok(found)
 }
 
-/// Rank 0 makes the call that the others make long after them.
+/// Rank 0 makes the call that the others make, but only once they have looked for a mismatch several times.
 pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     if rank == 0 {
-        let wait = TimeSpan::from_us(40_000 * size as u64);
-        endpoint.wait_until_time(endpoint.now() + wait);
+        for other in 1..size {
+            let from_it = Selector { context: 1, source: Some(other as u32), tag: Some(TAG) };
+            endpoint.receive(from_it, &mut [])?;
+        }
     }
     let number = endpoint.announce_by_messages(ContextPlace::WORLD, 5);
-    if number == 0 {
-        return Ok(());
+    if rank != 0 {
+        if number != 0 {
+            let mut checks = 0;
+            let has_looked = |endpoint: &mut E, polls| {
+                checks += u32::from(endpoint.is_liveness_check_due(polls));
+                checks == CHECKS
+            };
+            let found = wait_for_mismatch(endpoint, number, has_looked)?;
+            expect("the mismatch of a call that all members make alike", None, found)?;
+        }
+        endpoint.send(0, 1, TAG, &[])?;
     }
-    if rank == 0 {
-        return meet_all(endpoint);
-    }
-    let from_it = Selector { context: 1, source: Some(0), tag: Some(TAG) };
-    let has_come = |endpoint: &mut E, _| matches!(endpoint.probe(from_it), Ok(Some(_)) | Err(_));
-    let found = wait_for_mismatch(endpoint, number, has_come)?;
-    expect("the mismatch of a call that all members make alike", None, found)?;
-    meet_all(endpoint)
+    if number == 0 { Ok(()) } else { meet_all(endpoint) }
 }
 
 /// Rank 0 makes another call than the others. All are told, also of the one that was right before.

@@ -36,7 +36,7 @@ fn medians(all: &[Value], benchmark: &str, metric: &str, parameter: &str) -> Vec
     let wanted = |one: &&Value| one["benchmark"] == benchmark && one["metric"] == metric;
     let of = |one: &Value| {
         let told = one["parameters"][parameter].to_string();
-        (told.trim_matches('"').to_string(), one["summary"]["median"].as_f64().unwrap())
+        (told.trim_matches('"').to_string(), one["median"].as_f64().unwrap())
     };
     all.iter().filter(wanted).map(of).collect()
 }
