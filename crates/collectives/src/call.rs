@@ -6,7 +6,7 @@ use crate::algorithm::{
     all_to_all, allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter, two_level,
 };
-use crate::{Blocks, Membership, Order, Own, Schedule};
+use crate::{Blocks, HostMap, Membership, Order, Own, Schedule};
 
 /// The collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -252,18 +252,31 @@ impl Call {
         has_it && fits
     }
 
-    /// What one member does, whose own data are where `own` says.
+    /// Whether it can go in two levels among members on these hosts.
+    pub fn fits_hosts(&self, hosts: &HostMap) -> bool {
+        let any = match self {
+            Call::Reduce { order, .. } | Call::Allreduce { order, .. } => *order == Order::Any,
+            _ => true,
+        };
+        self.is_served_by(Algorithm::TwoLevel) && (any || hosts.is_in_order())
+    }
+
+    /// What one member does, whose own data are where `own` says. Which members share a host matters to algorithms in two
+    /// levels; if no host is known, or the call does not [fit](Call::fits_hosts) them, these make groups of their own.
     ///
     /// # Panics
     /// If the algorithm [cannot do it](Call::is_served_by).
-    pub fn schedule(&self, algorithm: Algorithm, group: Membership, own: Own) -> Schedule {
+    pub fn schedule(
+        &self,
+        algorithm: Algorithm,
+        group: Membership,
+        own: Own,
+        hosts: Option<&HostMap>,
+    ) -> Schedule {
         assert!(self.is_served_by(algorithm), "{algorithm:?} cannot do {self:?}");
         match (self, algorithm) {
-            (Call::Barrier, Algorithm::TwoLevel) => two_level::barrier(group),
+            (_, Algorithm::TwoLevel) => self.in_two_levels(group, hosts, own),
             (Call::Barrier, _) => barrier::dissemination(group),
-            (&Call::Broadcast { root, length }, Algorithm::TwoLevel) => {
-                two_level::broadcast(group, root, length)
-            }
             (&Call::Broadcast { root, length }, Algorithm::Binomial) => {
                 broadcast::binomial(group, root, length)
             }
@@ -289,17 +302,11 @@ impl Call {
                 all_to_all::pairwise(group, input, output, own)
             }
             (Call::AllToAll { input, output }, _) => all_to_all::linear(group, input, output, own),
-            (&Call::Reduce { root, length, order }, Algorithm::TwoLevel) => {
-                two_level::reduce(group, root, length, order, own)
-            }
             (&Call::Reduce { root, length, order }, Algorithm::Binomial) => {
                 reduce::binomial(group, root, length, order, own)
             }
             (&Call::Reduce { root, length, order }, _) => {
                 reduce::rabenseifner(group, root, length, order, own)
-            }
-            (&Call::Allreduce { length, order }, Algorithm::TwoLevel) => {
-                two_level::allreduce(group, length, order, own)
             }
             (&Call::Allreduce { length, order }, Algorithm::RecursiveDoubling) => {
                 allreduce::recursive_doubling(group, length, order, own)
@@ -314,6 +321,28 @@ impl Call {
             (Call::ReduceScatter { blocks, .. }, _) => reduce_scatter::pairwise(group, blocks, own),
             (&Call::Scan { length, exclusive: false }, _) => scan::inclusive(group, length, own),
             (&Call::Scan { length, exclusive: true }, _) => scan::exclusive(group, length, own),
+        }
+    }
+
+    fn in_two_levels(&self, group: Membership, hosts: Option<&HostMap>, own: Own) -> Schedule {
+        let squares;
+        let map = match hosts.filter(|hosts| self.fits_hosts(hosts)) {
+            Some(hosts) => hosts,
+            None => {
+                squares = HostMap::squares(group.size);
+                &squares
+            }
+        };
+        match *self {
+            Call::Barrier => two_level::barrier(group, map),
+            Call::Broadcast { root, length } => two_level::broadcast(group, map, root, length),
+            Call::Reduce { root, length, order } => {
+                two_level::reduce((group, map), root, length, order, own)
+            }
+            Call::Allreduce { length, order } => {
+                two_level::allreduce((group, map), length, order, own)
+            }
+            _ => unreachable!("{self:?} has no algorithm in two levels"),
         }
     }
 }

@@ -11,6 +11,7 @@
 pub mod algorithm;
 mod blocks;
 mod call;
+mod host_map;
 mod membership;
 pub mod plan;
 mod schedule;
@@ -19,6 +20,7 @@ mod select;
 pub use algorithm::Own;
 pub use blocks::Blocks;
 pub use call::{Algorithm, Call, Collective};
+pub use host_map::HostMap;
 pub use membership::{Membership, Order};
 pub use schedule::{Area, Cursor, LocalStep, Message, Part, Round, Schedule};
 pub use select::{Manner, select};

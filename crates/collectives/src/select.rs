@@ -3,7 +3,7 @@
 //! The choice depends on what all members know alike, never on measured times: a run repeats exactly, and all members choose
 //! alike.
 
-use crate::{Algorithm, Call};
+use crate::{Algorithm, Call, HostMap};
 
 /// How a collective goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,19 @@ const BRUCK_LEAST_MEMBERS: usize = 8;
 /// In the background so many messages to each member may wait for their receives at once.
 const LINEAR_MOST_MEMBERS: usize = 64;
 
-/// The algorithm for a call of `members` members, with units of so many bytes.
-pub fn select(call: &Call, members: usize, unit_bytes: usize, manner: Manner) -> Algorithm {
+/// The algorithm for a call of `members` members, with units of so many bytes. Where it is known which of them share a host,
+/// data cross between two hosts once, but for a call in the background, which two levels would give more rounds.
+pub fn select(
+    call: &Call,
+    members: usize,
+    unit_bytes: usize,
+    manner: Manner,
+    hosts: Option<&HostMap>,
+) -> Algorithm {
+    let in_levels = |hosts: &HostMap| hosts.has_levels() && call.fits_hosts(hosts);
+    if manner == Manner::Blocking && hosts.is_some_and(in_levels) {
+        return Algorithm::TwoLevel;
+    }
     let is_long = |units: usize| units * unit_bytes >= LONG_BYTES;
     let at_once = manner == Manner::InBackground && members <= LINEAR_MOST_MEMBERS;
     let first_that_serves = |wanted: &[Algorithm]| {
@@ -82,7 +93,7 @@ mod tests {
 
     /// The choice for bytes.
     fn chosen(call: Call, members: usize, manner: Manner) -> Algorithm {
-        select(&call, members, 1, manner)
+        select(&call, members, 1, manner, None)
     }
 
     #[test]
@@ -116,8 +127,16 @@ mod tests {
         assert_eq!(chosen(all(257, 8), 8, InBackground), Linear);
         // 2048 elements of 8 bytes.
         let reduce = |length| Call::Allreduce { length, order: Order::Ranks };
-        assert_eq!(select(&reduce(2047), 3, 8, Blocking), RecursiveDoubling);
-        assert_eq!(select(&reduce(2048), 3, 8, Blocking), Rabenseifner);
+        assert_eq!(select(&reduce(2047), 3, 8, Blocking, None), RecursiveDoubling);
+        assert_eq!(select(&reduce(2048), 3, 8, Blocking, None), Rabenseifner);
+        let hosts = |list: [usize; 3]| HostMap::new(list);
+        let on = |call: &Call, map: &HostMap, manner| select(call, 3, 8, manner, Some(map));
+        assert_eq!(on(&reduce(2048), &hosts([0, 0, 1]), Blocking), TwoLevel);
+        assert_eq!(on(&reduce(2048), &hosts([0, 0, 1]), InBackground), Rabenseifner);
+        assert_eq!(on(&reduce(2048), &hosts([0, 1, 0]), Blocking), Rabenseifner);
+        assert_eq!(on(&broadcast(8), &hosts([0, 1, 0]), Blocking), TwoLevel);
+        assert_eq!(on(&broadcast(8), &hosts([0, 1, 2]), Blocking), Binomial);
+        assert_eq!(on(&equal(8), &hosts([0, 0, 1]), Blocking), Bruck);
         let scatter = Call::Scatter { root: 0, blocks: Blocks::of_lengths([3]) };
         assert_eq!(chosen(scatter, 3, Blocking), Linear);
     }

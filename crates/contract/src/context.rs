@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use collectives::HostMap;
+
 use crate::{ContextPlace, Error, Result};
 
 /// A group of ranks with a private space of messages, which no wildcard of another context sees.
@@ -19,6 +21,8 @@ struct Inner {
     members: Option<Members>,
     rank: usize,
     size: usize,
+    /// Which members share a host, where the fabric knows.
+    hosts: Option<HostMap>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -34,8 +38,14 @@ const LARGEST_NUMBER: u64 = (u32::MAX / 2) as u64;
 
 impl Context {
     /// The context of all ranks.
-    pub(crate) fn world(rank: usize, size: usize) -> Self {
-        Context(Rc::new(Inner { number: 0, place: ContextPlace::WORLD, members: None, rank, size }))
+    pub(crate) fn world(
+        rank: usize,
+        size: usize,
+        host_of: impl Fn(usize) -> Option<usize>,
+    ) -> Self {
+        let hosts = (0..size).map(host_of).collect::<Option<Vec<_>>>().map(HostMap::new);
+        let place = ContextPlace::WORLD;
+        Context(Rc::new(Inner { number: 0, place, members: None, rank, size, hosts }))
     }
 
     /// A context of `members`, ranks of a run of `run_size`, of which this rank is number `rank`.
@@ -45,14 +55,17 @@ impl Context {
         members: Vec<usize>,
         rank: usize,
         run_size: usize,
+        host_of: impl Fn(usize) -> Option<usize>,
     ) -> Self {
+        let hosts = members.iter().map(|&rank| host_of(rank)).collect::<Option<Vec<_>>>();
         let mut own_ranks = vec![NO_MEMBER; run_size];
         for (own, &member) in members.iter().enumerate() {
             own_ranks[member] = own as u32;
         }
         let size = members.len();
         let members = Some(Members { run_ranks: members, own_ranks });
-        Context(Rc::new(Inner { number, place, members, rank, size }))
+        let hosts = hosts.map(HostMap::new);
+        Context(Rc::new(Inner { number, place, members, rank, size, hosts }))
     }
 
     /// This rank's number in it, 0 to `size() - 1`.
@@ -95,6 +108,11 @@ impl Context {
     #[inline]
     pub(crate) fn of_collectives(&self) -> u32 {
         2 * self.0.number + 1
+    }
+
+    /// Which members share a host, where the fabric knows.
+    pub(crate) fn hosts(&self) -> Option<&HostMap> {
+        self.0.hosts.as_ref()
     }
 
     #[inline]
@@ -146,7 +164,7 @@ mod tests {
 
     #[test]
     fn ranks_of_a_context_and_of_the_run_are_told_apart() {
-        let context = Context::of(7, ContextPlace(1), vec![4, 1, 3], 2, 5);
+        let context = Context::of(7, ContextPlace(1), vec![4, 1, 3], 2, 5, |_| None);
         assert_eq!((context.rank(), context.size()), (2, 3));
         assert_eq!(
             (0..3).map(|rank| context.run_rank(rank).unwrap()).collect::<Vec<_>>(),

@@ -1,5 +1,7 @@
 //! The contract: what a rank of a parallel program sees of its machine.
 
+use collectives::HostMap;
+
 use crate::record::FabricDescription;
 use crate::{
     Buffer, ClockQuality, Context, Error, InPlace, Isolation, Priority, PriorityGranted,
@@ -273,6 +275,11 @@ pub trait Rank {
     /// An algorithm of a collective over messages begins (`true`) or ends. For fabrics on which a library's messages cost other
     /// than a program's.
     fn mark_algorithm(&mut self, _begins: bool) {}
+
+    /// Which ranks share a host, where the fabric knows and goes a shorter way between them.
+    fn hosts(&self) -> Option<&HostMap> {
+        None
+    }
 
     /// Waits until every rank has come here.
     fn barrier(&mut self) -> Result<()> {

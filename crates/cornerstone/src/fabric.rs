@@ -1,11 +1,13 @@
 //! The fabrics of this build: how many ranks each can start, and how a launch runs on it.
 
+pub(crate) mod cluster;
+pub(crate) mod hosts;
 mod job;
 mod link_use;
 mod local;
 pub(crate) mod mpi;
 mod simulated;
-pub(crate) mod tcp;
+mod tcp;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,6 +17,7 @@ use benchmark::Launch;
 use crate::arguments::{FabricChoice, SimulationArguments};
 use crate::descriptors;
 use crate::progress::note;
+use hosts::Hosts;
 use job::RankJob;
 pub(crate) use job::{LaunchEnd, OnReport, RankReport};
 
@@ -25,8 +28,8 @@ pub(crate) struct FabricOptions<'a> {
     pub(crate) simulation: &'a SimulationArguments,
     /// The library of an MPI.
     pub(crate) mpi_library: Option<&'a Path>,
-    /// The hosts of a run over TCP, where it uses several.
-    pub(crate) hosts: Option<&'a tcp::Hosts>,
+    /// The hosts of a run on several.
+    pub(crate) hosts: Option<&'a Hosts>,
 }
 
 impl FabricChoice {
@@ -36,7 +39,9 @@ impl FabricChoice {
             FabricChoice::Local => {
                 (fabric_shm::MAXIMUM_RANKS, "the local fabric starts a process for each")
             }
-            FabricChoice::Tcp => (tcp::RANKS_MAX, "over TCP each is connected with each"),
+            FabricChoice::Tcp | FabricChoice::Cluster => {
+                (tcp::RANKS_MAX, "over TCP each is connected with each")
+            }
             FabricChoice::Simulated(name) => match simulated::ranks_max(name, simulation) {
                 Some(most) => (most, "the machine has no more"),
                 None => (fabric_sim::RANKS_MAX, "the simulator numbers no more"),
@@ -47,10 +52,10 @@ impl FabricChoice {
     }
 
     /// The number of processors for which a run is planned, where this host has `own`.
-    pub(crate) fn processors(&self, own: usize, hosts: Option<&tcp::Hosts>) -> usize {
+    pub(crate) fn processors(&self, own: usize, hosts: Option<&Hosts>) -> usize {
         match (self, hosts) {
             (FabricChoice::Mpi, _) => mpi::ranks(),
-            (FabricChoice::Tcp, Some(hosts)) => hosts.slots(),
+            (FabricChoice::Tcp | FabricChoice::Cluster, Some(hosts)) => hosts.slots(),
             _ => own,
         }
     }
@@ -68,6 +73,7 @@ impl FabricChoice {
         match self {
             FabricChoice::Local => local::launch(launch, None, on_report),
             FabricChoice::Tcp => tcp::run(launch, options.hosts, on_report),
+            FabricChoice::Cluster => cluster::run(launch, options.hosts, on_report),
             FabricChoice::Simulated(name) => {
                 simulated::run(name, launch, options.simulation, on_report)
             }
@@ -83,12 +89,13 @@ impl FabricChoice {
 ///
 /// Must be called before anything else: it removes what the launcher has put into the environment.
 pub(crate) fn serve() -> Option<ExitCode> {
-    serve_of_this_host().or_else(mpi::serve).or_else(tcp::serve)
+    serve_of_this_host().or_else(mpi::serve).or_else(tcp::serve).or_else(cluster::serve)
 }
 
 /// The same for ranks that [`local::launch`] has started.
 fn serve_of_this_host() -> Option<ExitCode> {
     let status = match fabric_shm::attach_if_rank()? {
+        Ok(rank) if cluster::is_rank(&rank) => cluster::serve_rank(rank),
         Ok(rank) => match RankJob::from_bytes(rank.job()) {
             Ok(RankJob { secret: Some(secret), job }) => tcp::serve_here(rank, &job, &secret),
             Ok(job) => local::serve(rank, &job.job),

@@ -4,6 +4,8 @@
 pub(crate) const LOCAL: &str = "local";
 /// Processes over TCP.
 pub(crate) const TCP: &str = "tcp";
+/// Processes on several hosts: over shared memory inside each, over TCP between them.
+pub(crate) const CLUSTER: &str = "cluster";
 /// Any MPI; its argument names the MPI whose launcher is started.
 pub(crate) const MPI: &str = "mpi";
 /// A simulated machine; its argument names the machine or its file.

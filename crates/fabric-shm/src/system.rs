@@ -28,6 +28,31 @@ pub(crate) fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
+/// A descriptor that counts what is written to it, closed on exec, whose reads do not wait.
+pub(crate) fn event() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
+    unsafe {
+        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?;
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// Sleeps until one of two descriptors is readable, at most for `limit`; may return early. Returns whether all that time
+/// has passed.
+pub(crate) fn poll_readable(
+    one: BorrowedFd<'_>,
+    other: Option<BorrowedFd<'_>>,
+    limit: Duration,
+) -> bool {
+    // Polls leave -1 out.
+    let other = other.map_or(-1, |fd| fd.as_raw_fd());
+    let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let mut entries = [entry(one.as_raw_fd()), entry(other)];
+    let limit_ms = limit.as_millis() as libc::c_int;
+    // SAFETY: the entries are live, and their number is right.
+    unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit_ms) == 0 }
+}
+
 /// The limit counts addresses here, not memory; whoever exceeds it is ended by a signal, without a word.
 fn check_file_size_limit(bytes: u64) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

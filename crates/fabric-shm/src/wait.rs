@@ -27,7 +27,7 @@ const YIELDS_BETWEEN_CLOCKS: u32 = 16;
 /// How often a rank that spins in a long wait tells so.
 const TELL_INTERVAL: Duration = Duration::from_millis(100);
 /// The longest sleep. After it a rank checks again whether the run still stands.
-const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// What to do after another idle poll.
 #[derive(Debug, PartialEq, Eq)]
@@ -163,16 +163,21 @@ pub(crate) fn stay_awake(word: &AtomicU32) {
     word.swap(0, Ordering::Acquire);
 }
 
-/// Wakes the owner of `word` if it sleeps or is about to. The caller has just made visible what the owner
-/// waits for.
+/// Calls `wake`, which wakes the owner of `word`, if that sleeps or is about to. The caller has just made visible what
+/// the owner waits for.
 #[inline]
-pub(crate) fn wake_if_asleep(word: &AtomicU32) {
+pub(crate) fn wake_if_asleep(word: &AtomicU32, wake: impl FnOnce(&AtomicU32)) {
     // Partner of the fence in `announce_sleep`. Without it our store could be seen only after our load: the
     // sleeper would miss the work, and we would miss the sleeper.
     fence(Ordering::SeqCst);
     if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Release) != 0 {
-        futex_wake(word, 1);
+        wake(word);
     }
+}
+
+/// Wakes whoever [`sleep`]s on `word`.
+pub(crate) fn wake_sleeper(word: &AtomicU32) {
+    futex_wake(word, 1);
 }
 
 #[cfg(test)]
@@ -215,7 +220,7 @@ mod tests {
             };
             let (work, word) = &*shared;
             work.store(1, Ordering::Relaxed);
-            wake_if_asleep(word);
+            wake_if_asleep(word, wake_sleeper);
             sleeper.join().unwrap();
         });
     }

@@ -19,11 +19,13 @@ pub(crate) enum Message {
     Ended,
     /// To the starter: this rank's part has failed, and why; whether another rank was the cause.
     Failed { by_another: bool, why: String },
+    /// To the starter, from a host: this rank died or failed there, with this status.
+    RankFailed { rank: u32, status: u8, how: String },
     /// To a rank: where all ranks can be reached.
     Addresses(String),
     /// To a rank: what its program is to do. The program may begin.
     Job(Vec<u8>),
-    /// To a rank: the run is given up, and which rank died or failed, if it was one.
+    /// To a rank or a host: the run is given up, and which rank died or failed, if it was one.
     GiveUp { died: Option<u32>, why: String },
 }
 
@@ -46,6 +48,9 @@ impl Message {
                 let rank = died.unwrap_or(u32::MAX).to_le_bytes();
                 (7, [&rank[..], why.as_bytes()].concat())
             }
+            Message::RankFailed { rank, status, how } => {
+                (8, [&rank.to_le_bytes()[..], &[*status], how.as_bytes()].concat())
+            }
         };
         [&[kind][..], &(body.len() as u32).to_le_bytes(), &body].concat()
     }
@@ -63,6 +68,12 @@ impl Message {
                 let (rank, why) = body.split_first_chunk::<4>()?;
                 let rank = u32::from_le_bytes(*rank);
                 Message::GiveUp { died: (rank != u32::MAX).then_some(rank), why: text(why) }
+            }
+            8 => {
+                let (rank, rest) = body.split_first_chunk::<4>()?;
+                let (&status, how) = rest.split_first()?;
+                let rank = u32::from_le_bytes(*rank);
+                Message::RankFailed { rank, status, how: text(how) }
             }
             _ => return None,
         })
@@ -220,6 +231,7 @@ mod tests {
             Message::Listening("10.0.0.1:77".into()),
             Message::Report(vec![9; 40_000]),
             Message::Failed { by_another: true, why: "wörds".into() },
+            Message::RankFailed { rank: 258, status: 139, how: "died".into() },
             Message::Addresses(String::new()),
             Message::Job(vec![]),
             Message::GiveUp { died: Some(3), why: "killed".into() },

@@ -1,5 +1,7 @@
 //! A rank over TCP: what a fabric must do, over the engine.
 
+mod composed;
+
 use std::ptr::NonNull;
 
 use contract::record::FabricDescription;

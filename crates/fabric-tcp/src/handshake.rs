@@ -15,7 +15,7 @@ use crate::secret::{PROOF_BYTES, Proof, Secret};
 
 const MAGIC: [u8; 8] = *b"CNRSTONE";
 /// Changes with every change of what processes send to each other, here and later.
-pub(crate) const PROTOCOL_VERSION: u32 = 2;
+pub(crate) const PROTOCOL_VERSION: u32 = 3;
 const NONCE_BYTES: usize = 32;
 const HELLO_BYTES: usize = 8 + 4 + 4 + 4 + 4 + NONCE_BYTES;
 const ANSWER_BYTES: usize = 8 + 4 + NONCE_BYTES + PROOF_BYTES;
@@ -28,6 +28,8 @@ pub(crate) enum Purpose {
     Messages,
     /// Messages between a rank and the process that started the run.
     Control,
+    /// Messages between a process that has started the ranks of its host and the process that started the run.
+    Host,
 }
 
 /// Who connects, for what purpose, and to which rank.
@@ -35,7 +37,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Caller {
     pub(crate) purpose: Purpose,
     pub(crate) rank: usize,
-    /// The rank that is wanted; for control, the caller's own.
+    /// The rank that is wanted; for control, the caller's own. For a host, both are its first.
     pub(crate) wanted: usize,
 }
 
@@ -80,6 +82,7 @@ impl Hello {
         let purpose = match self.caller.purpose {
             Purpose::Messages => 1,
             Purpose::Control => 2,
+            Purpose::Host => 3,
         };
         let words = [self.version, purpose, self.caller.rank as u32, self.caller.wanted as u32];
         for (place, word) in bytes[8..24].chunks_mut(4).zip(words) {
@@ -98,6 +101,7 @@ impl Hello {
         let purpose = match word(1) {
             1 => Purpose::Messages,
             2 => Purpose::Control,
+            3 => Purpose::Host,
             _ => return None,
         };
         let caller = Caller { purpose, rank: word(2) as usize, wanted: word(3) as usize };

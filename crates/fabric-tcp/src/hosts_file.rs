@@ -26,21 +26,38 @@ impl Host {
         if hosts.is_empty() { Err("it names no host".into()) } else { Ok(hosts) }
     }
 
+    /// Reads hosts with commas between them, each as a line of [`parse_all`](Host::parse_all).
+    ///
+    /// # Errors
+    /// Which of them is none, in words.
+    pub fn parse_list(text: &str) -> Result<Vec<Host>, String> {
+        text.split(',').map(|word| Host::parse(word.trim())).collect()
+    }
+
     fn parse(line: &str) -> Result<Host, String> {
         let (name, slots) = match line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, "")) => (name, "1"),
             Some((name, rest)) => (name, rest.strip_prefix(':').unwrap_or("")),
             None => line.split_once(':').unwrap_or((line, "1")),
         };
+        match slots.parse() {
+            Ok(slots) if slots > 0 => Host::named(name, slots),
+            _ if name.is_empty() => Host::named(line, 1),
+            _ => Err(format!("'{line}': '{slots}' is no number of ranks")),
+        }
+    }
+
+    /// The host of that name.
+    ///
+    /// # Errors
+    /// That it is no name.
+    pub fn named(name: &str, slots: usize) -> Result<Host, String> {
         // An agent must not take a name for an option, and a shell must not take it for more than a name.
         let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:@%".contains(c);
         if name.is_empty() || name.starts_with('-') || !name.chars().all(allowed) {
-            return Err(format!("'{line}' is no host: write NAME or NAME:SLOTS"));
+            return Err(format!("'{name}' is no host: write NAME or NAME:SLOTS"));
         }
-        match slots.parse() {
-            Ok(slots) if slots > 0 => Ok(Host { name: name.into(), slots }),
-            _ => Err(format!("'{line}': '{slots}' is no number of ranks")),
-        }
+        Ok(Host { name: name.into(), slots })
     }
 
     /// Whether it is this host by its very name.
@@ -95,5 +112,8 @@ mod tests {
             let why = Host::parse_all(text).unwrap_err();
             assert!(why.contains(words), "{text:?}: {why}");
         }
+        assert!(Host::parse_list("a:2,,b").unwrap_err().contains("'' is no host"));
+        let listed = Host::parse_list("a:2, b").unwrap();
+        assert_eq!(listed, Host::parse_all("a:2\nb\n").unwrap());
     }
 }

@@ -15,14 +15,17 @@
 // The one exception is `endpoint`, which promises how long the memory of a request is used.
 #![deny(unsafe_code)]
 
+mod batch_system;
 mod control;
 mod endpoint;
 mod engine;
 mod frame;
 mod handshake;
+mod host;
 mod hosts_file;
 mod launched;
 pub mod library;
+mod liveness;
 pub mod local;
 mod mesh;
 mod process;
@@ -32,9 +35,11 @@ mod secret;
 mod start;
 mod supervision;
 
+pub use batch_system::{OfThisProcess, Surroundings, hosts_of_job};
 pub use endpoint::TcpEndpoint;
+pub use host::HostPart;
 pub use hosts_file::{Host, places};
 pub use process::TcpProcess;
 pub use reporter::Reporter;
 pub use secret::Secret;
-pub use start::{RANKS_MAX, StartOptions, start};
+pub use start::{RANKS_MAX, StartOptions, Starting, start};

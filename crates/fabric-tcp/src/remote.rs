@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
-use contract::{Error, Result};
+use contract::{Error, Rank, Result};
 
+use crate::TcpEndpoint;
 use crate::control::{Control, Inbox, Message, Received, send};
 use crate::handshake::{Acceptor, Caller, Purpose, connect};
 use crate::local::begin;
@@ -55,6 +56,29 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpPro
         }
     };
     joined.map(|tcp| (tcp, job.unwrap_or_default()))
+}
+
+/// The same for another fabric, which tells the others `word`: the endpoint, the job and the words of all ranks, which
+/// are of one length.
+///
+/// # Errors
+/// As of [`join`].
+pub fn join_and_tell(
+    starter: SocketAddr,
+    rank: usize,
+    secret: &Secret,
+    word: &[u8],
+) -> Result<(TcpEndpoint, Vec<u8>, Vec<u8>)> {
+    let (mut process, job) = join(starter, rank, secret)?;
+    let mut world = process.world();
+    let mut words = vec![0; word.len() * world.size()];
+    match world.allgather(word, &mut words) {
+        Ok(()) => Ok((process.into_endpoint(), job, words)),
+        Err(error) => {
+            process.finish(Err(error.clone()));
+            Err(error)
+        }
+    }
 }
 
 /// Binds this process to the processor that the last argument of its command line names: the n-th of those that it

@@ -1,7 +1,9 @@
 //! Starting ranks on several hosts, and supervising the run until the last rank has ended.
 
 mod agent;
-mod rank_process;
+mod rank_connection;
+mod started_process;
+mod supervise;
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::ops::ControlFlow;
@@ -9,13 +11,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fabric_shm::LaunchError;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::Timespec;
 
-use crate::control::{Message, Received};
-use crate::handshake::{Acceptor, Purpose};
+use crate::handshake::Acceptor;
 use crate::hosts_file::{Host, places};
 use crate::secret::Secret;
-use rank_process::{RankProcess, RankState};
+use rank_connection::RankConnection;
+use started_process::StartedProcess;
 
 /// The most ranks of a run: each has a connection to each.
 pub const RANKS_MAX: usize = 256;
@@ -23,8 +25,29 @@ pub const RANKS_MAX: usize = 256;
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 /// How long ranks may take to end by themselves once the run is given up, before their agents are killed.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long the process of a host may take to say how a rank ended whose connection is gone: it ends the host's other ranks
+/// first.
+const WORD_LIMIT: Duration = Duration::from_secs(5);
 /// Agents and signals are checked this often.
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// What a process that is started is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Starting {
+    /// A rank. It must read the secret, a line, from its standard input ([`Secret::from_line`]), and call
+    /// [`remote::join`](crate::remote::join). Its arguments are the address to connect to, the rank, and the processor
+    /// that it is for, `-` for any.
+    EachRank,
+    /// A host, which starts its ranks itself ([`HostPart`](crate::HostPart)). Its arguments are the address to connect
+    /// to and the ranks, with commas between them.
+    EachHost {
+        /// A line that the host reads: what to start.
+        task: String,
+        /// Whether the ranks are any program: one that may never join, writes to this process's standard output and
+        /// error, and whose rank 0 reads this process's standard input.
+        any_program: bool,
+    },
+}
 
 /// What to start, and where.
 #[derive(Clone, Debug)]
@@ -39,12 +62,12 @@ pub struct StartOptions {
     /// Where this process listens for its ranks; port 0 lets the system choose. If it is not given, the address from
     /// which the first host that is not this one is reached, and no other.
     pub listen: Option<SocketAddr>,
-    /// The program of a rank, by the same path on all hosts. It must read the secret, a line, from its standard input
-    /// ([`Secret::from_line`]), and call [`remote::join`](crate::remote::join).
+    /// The program that is started, by the same path on all hosts.
     pub program: PathBuf,
-    /// Its arguments. Behind them come the address to connect to, the rank, and the processor that it is for, `-` for
-    /// any.
+    /// Its arguments, before those that [`Starting`] adds.
     pub arguments: Vec<String>,
+    /// What a process of the program is.
+    pub starting: Starting,
     /// For which of the processors of its host each rank is ([`remote::bind`](crate::remote::bind)). A rank beyond the
     /// list is for any.
     pub processors: Vec<Option<usize>>,
@@ -55,8 +78,10 @@ pub struct StartOptions {
 /// A run on several hosts.
 struct Run<'a> {
     acceptor: Acceptor,
-    /// The process of each rank.
-    processes: Vec<RankProcess>,
+    /// What was started.
+    processes: Vec<StartedProcess>,
+    ranks: Vec<RankConnection>,
+    starting: &'a Starting,
     job: &'a [u8],
     begun: bool,
     connect_until: Instant,
@@ -64,6 +89,8 @@ struct Run<'a> {
     /// Whether the failure is only what a rank reported of another.
     is_secondhand: bool,
     kill_at: Option<Instant>,
+    /// Which rank died or failed, if it was one, and why the run was given up.
+    told: Option<(Option<u32>, String)>,
 }
 
 /// Starts the ranks, hands their reports to `on_report` as a launcher does, and returns when all have ended.
@@ -88,18 +115,26 @@ pub fn start(
     let mut run = Run {
         acceptor,
         processes: Vec::new(),
+        ranks: Vec::new(),
+        starting: &options.starting,
         job: &options.job,
         begun: false,
         connect_until: Instant::now() + CONNECT_LIMIT,
         failure: None,
         is_secondhand: false,
         kill_at: None,
+        told: None,
     };
-    for (rank, host) in places.into_iter().enumerate() {
-        match agent::start(options, host, rank, address, &secret) {
-            Ok(child) => run.processes.push(RankProcess::new(host.name.clone(), child)),
+    let groups = groups(&options.starting, &places);
+    for (rank, host) in places.iter().enumerate() {
+        let process = groups.iter().position(|(_, ranks)| ranks.contains(&rank)).unwrap_or(0);
+        run.ranks.push(RankConnection::new(host.name.clone(), process));
+    }
+    for (host, ranks) in groups {
+        match agent::start(options, host, &ranks, address, &secret) {
+            Ok(child) => run.processes.push(StartedProcess::new(host.name.clone(), ranks, child)),
             Err(error) => {
-                let what = format!("starting rank {rank} on {}", host.name);
+                let what = format!("starting rank {} on {}", ranks[0], host.name);
                 run.fail(None, system(&what, error), false);
                 break;
             }
@@ -107,6 +142,20 @@ pub fn start(
     }
     run.supervise(interrupted, on_report);
     run.failure.map_or(Ok(()), Err)
+}
+
+/// The ranks of each process that is started, in their order, and its host.
+fn groups<'a>(starting: &Starting, places: &[&'a Host]) -> Vec<(&'a Host, Vec<usize>)> {
+    let mut groups: Vec<(&Host, Vec<usize>)> = Vec::new();
+    for (rank, &host) in places.iter().enumerate() {
+        let same = |(other, _): &&mut (&Host, Vec<usize>)| other.name == host.name;
+        let known = groups.iter_mut().find(same).filter(|_| *starting != Starting::EachRank);
+        match known {
+            Some((_, ranks)) => ranks.push(rank),
+            None => groups.push((host, vec![rank])),
+        }
+    }
+    groups
 }
 
 fn checked_places(options: &StartOptions) -> Result<Vec<&Host>, LaunchError> {
@@ -146,132 +195,6 @@ fn address_towards(places: &[&Host]) -> Result<SocketAddr, LaunchError> {
 
 fn system(what: &str, error: std::io::Error) -> LaunchError {
     LaunchError::System { what: what.into(), reason: error.to_string() }
-}
-
-impl Run<'_> {
-    fn supervise(
-        &mut self,
-        interrupted: &mut dyn FnMut() -> Option<i32>,
-        on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-    ) {
-        let mut stopped = false;
-        while !self.processes.iter_mut().all(RankProcess::has_ended) {
-            self.wait_for_events();
-            if let Some(signal) = interrupted()
-                && !matches!(self.failure, Some(LaunchError::Interrupted { .. }))
-            {
-                self.fail(None, LaunchError::Interrupted { signal }, false);
-            }
-            self.accept_ranks();
-            self.read_messages(&mut |report| stopped = stopped || on_report(report).is_break());
-            if stopped && self.kill_at.is_none() {
-                self.fail(None, LaunchError::Stopped, false);
-            }
-            self.check_unconnected();
-            self.begin_if_complete();
-            if self.kill_at.is_some_and(|at| Instant::now() >= at) {
-                self.processes.iter_mut().for_each(RankProcess::kill);
-            }
-        }
-        // All may have ended before the first check.
-        self.check_unconnected();
-    }
-
-    fn wait_for_events(&self) {
-        let streams = self.processes.iter().filter_map(RankProcess::descriptor);
-        let all = self.acceptor.descriptors().chain(streams);
-        let mut entries: Vec<PollFd<'_>> =
-            all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        // An error only makes the wait short.
-        let _ = poll(&mut entries, Some(&POLL_INTERVAL));
-    }
-
-    fn accept_ranks(&mut self) {
-        let verified = match self.acceptor.step() {
-            Ok(verified) => verified,
-            Err(error) => return self.fail(None, system("listening for ranks", error), false),
-        };
-        for (caller, stream) in verified {
-            if caller.purpose == Purpose::Control
-                && let Some(process) = self.processes.get_mut(caller.rank)
-            {
-                process.connected(stream);
-            }
-        }
-    }
-
-    fn read_messages(&mut self, on_report: &mut dyn FnMut(&[u8])) {
-        for rank in 0..self.processes.len() {
-            loop {
-                match self.processes[rank].receive() {
-                    Received::Nothing => break,
-                    Received::Message(Message::Report(bytes)) => on_report(&bytes),
-                    Received::Message(Message::Failed { by_another, why }) => {
-                        let reason = format!("failed: {why}");
-                        self.fail(Some(rank), failed(rank, reason), by_another);
-                    }
-                    Received::Message(_) => {}
-                    Received::Closed => {
-                        let how = self.processes[rank].describe_end();
-                        self.fail(Some(rank), failed(rank, how), false);
-                        break;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Notes the ranks that have ended without ever connecting, and those that take too long.
-    fn check_unconnected(&mut self) {
-        let late = !self.begun && self.kill_at.is_none() && Instant::now() > self.connect_until;
-        for rank in 0..self.processes.len() {
-            let process = &mut self.processes[rank];
-            if process.state != RankState::Started {
-                continue;
-            }
-            let how = if process.has_ended() {
-                let how = process.describe_end();
-                format!("on {} did not start: {how}", process.host)
-            } else if late {
-                format!("on {} did not call within {CONNECT_LIMIT:?}", process.host)
-            } else {
-                continue;
-            };
-            process.state = RankState::Done;
-            self.fail(Some(rank), failed(rank, how), false);
-        }
-    }
-
-    fn begin_if_complete(&mut self) {
-        if self.begun || self.kill_at.is_some() {
-            return;
-        }
-        let addresses: Option<Vec<&str>> =
-            self.processes.iter().map(|process| process.address.as_deref()).collect();
-        let Some(addresses) = addresses else { return };
-        let addresses = Message::Addresses(addresses.join("\n"));
-        let job = Message::Job(self.job.to_vec());
-        for process in &self.processes {
-            process.send(&addresses);
-            process.send(&job);
-        }
-        self.begun = true;
-    }
-
-    /// Gives the run up. What a rank reports of itself counts more than what it reports of another.
-    fn fail(&mut self, rank: Option<usize>, failure: LaunchError, is_secondhand: bool) {
-        if self.failure.is_none() || self.is_secondhand && !is_secondhand {
-            let (died, why) = match &failure {
-                LaunchError::RankFailed { reason, .. } => (rank.map(|r| r as u32), reason.clone()),
-                other => (None, other.to_string()),
-            };
-            self.failure = Some(failure);
-            self.is_secondhand = is_secondhand;
-            let message = Message::GiveUp { died, why };
-            self.processes.iter().for_each(|process| process.send(&message));
-        }
-        self.kill_at.get_or_insert_with(|| Instant::now() + GRACE);
-    }
 }
 
 fn failed(rank: usize, reason: String) -> LaunchError {

@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_long};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 use contract::{Endpoint, Process, Rank, TimeSpan};
+use fabric_cluster::{Joined, join_from_library};
 use fabric_shm::ShmEndpoint;
-use fabric_tcp::library::{Joined, join_from_library};
+use fabric_tcp::library;
 use services::hcs::{
     Cluster, ClusterOptions, Node, ReceivePort, Sci, SciLib, Segment, TransmitPort,
 };
@@ -228,11 +229,12 @@ pub(crate) fn end(as_cluster: bool) -> c_long {
 fn join() -> Result<Box<dyn AnyProcess>, Failure> {
     let joined = match ShmEndpoint::attach_library() {
         Some(launched) => join_from_library(launched?)?,
-        None => Joined::SharedMemory(ShmEndpoint::alone()?),
+        None => Joined::One(library::Joined::SharedMemory(ShmEndpoint::alone()?)),
     };
     Ok(match joined {
-        Joined::SharedMemory(endpoint) => Box::new(Process::new(endpoint)),
-        Joined::Tcp(endpoint) => Box::new(Process::new(endpoint)),
+        Joined::One(library::Joined::SharedMemory(endpoint)) => Box::new(Process::new(endpoint)),
+        Joined::One(library::Joined::Tcp(endpoint)) => Box::new(Process::new(endpoint)),
+        Joined::Cluster(endpoint) => Box::new(Process::new(endpoint)),
     })
 }
 

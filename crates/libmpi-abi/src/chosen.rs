@@ -1,4 +1,4 @@
-//! The fabric that this process communicates over: shared memory or TCP, as `cornerstone launch` says.
+//! The fabric that this process communicates over: shared memory, TCP or both, as `cornerstone launch` says.
 //!
 //! One [`Endpoint`] stands before several, so that the rest is compiled once. The arm of shared memory is the hot one.
 
@@ -10,9 +10,9 @@ use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
     Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, Writable,
 };
+use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
 use fabric_shm::ShmEndpoint;
-use fabric_tcp::TcpEndpoint;
-use fabric_tcp::library::{Joined, join_from_library};
+use fabric_tcp::{TcpEndpoint, library};
 
 /// An endpoint of one of the fabrics.
 ///
@@ -20,6 +20,7 @@ use fabric_tcp::library::{Joined, join_from_library};
 pub(crate) enum Chosen {
     Shm(NonNull<ShmEndpoint>),
     Tcp(NonNull<TcpEndpoint>),
+    Cluster(NonNull<ClusterEndpoint>),
 }
 
 /// Calls of it lie apart from the hot path.
@@ -37,8 +38,9 @@ impl Chosen {
             return Ok(Chosen::Shm(owned(ShmEndpoint::alone()?)));
         };
         Ok(match join_from_library(launched?)? {
-            Joined::SharedMemory(endpoint) => Chosen::Shm(owned(endpoint)),
-            Joined::Tcp(endpoint) => Chosen::Tcp(owned(endpoint)),
+            Joined::One(library::Joined::SharedMemory(endpoint)) => Chosen::Shm(owned(endpoint)),
+            Joined::One(library::Joined::Tcp(endpoint)) => Chosen::Tcp(owned(endpoint)),
+            Joined::Cluster(endpoint) => Chosen::Cluster(owned(endpoint)),
         })
     }
 
@@ -70,6 +72,8 @@ impl Drop for Chosen {
             Chosen::Shm(endpoint) => drop(unsafe { taken(*endpoint) }),
             // SAFETY: as above.
             Chosen::Tcp(endpoint) => drop(unsafe { taken(*endpoint) }),
+            // SAFETY: as above.
+            Chosen::Cluster(endpoint) => drop(unsafe { taken(*endpoint) }),
         }
     }
 }
@@ -77,31 +81,31 @@ impl Drop for Chosen {
 /// Does the same with whichever endpoint it is.
 macro_rules! with {
     ($chosen:expr, $endpoint:ident => $body:expr) => {
+        with!(as_ref of $chosen, $endpoint, _kind => $body)
+    };
+    ($chosen:expr, mut $endpoint:ident => $body:expr) => {
+        with!(as_mut of $chosen, $endpoint, _kind => $body)
+    };
+    ($chosen:expr, mut $endpoint:ident, $kind:ident => $body:expr) => {
+        with!(as_mut of $chosen, $endpoint, $kind => $body)
+    };
+    ($seen:ident of $chosen:expr, $endpoint:ident, $kind:ident => $body:expr) => {
         match $chosen {
             Chosen::Shm($endpoint) => {
                 // SAFETY: it lives as long as its owner, which is borrowed alike.
-                let $endpoint = unsafe { $endpoint.as_ref() };
+                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Shm);
                 $body
             }
             Chosen::Tcp($endpoint) => {
                 rare();
                 // SAFETY: as above.
-                let $endpoint = unsafe { $endpoint.as_ref() };
+                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Tcp);
                 $body
             }
-        }
-    };
-    ($chosen:expr, mut $endpoint:ident => $body:expr) => {
-        match $chosen {
-            Chosen::Shm($endpoint) => {
-                // SAFETY: as above.
-                let $endpoint = unsafe { $endpoint.as_mut() };
-                $body
-            }
-            Chosen::Tcp($endpoint) => {
+            Chosen::Cluster($endpoint) => {
                 rare();
                 // SAFETY: as above.
-                let $endpoint = unsafe { $endpoint.as_mut() };
+                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Cluster);
                 $body
             }
         }
@@ -174,6 +178,10 @@ unsafe impl Endpoint for Chosen {
 
     fn describe(&self) -> FabricDescription {
         with!(self, endpoint => endpoint.describe())
+    }
+
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        with!(self, endpoint => endpoint.host_of(rank))
     }
 
     #[inline(always)]
@@ -267,19 +275,9 @@ unsafe impl Endpoint for Chosen {
 
     #[inline(always)]
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        match self {
-            Chosen::Shm(endpoint) => {
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Shm)))
-            }
-            Chosen::Tcp(endpoint) => {
-                rare();
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, Chosen::Tcp)))
-            }
-        }
+        with!(self, mut endpoint, kind => {
+            endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, kind)))
+        })
     }
 
     #[inline(always)]
@@ -304,23 +302,9 @@ unsafe impl Endpoint for Chosen {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        match self {
-            Chosen::Shm(endpoint) => {
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.collective(place, call, &mut |one| {
-                    idle(&mut Chosen::seen_as(one, Chosen::Shm));
-                })
-            }
-            Chosen::Tcp(endpoint) => {
-                rare();
-                // SAFETY: as in `with`.
-                let endpoint = unsafe { endpoint.as_mut() };
-                endpoint.collective(place, call, &mut |one| {
-                    idle(&mut Chosen::seen_as(one, Chosen::Tcp));
-                })
-            }
-        }
+        with!(self, mut endpoint, kind => {
+            endpoint.collective(place, call, &mut |one| idle(&mut Chosen::seen_as(one, kind)))
+        })
     }
 
     #[inline(always)]
@@ -395,6 +379,8 @@ unsafe impl Endpoint for Chosen {
             Chosen::Shm(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
             // SAFETY: as above.
             Chosen::Tcp(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+            // SAFETY: as above.
+            Chosen::Cluster(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
         }
     }
 }

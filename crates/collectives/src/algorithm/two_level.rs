@@ -1,37 +1,36 @@
-//! Collectives in two levels: inside groups of members that follow one another, and between one member of each group, its
-//! leader. Where the members of a group share a host, the data cross between two hosts once for each host (Husbands and Hoe
-//! 1998, Kielmann and others 1999).
+//! Collectives in two levels: inside groups of members, and between one member of each group, its leader. Where the members
+//! of a group share a host, the data cross between two hosts once for each host (Husbands and Hoe 1998, Kielmann and others
+//! 1999).
 //!
-//! No fabric says yet which members share a host, so the groups are as many as each has members.
+//! Where the order of the ranks counts, the members of a group must follow one another.
 
 use super::{
     Own, allreduce, barrier as flat_barrier, broadcast as flat_broadcast, reduce as flat_reduce,
 };
 use crate::schedule::Within;
-use crate::{Area, Membership, Order, Part, Schedule};
+use crate::{Area, HostMap, Membership, Order, Part, Schedule};
 
 /// The groups of a collective's members.
-struct Groups {
+struct Groups<'a> {
     group: Membership,
-    /// The members of each group but the last, which may have fewer.
-    width: usize,
+    map: &'a HostMap,
     /// The member that leads its group, whatever its place there.
     root: Option<usize>,
 }
 
-impl Groups {
-    fn new(group: Membership, root: Option<usize>) -> Self {
-        let width = (1..=group.size).find(|width| width * width >= group.size).unwrap_or(1);
-        Groups { group, width, root }
+impl<'a> Groups<'a> {
+    fn new(group: Membership, map: &'a HostMap, root: Option<usize>) -> Self {
+        Groups { group, map, root }
     }
 
     fn number(&self, member: usize) -> usize {
-        member / self.width
+        self.map.number(member)
     }
 
     fn leader(&self, number: usize) -> usize {
         let led_by_root = self.root.filter(|&root| self.number(root) == number);
-        led_by_root.unwrap_or(number * self.width)
+        let first = || self.map.members(number).next().expect("a group has members");
+        led_by_root.unwrap_or_else(first)
     }
 
     fn leads(&self) -> bool {
@@ -40,17 +39,18 @@ impl Groups {
 
     /// The leaders, in the order of their groups.
     fn leaders(&self) -> Level {
-        let count = self.group.size.div_ceil(self.width);
-        let members = (0..count).map(|number| self.leader(number)).collect();
+        let members = (0..self.map.hosts()).map(|number| self.leader(number)).collect();
         Level { members, me: self.number(self.group.me) }
     }
 
     /// The members of this member's group, and the leader's place among them.
     fn own(&self) -> (Level, usize) {
         let number = self.number(self.group.me);
-        let first = number * self.width;
-        let members = (first..(first + self.width).min(self.group.size)).collect();
-        (Level { members, me: self.group.me - first }, self.leader(number) - first)
+        let members: Vec<usize> = self.map.members(number).collect();
+        let place = |wanted| members.iter().position(|&member| member == wanted);
+        let (me, leader) = (place(self.group.me), place(self.leader(number)));
+        let is_in = "a member and its leader are in its group";
+        (Level { me: me.expect(is_in), members }, leader.expect(is_in))
     }
 }
 
@@ -72,8 +72,8 @@ impl Level {
 }
 
 /// The members of a group tell their leader, the leaders each other, and each leader its group.
-pub fn barrier(group: Membership) -> Schedule {
-    let groups = Groups::new(group, None);
+pub fn barrier(group: Membership, map: &HostMap) -> Schedule {
+    let groups = Groups::new(group, map, None);
     let mut schedule = Schedule::default();
     let (own, leader) = groups.own();
     let up = flat_reduce::binomial(own.membership(), leader, 0, Order::Any, Own::InInput);
@@ -88,8 +88,8 @@ pub fn barrier(group: Membership) -> Schedule {
 }
 
 /// The root gives to the leaders, each leader to its group.
-pub fn broadcast(group: Membership, root: usize, length: usize) -> Schedule {
-    let groups = Groups::new(group, Some(root));
+pub fn broadcast(group: Membership, map: &HostMap, root: usize, length: usize) -> Schedule {
+    let groups = Groups::new(group, map, Some(root));
     let mut schedule = Schedule::default();
     if groups.leads() {
         let leaders = groups.leaders();
@@ -101,7 +101,7 @@ pub fn broadcast(group: Membership, root: usize, length: usize) -> Schedule {
 }
 
 /// A leader's output becomes that of its group.
-fn spread(schedule: &mut Schedule, groups: &Groups, length: usize) {
+fn spread(schedule: &mut Schedule, groups: &Groups<'_>, length: usize) {
     let (own, leader) = groups.own();
     let down = flat_broadcast::binomial(own.membership(), leader, length);
     schedule.then(down, own.within(Part::EMPTY, Part::of(Area::Output, 0..length)));
@@ -109,8 +109,14 @@ fn spread(schedule: &mut Schedule, groups: &Groups, length: usize) {
 
 /// Each group combines at its leader, the leaders at the root's. Where the order of the ranks counts, the first member
 /// of a group leads it, and the root's leader passes the result on.
-pub fn reduce(group: Membership, root: usize, length: usize, order: Order, own: Own) -> Schedule {
-    let groups = Groups::new(group, (order == Order::Any).then_some(root));
+pub fn reduce(
+    (group, map): (Membership, &HostMap),
+    root: usize,
+    length: usize,
+    order: Order,
+    own: Own,
+) -> Schedule {
+    let groups = Groups::new(group, map, (order == Order::Any).then_some(root));
     let root_leader = groups.leader(groups.number(root));
     let mut schedule = Schedule::default();
     let vector = match groups.leads() {
@@ -134,8 +140,13 @@ pub fn reduce(group: Membership, root: usize, length: usize, order: Order, own: 
 }
 
 /// Each group combines at its leader, the leaders with each other, and each leader gives the result to its group.
-pub fn allreduce(group: Membership, length: usize, order: Order, own: Own) -> Schedule {
-    let groups = Groups::new(group, None);
+pub fn allreduce(
+    (group, map): (Membership, &HostMap),
+    length: usize,
+    order: Order,
+    own: Own,
+) -> Schedule {
+    let groups = Groups::new(group, map, None);
     let mut schedule = Schedule::default();
     let vector = Part::of(Area::Output, 0..length);
     combine_groups(&mut schedule, &groups, length, order, (own, vector));
@@ -152,7 +163,7 @@ pub fn allreduce(group: Membership, length: usize, order: Order, own: Own) -> Sc
 /// The inputs of each group, combined, become its leader's `vector`.
 fn combine_groups(
     schedule: &mut Schedule,
-    groups: &Groups,
+    groups: &Groups<'_>,
     length: usize,
     order: Order,
     (own, vector): (Own, Part),
@@ -171,7 +182,8 @@ mod tests {
     /// Ten members are in groups of four: 0 to 3, 4 to 7, 8 and 9. Member 6 leads the second as the root.
     #[test]
     fn groups_are_as_wide_as_they_are_many() {
-        let groups = |me, root| Groups::new(Membership { me, size: 10 }, root);
+        let map = HostMap::squares(10);
+        let groups = |me, root| Groups::new(Membership { me, size: 10 }, &map, root);
         assert_eq!(groups(0, None).leaders().members, [0, 4, 8]);
         assert_eq!(groups(0, Some(6)).leaders().members, [0, 6, 8]);
         let (own, leader) = groups(5, Some(6)).own();

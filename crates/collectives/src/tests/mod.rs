@@ -9,7 +9,7 @@ mod model;
 use cases::{case, nothing, units};
 use model::{Random, run};
 
-use crate::{Area, Blocks, Cursor, Membership, Own, Part, Round};
+use crate::{Area, Blocks, Cursor, HostMap, Membership, Own, Part, Round};
 
 /// The members that a combined unit tells of, in order.
 fn sorted(units: &[String]) -> Vec<Vec<&str>> {
@@ -42,6 +42,9 @@ fn check(seed: u64, kind: usize, size: usize, in_output: bool, random: &mut Rand
         };
         let mut inputs: Vec<Vec<String>> = (0..size).map(|me| units(me, case.input[me])).collect();
         let mut outputs: Vec<Vec<String>> = (0..size).map(|me| nothing(case.output[me])).collect();
+        // Two levels go by hosts where these are known.
+        let hosts = HostMap::new((0..size).map(|_| random.below(3)).collect::<Vec<_>>());
+        let hosts = (random.below(3) > 0).then_some(&hosts);
         let mut schedules = Vec::new();
         for me in 0..size {
             let (own, place) = own(me);
@@ -50,7 +53,8 @@ fn check(seed: u64, kind: usize, size: usize, in_output: bool, random: &mut Rand
                 outputs[me][place].clone_from_slice(&units(me, count));
                 inputs[me] = Vec::new();
             }
-            schedules.push(case.calls[me].schedule(algorithm, Membership { me, size }, own));
+            let group = Membership { me, size };
+            schedules.push(case.calls[me].schedule(algorithm, group, own, hosts));
         }
         println!("seed {seed}: {algorithm:?} for {:?}", case.calls);
         let found = run(seed, &case.calls, schedules, inputs, outputs);

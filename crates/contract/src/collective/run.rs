@@ -138,14 +138,16 @@ pub(super) fn run<R: Rank + ?Sized>(
     mut memory: Memory<'_>,
 ) -> Result<()> {
     let group = Membership { me: rank.rank(), size: rank.size() };
-    let chosen = || select(&call, group.size, memory.unit_bytes, Manner::Blocking);
+    // In two levels the ranks of different collectives begin with different partners, and would not meet: nobody would
+    // find their mistake. So that is for who asks for it.
+    let chosen = || select(&call, group.size, memory.unit_bytes, Manner::Blocking, None);
     let algorithm = algorithm.unwrap_or_else(chosen);
     if !call.is_served_by(algorithm) {
         let what = format!("do {} by {}", call.collective().name(), algorithm.name());
         return Err(Error::Unsupported { fabric: "a collective by messages".into(), what });
     }
     let mark = Mark::new(&call, algorithm, memory.reduction);
-    let schedule = call.schedule(algorithm, group, own);
+    let schedule = call.schedule(algorithm, group, own, rank.hosts());
     memory.scratch.resize(schedule.scratch() * memory.unit_bytes, 0);
     rank.mark_algorithm(true);
     let outcome = carry_out(rank, mark, &schedule, &mut memory);

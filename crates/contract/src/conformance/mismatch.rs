@@ -2,11 +2,13 @@
 //! nothing where a rank is only late. A fabric that compares nothing says so with the number 0, and passes.
 
 use super::check::{ensure, expect};
-use crate::{ContextPlace, Endpoint, Error, Result, Selector};
+use crate::{ContextPlace, Endpoint, Error, Result, Selector, TimeSpan};
 
 const TAG: u32 = 9;
-/// Far more than any fabric needs once all members have announced their calls.
-const POLLS_MAX: u32 = 100_000;
+/// Far more than any fabric needs once all members have announced their calls. Polls alone do not count: a fabric that
+/// looks fast makes them all before it asks.
+const POLLS_MIN: u32 = 100_000;
+const WAIT_MIN: TimeSpan = TimeSpan::from_us(1_000_000);
 /// How often members look for a mismatch with one that is late.
 const CHECKS: u32 = 3;
 
@@ -23,7 +25,7 @@ fn meet_all<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// Looks for a mismatch of a call whenever that is due in a wait, until `enough` polls were made or one is found.
+/// Looks for a mismatch of a call whenever that is due in a wait, until there is `enough` or one is found.
 fn wait_for_mismatch<E: Endpoint>(
     endpoint: &mut E,
     number: u32,
@@ -78,7 +80,9 @@ pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let number = endpoint.announce_by_messages(ContextPlace::WORLD, mark);
     expect("the number of the next call", equal.wrapping_add(1), number)?;
     meet_all(endpoint)?;
-    let found = wait_for_mismatch(endpoint, number, |_, polls| polls >= POLLS_MAX)?;
+    let end = endpoint.now() + WAIT_MIN;
+    let enough = |endpoint: &mut E, polls| polls >= POLLS_MIN && endpoint.now() >= end;
+    let found = wait_for_mismatch(endpoint, number, enough)?;
     let is_named = matches!(found, Some(Error::MismatchedCollective { .. }));
     ensure(is_named, || format!("a call that rank 0 makes differently ended with {found:?}"))?;
     // Nobody ends before all have found it.

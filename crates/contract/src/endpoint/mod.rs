@@ -62,6 +62,11 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     /// What carries the messages, for the record of the run.
     fn describe(&self) -> FabricDescription;
 
+    /// A number for the host of a rank, where ranks of one host reach each other by a shorter way; none elsewhere.
+    fn host_of(&self, _rank: usize) -> Option<usize> {
+        None
+    }
+
     /// Memory that all ranks share, for measuring the hardware, where there is any.
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         None
@@ -106,9 +111,8 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     /// Takes an offer back of which no context will be made.
     fn withdraw_context(&mut self, _offer: ContextOffer) {}
 
-    /// Opens context `number` (messages travel in 2 `number` and 2 `number` + 1) for `members`, ranks of the
-    /// run, of which this rank is number `me`. All members call it alike, with each member's offer in the
-    /// order of the members.
+    /// Opens context `number` (messages travel in 2 `number` and 2 `number` + 1) for `members`, ranks of the run, of
+    /// which this rank is number `me`. All members call it alike, with each member's offer in the order of the members.
     fn open_context(
         &mut self,
         number: u32,
@@ -147,14 +151,12 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     /// The message of a request that is done. Of a send: this rank, the tag and the length.
     fn envelope(&self, request: Request) -> Envelope;
 
-    /// Whether a request that is done ended well, on a fabric where one can fail alone, other than by a
-    /// message that does not fit.
+    /// Whether a request that is done ended well, where one can fail alone. A message that does not fit is no failure.
     fn outcome(&mut self, _request: Request) -> Result<()> {
         Ok(())
     }
 
-    /// The message of a receive that is done, if it stayed where its sender has it. To be asked before
-    /// [`end`](Endpoint::end).
+    /// The message of a receive that is done, if it stayed with its sender. To be asked before [`end`](Endpoint::end).
     fn lent(&mut self, _request: Request) -> Option<InPlace> {
         None
     }
@@ -204,8 +206,7 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     /// Also where none of them can ever end because the ranks that they need have ended.
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize>;
 
-    /// Waits until `done` says so. It is asked after every look at what has arrived, may use the endpoint,
-    /// and must not wait itself.
+    /// Waits until `done` says so. It is asked after every look, may use the endpoint, and must not wait itself.
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()>;
 
     // What a fabric may do better than its face: one call instead of a post, a wait and an end.
@@ -358,8 +359,7 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
 
     // Memory.
 
-    /// Memory that every rank reads and writes directly, aligned to pages; none if there is no such memory.
-    /// What it holds is anything.
+    /// Memory that every rank reads and writes directly, aligned to pages, if there is any. It may hold anything.
     fn allocate(&mut self, _bytes: usize) -> Option<NonNull<u8>> {
         None
     }

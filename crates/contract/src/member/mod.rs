@@ -33,8 +33,8 @@ impl<E: Endpoint> Process<E> {
     pub fn new(endpoint: E) -> Self {
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Process {
+            world: Context::world(rank, size, |one| endpoint.host_of(one)),
             endpoint,
-            world: Context::world(rank, size),
             posted: RequestTable::new(rank),
             numbers: ContextNumbers::new(rank, size, 1),
             waited_for: Vec::new(),

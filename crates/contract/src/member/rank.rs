@@ -1,5 +1,7 @@
 //! Every call of the contract, over an endpoint.
 
+use collectives::HostMap;
+
 use super::*;
 
 impl<E: Endpoint> Rank for Member<'_, E> {
@@ -215,6 +217,10 @@ impl<E: Endpoint> Rank for Member<'_, E> {
 
     fn mark_algorithm(&mut self, begins: bool) {
         self.process.endpoint.mark_algorithm(begins);
+    }
+
+    fn hosts(&self) -> Option<&HostMap> {
+        self.context.hosts()
     }
 
     fn barrier(&mut self) -> Result<()> {

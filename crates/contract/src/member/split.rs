@@ -67,8 +67,9 @@ impl<E: Endpoint> Member<'_, E> {
         // Contexts of other colours have the same number and no member in common, so their messages never meet.
         let number = shares[0].number;
         let place = self.process.endpoint.open_context(number, &members, me, &offers)?;
-        let run_size = self.process.endpoint.size();
-        Ok(Some(Context::of(number, place, members, me, run_size)))
+        let endpoint = &self.process.endpoint;
+        let host_of = |rank| endpoint.host_of(rank);
+        Ok(Some(Context::of(number, place, members, me, endpoint.size(), host_of)))
     }
 }
 

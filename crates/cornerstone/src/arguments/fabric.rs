@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use fabric_mpi::Flavour;
 
-use crate::fabric_name::{LOCAL, MPI, SIMULATED, TCP};
+use crate::fabric_name::{CLUSTER, LOCAL, MPI, SIMULATED, TCP};
 
 /// A fabric: `NAME` or `NAME:ARGUMENT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(crate) enum FabricChoice {
     Local,
     /// Ranks as processes over TCP.
     Tcp,
+    /// Ranks as processes on several hosts.
+    Cluster,
     /// A simulated machine, by its name or the path of its file.
     Simulated(String),
     /// An MPI whose launcher has started this process.
@@ -37,7 +39,8 @@ impl FromStr for FabricChoice {
         match (name, argument) {
             (LOCAL, None) => Ok(FabricChoice::Local),
             (TCP, None) => Ok(FabricChoice::Tcp),
-            (LOCAL | TCP, Some(argument)) => {
+            (CLUSTER, None) => Ok(FabricChoice::Cluster),
+            (LOCAL | TCP | CLUSTER, Some(argument)) => {
                 Err(format!("the fabric '{name}' takes no argument, but '{argument}' was given"))
             }
             (SIMULATED, Some(machine)) => match fabric_sim::machine::find(machine) {
@@ -58,7 +61,7 @@ impl FromStr for FabricChoice {
                 )),
             },
             _ => Err(format!(
-                "there is no fabric '{name}' in this build; there are: local, tcp, sim:MACHINE, mpi, mpi:NAME"
+                "there is no fabric '{name}' in this build; there are: local, tcp, cluster, sim:MACHINE, mpi, mpi:NAME"
             )),
         }
     }
@@ -69,6 +72,7 @@ impl std::fmt::Display for FabricChoice {
         match self {
             FabricChoice::Local => f.write_str(LOCAL),
             FabricChoice::Tcp => f.write_str(TCP),
+            FabricChoice::Cluster => f.write_str(CLUSTER),
             FabricChoice::Simulated(machine) => write!(f, "{SIMULATED}:{machine}"),
             FabricChoice::Mpi => f.write_str(MPI),
             FabricChoice::MpiLaunched(flavour) => write!(f, "{MPI}:{}", flavour.name()),
@@ -89,6 +93,7 @@ mod tests {
         assert_eq!("local".parse(), Ok(FabricChoice::Local));
         assert_eq!("mpi".parse(), Ok(FabricChoice::Mpi));
         assert_eq!("tcp".parse(), Ok(FabricChoice::Tcp));
+        assert_eq!("cluster".parse(), Ok(FabricChoice::Cluster));
         assert!(refusal("tcp:7000").contains("'tcp' takes no argument"));
         let launched = FabricChoice::MpiLaunched(Flavour::Mpich);
         assert_eq!("mpi:mpich".parse(), Ok(launched.clone()));

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
+use super::hosts::HostsArguments;
 use super::values::Seconds;
 
 const LAUNCH_EXAMPLES: &str = "\
@@ -14,6 +15,7 @@ Examples:
   cornerstone launch -n 2 --prefix python3 program.py    [0] or [1] before each line of output
   cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface, one host
   cornerstone launch -n 4 --watch 60s ./program          tell what the ranks do when nothing has moved for a minute
+  cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts: shared memory inside, TCP between
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
 program's own run path. Options of the program follow its name.
@@ -24,7 +26,8 @@ ranks that have a handler for it. No rank outlives this command.
 
 When all ranks wait and no message is under way, none of them can ever go on. Within some seconds
 this command tells what each of them waits for, and ends them. Lines of the source are told of
-programs that were compiled with -g.
+programs that were compiled with -g. Runs of --fabric cluster are not watched: there ranks that wait
+for each other wait on, and SIGUSR1 and SIGUSR2 reach no rank.
 
 Exit status: that of the first rank that failed, or 128 and the number of the signal, or 124 if the
 ranks waited for each other for ever; else 0.";
@@ -59,6 +62,8 @@ pub(crate) enum LaunchFabric {
     Local,
     /// TCP on the loopback interface.
     Tcp,
+    /// Shared memory inside hosts, TCP between them.
+    Cluster,
 }
 
 impl FromStr for LaunchFabric {
@@ -69,7 +74,10 @@ impl FromStr for LaunchFabric {
         match (text, name) {
             ("local", _) => Ok(LaunchFabric::Local),
             ("tcp", _) => Ok(LaunchFabric::Tcp),
-            (_, "local" | "tcp") => Err(format!("the fabric '{name}' takes no argument")),
+            ("cluster", _) => Ok(LaunchFabric::Cluster),
+            (_, "local" | "tcp" | "cluster") => {
+                Err(format!("the fabric '{name}' takes no argument"))
+            }
             (_, "sim") => Err("a simulated machine runs benchmarks, not other programs; \
                  use `cornerstone run --fabric sim:MACHINE`"
                 .into()),
@@ -78,7 +86,9 @@ impl FromStr for LaunchFabric {
                  with that one's launcher, such as `mpiexec -n 4 PROGRAM`"
                     .into())
             }
-            _ => Err(format!("there is no fabric '{name}' for programs; there are: local, tcp")),
+            _ => Err(format!(
+                "there is no fabric '{name}' for programs; there are: local, tcp, cluster"
+            )),
         }
     }
 }
@@ -88,6 +98,7 @@ impl std::fmt::Display for LaunchFabric {
         f.write_str(match self {
             LaunchFabric::Local => "local",
             LaunchFabric::Tcp => "tcp",
+            LaunchFabric::Cluster => "cluster",
         })
     }
 }
@@ -99,9 +110,13 @@ pub(crate) struct LaunchArguments {
     #[arg(short = 'n', long = "ranks", value_name = "NUMBER")]
     pub(crate) ranks: usize,
 
-    /// What carries the messages: local (shared memory) or tcp (the loopback interface of this host)
-    #[arg(long, value_name = "FABRIC", default_value_t)]
-    pub(crate) fabric: LaunchFabric,
+    /// What carries the messages: local (shared memory), tcp (the loopback interface of this host) or cluster (shared
+    /// memory inside hosts, TCP between them) [default: cluster if hosts are named, else local]
+    #[arg(long, value_name = "FABRIC")]
+    fabric: Option<LaunchFabric>,
+
+    #[command(flatten)]
+    pub(crate) hosts: HostsArguments,
 
     /// Where the ranks run
     #[arg(long, value_enum, default_value_t)]
@@ -116,11 +131,12 @@ pub(crate) struct LaunchArguments {
     #[arg(long)]
     pub(crate) check_leaks: bool,
 
-    /// What becomes of ranks that wait for each other for ever
+    /// What becomes of ranks that wait for each other for ever (not with --fabric cluster)
     #[arg(long, value_enum, default_value_t, value_name = "ACTION")]
     pub(crate) on_hang: HangAction,
 
-    /// Also tell what all ranks do whenever none of them has moved for so long, such as 60s; this ends nothing
+    /// Also tell what all ranks do whenever none of them has moved for so long, such as 60s; this ends nothing (not
+    /// with --fabric cluster)
     #[arg(long, value_name = "TIME")]
     pub(crate) watch: Option<Seconds>,
 
@@ -134,13 +150,22 @@ pub(crate) struct LaunchArguments {
     pub(crate) program: Vec<OsString>,
 }
 
+impl LaunchArguments {
+    /// What carries the messages.
+    pub(crate) fn fabric(&self) -> LaunchFabric {
+        let names_hosts = self.hosts.hosts.is_some() || self.hosts.host.is_some();
+        let default = if names_hosts { LaunchFabric::Cluster } else { LaunchFabric::Local };
+        self.fabric.unwrap_or(default)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn fabrics_that_cannot_run_programs_are_refused_with_what_to_do_instead() {
-        for fabric in [LaunchFabric::Local, LaunchFabric::Tcp] {
+        for fabric in [LaunchFabric::Local, LaunchFabric::Tcp, LaunchFabric::Cluster] {
             assert_eq!(fabric.to_string().parse(), Ok(fabric));
         }
         for (text, words) in [

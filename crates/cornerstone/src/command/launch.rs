@@ -1,28 +1,45 @@
-//! `launch`: runs an MPI program as several ranks on this host, over shared memory or TCP.
+//! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, or on several hosts.
 
 mod activity;
 mod call_sites;
-mod orphans;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, PipeReader, Write};
+use std::ffi::OsString;
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fabric_shm::{Binding, LaunchError, LaunchOptions, OnHang, Streams, Watch};
+use fabric_shm::{LaunchError, LaunchOptions, OnHang, Watch};
 use fabric_tcp::Secret;
 
 use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric};
 use crate::descriptors;
+use crate::fabric::cluster::{self, HostTask, TaskBinding};
+use crate::fabric::hosts::Hosts;
 use crate::failure::{Failure, STATUS_HANG};
+use crate::orphans;
+use crate::output_prefix::prefixed;
 
 /// Starts the ranks, and returns when all have ended.
 pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
+    let fabric = arguments.fabric();
+    if arguments.ranks == 0 {
+        return Err(Failure::usage("a run needs at least 1 rank, not 0"));
+    }
+    let hosts = Hosts::new(&arguments.hosts, fabric == LaunchFabric::Cluster)?;
+    if fabric == LaunchFabric::Cluster {
+        if arguments.watch.is_some() {
+            return Err(Failure::usage("--watch is for programs on this host alone")
+                .hint("nothing watches the ranks of --fabric cluster: leave --watch out"));
+        }
+        let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
+        let ended = cluster::launch_program(&hosts, arguments.ranks, &host_task(&arguments)?);
+        return ended.map(|()| ExitCode::SUCCESS).map_err(explain);
+    }
+    if hosts.is_some() {
+        let why = format!("--fabric {fabric} is for programs on this host alone");
+        return Err(Failure::usage(why).hint("leave --fabric out, or write --fabric cluster"));
+    }
     let mut options = options(&arguments)?;
     options.descriptor_limit = descriptors::raise_limit();
     let mut readers = Vec::new();
@@ -51,38 +68,71 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
 
 fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     let (program, rest) = arguments.program.split_first().expect("clap asks for a program");
-    let job = job(arguments.fabric, arguments.ranks)?;
+    let job = job(arguments.fabric(), arguments.ranks)?;
     let mut options = LaunchOptions::new(arguments.ranks, job);
     options.program = PathBuf::from(program);
     options.arguments = rest.to_vec();
     options.any_program = true;
-    options.environment.push(("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into()));
+    options.environment = environment(arguments);
+    options.binding = binding(arguments.bind).into();
+    options.watch = Some(watch(arguments));
+    Ok(options)
+}
+
+/// What every rank's environment has besides that of this process.
+fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
+    let mut variables = vec![("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into())];
     if arguments.check_leaks {
-        options.environment.push(("CORNERSTONE_CHECK_LEAKS".into(), "1".into()));
+        variables.push(("CORNERSTONE_CHECK_LEAKS".into(), "1".into()));
     }
-    options.binding = match arguments.bind {
-        Bind::None => Binding::None,
-        Bind::Core => Binding::OneCoreEach,
-        Bind::One => Binding::OneForAll,
-    };
-    options.watch = Some(Watch {
+    variables
+}
+
+/// Whether and how it is watched that the ranks go on.
+fn watch(arguments: &LaunchArguments) -> Watch {
+    Watch {
         on_hang: match arguments.on_hang {
             HangAction::End => OnHang::End,
             HangAction::Tell => OnHang::Tell,
         },
         standstill: arguments.watch.map(|limit| Duration::from_secs_f64(limit.0)),
         tell: activity::tell,
-    });
-    if arguments.ranks == 0 {
-        return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
-    Ok(options)
+}
+
+fn binding(bind: Bind) -> TaskBinding {
+    match bind {
+        Bind::None => TaskBinding::None,
+        Bind::Core => TaskBinding::OneCoreEach,
+        Bind::One => TaskBinding::OneForAll,
+    }
+}
+
+/// What each host is to start.
+fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
+    let directory = std::env::current_dir()
+        .map_err(|error| Failure::failed(format!("this process's folder: {error}")))?;
+    let mut environment = environment(arguments);
+    // What an agent that logs in does not bring along.
+    let needed = |name: &OsString| {
+        let name = name.to_string_lossy();
+        ["LD_LIBRARY_PATH", "PATH", "PYTHONPATH"].contains(&&*name)
+            || ["CORNERSTONE_", "OMP_", "MPI4PY_"].iter().any(|start| name.starts_with(start))
+    };
+    environment.extend(std::env::vars_os().filter(|(name, _)| needed(name)));
+    Ok(HostTask {
+        program: Some(arguments.program.clone()),
+        environment,
+        directory: Some(directory),
+        binding: binding(arguments.bind),
+        prefix: arguments.prefix,
+    })
 }
 
 /// The job of the ranks, which tells them the fabric. An empty job means shared memory.
 fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
     match fabric {
-        LaunchFabric::Local => Ok(Vec::new()),
+        LaunchFabric::Local | LaunchFabric::Cluster => Ok(Vec::new()),
         LaunchFabric::Tcp if ranks > fabric_tcp::RANKS_MAX => Err(Failure::usage(format!(
             "a run over TCP has up to {} ranks, for each is connected with each, not {ranks}",
             fabric_tcp::RANKS_MAX
@@ -92,39 +142,6 @@ fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
             let secret = Secret::generate()
                 .map_err(|error| Failure::failed(format!("no random numbers: {error}")))?;
             Ok(fabric_tcp::library::job(&secret))
-        }
-    }
-}
-
-/// Pipes whose lines are printed with the rank before them.
-fn prefixed(rank: usize, readers: &mut Vec<JoinHandle<()>>) -> std::io::Result<Streams> {
-    let (output, output_in) = std::io::pipe()?;
-    let (error, error_in) = std::io::pipe()?;
-    readers.push(std::thread::spawn(move || copy_lines(rank, output, std::io::stdout)));
-    readers.push(std::thread::spawn(move || copy_lines(rank, error, std::io::stderr)));
-    let file = |pipe| Arc::new(File::from(OwnedFd::from(pipe)));
-    Ok(Streams { output: file(output_in), error: file(error_in) })
-}
-
-/// Copies lines, each with one write, so that the lines of several ranks never mix.
-fn copy_lines<W: Write>(rank: usize, from: PipeReader, to: impl Fn() -> W) {
-    let mut from = BufReader::new(from);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        line.extend_from_slice(format!("[{rank}] ").as_bytes());
-        let start = line.len();
-        match from.read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        debug_assert!(line.len() > start);
-        if line.last() != Some(&b'\n') {
-            line.push(b'\n');
-        }
-        let mut to = to();
-        if to.write_all(&line).and_then(|()| to.flush()).is_err() {
-            return;
         }
     }
 }

@@ -2,61 +2,24 @@
 
 use std::io::BufRead;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use benchmark::{Job, Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_shm::ShmProcess;
-use fabric_tcp::{Host, Secret, StartOptions, TcpProcess};
+use fabric_tcp::{Host, Secret, StartOptions, Starting, TcpProcess};
 
+use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
 use super::local;
-use crate::arguments::HostsArguments;
 use crate::descriptors;
-use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::progress::note;
 
 /// The first argument of a process that is a rank on one of several hosts.
 const RANK: &str = "--as-a-tcp-rank";
-/// The program that reaches another host by default.
-const AGENT: &str = "ssh";
 
 pub(super) const RANKS_MAX: usize = fabric_tcp::RANKS_MAX;
-
-/// The hosts of a run, and how they are reached.
-#[derive(Clone, Debug)]
-pub(crate) struct Hosts {
-    hosts: Vec<Host>,
-    agent: PathBuf,
-    listen: Option<SocketAddr>,
-}
-
-impl Hosts {
-    /// The hosts that the command line names; `None` if it names none.
-    pub(crate) fn new(arguments: &HostsArguments) -> Result<Option<Hosts>, Failure> {
-        let Some(path) = &arguments.hosts else {
-            let alone = match (&arguments.agent, arguments.listen) {
-                (Some(_), _) => "--agent",
-                (None, Some(_)) => "--listen",
-                (None, None) => return Ok(None),
-            };
-            return Err(Failure::usage(format!("{alone} means nothing without --hosts")));
-        };
-        let cannot = |why: String| Failure::usage(format!("'{}': {why}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
-        let hosts = Host::parse_all(&text)
-            .map_err(|why| cannot(why).hint("write a host a line, as NAME or NAME:SLOTS"))?;
-        let agent = arguments.agent.clone().unwrap_or_else(|| AGENT.into());
-        Ok(Some(Hosts { hosts, agent, listen: arguments.listen }))
-    }
-
-    /// The number of ranks for which they have slots.
-    pub(crate) fn slots(&self) -> usize {
-        self.hosts.iter().map(|host| host.slots).sum()
-    }
-}
 
 /// Runs the job of `launch` on `hosts`, or on this host.
 pub(super) fn run(
@@ -79,6 +42,7 @@ pub(super) fn run(
         listen: hosts.listen,
         program,
         arguments: vec![RANK.into()],
+        starting: Starting::EachRank,
         processors: processors(&hosts.hosts, launch.ranks, launch.placement),
         job: RankJob { secret: None, job: launch.job.clone() }.to_bytes(),
     };

@@ -1,6 +1,7 @@
 //! The built command, end to end, as a user meets it.
 
 mod arguments;
+mod cluster;
 mod congestion;
 mod endings;
 mod hangs;

@@ -56,7 +56,7 @@ fn patterns_corner_turns_and_chains_run_on_the_hosts_of_a_file_too() {
     lab.run(&[&["pipeline", "image.toml"][..], &tcp].concat())
         .refuses(2, &["2 ranks are too many: the hosts have no more slots"]);
     lab.run(&["pmp", "pair.pmp", "--hosts", "hosts"])
-        .refuses(2, &["--hosts is for runs over TCP", "--fabric tcp"]);
+        .refuses(2, &["--hosts is for runs over TCP", "--fabric cluster"]);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn hosts_that_make_no_sense_are_refused_with_their_place() {
     lab.run(&["run", "--hosts", "hosts"]).refuses(2, &["'hosts'"]);
     lab.write("hosts", "localhost:2\n");
     lab.run(&["run", "--hosts", "hosts"])
-        .refuses(2, &["--hosts is for runs over TCP", "--fabric tcp"]);
+        .refuses(2, &["--hosts is for runs over TCP", "--fabric cluster"]);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     with(&["--hosts", "hosts", "--listen", &address]).refuses(1, &[&address, "in use"]);

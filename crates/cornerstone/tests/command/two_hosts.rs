@@ -16,14 +16,20 @@ const PAYLOAD_MB_PER_S: f64 = 5.0 * 1448.0 / 1514.0;
 const ATTEMPTS: usize = 3;
 
 /// Two hosts, as far as the network knows.
-struct TwoHosts {
+pub(crate) struct TwoHosts {
     spaces: [String; 2],
-    addresses: [String; 2],
+    pub(crate) addresses: [String; 2],
+    rate: &'static str,
 }
 
 impl TwoHosts {
     /// Makes them, or says why that cannot be.
     fn new(number: u8) -> Result<TwoHosts, String> {
+        TwoHosts::with_rate(number, RATE)
+    }
+
+    /// The same with another rate of the cable.
+    pub(crate) fn with_rate(number: u8, rate: &'static str) -> Result<TwoHosts, String> {
         let spaces =
             ["a", "b"].map(|end| format!("cornerstone-{}-{number}{end}", std::process::id()));
         // A net of four addresses out of a range that is kept for measurements (RFC 2544), by process and test.
@@ -31,7 +37,7 @@ impl TwoHosts {
         let address = |host: u32| {
             format!("198.{}.{}.{}", 18 + part / 65_536, part / 256 % 256, part % 256 + host)
         };
-        let hosts = TwoHosts { spaces, addresses: [address(1), address(2)] };
+        let hosts = TwoHosts { spaces, addresses: [address(1), address(2)], rate };
         hosts.make().map(|()| hosts)
     }
 
@@ -51,7 +57,7 @@ impl TwoHosts {
             run("ip", &["-n", space, "link", "set", "lo", "up"])?;
             run("ip", &["-n", space, "link", "set", "cable", "up"])?;
             // The queue holds more than TCP ever has under way here, so nothing is lost.
-            let shape = ["rate", RATE, "burst", "32kb", "limit", "16mb"];
+            let shape = ["rate", self.rate, "burst", "32kb", "limit", "16mb"];
             let start = ["-n", space, "qdisc", "add", "dev", "cable", "root", "tbf"];
             run("tc", &[&start[..], &shape].concat())?;
         }
@@ -68,8 +74,13 @@ impl TwoHosts {
         }
     }
 
+    /// Cuts the cable at the second host.
+    pub(crate) fn cut_cable(&self) {
+        run("ip", &["-n", &self.spaces[1], "link", "set", "cable", "down"]).unwrap();
+    }
+
     /// An agent, called as ssh is, that reaches both.
-    fn agent(&self, lab: &Lab) -> String {
+    pub(crate) fn agent(&self, lab: &Lab) -> String {
         let text = format!(
             "#!/bin/sh\nwhile [ \"${{1#-}}\" != \"$1\" ]; do shift; done\nhost=$1\nshift\n\
              if [ \"$host\" = {} ]; then space={}; else space={}; fi\n\
@@ -83,7 +94,7 @@ impl TwoHosts {
     }
 
     /// `program` with `words` on the first host.
-    fn on_first(&self, program: &Command) -> Command {
+    pub(crate) fn on_first(&self, program: &Command) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.spaces[0]]).arg(program.get_program());
         command.args(program.get_args());
@@ -172,7 +183,7 @@ fn a_host_that_cannot_be_reached_is_named() {
     let agent = hosts.agent(&lab);
     lab.write("hosts", &hosts.addresses.join("\n"));
     // The cable is cut at the far end: the second rank starts, and cannot call.
-    run("ip", &["-n", &hosts.spaces[1], "link", "set", "cable", "down"]).unwrap();
+    hosts.cut_cable();
     let more = ["--fabric", "tcp", "--hosts", "hosts", "--agent", &agent, "--out", "tcp.jsonl"];
     let mut command = hosts.on_first(&lab.command(&[&PING_PONG[..], &more].concat()));
     command.current_dir(lab.path(""));

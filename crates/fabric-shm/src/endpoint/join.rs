@@ -8,15 +8,17 @@ use super::{Purpose, ShmEndpoint, ShmProcess};
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::launcher::{LIBRARY_PLACE_VARIABLE, PLACE_VARIABLE};
-use crate::segment::{Segment, State};
+use crate::segment::{Bell, Segment, State};
 use crate::system;
 
-/// What the launcher says to a rank in its environment: `rank=R memory=FD reports=FD`.
+/// What the launcher says to a rank in its environment: `rank=R memory=FD reports=FD`, and
+/// `bell=FD` for each rank where ranks have bells.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     rank: usize,
     memory: RawFd,
     reports: RawFd,
+    bells: Vec<RawFd>,
 }
 
 /// Joins the run if this process was started by [`launch`](crate::launch); `None` otherwise.
@@ -48,8 +50,12 @@ fn join_by(variable: &'static str, purpose: Purpose) -> Option<Result<ShmEndpoin
 
 fn parse(words: &str) -> Option<Place> {
     let mut place = [None; 3];
+    let mut bells = Vec::new();
     for word in words.split(' ') {
         let (name, number) = word.split_once('=').unwrap_or((word, ""));
+        if name == "bell" {
+            bells.push(number.parse().ok().filter(|&fd| fd > 2)?);
+        }
         let slot = ["rank", "memory", "reports"].iter().position(|&known| known == name);
         if let (Some(slot), Ok(number)) = (slot, number.parse::<i32>()) {
             place[slot] = Some(number);
@@ -57,7 +63,7 @@ fn parse(words: &str) -> Option<Place> {
     }
     match place {
         [Some(rank), Some(memory), Some(reports)] if rank >= 0 && memory > 2 && reports > 2 => {
-            Some(Place { rank: rank as usize, memory, reports })
+            Some(Place { rank: rank as usize, memory, reports, bells })
         }
         _ => None,
     }
@@ -66,7 +72,9 @@ fn parse(words: &str) -> Option<Place> {
 fn join(place: Place, purpose: Purpose) -> std::result::Result<ShmEndpoint, String> {
     let memory = take(place.memory)?;
     let reports = take(place.reports)?;
-    let segment = Segment::open(memory)?;
+    let bells = place.bells.into_iter().map(|bell| take(bell).map(Bell::from));
+    let bells = bells.collect::<std::result::Result<_, String>>()?;
+    let segment = Segment::open(memory, bells)?;
     if place.rank >= segment.ranks() {
         return Err(format!("rank {} of {}", place.rank, segment.ranks()));
     }
@@ -105,8 +113,16 @@ mod tests {
     #[test]
     fn the_launchers_words_are_read_and_others_refused() {
         let place = parse("rank=3 memory=5 reports=9").unwrap();
-        assert_eq!(place, Place { rank: 3, memory: 5, reports: 9 });
-        for words in ["", "rank=3", "rank=-1 memory=5 reports=9", "rank=1 memory=x reports=9"] {
+        assert_eq!(place, Place { rank: 3, memory: 5, reports: 9, bells: vec![] });
+        let place = parse("rank=0 memory=5 reports=9 bell=7 bell=8").unwrap();
+        assert_eq!(place.bells, [7, 8]);
+        for words in [
+            "",
+            "rank=3",
+            "rank=0 memory=5 reports=9 bell=x",
+            "rank=-1 memory=5 reports=9",
+            "rank=1 memory=x reports=9",
+        ] {
             assert_eq!(parse(words), None, "{words:?}");
         }
     }

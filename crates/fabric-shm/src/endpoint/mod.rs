@@ -2,6 +2,7 @@
 //! life from joining the run to finishing.
 
 mod collectives;
+mod composed;
 mod contexts;
 mod implementation;
 mod join;

@@ -31,6 +31,8 @@ mod telling;
 mod waiting;
 
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use contract::{Request, Result};
 
@@ -41,7 +43,7 @@ pub(crate) use calls::{
 pub(crate) use in_place::InPlaceMessage;
 
 use crate::ring::{Consumer, Producer};
-use crate::segment::{Choices, Segment};
+use crate::segment::{Choices, Segment, State};
 use crate::{system, wait};
 use arrive::Stream;
 use calls::Calls;
@@ -78,10 +80,18 @@ pub(crate) struct Engine {
     idle_polls: u32,
     /// Whether this poll may leave messages in their rings.
     may_defer_copy: bool,
+    sleep: Sleep,
     /// The first error that cannot be mended; every later call returns it.
     failure: Option<contract::Error>,
     /// Last, because everything above may point into it.
     segment: Segment,
+}
+
+/// How a rank sleeps that has a bell.
+pub(crate) struct Sleep {
+    /// What wakes it as well, once it is readable.
+    pub(crate) wakes_too: Option<OwnedFd>,
+    pub(crate) longest: Duration,
 }
 
 #[derive(Default)]
@@ -142,6 +152,7 @@ impl Engine {
             telling: Telling::default(),
             idle_polls: 0,
             may_defer_copy: false,
+            sleep: Sleep { wakes_too: None, longest: wait::LONGEST_SLEEP },
             failure: None,
             segment,
         }
@@ -155,6 +166,37 @@ impl Engine {
     #[inline]
     pub(crate) fn size(&self) -> usize {
         self.inbound.len()
+    }
+
+    /// How it sleeps, to change.
+    pub(crate) fn sleep_mut(&mut self) -> &mut Sleep {
+        &mut self.sleep
+    }
+
+    /// Whether every rank has a processor, where that is known better than by the launcher. To be called before
+    /// anybody waits, and by all ranks alike.
+    pub(crate) fn set_every_rank_has_a_processor(&mut self, has: bool) {
+        self.choices.every_rank_has_a_processor = has;
+    }
+
+    /// Whether a receive that was posted has found its message.
+    pub(crate) fn is_matched(&self, receive: Request) -> bool {
+        !self.posted.holds(receive)
+    }
+
+    /// Whether anything that this rank has sent is not in its ring.
+    pub(crate) fn has_queued(&self) -> bool {
+        !self.queued.is_empty()
+    }
+
+    /// Whether anything that this rank has sent may still be taken.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.operations.iter_sends().any(|(_, one)| match one.direction {
+            operation::Direction::Send { to } => {
+                to as usize != self.me && self.segment.block(to as usize).state() == State::Alive
+            }
+            operation::Direction::Receive(_) => false,
+        })
     }
 
     pub(crate) fn segment(&self) -> &Segment {
@@ -228,7 +270,7 @@ impl Engine {
     #[inline]
     fn wake(&self, rank: usize) {
         if !self.choices.every_rank_has_a_processor {
-            wait::wake_if_asleep(self.segment.block(rank).sleep_word());
+            self.segment.wake_if_asleep(rank);
         }
     }
 

@@ -1,5 +1,7 @@
 //! How calls wait: they poll, yield, sleep, and tell the launcher once that has taken long.
 
+use std::os::fd::AsFd;
+
 use contract::{Request, Result};
 
 use super::Engine;
@@ -86,7 +88,7 @@ impl Engine {
                         wait::stay_awake(word);
                         return polled.map(drop);
                     }
-                    backoff.note_sleep(wait::sleep(word));
+                    backoff.note_sleep(engine(owner).sleep());
                 }
             }
         }
@@ -126,8 +128,24 @@ impl Engine {
         if backoff.tells_before_sleep() {
             self.tell_wait_for(requests, backoff);
         }
-        backoff.note_sleep(wait::sleep(self.segment.block(self.me).sleep_word()));
+        backoff.note_sleep(self.sleep());
         Ok(())
+    }
+
+    /// Sleeps until another rank wakes this one, or what [`Sleep`](super::Sleep) names does. Returns whether the sleep
+    /// ran out.
+    fn sleep(&self) -> bool {
+        let word = self.segment.block(self.me).sleep_word();
+        match self.segment.bell(self.me) {
+            None => wait::sleep(word),
+            Some(bell) => {
+                let wakes_too = self.sleep.wakes_too.as_ref().map(AsFd::as_fd);
+                let has_run_out = bell.sleep(wakes_too, self.sleep.longest);
+                wait::stay_awake(word);
+                // A short sleep that ran out says nothing of a long wait.
+                has_run_out && self.sleep.longest >= wait::LONGEST_SLEEP
+            }
+        }
     }
 
     #[cold]

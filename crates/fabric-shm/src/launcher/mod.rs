@@ -55,13 +55,17 @@ pub fn launch(
         cross_memory_attach: options.cross_memory_attach,
         arenas: true,
     };
-    let segment = Segment::create(options.ranks, &options.job, choices).map_err(|error| {
-        LaunchError::System { what: "making the shared memory".into(), reason: error.to_string() }
-    })?;
-    let signals = Signals::catch(options.any_program).map_err(|error| LaunchError::System {
-        what: "preparing for signals".into(),
+    let failed = |what: &str, error: std::io::Error| LaunchError::System {
+        what: what.into(),
         reason: error.to_string(),
-    })?;
+    };
+    let mut segment = Segment::create(options.ranks, &options.job, choices)
+        .map_err(|error| failed("making the shared memory", error))?;
+    if options.waits_for_descriptors {
+        segment.make_bells().map_err(|error| failed("making the ranks' bells", error))?;
+    }
+    let signals = Signals::catch(options.any_program)
+        .map_err(|error| failed("preparing for signals", error))?;
     let mut supervisor = Supervisor::new(&segment, &signals, options);
     for rank in 0..options.ranks {
         match Process::start(options, &segment, rank, plan.processors[rank]) {

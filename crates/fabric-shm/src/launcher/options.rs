@@ -33,6 +33,11 @@ pub struct LaunchOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// Where each rank's standard output and standard error go; empty means where this process's go.
     pub streams: Vec<Streams>,
+    /// Whether ranks wait for descriptors of their own as well as for each other ([`ShmEndpoint::wake_by`]). Such ranks
+    /// cannot be watched, for what comes by descriptors is seen by nobody else.
+    ///
+    /// [`ShmEndpoint::wake_by`]: crate::ShmEndpoint::wake_by
+    pub waits_for_descriptors: bool,
     /// Whether and how it is watched that the ranks go on.
     pub watch: Option<Watch>,
     /// How many descriptors a rank may have open (the soft limit); as many as this process if not given.
@@ -88,6 +93,7 @@ impl LaunchOptions {
             any_program: false,
             environment: Vec::new(),
             streams: Vec::new(),
+            waits_for_descriptors: false,
             watch: None,
             descriptor_limit: None,
         }
@@ -99,6 +105,10 @@ impl LaunchOptions {
         }
         if self.ranks > MAXIMUM_RANKS {
             return Err(LaunchError::too_many_ranks(self.ranks));
+        }
+        if self.waits_for_descriptors && self.watch.is_some() {
+            let why = "ranks that wait for descriptors of their own cannot be watched";
+            return Err(LaunchError::BadOptions(why.into()));
         }
         let allowed = system::allowed_processors().map_err(|error| LaunchError::System {
             what: "asking which processors may be used".into(),
@@ -147,6 +157,7 @@ impl LaunchOptions {
 
 #[cfg(test)]
 mod tests {
+    use super::super::OnHang;
     use super::*;
 
     fn plan(ranks: usize, binding: Binding) -> Result<Plan, LaunchError> {
@@ -202,5 +213,9 @@ mod tests {
             plan(2, Binding::Cores(vec![2, 3])).unwrap_err().to_string().contains("processor 3")
         );
         assert!(plan(2, Binding::Cores(vec![])).is_err());
+        let watch = Watch { on_hang: OnHang::End, standstill: None, tell: |_, _| {} };
+        let mut watched = LaunchOptions::new(2, vec![]);
+        (watched.waits_for_descriptors, watched.watch) = (true, Some(watch));
+        assert!(refused(&watched).contains("cannot be watched"));
     }
 }

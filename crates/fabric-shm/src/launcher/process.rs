@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -40,19 +40,17 @@ impl Process {
         command.args(&options.arguments).envs(options.environment.iter().cloned());
         connect(&mut command, options, rank).map_err(|error| failed("preparing", error))?;
         let memory = segment.memory().as_raw_fd();
+        let bells: Vec<RawFd> =
+            segment.bells().iter().map(|bell| bell.as_fd().as_raw_fd()).collect();
         let variable = if options.any_program { LIBRARY_PLACE_VARIABLE } else { PLACE_VARIABLE };
-        command.env(
-            variable,
-            format!("rank={rank} memory={memory} reports={}", reports_in.as_raw_fd()),
-        );
+        command.env(variable, place_words(rank, memory, reports_in.as_raw_fd(), &bells));
         // SAFETY: the descriptor stays open in the child until exec, and in the parent until after `spawn`.
         let memory = unsafe { std::os::fd::BorrowedFd::borrow_raw(memory) };
         let kept = reports_in.as_raw_fd();
         // SAFETY: as above.
         let kept = unsafe { std::os::fd::BorrowedFd::borrow_raw(kept) };
         let launcher = std::process::id();
-        let any_program = options.any_program;
-        let descriptor_limit = options.descriptor_limit;
+        let LaunchOptions { any_program, descriptor_limit, .. } = *options;
         // SAFETY: the closure makes system calls only; it allocates nothing and takes no lock.
         unsafe {
             command.pre_exec(move || {
@@ -63,6 +61,10 @@ impl Process {
                 }
                 system::close_on_exec(memory, false)?;
                 system::close_on_exec(kept, false)?;
+                for &bell in &bells {
+                    // SAFETY: as above, for the segment outlives the call.
+                    system::close_on_exec(std::os::fd::BorrowedFd::borrow_raw(bell), false)?;
+                }
                 if let Some(limit) = descriptor_limit {
                     // It was granted to this process before; a rank with more is better than none.
                     let _ = system::limit_descriptors(limit);
@@ -107,6 +109,12 @@ impl Process {
     pub(super) fn collect(&mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
+}
+
+/// What a rank is told of its place.
+fn place_words(rank: usize, memory: RawFd, reports: RawFd, bells: &[RawFd]) -> String {
+    let bells: String = bells.iter().map(|bell| format!(" bell={bell}")).collect();
+    format!("rank={rank} memory={memory} reports={reports}{bells}")
 }
 
 /// Gives a rank its standard streams.

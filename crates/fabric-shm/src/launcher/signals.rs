@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::mem::{self, MaybeUninit};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
-use crate::system::check;
+use crate::system::{self, check};
 
 const CAUGHT: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
@@ -32,11 +32,7 @@ impl Signals {
     /// Begins to catch. A signal that this process ignores (under `nohup`, say) stays ignored.
     /// If `pass_on`, signals that a program may have a meaning for are caught too.
     pub(super) fn catch(pass_on: bool) -> io::Result<Self> {
-        // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
-        let event = unsafe {
-            let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?;
-            File::from(OwnedFd::from_raw_fd(fd))
-        };
+        let event = File::from(system::event()?);
         if WAKE.compare_exchange(-1, event.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).is_err()
         {
             return Err(io::Error::other("another run is under way in this process"));

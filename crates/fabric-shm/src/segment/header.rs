@@ -361,13 +361,6 @@ impl RankBlock {
         &self.sleep.0
     }
 
-    /// Wakes this rank if it sleeps.
-    pub(crate) fn wake(&self) {
-        if self.sleep.0.swap(0, Ordering::SeqCst) != 0 {
-            system::futex_wake(&self.sleep.0, 1);
-        }
-    }
-
     /// Says that `sender` has begun to send to this rank.
     pub(crate) fn add_sender(&self, sender: usize) {
         // Release: the receiver's acquire in `senders` comes before it first polls the ring.

@@ -1,6 +1,7 @@
 //! The shared memory of a run: what lies in it, how it is made, and how a rank maps it.
 
 mod abort;
+mod bell;
 mod call;
 mod header;
 mod help;
@@ -11,6 +12,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 
+pub(crate) use bell::Bell;
 pub(crate) use header::{CmaVote, Header, RankBlock, SharedWords, State};
 pub(crate) use help::{HELP_SLOTS, HelpSlot};
 pub(crate) use layout::Layout;
@@ -22,6 +24,7 @@ use crate::arena;
 use crate::board::Board;
 use crate::ring::{ByteRing, Place};
 use crate::system::{self, PAGE_BYTES};
+use crate::wait;
 
 /// What the launcher decides for a whole run.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +44,8 @@ pub(crate) struct Segment {
     memory: OwnedFd,
     /// Where this process has mapped the ranks' arenas. They stay mapped: the program's own memory is among them.
     arenas: Option<NonNull<u8>>,
+    /// A bell for each rank, where ranks sleep on descriptors; else none.
+    bells: Vec<Bell>,
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread. Everything in it is reached through atomics,
@@ -61,7 +66,7 @@ impl Segment {
         };
         let choices = Choices { arenas, ..choices };
         let base = map(memory.as_fd(), 0, layout.segment_bytes())?;
-        let segment = Segment { base, layout, memory, arenas: None };
+        let segment = Segment { base, layout, memory, arenas: None, bells: Vec::new() };
         // SAFETY: the layout reserves `job.len()` bytes there, and no rank has been started yet.
         unsafe {
             let place = base.as_ptr().add(segment.layout.job_offset());
@@ -72,7 +77,8 @@ impl Segment {
     }
 
     /// Maps the segment behind `memory`, which the launcher handed down.
-    pub(crate) fn open(memory: OwnedFd) -> Result<Self, String> {
+    /// With it come the ranks' bells, or none.
+    pub(crate) fn open(memory: OwnedFd, bells: Vec<Bell>) -> Result<Self, String> {
         let failed = |error: io::Error| format!("the shared memory cannot be mapped: {error}");
         let page = map(memory.as_fd(), 0, PAGE_BYTES).map_err(failed)?;
         // SAFETY: the page was just mapped, and a header is plain atomics, for which any bits are values.
@@ -80,8 +86,11 @@ impl Segment {
         // SAFETY: nothing refers to the page any more.
         unsafe { libc::munmap(page.as_ptr().cast(), PAGE_BYTES) };
         let layout = checked?;
+        if ![0, layout.ranks()].contains(&bells.len()) {
+            return Err(format!("{} bells for {} ranks", bells.len(), layout.ranks()));
+        }
         let base = map(memory.as_fd(), 0, layout.segment_bytes()).map_err(failed)?;
-        Ok(Segment { base, layout, memory, arenas: None })
+        Ok(Segment { base, layout, memory, arenas: None, bells })
     }
 
     /// Maps the arenas of all ranks, and lets this process allocate from that of `rank`. A limit on addresses
@@ -210,9 +219,31 @@ impl Segment {
 
     /// Wakes every rank that sleeps, so that it checks the state of the run.
     pub(crate) fn wake_all(&self) {
-        for rank in 0..self.ranks() {
-            self.block(rank).wake();
-        }
+        (0..self.ranks()).for_each(|rank| self.wake_if_asleep(rank));
+    }
+
+    /// Wakes a rank if it sleeps or is about to. The caller has just made visible what that rank waits for.
+    #[inline]
+    pub(crate) fn wake_if_asleep(&self, rank: usize) {
+        wait::wake_if_asleep(self.block(rank).sleep_word(), |word| match self.bell(rank) {
+            None => wait::wake_sleeper(word),
+            Some(bell) => bell.ring(),
+        });
+    }
+
+    /// The bell of a rank, where ranks have them.
+    pub(crate) fn bell(&self, rank: usize) -> Option<&Bell> {
+        self.bells.get(rank)
+    }
+
+    /// Gives the ranks that will be started a bell each.
+    pub(crate) fn make_bells(&mut self) -> io::Result<()> {
+        self.bells = (0..self.ranks()).map(|_| Bell::new()).collect::<io::Result<_>>()?;
+        Ok(())
+    }
+
+    pub(crate) fn bells(&self) -> &[Bell] {
+        &self.bells
     }
 }
 
@@ -252,7 +283,8 @@ mod tests {
     #[test]
     fn a_second_mapping_sees_the_job_and_the_choices() {
         let segment = Segment::create(3, b"seven", CHOICES).unwrap();
-        let again = Segment::open(segment.memory().try_clone_to_owned().unwrap()).unwrap();
+        let again =
+            Segment::open(segment.memory().try_clone_to_owned().unwrap(), Vec::new()).unwrap();
         assert_eq!(again.ranks(), 3);
         assert_eq!(again.job(), b"seven");
         assert!(again.header().choices().every_rank_has_a_processor);
@@ -287,7 +319,7 @@ mod tests {
         for change in [Header::pretend_other_version, Header::pretend_other_layout] {
             let segment = Segment::create(2, b"job", CHOICES).unwrap();
             change(segment.header());
-            let again = Segment::open(segment.memory().try_clone_to_owned().unwrap());
+            let again = Segment::open(segment.memory().try_clone_to_owned().unwrap(), Vec::new());
             assert!(again.is_err_and(|why| why.contains("from the same sources")));
         }
     }
@@ -295,6 +327,6 @@ mod tests {
     #[test]
     fn memory_that_is_no_segment_is_refused() {
         let memory = system::memory_file(8192).unwrap();
-        assert!(Segment::open(memory).is_err_and(|why| why.contains("not a segment")));
+        assert!(Segment::open(memory, Vec::new()).is_err_and(|why| why.contains("not a segment")));
     }
 }

@@ -5,7 +5,6 @@
 use super::agreement::Awaited;
 use super::{Call, Host, Memory, Result, Stop, Team};
 use crate::board::SLOTS;
-use crate::wait;
 
 impl Team {
     /// Scatter, a board after the other.
@@ -40,7 +39,7 @@ impl Team {
                     unsafe { span.put(0, send.add(member * each + start), bytes) };
                     team.board(member).counters[epoch as usize % SLOTS].done.set(epoch, me as u32);
                     let segment = host.engine().segment();
-                    wait::wake_if_asleep(segment.block(team.members[member]).sleep_word());
+                    segment.wake_if_asleep(team.members[member]);
                 }
             },
             |team, host, epoch, piece| {

@@ -7,7 +7,6 @@ use super::started::{Position, Stage};
 use super::{Call, Host, Result, Stop, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::primitive::{Ordering, fence};
-use crate::wait;
 
 /// What puts a piece, as a value.
 type Put<'a, H> = &'a mut dyn FnMut(&mut Team, &mut H, u32, usize);
@@ -268,7 +267,7 @@ impl Team {
     pub(super) fn wake_others<H: Host>(&self, host: &mut H) {
         let segment = host.engine().segment();
         for &rank in self.members.iter().filter(|&&rank| rank != self.members[self.me]) {
-            wait::wake_if_asleep(segment.block(rank).sleep_word());
+            segment.wake_if_asleep(rank);
         }
     }
 }

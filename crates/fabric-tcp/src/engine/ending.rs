@@ -124,20 +124,29 @@ impl Engine {
     /// what is on its way would be lost with it.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.leave()?;
-        let takes_none = |engine: &Engine, send: Request| match engine.operations.get(send) {
-            Operation::Send(send) => engine.peers[send.to]
+        self.wait_while_possible(&[], |engine| !engine.is_sending())?;
+        self.say_goodbye()?;
+        self.wait_while_possible(&[], Engine::is_through)
+    }
+
+    /// Whether anything that this rank has sent may still be taken.
+    pub(crate) fn is_sending(&self) -> bool {
+        let takes_none = |send: Request| match self.operations.get(send) {
+            Operation::Send(send) => self.peers[send.to]
                 .as_ref()
                 .is_none_or(|peer| (peer.goodbye || peer.has_left) && !peer.has_outgoing()),
             Operation::Receive(_) => true,
         };
-        let all_sent = |engine: &Engine| {
-            engine.operations.pending_sends().all(|send| takes_none(engine, send))
-        };
-        self.wait_while_possible(&[], all_sent)?;
-        self.tell_all(Kind::Goodbye)?;
-        let through = |engine: &Engine| {
-            engine.peers.iter().flatten().all(|peer| peer.goodbye && !peer.has_outgoing())
-        };
-        self.wait_while_possible(&[], through)
+        !self.operations.pending_sends().all(takes_none)
+    }
+
+    /// Tells all others that nothing follows.
+    pub(crate) fn say_goodbye(&mut self) -> Result<()> {
+        self.tell_all(Kind::Goodbye)
+    }
+
+    /// Whether everybody has said goodbye.
+    pub(crate) fn is_through(&self) -> bool {
+        self.peers.iter().flatten().all(|peer| peer.goodbye && !peer.has_outgoing())
     }
 }

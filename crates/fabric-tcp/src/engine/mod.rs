@@ -18,8 +18,10 @@ mod telling;
 mod wait;
 
 use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use contract::{ContextPlace, Envelope, Error, Request, Result, Selector};
+use rustix::event::epoll;
 
 pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
 pub(crate) use wait::{Backoff, Pause};
@@ -146,6 +148,35 @@ impl Engine {
         match self.probe(selector)? {
             Some(_) => Ok(self.matching.claim(selector, context, tag)),
             None => Ok(None),
+        }
+    }
+
+    /// Whether a receive has found its message.
+    pub(crate) fn is_matched(&self, receive: Request) -> bool {
+        self.operations.receive(receive).is_none_or(|one| one.envelope.is_some())
+    }
+
+    /// Whether anything waits to be written.
+    pub(crate) fn has_outgoing(&self) -> bool {
+        self.peers.iter().flatten().any(Connection::has_outgoing)
+    }
+
+    /// What is readable when a message has come, or word that the run may have been given up.
+    pub(crate) fn descriptor(&self) -> std::io::Result<OwnedFd> {
+        let all = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let add = |fd: BorrowedFd<'_>| {
+            epoll::add(&all, fd, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
+        };
+        self.peers.iter().flatten().try_for_each(|peer| add(peer.stream().as_fd()))?;
+        self.supervision.descriptor().map_or(Ok(()), add)?;
+        Ok(all)
+    }
+
+    /// Fails if the run was given up.
+    pub(crate) fn check_run(&mut self) -> Result<()> {
+        match self.supervision.given_up() {
+            None => Ok(()),
+            Some(error) => Err(self.fail(error)),
         }
     }
 

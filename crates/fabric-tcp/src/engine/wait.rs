@@ -93,7 +93,7 @@ impl Engine {
     }
 
     /// The other rank of an operation, where there is but one.
-    fn partner(&self, request: Request) -> Option<usize> {
+    pub(crate) fn partner(&self, request: Request) -> Option<usize> {
         let partner = match self.operations.get(request) {
             Operation::Send(send) => Some(send.to),
             Operation::Receive(receive) => {
@@ -143,7 +143,7 @@ impl Engine {
     }
 
     /// Polls the partner most of the time, and everybody now and then. Returns whether anything moved.
-    fn poll_with(&mut self, partner: Option<usize>) -> Result<bool> {
+    pub(crate) fn poll_with(&mut self, partner: Option<usize>) -> Result<bool> {
         self.polls = self.polls.wrapping_add(1);
         match partner {
             Some(partner) if !self.polls.is_multiple_of(POLLS) || self.size() == 2 => {
@@ -173,10 +173,8 @@ impl Engine {
     /// Sleeps until something can move, and moves it, but no longer than `limit`. Returns whether anything moved.
     pub(crate) fn sleep(&mut self, limit: Duration) -> Result<bool> {
         let moved = self.poll_sockets(limit)?;
-        match self.supervision.given_up() {
-            None => Ok(moved),
-            Some(error) => Err(self.fail(error)),
-        }
+        self.check_run()?;
+        Ok(moved)
     }
 
     fn poll_sockets(&mut self, limit: Duration) -> Result<bool> {
@@ -200,9 +198,13 @@ impl Engine {
         }
         let ready: Vec<bool> = entries.iter().map(|entry| !entry.revents().is_empty()).collect();
         drop(entries);
+        let is_told = ready.len() > ranks.len() && ready[ranks.len()];
         let mut moved = false;
         for (rank, _) in ranks.into_iter().zip(ready).filter(|(_, ready)| *ready) {
             moved |= self.serve(rank)?;
+        }
+        if is_told {
+            self.check_run()?;
         }
         Ok(moved)
     }

@@ -9,6 +9,7 @@ use super::{
     ACCEPTED, Answer, CALLED, Caller, HELLO_BYTES, Hello, NONCE_BYTES, PROTOCOL_VERSION, WELCOME,
     is_proof, proof,
 };
+use crate::liveness::notice_loss;
 use crate::secret::{PROOF_BYTES, Secret, random};
 
 /// A caller that has not proved by then that it knows the secret is rejected.
@@ -81,7 +82,8 @@ impl Acceptor {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    if stream.set_nonblocking(true).and(stream.set_nodelay(true)).is_err() {
+                    let set = stream.set_nonblocking(true).and(stream.set_nodelay(true));
+                    if set.and(notice_loss(&stream)).is_err() {
                         continue;
                     }
                     if self.unverified.len() == UNVERIFIED_MAX {

@@ -8,6 +8,7 @@ use super::{
     ACCEPTED, ANSWER_BYTES, Answer, CALLED, Caller, Hello, PROTOCOL_VERSION, WELCOME, is_proof,
     proof,
 };
+use crate::liveness::notice_loss;
 use crate::secret::{Secret, random};
 
 /// How long a host may take to answer at all.
@@ -49,7 +50,7 @@ pub(crate) fn connect(
     let unreachable =
         |error: std::io::Error| ConnectError::Unreachable { address, reason: error.to_string() };
     let mut stream = TcpStream::connect_timeout(&address, CONNECT_LIMIT).map_err(unreachable)?;
-    stream.set_nodelay(true).map_err(broken)?;
+    stream.set_nodelay(true).and_then(|()| notice_loss(&stream)).map_err(broken)?;
     stream.set_read_timeout(Some(ANSWER_LIMIT)).map_err(broken)?;
     stream.set_write_timeout(Some(ANSWER_LIMIT)).map_err(broken)?;
     let nonce = random().map_err(broken)?;

@@ -1,18 +1,18 @@
-//! One rank's process, started here or by an agent.
+//! The processes that are started, here or by an agent.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
-use super::StartOptions;
+use super::{StartOptions, Starting};
 use crate::hosts_file::Host;
 use crate::secret::Secret;
 
-/// Starts rank `rank` on `host`, and hands it the secret through its standard input.
+/// Starts the process of `ranks` on `host`, and hands it the secret through its standard input.
 pub(super) fn start(
     options: &StartOptions,
     host: &Host,
-    rank: usize,
+    ranks: &[usize],
     call: SocketAddr,
     secret: &Secret,
 ) -> io::Result<Child> {
@@ -23,14 +23,34 @@ pub(super) fn start(
         command.arg(&host.name).arg(&options.program);
         command
     };
-    let processor = options.processors.get(rank).copied().flatten();
-    let processor = processor.map_or_else(|| "-".into(), |place| place.to_string());
-    command.args(&options.arguments).args([call.to_string(), rank.to_string(), processor]);
-    // A rank's standard output would mix with the results.
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    command.args(&options.arguments).arg(call.to_string());
+    let numbers: Vec<String> = ranks.iter().map(usize::to_string).collect();
+    command.arg(numbers.join(","));
+    // A rank's standard output would mix with the results; any program's is the result.
+    let mut output = Stdio::null();
+    let mut input = format!("{}\n", secret.to_line());
+    let mut passes_input_on = false;
+    match &options.starting {
+        Starting::EachRank => {
+            let processor = options.processors.get(ranks[0]).copied().flatten();
+            command.arg(processor.map_or_else(|| "-".into(), |place| place.to_string()));
+        }
+        Starting::EachHost { task, any_program } => {
+            input += &format!("{task}\n");
+            if *any_program {
+                output = Stdio::inherit();
+                passes_input_on = ranks.contains(&0);
+            }
+        }
+    }
+    let mut child = command.stdin(Stdio::piped()).stdout(output).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // An error means that it has ended, which the run notices anyway.
-        let _ = writeln!(stdin, "{}", secret.to_line());
+        let _ = stdin.write_all(input.as_bytes());
+        if passes_input_on {
+            // It ends with this process at the latest.
+            std::thread::spawn(move || io::copy(&mut io::stdin().lock(), &mut stdin));
+        }
     }
     Ok(child)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use contract::conformance;
 use fabric_shm::LaunchError;
-use fabric_tcp::{Host, Secret, StartOptions, start};
+use fabric_tcp::{Host, Secret, StartOptions, Starting, start};
 
 use crate::harness::{Test, check};
 use crate::job::REMOTE;
@@ -21,6 +21,7 @@ fn options(hosts: &str, ranks: usize, case: &str) -> StartOptions {
         ranks,
         agent: PathBuf::from("/nowhere/agent"),
         listen: None,
+        starting: Starting::EachRank,
         program: PathBuf::from("/usr/bin/env"),
         arguments: vec![
             format!("{REMOTE}=1"),

@@ -86,8 +86,9 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
 /// Chooses how messages do it, and tells the others, as far as they may ask, of this member's next collective.
 #[inline(never)]
 fn announce<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> (CollectiveContext<E>, Chosen) {
-    let (members, unit_bytes) = (plan.context().size(), plan.unit_bytes());
-    let chosen = Chosen::new(plan.call(), members, unit_bytes, manner);
+    let context = plan.context();
+    let members = (context.size(), context.hosts());
+    let chosen = Chosen::new(plan.call(), members, plan.unit_bytes(), manner);
     let mark = plan.mark().in_manner(manner).by(chosen.algorithm);
     (CollectiveContext::next(plan.context(), mark), chosen)
 }
@@ -183,7 +184,7 @@ pub(crate) fn gather_then<E: Endpoint>(
     let blocks = collectives::Blocks::equal(at.members.size(), mine.len());
     let all = Storage::zeroed(blocks.total());
     let areas = Areas::of_bytes().own_input(mine).own_output(all.clone());
-    let chosen = Chosen::new(Call::Allgather { blocks }, at.members.size(), 1, manner);
+    let chosen = Chosen::new(Call::Allgather { blocks }, (at.members.size(), None), 1, manner);
     Schedule::new(at, &chosen, CallMemory::new(Own::InInput, areas))
         .then(move |endpoint| all.with(0..all.bytes(), |bytes| then(endpoint, bytes)))
 }

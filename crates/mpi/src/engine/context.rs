@@ -1,8 +1,9 @@
 //! A communicator's context: its members and its private space of messages.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
+use collectives::HostMap;
 use contract::{ContextOffer, ContextPlace, Endpoint, Envelope};
 
 use super::{Engine, SendBuffer};
@@ -31,6 +32,8 @@ pub struct Context<E: Endpoint> {
     closing: Cell<Option<ContextPlace>>,
     /// For its buffered sends, if the program has given it one of its own.
     send_buffer: Rc<SendBuffer>,
+    /// Which members share a host, where the fabric knows; not set before anybody has asked.
+    hosts: OnceCell<Option<HostMap>>,
 }
 
 /// Tags of messages that make a communicator for some members of another lie above those of collective calls.
@@ -48,6 +51,7 @@ impl<E: Endpoint> Context<E> {
             engine,
             group,
             send_buffer: SendBuffer::default().into(),
+            hosts: OnceCell::new(),
             number: Cell::new(0),
             place: Cell::new(None),
             sequence: Cell::new(0),
@@ -121,6 +125,18 @@ impl<E: Endpoint> Context<E> {
     #[inline(always)]
     pub fn members(&self) -> &[usize] {
         self.group.members()
+    }
+
+    /// Which members share a host, where the fabric knows.
+    pub(crate) fn hosts(&self) -> Option<&HostMap> {
+        if self.hosts.get().is_none() {
+            // While a user's operation calls back the endpoint is in use, and the call fails a little later.
+            let endpoint = self.engine.endpoint().ok()?;
+            let hosts = self.members().iter().map(|&rank| endpoint.host_of(rank));
+            let map = hosts.collect::<Option<Vec<usize>>>().map(HostMap::new);
+            self.hosts.get_or_init(|| map);
+        }
+        self.hosts.get()?.as_ref()
     }
 
     /// The buffer of its own for buffered sends.

@@ -6,7 +6,7 @@ mod call;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use collectives::{Algorithm, Call, Cursor, Message, Own, Round};
+use collectives::{Algorithm, Call, Cursor, HostMap, Message, Own, Round};
 use contract::{Completion, Endpoint, Readable, Request as Started, Selector};
 
 pub(crate) use areas::Areas;
@@ -58,17 +58,23 @@ type Then<E> = Box<dyn FnOnce(&mut E) -> Result>;
 pub(crate) struct Chosen {
     call: Call,
     pub(crate) algorithm: Algorithm,
+    hosts: Option<HostMap>,
 }
 
 impl Chosen {
-    /// The algorithm that suits a call. Members that disagree about lengths may disagree here.
-    pub(crate) fn new(call: Call, members: usize, unit_bytes: usize, manner: Manner) -> Self {
+    /// The algorithm that suits a call of members on these hosts. Members that disagree about lengths may disagree here.
+    pub(crate) fn new(
+        call: Call,
+        (members, hosts): (usize, Option<&HostMap>),
+        unit_bytes: usize,
+        manner: Manner,
+    ) -> Self {
         let manner = match manner {
             Manner::Blocking => collectives::Manner::Blocking,
             Manner::Nonblocking | Manner::Persistent => collectives::Manner::InBackground,
         };
-        let algorithm = collectives::select(&call, members, unit_bytes, manner);
-        Chosen { call, algorithm }
+        let algorithm = collectives::select(&call, members, unit_bytes, manner, hosts);
+        Chosen { call, algorithm, hosts: hosts.cloned() }
     }
 }
 
@@ -109,7 +115,7 @@ impl<E: Endpoint> Schedule<E> {
     pub(crate) fn new(at: CollectiveContext<E>, chosen: &Chosen, memory: CallMemory) -> Self {
         let group = collectives::Membership { me: at.rank, size: at.members.size() };
         let CallMemory { own, mut areas, failure } = memory;
-        let rounds = chosen.call.schedule(chosen.algorithm, group, own);
+        let rounds = chosen.call.schedule(chosen.algorithm, group, own, chosen.hosts.as_ref());
         areas.make_scratch(rounds.scratch());
         // The root's own block is nobody else's.
         let (outcome, last_failure) = match chosen.call {

@@ -39,7 +39,7 @@ impl Lab {
         let members: Vec<usize> = (0..size).collect();
         let nothing = vec![ContextOffer::NOTHING; size];
         let place = endpoint.open_context(NUMBER, &members, me, &nothing)?;
-        let context = Context::of(NUMBER, place, members, me, size);
+        let context = Context::of(NUMBER, place, members, me, size, |one| endpoint.host_of(one));
         let offers = tell_all(endpoint, &part.offer())?;
         let mut lab = Lab(RankWindow::open(endpoint, memory, part, context, &offers)?);
         lab.fence(endpoint)?;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::arguments::{
     FabricChoice, RunArguments, RunFormat, Seconds, Share, SimulationArguments,
 };
-use crate::fabric::tcp::Hosts;
+use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
 use crate::progress::note;
 use crate::results::ResultsFile;
@@ -72,10 +72,7 @@ impl Request {
         }
         let settings = settings(&arguments);
         let launches = launches(&arguments, &fabric, &settings)?;
-        let hosts = Hosts::new(&arguments.hosts)?;
-        if hosts.is_some() && fabric != FabricChoice::Tcp {
-            return Err(Failure::usage("--hosts is for runs over TCP").hint("add --fabric tcp"));
-        }
+        let hosts = hosts(&arguments, &fabric)?;
         Ok(Request {
             hosts,
             settings,
@@ -117,6 +114,16 @@ impl Request {
             environment: self.environment.clone(),
         }
     }
+}
+
+/// The hosts of the run, where it may have several.
+fn hosts(arguments: &RunArguments, fabric: &FabricChoice) -> Result<Option<Hosts>, Failure> {
+    let hosts = Hosts::new(&arguments.hosts, *fabric == FabricChoice::Cluster)?;
+    if hosts.is_some() && !matches!(fabric, FabricChoice::Tcp | FabricChoice::Cluster) {
+        return Err(Failure::usage("--hosts is for runs over TCP")
+            .hint("add --fabric cluster, or --fabric tcp"));
+    }
+    Ok(hosts)
 }
 
 /// The texts of the files that describe what is run.

@@ -10,7 +10,6 @@ mod combine;
 use super::agreement::Awaited;
 use super::{Call, Host, Result, Team};
 use crate::board::SLOTS;
-use crate::wait;
 
 /// What a member publishes: where its data are, and where it wants data.
 #[repr(C)]
@@ -92,7 +91,7 @@ impl Team {
     fn count_done<H: Host>(&self, host: &mut H, member: usize, epoch: u32) {
         self.board(member).counters[epoch as usize % SLOTS].done.count(epoch);
         if self.oversubscribed {
-            wait::wake_if_asleep(host.engine().segment().block(self.members[member]).sleep_word());
+            host.engine().segment().wake_if_asleep(self.members[member]);
         }
     }
 

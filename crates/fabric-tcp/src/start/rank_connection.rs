@@ -1,15 +1,10 @@
-//! One rank as the process that started it sees it: an agent's process, and a connection.
+//! One rank as the process that started the run sees it: a connection.
 
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::control::{Inbox, Message, Received, send};
-
-/// How long a process whose connection ended may take to end itself, before its end goes undescribed.
-const END_LIMIT: Duration = Duration::from_millis(300);
 
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,27 +17,29 @@ pub(super) enum RankState {
     Done,
 }
 
-pub(super) struct RankProcess {
+pub(super) struct RankConnection {
     pub(super) host: String,
+    /// Which of the processes that were started it is, or has started it.
+    pub(super) process: usize,
     pub(super) state: RankState,
     /// Where other ranks reach it.
     pub(super) address: Option<String>,
+    /// Since when its connection is gone without a reason that is known.
+    pub(super) lost: Option<Instant>,
     stream: Option<TcpStream>,
     inbox: Inbox,
-    child: Child,
-    status: Option<ExitStatus>,
 }
 
-impl RankProcess {
-    pub(super) fn new(host: String, child: Child) -> Self {
-        RankProcess {
+impl RankConnection {
+    pub(super) fn new(host: String, process: usize) -> Self {
+        RankConnection {
             host,
+            process,
             state: RankState::Started,
             address: None,
+            lost: None,
             stream: None,
             inbox: Inbox::default(),
-            child,
-            status: None,
         }
     }
 
@@ -87,39 +84,10 @@ impl RankProcess {
         }
     }
 
-    /// Whether its process has ended, and everything that it sent was read.
-    pub(super) fn has_ended(&mut self) -> bool {
-        if self.status.is_none() {
-            self.status = self.child.try_wait().unwrap_or(None);
-        }
-        self.status.is_some() && self.stream.is_none()
-    }
-
-    pub(super) fn kill(&mut self) {
-        if self.status.is_none() {
-            // An error means that it has ended.
-            let _ = self.child.kill();
-        }
+    /// Its process is being killed: nothing more is expected of it.
+    pub(super) fn drop_connection(&mut self) {
         self.stream = None;
+        self.lost = None;
         self.state = RankState::Done;
-    }
-
-    /// How its process ended, in words.
-    pub(super) fn describe_end(&mut self) -> String {
-        let until = Instant::now() + END_LIMIT;
-        while self.status.is_none() && Instant::now() < until {
-            self.has_ended();
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        match self.status {
-            None => format!("on {} lost its connection", self.host),
-            Some(status) => match (status.signal(), status.code()) {
-                (Some(signal), _) => format!("was killed by signal {signal}"),
-                (None, code) => format!(
-                    "ended with status {} without finishing its part",
-                    code.unwrap_or_default()
-                ),
-            },
-        }
     }
 }

@@ -8,13 +8,13 @@ use rustix::process::{
 const ROUNDS: usize = 1000;
 
 /// Makes this process the parent of all processes that a rank leaves behind. Where the system refuses, none is ended.
-pub(super) fn adopt() {
+pub(crate) fn adopt() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
 /// Ends all processes that have been left behind. The ranks have been waited for, so every child of this process is
 /// one.
-pub(super) fn end() {
+pub(crate) fn end() {
     for _ in 0..ROUNDS {
         let children = children();
         if children.is_empty() {

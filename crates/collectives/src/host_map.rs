@@ -1,0 +1,72 @@
+//! Which members of a collective share a host.
+
+use std::rc::Rc;
+
+/// The host of each member. Hosts are numbered in the order in which the members meet them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostMap {
+    numbers: Rc<[u32]>,
+    hosts: usize,
+}
+
+impl HostMap {
+    /// That of members on these hosts, which may have any numbers.
+    pub fn new(hosts: impl IntoIterator<Item = usize>) -> Self {
+        let mut known = Vec::new();
+        let number = |host: usize| {
+            let place = known.iter().position(|&one| one == host).unwrap_or(known.len());
+            if place == known.len() {
+                known.push(host);
+            }
+            place as u32
+        };
+        let numbers = hosts.into_iter().map(number).collect();
+        HostMap { numbers, hosts: known.len() }
+    }
+
+    /// Groups of members that follow one another, as many as each has members, where no host is known.
+    pub(crate) fn squares(members: usize) -> Self {
+        let width = (1..=members).find(|width| width * width >= members).unwrap_or(1);
+        HostMap::new((0..members).map(|member| member / width))
+    }
+
+    /// Whether it is worth going in two levels: there are several hosts, and one has several members.
+    pub fn has_levels(&self) -> bool {
+        (2..self.numbers.len()).contains(&self.hosts)
+    }
+
+    /// Whether the members of each host follow one another.
+    pub fn is_in_order(&self) -> bool {
+        self.numbers.is_sorted()
+    }
+
+    /// How many hosts there are.
+    pub(crate) fn hosts(&self) -> usize {
+        self.hosts
+    }
+
+    /// The host of a member.
+    pub(crate) fn number(&self, member: usize) -> usize {
+        self.numbers[member] as usize
+    }
+
+    /// The members of a host.
+    pub(crate) fn members(&self, host: usize) -> impl Iterator<Item = usize> {
+        (0..self.numbers.len()).filter(move |&member| self.number(member) == host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_numbered_as_members_meet_them() {
+        let map = HostMap::new([7, 2, 7, 9, 2]);
+        assert_eq!((0..5).map(|member| map.number(member)).collect::<Vec<_>>(), [0, 1, 0, 2, 1]);
+        assert_eq!(map.members(1).collect::<Vec<_>>(), [1, 4]);
+        assert!(map.has_levels() && !map.is_in_order());
+        assert!(HostMap::new([4, 4, 1]).is_in_order());
+        assert!(!HostMap::new([4, 1, 0]).has_levels() && !HostMap::new([4, 4]).has_levels());
+    }
+}

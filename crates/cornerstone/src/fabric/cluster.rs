@@ -1,0 +1,207 @@
+//! Benchmarks and programs on several hosts: shared memory inside each, TCP between them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use benchmark::{Launch, Placement};
+use contract::{Error, Result as RankResult};
+use fabric_cluster::{is_job, job_of};
+use fabric_shm::{Binding, LaunchError, LaunchOptions, ShmProcess};
+use fabric_tcp::{HostPart, StartOptions, Starting};
+use serde::{Deserialize, Serialize};
+
+use super::hosts::Hosts;
+use super::job::{self, LaunchEnd, OnReport, RankJob};
+use crate::descriptors;
+use crate::interruption::Interruption;
+use crate::orphans;
+use crate::output_prefix::prefixed;
+use crate::progress::note;
+
+/// The first argument of a process that starts the ranks of a host.
+const HOST: &str = "--as-a-cluster-host";
+
+/// What the process of a host is to start.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct HostTask {
+    /// A program and its arguments; this program's own ranks if there is none.
+    pub(crate) program: Option<Vec<OsString>>,
+    /// Variables that every rank's environment has besides that of the host's process.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// The folder in which the ranks begin.
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) binding: TaskBinding,
+    /// Whether each line of output gets its rank.
+    pub(crate) prefix: bool,
+}
+
+/// Where the ranks of a host run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum TaskBinding {
+    #[default]
+    None,
+    OneCoreEach,
+    OneForAll,
+    Halves,
+}
+
+impl From<TaskBinding> for Binding {
+    fn from(binding: TaskBinding) -> Self {
+        match binding {
+            TaskBinding::None => Binding::None,
+            TaskBinding::OneCoreEach => Binding::OneCoreEach,
+            TaskBinding::OneForAll => Binding::OneForAll,
+            TaskBinding::Halves => Binding::Halves,
+        }
+    }
+}
+
+fn start_options(
+    hosts: &Hosts,
+    ranks: usize,
+    task: &HostTask,
+    job: Vec<u8>,
+) -> Result<StartOptions, LaunchError> {
+    let program = std::env::current_exe().map_err(|error| LaunchError::System {
+        what: "finding this program's own file".into(),
+        reason: error.to_string(),
+    })?;
+    let task_line = serde_json::to_string(task).expect("a task is plain data");
+    Ok(StartOptions {
+        hosts: hosts.hosts.clone(),
+        ranks,
+        agent: hosts.agent.clone(),
+        listen: hosts.listen,
+        program,
+        arguments: vec![HOST.into()],
+        starting: Starting::EachHost { task: task_line, any_program: task.program.is_some() },
+        processors: Vec::new(),
+        job,
+    })
+}
+
+/// Runs the job of `launch` on `hosts`, or on this host.
+pub(super) fn run(
+    launch: &Launch,
+    hosts: Option<&Hosts>,
+    on_report: &mut OnReport<'_>,
+) -> Result<(), LaunchEnd> {
+    let this_one = Hosts::this_one(launch.ranks);
+    let binding = match launch.placement {
+        Placement::Spread => TaskBinding::OneCoreEach,
+        Placement::OneProcessor => TaskBinding::OneForAll,
+        Placement::TwoProcessors => TaskBinding::Halves,
+    };
+    let task = HostTask { binding, ..HostTask::default() };
+    let job = RankJob { secret: None, job: launch.job.clone() }.to_bytes();
+    let options = start_options(hosts.unwrap_or(&this_one), launch.ranks, &task, job)
+        .map_err(|error| LaunchEnd::Failed(error.to_string()))?;
+    let interruption = Interruption::watch();
+    job::read_reports(on_report, |on_bytes| {
+        fabric_tcp::start(&options, &mut || interruption.signal(), on_bytes)
+    })
+}
+
+/// Runs a program as `ranks` ranks on `hosts`.
+pub(crate) fn launch_program(
+    hosts: &Hosts,
+    ranks: usize,
+    task: &HostTask,
+) -> Result<(), LaunchError> {
+    let options = start_options(hosts, ranks, task, Vec::new())?;
+    let interruption = Interruption::watch();
+    fabric_tcp::start(&options, &mut || interruption.signal(), &mut |_| {
+        std::ops::ControlFlow::Continue(())
+    })
+}
+
+/// Whether a rank that the launcher has started on this host is one of a cluster.
+pub(super) fn is_rank(rank: &ShmProcess) -> bool {
+    is_job(rank.job())
+}
+
+/// Does the part of such a rank.
+pub(super) fn serve_rank(rank: ShmProcess) -> i32 {
+    let (mut rank, job) = match fabric_cluster::join(rank) {
+        Ok(joined) => joined,
+        Err(error) => {
+            note(&format!("cornerstone: error: {error}"));
+            return 1;
+        }
+    };
+    let outcome = RankJob::from_bytes(&job).and_then(|RankJob { job, .. }| {
+        let reporter = rank.reporter();
+        job::execute(&mut rank.world(), &job, &|bytes| reporter.report(bytes))
+    });
+    rank.finish(outcome)
+}
+
+/// Does the part of a host if an agent has started this process as one.
+pub(super) fn serve() -> Option<ExitCode> {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next()? != HOST {
+        return None;
+    }
+    let (Some(call), Some(ranks)) = (arguments.next(), arguments.next()) else {
+        note(&format!("cornerstone: error: {HOST} is for this program itself"));
+        return Some(ExitCode::from(2));
+    };
+    let status = HostPart::read(&call, &ranks).and_then(|part| serve_host(&part));
+    Some(match status {
+        Ok(status) => job::exit_code(status),
+        Err(error) => {
+            note(&format!("cornerstone: error: {error}"));
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn serve_host(part: &HostPart) -> RankResult<i32> {
+    let task: HostTask = serde_json::from_str(&part.task).map_err(|error| {
+        Error::Program(format!("the task of this host is not to be understood: {error}"))
+    })?;
+    let mut options = LaunchOptions::new(part.ranks.len(), job_of(part));
+    options.waits_for_descriptors = true;
+    options.descriptor_limit = descriptors::raise_limit();
+    // Several names of hosts may belong to one machine, so the only rank of a host may run anywhere there.
+    options.binding = match (part.ranks.len(), task.binding) {
+        (1, TaskBinding::OneCoreEach) => Binding::None,
+        (_, binding) => binding.into(),
+    };
+    options.environment = task.environment;
+    let failed = |what: &str, error: std::io::Error| Error::System {
+        what: what.into(),
+        reason: error.to_string(),
+    };
+    if let Some(directory) = task.directory {
+        std::env::set_current_dir(&directory)
+            .map_err(|error| failed(&format!("going to '{}'", directory.display()), error))?;
+    }
+    let mut readers = Vec::new();
+    let is_program = task.program.is_some();
+    if let Some((program, rest)) = task.program.as_deref().and_then(<[OsString]>::split_first) {
+        options.program = PathBuf::from(program);
+        options.arguments = rest.to_vec();
+        options.any_program = true;
+        orphans::adopt();
+    } else {
+        options.descriptor_limit = None;
+    }
+    if task.prefix {
+        for &rank in &part.ranks {
+            let streams = prefixed(rank, &mut readers);
+            options.streams.push(streams.map_err(|error| failed("making pipes", error))?);
+        }
+    }
+    let status = part.run(&options)?;
+    if is_program && status != 0 {
+        orphans::end();
+    }
+    // The readers end when the other ends of their pipes are closed.
+    drop(options);
+    for reader in readers {
+        let _ = reader.join();
+    }
+    Ok(status)
+}

@@ -1,0 +1,69 @@
+//! The hosts of a run: from the command line, or from a batch system.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use fabric_tcp::{Host, OfThisProcess, hosts_of_job};
+
+use crate::arguments::HostsArguments;
+use crate::failure::Failure;
+
+/// The program that reaches another host by default.
+const AGENT: &str = "ssh";
+
+/// The hosts of a run, and how they are reached.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    pub(super) hosts: Vec<Host>,
+    pub(super) agent: PathBuf,
+    pub(super) listen: Option<SocketAddr>,
+}
+
+impl Hosts {
+    /// The hosts that the command line names; else, if the fabric `wants` hosts, those that a batch system has given;
+    /// `None` if there are none.
+    pub(crate) fn new(arguments: &HostsArguments, wants: bool) -> Result<Option<Hosts>, Failure> {
+        let hosts = match (&arguments.hosts, &arguments.host) {
+            (Some(path), _) => {
+                let cannot = |why: String| Failure::usage(format!("'{}': {why}", path.display()));
+                let text =
+                    std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
+                Host::parse_all(&text)
+                    .map_err(|why| cannot(why).hint("write a host a line, as NAME or NAME:SLOTS"))?
+            }
+            (None, Some(list)) => Host::parse_list(list).map_err(|why| {
+                Failure::usage(format!("--host: {why}"))
+                    .hint("write hosts as NAME or NAME:SLOTS, with commas between them")
+            })?,
+            (None, None) => match hosts_of_job(&OfThisProcess).filter(|_| wants) {
+                Some(hosts) => hosts.map(|(hosts, _)| hosts).map_err(Failure::usage)?,
+                None => return arguments.mean_nothing().map_or(Ok(None), Err),
+            },
+        };
+        let agent = arguments.agent.clone().unwrap_or_else(|| AGENT.into());
+        Ok(Some(Hosts { hosts, agent, listen: arguments.listen }))
+    }
+
+    /// This host alone, for so many ranks.
+    pub(crate) fn this_one(ranks: usize) -> Hosts {
+        let host = Host { name: "localhost".into(), slots: ranks };
+        Hosts { hosts: vec![host], agent: AGENT.into(), listen: None }
+    }
+
+    /// The number of ranks for which they have slots.
+    pub(crate) fn slots(&self) -> usize {
+        self.hosts.iter().map(|host| host.slots).sum()
+    }
+}
+
+impl HostsArguments {
+    /// The mistake of options that are for hosts where there are none.
+    fn mean_nothing(&self) -> Option<Failure> {
+        let alone = match (&self.agent, self.listen) {
+            (Some(_), _) => "--agent",
+            (None, Some(_)) => "--listen",
+            (None, None) => return None,
+        };
+        Some(Failure::usage(format!("{alone} means nothing without --hosts")))
+    }
+}

@@ -1,0 +1,368 @@
+//! What a fabric must do, over the two.
+#![allow(unsafe_code)]
+
+use std::ptr::NonNull;
+
+use contract::record::FabricDescription;
+use contract::{
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    Error, InPlace, Isolation, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result,
+    Selector, SharedLine, StartedCollective, Time, Writable,
+};
+
+use crate::ClusterEndpoint;
+
+/// Places of memory begin with the host, so that no two hosts take one for the other's.
+const HOST_SHIFT: u32 = 48;
+
+impl RemoteMemory for ClusterEndpoint {
+    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        let place = self.inner().place_of(memory, bytes)?;
+        Some(place | u64::from(self.rest().host) << HOST_SHIFT)
+    }
+
+    // Ranks of other hosts find no memory at such a place.
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        self.inner_mut().allocate_on_host(bytes)
+    }
+
+    #[inline]
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        let is_here = place >> HOST_SHIFT == u64::from(self.rest().host);
+        let place = place & ((1 << HOST_SHIFT) - 1);
+        if is_here { self.inner().memory_at(place, bytes) } else { None }
+    }
+
+    // Of any rank: so not where some are on other hosts.
+    fn reads_memory(&self) -> bool {
+        self.rest().places.are_all_here() && self.inner().reads_memory()
+    }
+
+    unsafe fn read_memory(
+        &mut self,
+        rank: usize,
+        address: u64,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let rank = self.rank_here(rank)?;
+        // SAFETY: our caller's promise.
+        unsafe { self.inner_mut().read_memory(rank, address, to, bytes) }
+    }
+
+    unsafe fn write_memory(
+        &mut self,
+        rank: usize,
+        address: u64,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let rank = self.rank_here(rank)?;
+        // SAFETY: our caller's promise.
+        unsafe { self.inner_mut().write_memory(rank, address, from, bytes) }
+    }
+}
+
+impl ClusterEndpoint {
+    fn rank_here(&self, rank: usize) -> Result<usize> {
+        self.rest().places.local(rank).ok_or_else(|| Error::Unsupported {
+            fabric: "this fabric".into(),
+            what: format!("reach the memory of rank {rank}, which is on another host"),
+        })
+    }
+}
+
+// SAFETY: memory of requests is touched by the two fabrics alone, each of which promises the same. A receive that was
+// posted to both is cancelled in one of them before the other is given a message for it.
+unsafe impl Endpoint for ClusterEndpoint {
+    #[inline]
+    fn rank(&self) -> usize {
+        self.rest().outer.rank()
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        self.rest().outer.size()
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.rest().outer.processor()
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.rest().outer.every_rank_has_a_processor()
+    }
+
+    fn describe(&self) -> FabricDescription {
+        let outer = self.rest().outer.describe();
+        let inner = self.inner().describe();
+        let with = |details: std::collections::BTreeMap<String, String>, side: &'static str| {
+            details.into_iter().map(move |(name, value)| (format!("{side}: {name}"), value))
+        };
+        let details = with(inner.details, "in a host");
+        FabricDescription {
+            name: "cluster".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            details: details.chain(with(outer.details, "between hosts")).collect(),
+            ..FabricDescription::default()
+        }
+    }
+
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        self.rest().places.host_of(rank)
+    }
+
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        self.inner().shared_line().filter(|_| self.rest().places.are_all_here())
+    }
+
+    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
+        self.inner_mut().set_priority(priority)
+    }
+
+    fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
+        self.inner_mut().isolate(isolation, on)
+    }
+
+    #[inline]
+    fn now(&self) -> Time {
+        self.rest().outer.now()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        self.rest().outer.clock()
+    }
+
+    fn offer_context(&mut self) -> ContextOffer {
+        self.inner_mut().offer_context()
+    }
+
+    fn withdraw_context(&mut self, offer: ContextOffer) {
+        self.inner_mut().withdraw_context(offer);
+    }
+
+    fn open_context(
+        &mut self,
+        number: u32,
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        self.open(number, members, me, offers)
+    }
+
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.close(place)
+    }
+
+    #[inline]
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        self.start_send(to, context, tag, data, completion)
+    }
+
+    #[inline]
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        self.start_receive(selector, room, false)
+    }
+
+    fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        self.start_receive(selector, room, true)
+    }
+
+    #[inline]
+    fn is_done(&self, request: Request) -> bool {
+        self.has_ended(request)
+    }
+
+    #[inline]
+    fn envelope(&self, request: Request) -> Envelope {
+        self.message_of(request)
+    }
+
+    fn lent(&mut self, request: Request) -> Option<InPlace> {
+        let request = self.inner_request(request)?;
+        self.inner_mut().lent(request)
+    }
+
+    fn view(&self, message: &InPlace) -> &[u8] {
+        self.inner().view(message)
+    }
+
+    fn give_back(&mut self, message: InPlace) -> Result<()> {
+        self.inner_mut().give_back(message)
+    }
+
+    #[inline]
+    fn end(&mut self, request: Request) -> Envelope {
+        self.forget(request)
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        self.cancel(request)
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.find(
+            selector,
+            |inner, selector| inner.probe(selector),
+            |outer, selector| outer.probe(selector),
+        )
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        self.find(
+            selector,
+            |inner, selector| inner.claim(selector, context, tag),
+            |outer, selector| outer.claim(selector, context, tag),
+        )
+    }
+
+    fn progress(&mut self) -> Result<()> {
+        self.poll_both()
+    }
+
+    #[inline]
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        self.wait_for_any(requests)
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        self.wait_for(self.pace_of_both(), done)
+    }
+
+    #[inline]
+    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
+        match self.rest().places.local(to) {
+            Some(to) => self.inner_mut().send_at_once(to, context, tag, data),
+            None => Ok(false),
+        }
+    }
+
+    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
+        let readable = unsafe { Readable::new(data.as_ptr(), data.len()) };
+        if self.send_at_once(to, context, tag, readable)? {
+            return Ok(());
+        }
+        if to == self.rank() {
+            // It finds out whether that can ever end, and waits for nobody.
+            let to = self.rank_here(to)?;
+            let sent = self.inner_mut().send(to, context, tag, data);
+            return sent.map_err(|error| self.outer_error(error));
+        }
+        let request = self.start_send(to, context, tag, readable, Completion::Local)?;
+        self.wait_for_any(&[request])?;
+        self.forget(request);
+        Ok(())
+    }
+
+    fn collective(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        let place = self.inner_place(place)?;
+        let (rest, pace) = (self.rest_pointer(), self.pace_of_both());
+        let mut failed = None;
+        let outcome = self.inner_mut().collective(place, call, &mut |inner| {
+            let mut this = ClusterEndpoint::seen_as(inner, rest);
+            // The error of a connection ends the next call: every rank of this host has it.
+            failed = failed.take().or_else(|| this.step(pace).err());
+            idle(&mut this);
+        })?;
+        let outcome = outcome.map_err(|error| self.outer_error(error));
+        Some(failed.filter(|_| outcome.is_err()).map_or(outcome, Err))
+    }
+
+    fn start_collective(
+        &mut self,
+        place: ContextPlace,
+        call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        let place = self.inner_place(place)?;
+        self.inner_mut().start_collective(place, call)
+    }
+
+    fn advance_collective(
+        &mut self,
+        place: ContextPlace,
+        started: StartedCollective,
+        call: CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        let place = self.inner_place(place)?;
+        let outcome = self.inner_mut().advance_collective(place, started, call)?;
+        Some(outcome.map_err(|error| self.outer_error(error)))
+    }
+
+    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+        match self.inner_place(place) {
+            Some(place) => self.inner_mut().announce_by_messages(place, mark),
+            None => {
+                let (_, rest) = self.both_mut();
+                let Some(opened) = rest.contexts.get(place) else { return 0 };
+                let number = rest.outer.announce_by_messages(ContextPlace(opened.number), mark);
+                self.settle();
+                number
+            }
+        }
+    }
+
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        let opened = self.rest().contexts.get(place)?;
+        let found = match opened.inner {
+            Some(place) => {
+                let found = self.inner_mut().find_mismatch(place, number)?;
+                Some(self.outer_error(found))
+            }
+            None => self.rest_mut().outer.find_mismatch(ContextPlace(opened.number), number),
+        };
+        self.settle();
+        found
+    }
+
+    fn is_liveness_check_due(&self, polls: u32) -> bool {
+        self.inner().is_liveness_check_due(polls)
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        self.inner_mut().allocate(bytes)
+    }
+
+    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
+        // SAFETY: our caller's promise.
+        unsafe { self.inner_mut().release(memory, bytes) };
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        self.leave_once()
+    }
+
+    #[inline]
+    fn any_has_left(&self) -> bool {
+        self.rest().outer.any_has_left()
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        self.cannot_end(request)
+    }
+
+    fn none_will_send(&self, selector: Selector) -> bool {
+        self.rest().outer.none_will_send(selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        self.give_up(request)
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        self.end_run(outcome)
+    }
+}

@@ -1,0 +1,183 @@
+//! How a rank that the process of its host has started joins the run.
+
+use std::net::SocketAddr;
+
+use contract::{Endpoint, Error, Member, Process, Result};
+use fabric_shm::{ShmEndpoint, ShmProcess};
+use fabric_tcp::{HostPart, Reporter, Secret, TcpEndpoint, library, remote};
+
+use crate::ClusterEndpoint;
+use crate::contexts::Contexts;
+use crate::parts::Outside;
+use crate::places::Places;
+use crate::requests::Twins;
+
+/// The job of a rank of a cluster begins with this line. A line each of where to call, the secret and the host's ranks
+/// follow.
+const MARK: &str = "cornerstone-cluster-1\n";
+
+/// A process that is one rank of a run on several hosts.
+pub struct ClusterProcess {
+    process: Process<ClusterEndpoint>,
+    reporter: Reporter,
+}
+
+/// A rank that a library has found itself to be.
+#[expect(clippy::large_enum_variant, reason = "it is made once and taken apart at once")]
+pub enum Joined {
+    /// All messages go one way.
+    One(library::Joined),
+    /// Messages go by the pair.
+    Cluster(ClusterEndpoint),
+}
+
+/// What the ranks of a host are told.
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    call: SocketAddr,
+    secret: Secret,
+    ranks: Vec<usize>,
+}
+
+/// The job with which the process of a host starts its ranks.
+pub fn job_of(host: &HostPart) -> Vec<u8> {
+    let ranks: Vec<String> = host.ranks.iter().map(usize::to_string).collect();
+    let secret = host.secret.to_line();
+    format!("{MARK}{}\n{secret}\n{}\n", host.call, ranks.join(",")).into_bytes()
+}
+
+/// Whether a job is one of a rank of a cluster.
+pub fn is_job(job: &[u8]) -> bool {
+    job.starts_with(MARK.as_bytes())
+}
+
+/// What a job says; none if it is not one of a rank of a cluster.
+fn told_in(job: &[u8]) -> Option<Result<Told>> {
+    let rest = job.strip_prefix(MARK.as_bytes())?;
+    let read = || {
+        let mut lines = std::str::from_utf8(rest).ok()?.lines();
+        let call = lines.next()?.parse().ok()?;
+        let secret = Secret::from_line(lines.next()?)?;
+        let ranks = lines.next()?.split(',').map(|word| word.parse().ok());
+        Some(Told { call, secret, ranks: ranks.collect::<Option<_>>()? })
+    };
+    Some(read().ok_or_else(|| Error::System {
+        what: "joining the run on several hosts".into(),
+        reason: "the process of this host is of another version".into(),
+    }))
+}
+
+/// Joins the run as a rank that the process of its host has started with [`job_of`] as its job; with it comes the job
+/// of the run.
+///
+/// # Errors
+/// What failed on the way; whoever started the run knows of it then.
+pub fn join(local: ShmProcess) -> Result<(ClusterProcess, Vec<u8>)> {
+    let inner = local.into_endpoint();
+    let told = told_in(inner.job()).unwrap_or_else(|| {
+        Err(Error::Program("this job is not one of a rank on several hosts".into()))
+    });
+    let (endpoint, reporter, job) = match told {
+        Ok(told) => meet(inner, told)?,
+        Err(error) => return Err(give_up(inner, error)),
+    };
+    Ok((ClusterProcess { process: Process::new(endpoint), reporter }, job))
+}
+
+/// The same for a library in any program: the fabric is what the launcher has said.
+///
+/// # Errors
+/// As of [`join`].
+pub fn join_from_library(inner: ShmEndpoint) -> Result<Joined> {
+    match told_in(inner.job()) {
+        None => library::join_from_library(inner).map(Joined::One),
+        Some(Ok(told)) => meet(inner, told).map(|(endpoint, ..)| Joined::Cluster(endpoint)),
+        Some(Err(error)) => Err(give_up(inner, error)),
+    }
+}
+
+/// Ends a rank that cannot join.
+fn give_up(inner: ShmEndpoint, error: Error) -> Error {
+    inner.finish(Err(error.clone()));
+    error
+}
+
+fn meet(mut inner: ShmEndpoint, told: Told) -> Result<(ClusterEndpoint, Reporter, Vec<u8>)> {
+    let Some(&rank) = told.ranks.get(inner.rank()) else {
+        let why = format!("the job names {} ranks", told.ranks.len());
+        return Err(give_up(inner, Error::Program(why)));
+    };
+    // The lowest rank of a host is a number that no other host has.
+    let host = told.ranks.iter().min().map_or(0, |&lowest| lowest as u16);
+    let joined = remote::join_and_tell(told.call, rank, &told.secret, &host.to_le_bytes());
+    let (outer, job, hosts) = match joined {
+        Ok(joined) => joined,
+        Err(error) => return Err(give_up(inner, error)),
+    };
+    inner.set_every_rank_has_a_processor(outer.every_rank_has_a_processor());
+    match outer.descriptor() {
+        Ok(descriptor) => inner.wake_by(descriptor),
+        Err(error) => {
+            outer.close(Err(error.clone()));
+            return Err(give_up(inner, error));
+        }
+    }
+    let reporter = outer.reporter();
+    let hosts = hosts.as_chunks::<2>().0.iter().map(|host| u16::from_le_bytes(*host)).collect();
+    let rest = rest(outer, host, told.ranks, hosts);
+    Ok((ClusterEndpoint::new(inner, rest), reporter, job))
+}
+
+fn rest(outer: TcpEndpoint, host: u16, here: Vec<usize>, hosts: Vec<u16>) -> Outside {
+    let places = Places::new(here, hosts);
+    Outside {
+        contexts: Contexts::new(places.are_all_here()),
+        outer,
+        places,
+        host,
+        twins: Twins::default(),
+        outer_first: false,
+        polls: 0,
+        has_left: false,
+    }
+}
+
+impl ClusterProcess {
+    /// This process as a rank of the context of all ranks.
+    pub fn world(&mut self) -> Member<'_, ClusterEndpoint> {
+        self.process.world()
+    }
+
+    /// Its end of the fabric.
+    pub fn endpoint_mut(&mut self) -> &mut ClusterEndpoint {
+        self.process.endpoint_mut()
+    }
+
+    /// What hands reports to the process that started the run while a program holds this rank.
+    pub fn reporter(&self) -> Reporter {
+        self.reporter.clone()
+    }
+
+    /// Ends this rank's part of the run: completes what is still under way, waits until everybody has come here,
+    /// tells of a failure, and gives the status that the process should exit with.
+    pub fn finish(self, outcome: Result<()>) -> i32 {
+        self.process.finish(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_tells_a_rank_where_to_call_and_who_is_here() {
+        let secret = Secret::from_bytes([7; 32]);
+        let call = "10.0.0.1:77".parse().unwrap();
+        let (ranks, task) = (vec![2, 5], String::new());
+        let job = job_of(&HostPart { call, ranks: ranks.clone(), secret: secret.clone(), task });
+        assert!(is_job(&job) && !is_job(b"cornerstone-tcp-1\n"));
+        assert_eq!(told_in(&job), Some(Ok(Told { call, secret, ranks })));
+        assert_eq!(told_in(b""), None);
+        assert!(told_in(&job[..job.len() - 8]).unwrap().is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! The two fabrics as one value.
+#![allow(unsafe_code)]
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use contract::Writable;
+use fabric_shm::ShmEndpoint;
+use fabric_tcp::TcpEndpoint;
+
+use crate::contexts::Contexts;
+use crate::places::Places;
+use crate::requests::Twins;
+
+/// One rank's end of a run on several hosts.
+///
+/// It owns what it points to. The part of this host is a pointer because that fabric calls back with itself while it
+/// waits: then a second value that owns nothing stands for this one ([`ClusterEndpoint::seen_as`]).
+pub struct ClusterEndpoint {
+    inner: NonNull<ShmEndpoint>,
+    rest: NonNull<Outside>,
+}
+
+/// All but the part of this host.
+pub(crate) struct Outside {
+    pub(crate) outer: TcpEndpoint,
+    pub(crate) places: Places,
+    /// The number of this host among the hosts, which begins the places of its memory.
+    pub(crate) host: u16,
+    pub(crate) twins: Twins,
+    pub(crate) contexts: Contexts,
+    /// Which fabric is asked first for a message of any rank: the other than last time.
+    pub(crate) outer_first: bool,
+    /// Polls of the inner fabric, to look at the outer one now and then.
+    pub(crate) polls: u32,
+    /// Whether this rank has said that it leaves.
+    pub(crate) has_left: bool,
+}
+
+impl ClusterEndpoint {
+    pub(crate) fn new(inner: ShmEndpoint, rest: Outside) -> Self {
+        ClusterEndpoint { inner: owned(inner), rest: owned(rest) }
+    }
+
+    /// One that owns nothing, while `inner` is borrowed from the one with the same `rest`.
+    pub(crate) fn seen_as(inner: &mut ShmEndpoint, rest: NonNull<Outside>) -> ManuallyDrop<Self> {
+        ManuallyDrop::new(ClusterEndpoint { inner: NonNull::from(inner), rest })
+    }
+
+    /// What [`seen_as`](ClusterEndpoint::seen_as) needs.
+    pub(crate) fn rest_pointer(&self) -> NonNull<Outside> {
+        self.rest
+    }
+
+    #[inline]
+    pub(crate) fn inner(&self) -> &ShmEndpoint {
+        // SAFETY: it lives as long as its owner. Whoever stands for that has the only use of it.
+        unsafe { self.inner.as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn inner_mut(&mut self) -> &mut ShmEndpoint {
+        // SAFETY: as above.
+        unsafe { self.inner.as_mut() }
+    }
+
+    #[inline]
+    pub(crate) fn rest(&self) -> &Outside {
+        // SAFETY: as above. While the inner fabric waits, nobody has a reference to the rest but who stands for the owner.
+        unsafe { self.rest.as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn rest_mut(&mut self) -> &mut Outside {
+        // SAFETY: as above.
+        unsafe { self.rest.as_mut() }
+    }
+
+    /// Both, to change.
+    #[inline]
+    pub(crate) fn both_mut(&mut self) -> (&mut ShmEndpoint, &mut Outside) {
+        // SAFETY: as above, and they are two values.
+        unsafe { (self.inner.as_mut(), self.rest.as_mut()) }
+    }
+
+    /// The same room once more, for a receive that is posted to both fabrics.
+    pub(crate) fn same_room(room: &Writable) -> Writable {
+        // SAFETY: whoever made `room` promised the memory to the receive. One of the two requests is cancelled, without a
+        // byte written, before the other can be given a message.
+        unsafe { Writable::new(room.as_mut_ptr(), room.bytes()) }
+    }
+
+    /// Takes it apart.
+    pub(crate) fn into_parts(self) -> (ShmEndpoint, Outside) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: this is the last use of both pointers, which `owned` made.
+        unsafe { (*Box::from_raw(this.inner.as_ptr()), *Box::from_raw(this.rest.as_ptr())) }
+    }
+}
+
+fn owned<T>(value: T) -> NonNull<T> {
+    NonNull::from(Box::leak(Box::new(value)))
+}
+
+impl Drop for ClusterEndpoint {
+    fn drop(&mut self) {
+        // SAFETY: those that own nothing are never dropped; `owned` made the pointers. The part of this host goes first: it
+        // tells the others of the host that this rank ends without a word.
+        unsafe {
+            drop(Box::from_raw(self.inner.as_ptr()));
+            drop(Box::from_raw(self.rest.as_ptr()));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Waiting, while both fabrics move.
+//!
+//! The inner fabric's wait is the wait of both: it spins, yields and sleeps as that fabric does, and looks at the outer
+//! fabric in between. A rank that sleeps, sleeps on a bell, which ranks of its host ring, and on all its connections.
+
+use std::time::Duration;
+
+use contract::{Endpoint, Error, Request, Result};
+
+use crate::ClusterEndpoint;
+use crate::requests::Side;
+
+/// How often a wait looks at the outer fabric.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// Polls of the inner fabric between two looks.
+    every: u32,
+    /// The rank between hosts that is waited for, if it is one.
+    partner: Option<usize>,
+}
+
+/// For what may come from either side, with a processor for every rank: a look at all connections takes as long as many
+/// looks at memory.
+const EVERY_OF_BOTH: u32 = 4;
+/// The same for what comes from a rank of this host.
+const EVERY_OF_INNER: u32 = 64;
+/// The longest sleep, and that of a rank that has something to write, which nobody tells when it can.
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+const SLEEP_BEFORE_WRITE: Duration = Duration::from_millis(1);
+
+impl ClusterEndpoint {
+    /// Takes in what has arrived at either side.
+    pub(crate) fn poll_both(&mut self) -> Result<()> {
+        let looked = self.inner_mut().progress();
+        self.settle();
+        looked.map_err(|error| self.outer_error(error))?;
+        let looked = self.rest_mut().outer.progress();
+        self.settle();
+        looked
+    }
+
+    fn pace(&self, requests: &[Request]) -> Pace {
+        let outer = &self.rest().outer;
+        let of_inner = requests.iter().all(|&one| matches!(Side::of(one), Side::Inner(_)));
+        let (every, partner) = match requests {
+            &[request] => match Side::of(request) {
+                Side::Outer(request) => (1, outer.partner(request)),
+                Side::Inner(_) => (EVERY_OF_INNER, None),
+                Side::Twin(_) => (EVERY_OF_BOTH, None),
+            },
+            _ if of_inner => (EVERY_OF_INNER, None),
+            _ => (EVERY_OF_BOTH, None),
+        };
+        let spins = outer.every_rank_has_a_processor();
+        Pace { every: if spins { every } else { 1 }, partner }
+    }
+
+    /// That of a wait for anything.
+    pub(crate) fn pace_of_both(&self) -> Pace {
+        self.pace(&[])
+    }
+
+    /// What a wait of the inner fabric does for the outer one at each of its polls.
+    pub(crate) fn step(&mut self, pace: Pace) -> Result<()> {
+        self.settle();
+        let (inner, rest) = self.both_mut();
+        rest.polls = rest.polls.wrapping_add(1);
+        if !rest.polls.is_multiple_of(pace.every) {
+            return Ok(());
+        }
+        rest.outer.poll_with(pace.partner)?;
+        if rest.outer.is_liveness_check_due(rest.polls) {
+            rest.outer.check_run()?;
+        }
+        if !rest.outer.every_rank_has_a_processor() {
+            let writes = rest.outer.has_outgoing();
+            inner.sleep_at_most(if writes { SLEEP_BEFORE_WRITE } else { LONGEST_SLEEP });
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// Waits until `done` says so; it is asked after every look.
+    pub(crate) fn wait_for(
+        &mut self,
+        pace: Pace,
+        done: &mut dyn FnMut(&mut Self) -> bool,
+    ) -> Result<()> {
+        let rest = self.rest_pointer();
+        let mut failed = None;
+        let waited = self.inner_mut().wait_until(&mut |inner| {
+            let mut this = ClusterEndpoint::seen_as(inner, rest);
+            match this.step(pace) {
+                Ok(()) => done(&mut this),
+                Err(error) => {
+                    failed = Some(error);
+                    true
+                }
+            }
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => waited.map_err(|error| self.outer_error(error)),
+        }
+    }
+
+    /// Waits until one of `requests` is done: the first, if several are.
+    pub(crate) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
+        let first_done = |this: &Self| requests.iter().position(|&request| this.has_ended(request));
+        if let Some(index) = first_done(self) {
+            return Ok(index);
+        }
+        let (mut found, mut failed, mut polls) = (None, None, 0_u32);
+        self.wait_for(self.pace(requests), &mut |this| {
+            found = first_done(this);
+            polls = polls.wrapping_add(1);
+            if found.is_none() && this.is_liveness_check_due(polls) {
+                failed = this.why_none_can_end(requests).transpose();
+            }
+            found.is_some() || failed.is_some()
+        })?;
+        match (failed, found.or_else(|| first_done(self))) {
+            (_, Some(index)) => Ok(index),
+            (Some(Ok(error)) | Some(Err(error)), None) => Err(error),
+            (None, None) => unreachable!("the wait has ended for one of the two"),
+        }
+    }
+
+    /// The error of a wait for requests of which none can end.
+    fn why_none_can_end(&mut self, requests: &[Request]) -> Result<Option<Error>> {
+        let none = |this: &Self| requests.iter().all(|&request| this.cannot_end(request));
+        if !none(self) {
+            return Ok(None);
+        }
+        // What they sent before they ended may have arrived since the last look.
+        self.poll_both()?;
+        let has_ended = requests.iter().any(|&request| self.has_ended(request));
+        Ok((!has_ended && none(self)).then(|| self.give_up(requests[0])))
+    }
+}

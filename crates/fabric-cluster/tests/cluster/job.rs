@@ -1,0 +1,81 @@
+//! How the ranks of a case are started, and what they do.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use contract::{Error, Rank, Result};
+use fabric_cluster::{ClusterProcess, is_job, job_of, join};
+use fabric_shm::{Binding, LaunchError, LaunchOptions, attach_if_rank};
+use fabric_tcp::{Host, HostPart, Reporter, StartOptions, Starting, start};
+
+/// Set in the process of a host, and in its ranks.
+const HOST: &str = "FABRIC_CLUSTER_TEST_HOST";
+
+/// Ranks of a host need not follow one another: three hosts have 0, 3 and from 9 on; 1, 2 and 5 to 8; and 4.
+const HOSTS: &str =
+    "localhost:1\n127.0.0.1:2\nlocalhost:1\n127.0.0.2:1\n127.0.0.1:4\nlocalhost:9\n";
+
+/// Starts `ranks` ranks that run `case`, and gathers their reports.
+pub(crate) fn start_and_gather(
+    ranks: usize,
+    case: &str,
+) -> (std::result::Result<(), LaunchError>, Vec<Vec<u8>>) {
+    let options = StartOptions {
+        hosts: Host::parse_all(HOSTS).expect("hosts"),
+        ranks,
+        agent: PathBuf::from("/nowhere/agent"),
+        listen: None,
+        starting: Starting::EachHost { task: String::new(), any_program: false },
+        program: PathBuf::from("/usr/bin/env"),
+        arguments: vec![
+            format!("{HOST}=1"),
+            std::env::current_exe().expect("this program has a file").display().to_string(),
+        ],
+        processors: Vec::new(),
+        job: case.into(),
+    };
+    let mut reports = Vec::new();
+    let ended = start(&options, &mut || None, &mut |report| {
+        reports.push(report.to_vec());
+        ControlFlow::Continue(())
+    });
+    (ended, reports)
+}
+
+/// Does a host's or a rank's part, if this process is one; its status.
+pub(crate) fn serve() -> Option<i32> {
+    if let Some(local) = attach_if_rank() {
+        let local = local.expect("the launcher is of this build");
+        assert!(is_job(local.job()));
+        return Some(join(local).map_or(1, |(rank, case)| run(rank, &case)));
+    }
+    std::env::var_os(HOST)?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [call, ranks] = &arguments[..] else { panic!("an address and ranks") };
+    let part = HostPart::read(call, ranks).expect("the starter is of this build");
+    let mut options = LaunchOptions::new(part.ranks.len(), job_of(&part));
+    options.waits_for_descriptors = true;
+    options.binding = Binding::None;
+    Some(part.run(&options).unwrap_or(1))
+}
+
+fn run(mut rank: ClusterProcess, case: &[u8]) -> i32 {
+    let reporter = rank.reporter();
+    let case = String::from_utf8_lossy(case);
+    let outcome = match case.split_once(' ') {
+        Some(("endpoint", name)) => {
+            crate::conformance::program_of_endpoint(rank.endpoint_mut(), name)
+        }
+        _ => program(&mut rank.world(), &reporter, &case),
+    };
+    rank.finish(outcome)
+}
+
+fn program(rank: &mut dyn Rank, reporter: &Reporter, case: &str) -> Result<()> {
+    match case.split_once(' ') {
+        Some(("conformance", name)) => crate::conformance::program(rank, name),
+        Some(("deaths", name)) => crate::deaths::program(rank, reporter, name),
+        Some(("mixed", name)) => crate::mixed::program(rank, name),
+        _ => Err(Error::Program(format!("no group of cases for {case}"))),
+    }
+}

@@ -1,0 +1,23 @@
+//! Runs of real processes on "hosts" that are all this one: this program starts itself again as the process of each
+//! host, and that as its ranks.
+//!
+//! `cargo test -p fabric-cluster --test cluster -- WORD` runs the cases whose name contains the word.
+
+mod conformance;
+mod deaths;
+// The same way of running named cases as the fabric of processes whose launcher starts the ranks of a host.
+#[path = "../../../fabric-shm/tests/ranks/harness.rs"]
+#[expect(dead_code, reason = "ranks are launched by the processes of hosts")]
+mod harness;
+mod job;
+mod mixed;
+
+fn main() {
+    if let Some(status) = job::serve() {
+        std::process::exit(status);
+    }
+    let mut tests = mixed::tests();
+    tests.extend(deaths::tests());
+    tests.extend(conformance::tests());
+    std::process::exit(harness::run(tests));
+}

@@ -1,0 +1,85 @@
+//! What a fabric needs that is composed of this one, between hosts, and another for the ranks of each.
+
+use std::os::fd::OwnedFd;
+
+use contract::{Error, Request, Result};
+
+use super::TcpEndpoint;
+
+impl TcpEndpoint {
+    /// A descriptor that is readable while a message has come and was not read, or word that the run was given up.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn descriptor(&self) -> Result<OwnedFd> {
+        self.engine.descriptor().map_err(|error| Error::System {
+            what: "watching the connections".into(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Whether something waits to be written, which [`descriptor`](TcpEndpoint::descriptor) does not tell of.
+    pub fn has_outgoing(&self) -> bool {
+        self.engine.has_outgoing()
+    }
+
+    /// Whether a receive that was posted has found its message, all of which need not be here.
+    pub fn is_matched(&self, receive: Request) -> bool {
+        self.engine.is_matched(receive)
+    }
+
+    /// The other rank of a request, where there is but one.
+    pub fn partner(&self, request: Request) -> Option<usize> {
+        self.engine.partner(request)
+    }
+
+    /// Takes in what has come, mostly from `partner` alone.
+    ///
+    /// # Errors
+    /// Those of [`progress`](contract::Endpoint::progress).
+    pub fn poll_with(&mut self, partner: Option<usize>) -> Result<()> {
+        self.engine.check()?;
+        self.engine.poll_with(partner).map(drop)
+    }
+
+    /// Fails if the run was given up.
+    ///
+    /// # Errors
+    /// Why it was.
+    pub fn check_run(&mut self) -> Result<()> {
+        self.engine.check_run()
+    }
+
+    /// The error that every call returns from now on, if there is one.
+    pub fn failure(&self) -> Option<Error> {
+        self.engine.check().err()
+    }
+
+    /// Whether anything that this rank has sent may still be taken.
+    pub fn is_sending(&self) -> bool {
+        self.engine.is_sending()
+    }
+
+    /// Tells all others that nothing follows, after [`leave`](contract::Endpoint::leave).
+    ///
+    /// # Errors
+    /// Those of messages.
+    pub fn say_goodbye(&mut self) -> Result<()> {
+        self.engine.say_goodbye()
+    }
+
+    /// Whether everybody has said goodbye: then this rank may end.
+    pub fn is_through(&self) -> bool {
+        self.engine.is_through()
+    }
+
+    /// Ends this rank's part of the run, which both fabrics have completed; the status of its process.
+    pub fn close(self, outcome: Result<()>) -> i32 {
+        self.engine.close(outcome)
+    }
+
+    /// How many hosts there are.
+    pub fn hosts(&self) -> usize {
+        self.placement.hosts
+    }
+}

@@ -1,0 +1,123 @@
+//! The process of one of several hosts, which starts the ranks there by the launcher of `fabric-shm`.
+
+use std::net::{SocketAddr, TcpStream};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use contract::{Error, Result};
+use fabric_shm::{LaunchError, LaunchOptions};
+use rustix::process::{Signal, getpid, kill_process};
+
+use crate::control::{Inbox, Message, Received, send};
+use crate::handshake::{Caller, Purpose, connect};
+use crate::secret::Secret;
+
+/// What the process that started the run has told the process of one host.
+pub struct HostPart {
+    /// Where ranks call the process that started the run.
+    pub call: SocketAddr,
+    /// The ranks of the run that this host has.
+    pub ranks: Vec<usize>,
+    /// The run's secret.
+    pub secret: Secret,
+    /// What to start.
+    pub task: String,
+}
+
+/// Ranks that have joined learn by themselves that the run is given up. If one of them has died here, the launcher ends the
+/// others and says how it died, which a signal before that would keep it from.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// The longest line of a process's standard input that is no mistake.
+const LINE_BYTES_MAX: usize = 16 << 20;
+
+impl HostPart {
+    /// Reads it from the last two arguments of this process, and from its standard input, of which the rest is left.
+    ///
+    /// # Errors
+    /// What makes no sense.
+    pub fn read(call: &str, ranks: &str) -> Result<Self> {
+        let bad = |what: &str| Error::Program(format!("{what}; only `cornerstone` starts this"));
+        let call = call.parse().map_err(|_| bad("the first argument is no address"))?;
+        let ranks: Option<Vec<usize>> = ranks.split(',').map(|word| word.parse().ok()).collect();
+        let ranks = ranks.ok_or_else(|| bad("the second argument is no list of ranks"))?;
+        let secret = read_line().as_deref().and_then(Secret::from_line);
+        let secret = secret
+            .ok_or_else(|| bad("no secret came on standard input, which the agent must hand on"))?;
+        let task = read_line().ok_or_else(|| bad("no task came on standard input"))?;
+        Ok(HostPart { call, ranks, secret, task })
+    }
+
+    /// Starts the ranks, and returns when all have ended; the status of this process. If the run is given up
+    /// elsewhere, or the process that started it is gone, the ranks are ended.
+    ///
+    /// # Errors
+    /// If that process cannot be called.
+    pub fn run(&self, options: &LaunchOptions) -> Result<i32> {
+        let failed = |reason: String| Error::System {
+            what: format!("calling the process that started the run at {}", self.call),
+            reason,
+        };
+        let first = self.ranks.first().copied().unwrap_or_default();
+        let caller = Caller { purpose: Purpose::Host, rank: first, wanted: first };
+        let control = connect(self.call, caller, &self.secret);
+        let control = control.map_err(|error| failed(error.to_string()))?;
+        let watched = control.try_clone().map_err(|error| failed(error.to_string()))?;
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&has_ended);
+        std::thread::spawn(move || {
+            wait_for_end(&watched);
+            std::thread::sleep(GRACE);
+            // The launcher ends its ranks and returns. Relaxed: the flag guards no other memory.
+            if !seen.load(Ordering::Relaxed) {
+                let _ = kill_process(getpid(), Signal::TERM);
+            }
+        });
+        let ended = fabric_shm::launch(options, &mut |_| ControlFlow::Continue(()));
+        has_ended.store(true, Ordering::Relaxed);
+        let (message, status) = self.outcome(ended);
+        // If the starter has gone, nobody needs the message.
+        let _ = send(&control, &message);
+        Ok(status)
+    }
+
+    fn outcome(&self, ended: std::result::Result<(), LaunchError>) -> (Message, i32) {
+        match ended {
+            Ok(()) => (Message::Ended, 0),
+            Err(LaunchError::RankFailed { rank, reason, status }) => {
+                let rank = self.ranks.get(rank).copied().unwrap_or_default() as u32;
+                (Message::RankFailed { rank, status, how: reason }, i32::from(status))
+            }
+            // Somebody else has given the run up, and knows why.
+            Err(LaunchError::Interrupted { signal }) => (Message::Ended, 128 + signal),
+            Err(other) => (Message::Failed { by_another: false, why: other.to_string() }, 1),
+        }
+    }
+}
+
+/// Returns when the run was given up, or the process that started it is gone.
+fn wait_for_end(control: &TcpStream) {
+    let mut inbox = Inbox::default();
+    loop {
+        match inbox.receive(control) {
+            Received::Message(Message::GiveUp { .. }) | Received::Closed => return,
+            Received::Message(_) | Received::Nothing => {}
+        }
+    }
+}
+
+/// The next line of standard input, without its end, and not a byte more: what follows is for a rank.
+fn read_line() -> Option<String> {
+    let mut line = Vec::new();
+    loop {
+        let mut byte = [0];
+        match rustix::io::read(rustix::stdio::stdin(), &mut byte) {
+            Ok(1) if byte[0] == b'\n' => return String::from_utf8(line).ok(),
+            Ok(1) if line.len() < LINE_BYTES_MAX => line.push(byte[0]),
+            Err(rustix::io::Errno::INTR) => {}
+            _ => return None,
+        }
+    }
+}
