@@ -258,7 +258,8 @@ mod tests {
                 let is_heading = |line: &&str| !line.starts_with(' ') && line.ends_with(':');
                 before.lines().rfind(is_heading).unwrap_or_default().to_string()
             };
-            assert_eq!(heading_of("      --hosts <FILE>"), "Hosts (--fabric tcp):", "{name}");
+            let hosts = heading_of("      --hosts <FILE>");
+            assert_eq!(hosts, "Hosts (--fabric cluster or tcp):", "{name}");
             assert_eq!(heading_of("      --out <FILE>"), "Results:", "{name}");
             assert_eq!(heading_of("      --confirm <TIMES>"), "Periods (real-time benchmarks):");
         }
