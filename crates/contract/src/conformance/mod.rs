@@ -23,6 +23,7 @@ mod check;
 mod clock;
 mod collectives;
 mod contexts;
+pub mod deaths;
 mod endpoint;
 mod endpoint_case;
 mod in_place;

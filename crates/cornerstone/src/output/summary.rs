@@ -22,12 +22,16 @@ const GROUP_WIDTH: usize = 14;
 pub(crate) type StandsOut = (String, Option<String>);
 
 /// The tables of a run if they fit two screens, else its summary, which says where the rest is: `path` is the run's
-/// results file.
-pub(crate) fn tables_or_summary(run: &Run, stands_out: &[StandsOut], path: &Path) -> String {
+/// results file, and `stands_out` says what stands out in the run.
+pub(crate) fn tables_or_summary(
+    run: &Run,
+    stands_out: fn(&Run) -> Vec<StandsOut>,
+    path: &Path,
+) -> String {
     let whole = tables(run);
     match whole.lines().count() <= SCREENS_LINES {
         true => whole,
-        false => summary(run, stands_out, path),
+        false => summary(run, &stands_out(run), path),
     }
 }
 

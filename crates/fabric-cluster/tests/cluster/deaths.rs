@@ -1,49 +1,17 @@
 //! Ranks that die while others wait, on their host and on another: all ends soon, with the right rank named.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector};
+use contract::conformance::deaths::nobody_is_left;
 use fabric_shm::LaunchError;
-use fabric_tcp::Reporter;
 
 use crate::harness::{Test, check};
 use crate::job::start_and_gather;
 
-const TAG: Tag = Tag::new(3);
 /// The promise is two seconds; the tests' machine may be busy with other things.
 const SOON: Duration = Duration::from_secs(30);
+/// Rank 2 is on the host of rank 1, which dies; the others are not.
 const RANKS: usize = 6;
-
-/// `WAIT-END`: rank 1 ends as END says while the others wait as WAIT says; rank 2 is on its host, the others are not.
-pub(crate) fn program(rank: &mut dyn Rank, reporter: &Reporter, name: &str) -> Result<()> {
-    let (wait, end) = name.split_once('-').expect("a wait and an end");
-    reporter.report(std::process::id().to_string().as_bytes())?;
-    rank.barrier()?;
-    if rank.rank() == 1 {
-        std::thread::sleep(Duration::from_millis(50));
-        return die(end);
-    }
-    let mut room = [0; 8];
-    match wait {
-        "receive" => rank.receive(Source::Rank(1), TAG.into(), &mut room).map(drop),
-        "any" => rank.receive(Source::Any, TagSelector::Any, &mut room).map(drop),
-        "send" => rank.send(1, TAG, &Buffer::zeroed(64 << 20)),
-        _ => rank.barrier(),
-    }
-}
-
-fn die(end: &str) -> Result<()> {
-    match end {
-        "kill" => {
-            let own = std::process::id().to_string();
-            let _ = Command::new("kill").args(["-KILL", &own]).status();
-            Ok(())
-        }
-        "exit" => std::process::exit(7),
-        _ => Err(Error::Program("a wrong result, on purpose".into())),
-    }
-}
 
 pub(crate) fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
@@ -73,11 +41,5 @@ fn a_rank_dies(
     check(*status == expected, || format!("status {status}"))?;
     check(begin.elapsed() < SOON, || format!("it took {:?}", begin.elapsed()))?;
     check(reports.len() == RANKS, || format!("{} reports", reports.len()))?;
-    for process in reports {
-        let process = String::from_utf8_lossy(&process).into_owned();
-        let state = std::fs::read_to_string(format!("/proc/{process}/stat"));
-        let alive = state.is_ok_and(|state| !state.contains(") Z "));
-        check(!alive, || format!("process {process} is left"))?;
-    }
-    Ok(())
+    nobody_is_left(&reports)
 }

@@ -74,7 +74,9 @@ fn run(mut rank: ClusterProcess, case: &[u8]) -> i32 {
 fn program(rank: &mut dyn Rank, reporter: &Reporter, case: &str) -> Result<()> {
     match case.split_once(' ') {
         Some(("conformance", name)) => crate::conformance::program(rank, name),
-        Some(("deaths", name)) => crate::deaths::program(rank, reporter, name),
+        Some(("deaths", name)) => {
+            contract::conformance::deaths::one_dies(rank, |own| reporter.report(own), name)
+        }
         Some(("mixed", name)) => crate::mixed::program(rank, name),
         _ => Err(Error::Program(format!("no group of cases for {case}"))),
     }

@@ -7,64 +7,17 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use contract::{Buffer, Error, Rank, Reduction, Result, Source, Tag, TagSelector};
-use fabric_shm::{LaunchError, LaunchOptions, Reporter, launch};
+use contract::conformance::deaths::nobody_is_left;
+use fabric_shm::{LaunchError, LaunchOptions, launch};
 
 use crate::harness::{Test, check, launch_and_gather};
 
 /// What the ranks that live on are waiting for when one dies.
 const WAITS: [&str; 6] = ["receive", "any", "send", "barrier", "allreduce", "busy"];
-const TAG: Tag = Tag::new(3);
 /// Set in a process that only launches, and is then killed or interrupted.
 const LAUNCHER_VARIABLE: &str = "FABRIC_SHM_TEST_LAUNCHER";
 /// The promise is a second; the tests' machine may be busy with other things.
 const SOON: Duration = Duration::from_secs(30);
-
-/// `WAIT-SIGNAL`: rank 1 ends as SIGNAL says while the others wait as WAIT says.
-pub(crate) fn program(rank: &mut dyn Rank, reporter: &Reporter, name: &str) -> Result<()> {
-    let (wait, end) = name.split_once('-').expect("a wait and an end");
-    reporter.report(std::process::id().to_string().as_bytes())?;
-    rank.barrier()?;
-    if rank.rank() == 1 {
-        std::thread::sleep(Duration::from_millis(50));
-        die(end)?;
-        return Ok(());
-    }
-    wait_for_ever(rank, wait)
-}
-
-fn die(end: &str) -> Result<()> {
-    match end {
-        // SAFETY: a process may send itself any signal.
-        "kill" => drop(unsafe { libc::kill(libc::getpid(), libc::SIGKILL) }),
-        "abort" => std::process::abort(),
-        "exit" => std::process::exit(7),
-        "exit0" => std::process::exit(0),
-        "panic" => {
-            std::panic::set_hook(Box::new(|_| {}));
-            panic!("on purpose")
-        }
-        "error" => return Err(Error::Program("a wrong result, on purpose".into())),
-        "leaves" => {}
-        // The user or the launcher ends the run.
-        _ => std::thread::sleep(Duration::from_secs(1000)),
-    }
-    Ok(())
-}
-
-fn wait_for_ever(rank: &mut dyn Rank, wait: &str) -> Result<()> {
-    let mut room = [0; 8];
-    match wait {
-        "receive" => rank.receive(Source::Rank(1), TAG.into(), &mut room).map(drop),
-        "any" => rank.receive(Source::Any, TagSelector::Any, &mut room).map(drop),
-        "send" => rank.send(1, TAG, &Buffer::zeroed(64 << 20)),
-        "allreduce" => rank.allreduce(Reduction::SUM_F64, &[0; 8], &mut room),
-        "busy" => loop {
-            std::hint::spin_loop();
-        },
-        _ => rank.barrier(),
-    }
-}
 
 pub(crate) fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
@@ -120,7 +73,7 @@ fn a_rank_dies(
     };
     check(reason.contains(words), || format!("{words:?} is not in {reason:?}"))?;
     check(start.elapsed() < SOON, || format!("it took {:?}", start.elapsed()))?;
-    nobody_is_left(reports.iter().map(|report| String::from_utf8_lossy(report).into_owned()))
+    nobody_is_left(&reports)
 }
 
 fn a_rank_leaves(ranks: usize, wait: &str) -> std::result::Result<(), String> {
@@ -131,14 +84,6 @@ fn a_rank_leaves(ranks: usize, wait: &str) -> std::result::Result<(), String> {
     };
     let named = reason.contains("rank 1 ") && reason.contains("its program ended");
     check(named, || format!("{reason:?} does not say that rank 1 has ended"))
-}
-
-fn nobody_is_left(mut processes: impl Iterator<Item = String>) -> std::result::Result<(), String> {
-    processes.try_for_each(|process| {
-        let alive = std::fs::read_to_string(format!("/proc/{process}/stat"));
-        let alive = alive.is_ok_and(|stat| !stat.contains(") Z "));
-        check(!alive, || format!("process {process} is left"))
-    })
 }
 
 /// The case that this process is to launch and nothing else, if that is what it was started for.
@@ -192,5 +137,6 @@ fn launcher_is_told(signal: i32, wait: &str) -> std::result::Result<(), String> 
         check(words.concat().contains("interrupted by signal"), || format!("{words:?}"))?;
     }
     check(processes.len() == 3, || format!("{processes:?}"))?;
-    nobody_is_left(processes.into_iter())
+    let processes: Vec<Vec<u8>> = processes.into_iter().map(String::into_bytes).collect();
+    nobody_is_left(&processes)
 }

@@ -48,7 +48,7 @@ fn program(
     match group {
         "allocations" => allocations::program(rank),
         "conformance" => conformance::program(rank, name),
-        "deaths" => deaths::program(rank, reporter, name),
+        "deaths" => contract::conformance::deaths::one_dies(rank, |own| reporter.report(own), name),
         "launches" => launches::program(rank, reporter, name),
         "messages" => messages::program(rank, name),
         other => Err(contract::Error::Program(format!("no group of cases named {other}"))),

@@ -1,11 +1,9 @@
 //! Ranks that die while others wait: everything ends soon, with the right rank named, on one host and on several.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector};
+use contract::conformance::deaths::nobody_is_left;
 use fabric_shm::LaunchError;
-use fabric_tcp::Reporter;
 
 use crate::harness::{Test, check, launch_and_gather};
 use crate::job::options;
@@ -13,46 +11,8 @@ use crate::several_hosts::start_and_gather;
 
 /// What the ranks that live on are waiting for when one dies.
 const WAITS: [&str; 4] = ["receive", "any", "send", "barrier"];
-const TAG: Tag = Tag::new(3);
 /// The promise is a second; the tests' machine may be busy with other things.
 const SOON: Duration = Duration::from_secs(30);
-
-/// `WAIT-END`: rank 1 ends as END says while the others wait as WAIT says.
-pub(crate) fn program(rank: &mut dyn Rank, reporter: &Reporter, name: &str) -> Result<()> {
-    let (wait, end) = name.split_once('-').expect("a wait and an end");
-    reporter.report(std::process::id().to_string().as_bytes())?;
-    rank.barrier()?;
-    if rank.rank() == 1 {
-        std::thread::sleep(Duration::from_millis(50));
-        return die(end);
-    }
-    let mut room = [0; 8];
-    match wait {
-        "receive" => rank.receive(Source::Rank(1), TAG.into(), &mut room).map(drop),
-        "any" => rank.receive(Source::Any, TagSelector::Any, &mut room).map(drop),
-        "send" => rank.send(1, TAG, &Buffer::zeroed(64 << 20)),
-        _ => rank.barrier(),
-    }
-}
-
-fn die(end: &str) -> Result<()> {
-    match end {
-        "kill" => {
-            let own = std::process::id().to_string();
-            let _ = Command::new("kill").args(["-KILL", &own]).status();
-            Ok(())
-        }
-        "exit" => std::process::exit(7),
-        "panic" => std::panic::resume_unwind(Box::new("on purpose")),
-        "error" => Err(Error::Program("a wrong result, on purpose".into())),
-        // Whoever started the run ends it.
-        "sleeps" => {
-            std::thread::sleep(Duration::from_secs(1000));
-            Ok(())
-        }
-        _ => Ok(()),
-    }
-}
 
 pub(crate) fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
@@ -98,13 +58,7 @@ fn a_rank_dies(
     check(reason.contains(words), || format!("{words:?} is not in {reason:?}"))?;
     check(begin.elapsed() < SOON, || format!("it took {:?}", begin.elapsed()))?;
     check(reports.len() == ranks, || format!("{} reports", reports.len()))?;
-    for process in reports {
-        let process = String::from_utf8_lossy(&process).into_owned();
-        let state = std::fs::read_to_string(format!("/proc/{process}/stat"));
-        let alive = state.is_ok_and(|state| !state.contains(") Z "));
-        check(!alive, || format!("process {process} is left"))?;
-    }
-    Ok(())
+    nobody_is_left(&reports)
 }
 
 fn a_rank_leaves(wait: &str) -> std::result::Result<(), String> {

@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::output::{Osu, csv_header, csv_line, json_line, print, tables, tables_or_summary};
 use crate::progress::{Progress, note};
+use crate::report::stands_out;
 use crate::results::{self, ResultsFile};
 use crate::wording::{ranks, wait};
 
@@ -226,8 +227,7 @@ impl Session {
         match self.request.format {
             RunFormat::Table if self.request.tables => print(&tables(&self.run)),
             RunFormat::Table => {
-                let stands_out = crate::report::stands_out(&self.run);
-                print(&tables_or_summary(&self.run, &stands_out, self.results.path()))
+                print(&tables_or_summary(&self.run, stands_out, self.results.path()))
             }
             RunFormat::Osu => {
                 let mut osu = Osu::default();
