@@ -55,3 +55,5 @@ pub use launcher::{
 };
 #[cfg(not(loom))]
 pub use segment::{MAXIMUM_RANKS, PollState};
+#[cfg(not(loom))]
+pub use system::{close_on_exec, futex_wait, futex_wake, map_shared, memory_file};

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(crate) fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
 }
 
 /// Anonymous memory behind a descriptor, zero-filled, `bytes` long, closed on exec.
-pub(crate) fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
+pub fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: the name is a C string, and a descriptor that was just returned has no other owner.
     let fd = unsafe {
         let fd = check(libc::memfd_create(c"cornerstone".as_ptr(), libc::MFD_CLOEXEC))?;
@@ -26,6 +26,25 @@ pub(crate) fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) })?;
     Ok(fd)
+}
+
+/// Maps `bytes` bytes of shared memory from `offset` on, to read and write.
+pub fn map_shared(memory: BorrowedFd<'_>, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
+    // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
+    let address = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_NORESERVE,
+            memory.as_raw_fd(),
+            offset as libc::off_t,
+        )
+    };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))
 }
 
 /// A descriptor that counts what is written to it, closed on exec, whose reads do not wait.
@@ -81,7 +100,7 @@ pub(crate) fn limit_descriptors(soft: u64) -> io::Result<()> {
 }
 
 /// Sleeps while `word` holds `value`, at most for `limit`; may return early. Returns whether all that time has passed.
-pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) -> bool {
+pub fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) -> bool {
     let limit = libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(limit.subsec_nanos()),
@@ -95,7 +114,7 @@ pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) -> bool 
 }
 
 /// Wakes up to `count` sleepers on `word`.
-pub(crate) fn futex_wake(word: &AtomicU32, count: i32) {
+pub fn futex_wake(word: &AtomicU32, count: i32) {
     // SAFETY: `word` is live and aligned; the kernel only uses its address.
     unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAKE, count) };
 }
@@ -195,7 +214,7 @@ pub(crate) fn set_priority(fixed: Option<u8>) -> io::Result<()> {
 }
 
 /// Sets or clears close-on-exec. Safe to call between fork and exec.
-pub(crate) fn close_on_exec(fd: BorrowedFd<'_>, close: bool) -> io::Result<()> {
+pub fn close_on_exec(fd: BorrowedFd<'_>, close: bool) -> io::Result<()> {
     let flags = if close { libc::FD_CLOEXEC } else { 0 };
     // SAFETY: no memory is involved.
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)

@@ -1,4 +1,4 @@
-//! The fabric that this process communicates over: shared memory, TCP or both, as `cornerstone launch` says.
+//! The fabric that this process communicates over, as `cornerstone launch` says.
 //!
 //! One [`Endpoint`] stands before several, so that the rest is compiled once. The arm of shared memory is the hot one.
 
@@ -11,6 +11,7 @@ use contract::{
     Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, Writable,
 };
 use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
+use fabric_proxy::ProxyEndpoint;
 use fabric_shm::ShmEndpoint;
 use fabric_tcp::{TcpEndpoint, library};
 
@@ -21,6 +22,7 @@ pub(crate) enum Chosen {
     Shm(NonNull<ShmEndpoint>),
     Tcp(NonNull<TcpEndpoint>),
     Cluster(NonNull<ClusterEndpoint>),
+    Proxy(NonNull<ProxyEndpoint>),
 }
 
 /// Calls of it lie apart from the hot path.
@@ -37,7 +39,11 @@ impl Chosen {
         let Some(launched) = ShmEndpoint::attach_library() else {
             return Ok(Chosen::Shm(owned(ShmEndpoint::alone()?)));
         };
-        Ok(match join_from_library(launched?)? {
+        let launched = match fabric_proxy::join(launched?)? {
+            fabric_proxy::Joined::Proxy(endpoint) => return Ok(Chosen::Proxy(owned(endpoint))),
+            fabric_proxy::Joined::Other(launched) => launched,
+        };
+        Ok(match join_from_library(launched)? {
             Joined::One(library::Joined::SharedMemory(endpoint)) => Chosen::Shm(owned(endpoint)),
             Joined::One(library::Joined::Tcp(endpoint)) => Chosen::Tcp(owned(endpoint)),
             Joined::Cluster(endpoint) => Chosen::Cluster(owned(endpoint)),
@@ -67,13 +73,14 @@ unsafe fn taken<E>(endpoint: NonNull<E>) -> E {
 
 impl Drop for Chosen {
     fn drop(&mut self) {
-        match self {
-            // SAFETY: it is not used again; those that own nothing are never dropped.
-            Chosen::Shm(endpoint) => drop(unsafe { taken(*endpoint) }),
-            // SAFETY: as above.
-            Chosen::Tcp(endpoint) => drop(unsafe { taken(*endpoint) }),
-            // SAFETY: as above.
-            Chosen::Cluster(endpoint) => drop(unsafe { taken(*endpoint) }),
+        // SAFETY: it is not used again; those that own nothing are never dropped.
+        unsafe {
+            match self {
+                Chosen::Shm(endpoint) => drop(taken(*endpoint)),
+                Chosen::Tcp(endpoint) => drop(taken(*endpoint)),
+                Chosen::Cluster(endpoint) => drop(taken(*endpoint)),
+                Chosen::Proxy(endpoint) => drop(taken(*endpoint)),
+            }
         }
     }
 }
@@ -106,6 +113,12 @@ macro_rules! with {
                 rare();
                 // SAFETY: as above.
                 let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Cluster);
+                $body
+            }
+            Chosen::Proxy($endpoint) => {
+                rare();
+                // SAFETY: as above.
+                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Proxy);
                 $body
             }
         }
@@ -374,13 +387,14 @@ unsafe impl Endpoint for Chosen {
 
     fn finish(self, outcome: Result<()>) -> i32 {
         let this = ManuallyDrop::new(self);
-        match *this {
-            // SAFETY: this is the last use of the pointer.
-            Chosen::Shm(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
-            // SAFETY: as above.
-            Chosen::Tcp(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
-            // SAFETY: as above.
-            Chosen::Cluster(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+        // SAFETY: this is the last use of the pointer.
+        unsafe {
+            match *this {
+                Chosen::Shm(endpoint) => taken(endpoint).finish(outcome),
+                Chosen::Tcp(endpoint) => taken(endpoint).finish(outcome),
+                Chosen::Cluster(endpoint) => taken(endpoint).finish(outcome),
+                Chosen::Proxy(endpoint) => taken(endpoint).finish(outcome),
+            }
         }
     }
 }

@@ -1,11 +1,14 @@
 //! The arguments of `launch`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
+use super::fabric::FabricChoice;
 use super::hosts::HostsArguments;
+use super::prediction::PredictionArguments;
 use super::values::Seconds;
 
 const LAUNCH_EXAMPLES: &str = "\
@@ -15,6 +18,7 @@ Examples:
   cornerstone launch -n 2 --prefix python3 program.py    [0] or [1] before each line of output
   cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface, one host
   cornerstone launch -n 4 --watch 60s ./program          tell what the ranks do when nothing has moved for a minute
+  cornerstone launch --fabric sim:fat-tree -n 64 ./program  on a simulated machine: how long would it take there
   cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts: shared memory inside, TCP between
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
@@ -55,7 +59,7 @@ pub(crate) enum Bind {
 }
 
 /// What carries the messages of a program that is launched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LaunchFabric {
     /// Shared memory.
     #[default]
@@ -64,6 +68,8 @@ pub(crate) enum LaunchFabric {
     Tcp,
     /// Shared memory inside hosts, TCP between them.
     Cluster,
+    /// A simulated machine, by its name or the path of its file.
+    Simulated(String),
 }
 
 impl FromStr for LaunchFabric {
@@ -78,16 +84,17 @@ impl FromStr for LaunchFabric {
             (_, "local" | "tcp" | "cluster") => {
                 Err(format!("the fabric '{name}' takes no argument"))
             }
-            (_, "sim") => Err("a simulated machine runs benchmarks, not other programs; \
-                 use `cornerstone run --fabric sim:MACHINE`"
-                .into()),
+            (_, "sim") => match text.parse::<FabricChoice>()? {
+                FabricChoice::Simulated(machine) => Ok(LaunchFabric::Simulated(machine)),
+                other => Err(format!("'{other}' is no simulated machine")),
+            },
             (_, "mpi") => {
                 Err("programs run on Cornerstone's own MPI; start a program on another MPI \
                  with that one's launcher, such as `mpiexec -n 4 PROGRAM`"
                     .into())
             }
             _ => Err(format!(
-                "there is no fabric '{name}' for programs; there are: local, tcp, cluster"
+                "there is no fabric '{name}' for programs; there are: local, tcp, cluster, sim:MACHINE"
             )),
         }
     }
@@ -95,11 +102,12 @@ impl FromStr for LaunchFabric {
 
 impl std::fmt::Display for LaunchFabric {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            LaunchFabric::Local => "local",
-            LaunchFabric::Tcp => "tcp",
-            LaunchFabric::Cluster => "cluster",
-        })
+        match self {
+            LaunchFabric::Local => f.write_str("local"),
+            LaunchFabric::Tcp => f.write_str("tcp"),
+            LaunchFabric::Cluster => f.write_str("cluster"),
+            LaunchFabric::Simulated(machine) => write!(f, "sim:{machine}"),
+        }
     }
 }
 
@@ -110,8 +118,9 @@ pub(crate) struct LaunchArguments {
     #[arg(short = 'n', long = "ranks", value_name = "NUMBER")]
     pub(crate) ranks: usize,
 
-    /// What carries the messages: local (shared memory), tcp (the loopback interface of this host) or cluster (shared
-    /// memory inside hosts, TCP between them) [default: cluster if hosts are named, else local]
+    /// What carries the messages: local (shared memory), tcp (the loopback interface of this host), cluster (shared
+    /// memory inside hosts, TCP between them) or sim:MACHINE (a simulated machine, in virtual time) [default: cluster if
+    /// hosts are named, else local]
     #[arg(long, value_name = "FABRIC")]
     fabric: Option<LaunchFabric>,
 
@@ -140,6 +149,13 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) watch: Option<Seconds>,
 
+    /// Write down what the ranks do, for `cornerstone replay` (with --fabric sim:MACHINE)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) prediction: PredictionArguments,
+
     /// The program and its arguments
     #[arg(
         value_name = "PROGRAM",
@@ -155,7 +171,7 @@ impl LaunchArguments {
     pub(crate) fn fabric(&self) -> LaunchFabric {
         let names_hosts = self.hosts.hosts.is_some() || self.hosts.host.is_some();
         let default = if names_hosts { LaunchFabric::Cluster } else { LaunchFabric::Local };
-        self.fabric.unwrap_or(default)
+        self.fabric.clone().unwrap_or(default)
     }
 }
 
@@ -168,10 +184,12 @@ mod tests {
         for fabric in [LaunchFabric::Local, LaunchFabric::Tcp, LaunchFabric::Cluster] {
             assert_eq!(fabric.to_string().parse(), Ok(fabric));
         }
+        let cluster = LaunchFabric::Simulated("cluster".into());
+        assert_eq!(cluster.to_string().parse(), Ok(cluster));
         for (text, words) in [
             ("tcp:7000", "'tcp' takes no argument"),
-            ("sim:paragon-osf1", "cornerstone run --fabric sim:"),
-            ("sim", "cornerstone run --fabric sim:"),
+            ("sim:paragon-osf9", "there is no machine `paragon-osf9`"),
+            ("sim", "needs a machine"),
             ("mpi", "mpiexec"),
             ("mpi:openmpi", "mpiexec"),
             ("pigeon:3", "no fabric 'pigeon' for programs; there are: local, tcp"),

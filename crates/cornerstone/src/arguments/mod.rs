@@ -5,6 +5,7 @@ mod hosts;
 mod launch;
 mod pattern;
 mod pipeline;
+mod prediction;
 mod real_time;
 mod run;
 mod simulation;
@@ -23,6 +24,7 @@ pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
+pub(crate) use prediction::{Compute, PredictionArguments, ReplayArguments};
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use simulation::{Answer, SimulationArguments};
@@ -89,6 +91,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
+    /// Do on a simulated machine what a recorded MPI program has done
+    Replay(ReplayArguments),
     /// Make a machine file from a measured run: the measured machine's twin, to predict with
     Calibrate(CalibrateArguments),
     /// Recompute the papers' tables on the simulated machines, beside what was published

@@ -1,7 +1,10 @@
-//! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, or on several hosts.
+//! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, on several hosts, or on a
+//! simulated machine.
 
 mod activity;
 mod call_sites;
+mod program_file;
+mod simulated;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -40,7 +43,30 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
         let why = format!("--fabric {fabric} is for programs on this host alone");
         return Err(Failure::usage(why).hint("leave --fabric out, or write --fabric cluster"));
     }
-    let mut options = options(&arguments)?;
+    if let LaunchFabric::Simulated(machine) = &fabric {
+        return simulated::launch(&arguments, machine);
+    }
+    let record = arguments.record.as_ref().map(|_| "--record");
+    if let Some(option) = arguments.prediction.given().or(record) {
+        let why = format!("{option} is for simulated machines, which --fabric {fabric} is not");
+        return Err(
+            Failure::usage(why).hint("add --fabric sim:MACHINE; `cornerstone machines` lists them")
+        );
+    }
+    run(&arguments, options(&arguments)?, &mut start)
+}
+
+/// Starts the ranks and waits for their end.
+fn start(options: &LaunchOptions) -> Result<(), LaunchError> {
+    fabric_shm::launch(options, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Runs the program by `start`, with its output and its orphans taken care of.
+fn run(
+    arguments: &LaunchArguments,
+    mut options: LaunchOptions,
+    start: &mut dyn FnMut(&LaunchOptions) -> Result<(), LaunchError>,
+) -> Result<ExitCode, Failure> {
     options.descriptor_limit = descriptors::raise_limit();
     let mut readers = Vec::new();
     if arguments.prefix {
@@ -54,7 +80,7 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
         }
     }
     orphans::adopt();
-    let ended = fabric_shm::launch(&options, &mut |_| ControlFlow::Continue(()));
+    let ended = start(&options);
     if ended.is_err() {
         orphans::end();
     }
@@ -132,7 +158,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
 /// The job of the ranks, which tells them the fabric. An empty job means shared memory.
 fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
     match fabric {
-        LaunchFabric::Local | LaunchFabric::Cluster => Ok(Vec::new()),
+        LaunchFabric::Local | LaunchFabric::Cluster | LaunchFabric::Simulated(_) => Ok(Vec::new()),
         LaunchFabric::Tcp if ranks > fabric_tcp::RANKS_MAX => Err(Failure::usage(format!(
             "a run over TCP has up to {} ranks, for each is connected with each, not {ranks}",
             fabric_tcp::RANKS_MAX

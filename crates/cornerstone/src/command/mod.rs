@@ -9,6 +9,8 @@ mod list;
 mod machines;
 mod pipeline;
 mod pmp;
+mod predicted;
+mod replay;
 mod report;
 mod reproduce;
 mod run;
@@ -29,6 +31,7 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
         Command::Launch(arguments) => launch::execute(arguments),
+        Command::Replay(arguments) => replay::execute(&arguments),
         Command::Calibrate(arguments) => calibrate::execute(&arguments),
         Command::Reproduce(arguments) => reproduce::execute(&arguments),
         Command::Machines(arguments) => machines::execute(&arguments),

@@ -12,6 +12,7 @@ mod mpi;
 mod patterns;
 mod permissions;
 mod pipelines;
+mod predictions;
 mod reading;
 mod real_time;
 mod results;

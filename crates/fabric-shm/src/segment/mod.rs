@@ -9,7 +9,7 @@ mod layout;
 mod wait_note;
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 
 pub(crate) use bell::Bell;
@@ -23,7 +23,7 @@ pub(crate) use wait_note::{Answer, CALLERS_MAX, LongWait};
 use crate::arena;
 use crate::board::Board;
 use crate::ring::{ByteRing, Place};
-use crate::system::{self, PAGE_BYTES};
+use crate::system::{self, PAGE_BYTES, map_shared};
 use crate::wait;
 
 /// What the launcher decides for a whole run.
@@ -65,7 +65,7 @@ impl Segment {
             Err(_) => (system::memory_file(layout.segment_bytes())?, false),
         };
         let choices = Choices { arenas, ..choices };
-        let base = map(memory.as_fd(), 0, layout.segment_bytes())?;
+        let base = map_shared(memory.as_fd(), 0, layout.segment_bytes())?;
         let segment = Segment { base, layout, memory, arenas: None, bells: Vec::new() };
         // SAFETY: the layout reserves `job.len()` bytes there, and no rank has been started yet.
         unsafe {
@@ -80,7 +80,7 @@ impl Segment {
     /// With it come the ranks' bells, or none.
     pub(crate) fn open(memory: OwnedFd, bells: Vec<Bell>) -> Result<Self, String> {
         let failed = |error: io::Error| format!("the shared memory cannot be mapped: {error}");
-        let page = map(memory.as_fd(), 0, PAGE_BYTES).map_err(failed)?;
+        let page = map_shared(memory.as_fd(), 0, PAGE_BYTES).map_err(failed)?;
         // SAFETY: the page was just mapped, and a header is plain atomics, for which any bits are values.
         let checked = unsafe { page.cast::<Header>().as_ref() }.check();
         // SAFETY: nothing refers to the page any more.
@@ -89,7 +89,7 @@ impl Segment {
         if ![0, layout.ranks()].contains(&bells.len()) {
             return Err(format!("{} bells for {} ranks", bells.len(), layout.ranks()));
         }
-        let base = map(memory.as_fd(), 0, layout.segment_bytes()).map_err(failed)?;
+        let base = map_shared(memory.as_fd(), 0, layout.segment_bytes()).map_err(failed)?;
         Ok(Segment { base, layout, memory, arenas: None, bells })
     }
 
@@ -100,7 +100,9 @@ impl Segment {
         if !self.header().choices().arenas {
             return;
         }
-        let Ok(base) = map(self.memory.as_fd(), self.layout.arenas_offset(), all) else { return };
+        let Ok(base) = map_shared(self.memory.as_fd(), self.layout.arenas_offset(), all) else {
+            return;
+        };
         self.arenas = Some(base);
         // SAFETY: the whole range was just mapped.
         unsafe {
@@ -253,24 +255,6 @@ impl Drop for Segment {
         // drops it last.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.layout.segment_bytes()) };
     }
-}
-
-fn map(memory: BorrowedFd<'_>, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
-    // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
-    let address = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            bytes,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_NORESERVE,
-            memory.as_raw_fd(),
-            offset as libc::off_t,
-        )
-    };
-    if address == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))
 }
 
 #[cfg(test)]

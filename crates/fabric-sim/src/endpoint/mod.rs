@@ -65,6 +65,13 @@ impl<'a> SimEndpoint<'a> {
         self.suspend_if(next);
     }
 
+    /// Lets the rank's processor work for `span`, as a program that computes.
+    pub fn occupy(&self, span: TimeSpan) {
+        let begin = self.virtual_time();
+        self.work(span);
+        self.note(Activity::Compute, begin);
+    }
+
     /// How long some work takes this rank's processor.
     pub(crate) fn time_of(&self, work: Work) -> TimeSpan {
         self.world.borrow().machine.processor.time(work.kind, work.amount).times(work.times)
@@ -72,9 +79,7 @@ impl<'a> SimEndpoint<'a> {
 
     /// Lets the time pass that some work takes, as a computation of the trace.
     pub(crate) fn spend(&self, work: Work) {
-        let begin = self.virtual_time();
-        self.work(self.time_of(work));
-        self.note(Activity::Compute, begin);
+        self.occupy(self.time_of(work));
     }
 
     /// The time of a look at what has arrived.

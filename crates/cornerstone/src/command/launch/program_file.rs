@@ -1,0 +1,107 @@
+//! What the file of a program says of itself: whether it can run in virtual time.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use object::elf;
+use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};
+
+use crate::failure::Failure;
+
+const SET_USER_OR_GROUP: u32 = 0o6000;
+/// How the names of the libraries of other MPIs begin: MPICH's and Intel's, Open MPI's, and those of older MPICHs.
+const OTHER_MPIS: [&str; 2] = ["libmpi.so", "libmpich.so"];
+
+/// Refuses a program that no preloaded library reaches, or that brings another MPI. What is no program file, such as a
+/// script, is let through, and so is what cannot be found or read: whoever starts it says so.
+pub(super) fn check(program: &Path) -> Result<(), Failure> {
+    let Some(path) = find(program) else { return Ok(()) };
+    let (Ok(metadata), Ok(bytes)) = (fs::metadata(&path), fs::read(&path)) else { return Ok(()) };
+    let name = path.display();
+    if metadata.permissions().mode() & SET_USER_OR_GROUP != 0 {
+        return Err(Failure::usage(format!(
+            "'{name}' runs as its owner or group (set-user-id), and so takes no library that tells it virtual time"
+        ))
+        .hint("copy it, which drops that, or clear it with `chmod ug-s`"));
+    }
+    let Some(file) = Linked::read(&bytes) else { return Ok(()) };
+    if !file.has_loader {
+        return Err(Failure::usage(format!(
+            "'{name}' is linked statically, and so takes no library that tells it virtual time"
+        ))
+        .hint("link it without -static, against libmpi_abi.so.1"));
+    }
+    let is_other = |library: &&String| OTHER_MPIS.iter().any(|start| library.starts_with(start));
+    match file.needed.iter().find(is_other) {
+        Some(library) => Err(Failure::usage(format!(
+            "'{name}' needs {library}, another MPI's library, which knows nothing of simulated machines"
+        ))
+        .hint("build it against Cornerstone's libmpi_abi.so.1")),
+        None => Ok(()),
+    }
+}
+
+/// The file of a program, as it would be found.
+fn find(program: &Path) -> Option<PathBuf> {
+    if program.components().count() > 1 || program.is_absolute() {
+        return Some(program.to_path_buf());
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// What a program file says of the loader.
+struct Linked {
+    /// Whether the loader starts it.
+    has_loader: bool,
+    needed: Vec<String>,
+}
+
+impl Linked {
+    /// `None` if it is no program file of this kind of system.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
+        let (header, endian) = (file.elf_header(), file.endian());
+        let segments = header.program_headers(endian, bytes).ok()?;
+        let has_loader = segments.iter().any(|one| one.p_type(endian) == elf::PT_INTERP);
+        Some(Linked { has_loader, needed: needed(&file, bytes).unwrap_or_default() })
+    }
+}
+
+/// The names of the libraries that a file needs.
+fn needed(file: &ElfFile64<'_>, bytes: &[u8]) -> Option<Vec<String>> {
+    let endian = file.endian();
+    let sections = file.elf_header().sections(endian, bytes).ok()?;
+    let (entries, strings) = sections.dynamic(endian, bytes).ok()??;
+    let strings = sections.strings(endian, bytes, strings).ok()?;
+    let names = entries.iter().filter(|one| one.tag(endian) == elf::DT_NEEDED);
+    let name = |one| Some(String::from_utf8_lossy(Dyn::string(one, endian, strings).ok()?).into());
+    Some(names.filter_map(name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_program_has_a_loader_and_needs_the_c_library() {
+        let bytes = fs::read("/proc/self/exe").unwrap();
+        let file = Linked::read(&bytes).unwrap();
+        assert!(file.has_loader);
+        assert!(file.needed.iter().any(|name| name.starts_with("libc.so")), "{:?}", file.needed);
+        assert!(check(Path::new("/proc/self/exe")).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_program_file_is_let_through_and_what_runs_as_its_owner_is_not() {
+        let lab = tempfile::tempdir().unwrap();
+        let script = lab.path().join("script");
+        assert!(check(&script).is_ok());
+        fs::write(&script, "#!/bin/sh\n").unwrap();
+        assert!(check(&script).is_ok());
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o4755)).unwrap();
+        assert!(format!("{:?}", check(&script).unwrap_err()).contains("set-user-id"));
+        assert!(check(Path::new("no-program-has-this-name")).is_ok());
+    }
+}

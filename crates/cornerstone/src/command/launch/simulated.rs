@@ -1,0 +1,183 @@
+//! Programs on simulated machines: each process drives a rank of a machine that is simulated in this process.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use contract::TimeSpan;
+use fabric_proxy::{Computing, Host, RankAccount};
+use fabric_shm::LaunchOptions;
+use fabric_sim::{Machine, Options, SimEndpoint};
+use recording::Recorder;
+
+use super::program_file;
+use crate::arguments::{Compute, LaunchArguments};
+use crate::command::predicted::{self, Predicted, RankTime};
+use crate::command::replay;
+use crate::failure::Failure;
+
+/// The library that tells programs virtual time, and where it is, if not beside this command.
+const TIME_LIBRARY: &str = "libcornerstone_time.so";
+const TIME_LIBRARY_VARIABLE: &str = "CORNERSTONE_TIME_LIBRARY";
+/// What that library and the loader read.
+const RATE_VARIABLE: &str = "CORNERSTONE_VIRTUAL_TIME";
+const PRELOAD_VARIABLE: &str = "LD_PRELOAD";
+/// Where that library may lie, seen from the folder of this command.
+const FOLDERS: [&str; 4] = ["", "deps", "../lib", "../lib/cornerstone"];
+
+/// Runs the program on a machine.
+pub(super) fn launch(arguments: &LaunchArguments, machine: &str) -> Result<ExitCode, Failure> {
+    let name = format!("sim:{machine}");
+    let machine =
+        fabric_sim::machine::find(machine).map_err(|error| Failure::usage(error.to_string()))?;
+    predicted::check_ranks(arguments.ranks, &machine, &arguments.prediction)?;
+    check_ranks(arguments.ranks)?;
+    program_file::check(arguments.program.first().expect("clap asks for a program").as_ref())?;
+    let computing = computing(arguments)?;
+    let failed = |what: &str, error| Failure::failed(format!("{what}: {error}"));
+    let mut options = super::options(arguments)?;
+    options.environment.extend(environment(&computing)?);
+    let recorder = match &arguments.record {
+        Some(path) => Some(
+            Recorder::create(path, arguments.ranks, &title(arguments))
+                .map_err(|error| Failure::failed(error.to_string()))?,
+        ),
+        None => None,
+    };
+    let host = Host::create(arguments.ranks, computing, recorder)
+        .map_err(|error| failed("making memory for the ranks' calls", error))?;
+    options.job = host.job(&name).map_err(|error| failed("preparing that memory", error))?;
+    let (host, begin) = (Arc::new(host), Instant::now());
+    let of_machine = predicted::options(arguments.ranks, &arguments.prediction);
+    let simulation = simulate(host.clone(), machine, of_machine)?;
+    let start = &mut |options: &LaunchOptions| {
+        let ended = super::start(options);
+        host.stop();
+        ended
+    };
+    let ended = super::run(arguments, options, start);
+    host.stop();
+    let simulated = simulation.join().unwrap_or_else(|_| Err("the simulation panicked".into()));
+    if let Some(why) = host.fatal() {
+        return Err(Failure::failed(why));
+    }
+    let status = ended?;
+    if !host.has_been_joined() {
+        return Err(Failure::failed(
+            "no rank has called MPI_Init of Cornerstone's MPI library, so nothing was simulated",
+        )
+        .hint(
+            "build the program against libmpi_abi.so.1 of this build, and let the loader find it",
+        ));
+    }
+    let simulated = simulated.map_err(Failure::failed)?;
+    predicted::report(&name, &simulated, begin.elapsed());
+    let host = Arc::into_inner(host).expect("the simulation has ended");
+    host.finish().map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(status)
+}
+
+fn computing(arguments: &LaunchArguments) -> Result<Computing, Failure> {
+    Ok(match arguments.prediction.compute.clone().unwrap_or_default() {
+        Compute::None => Computing::None,
+        Compute::Measured(factor) => Computing::Measured(factor),
+        Compute::Recorded(path) => {
+            let recording = replay::read(&path)?;
+            let (recorded, ranks) = (recording.ranks(), arguments.ranks);
+            if recorded != ranks {
+                let path = path.display();
+                let why = format!("'{path}' is a recording of {recorded} ranks, not of {ranks}");
+                return Err(Failure::usage(why).hint("record the program with as many ranks"));
+            }
+            Computing::Recorded(Arc::new(recording))
+        }
+    })
+}
+
+/// Refuses more ranks than this fabric can have.
+fn check_ranks(ranks: usize) -> Result<(), Failure> {
+    let most = fabric_shm::MAXIMUM_RANKS;
+    if ranks <= most {
+        return Ok(());
+    }
+    let why = format!("{ranks} ranks are too many: a program has a process for each, up to {most}");
+    Err(Failure::usage(why))
+}
+
+/// Where a recording comes from, in words.
+fn title(arguments: &LaunchArguments) -> String {
+    let words = arguments.program.iter().map(|word| word.to_string_lossy());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Starts to simulate in a thread of its own.
+fn simulate(
+    host: Arc<Host>,
+    machine: Machine,
+    options: Options,
+) -> Result<thread::JoinHandle<Result<Predicted, String>>, Failure> {
+    let run = move || {
+        let occupy = |endpoint: &mut SimEndpoint<'_>, span: TimeSpan| endpoint.occupy(span);
+        let own = host.clone();
+        let serve = move |endpoint: SimEndpoint<'_>| own.serve(endpoint, &occupy);
+        let outcome = fabric_sim::run_endpoints(&machine, &options, serve);
+        if !host.is_stuck() {
+            // No process is to wait for an answer that will not come.
+            host.stop();
+        }
+        let outcome = outcome.map_err(|(rank, error)| format!("rank {rank}: {error}"))?;
+        let time = |rank: &RankAccount| RankTime { computing: rank.computing, end: rank.end };
+        Ok(Predicted {
+            calls: Some(outcome.results.iter().map(|rank| rank.calls).sum()),
+            ranks: outcome.results.iter().map(time).collect(),
+            end: outcome.end,
+            event_hash: outcome.event_hash,
+            counts: outcome.counts,
+        })
+    };
+    thread::Builder::new()
+        .name("simulation".into())
+        .spawn(run)
+        .map_err(|error| Failure::failed(format!("starting the simulation: {error}")))
+}
+
+/// What makes the program's clocks tell virtual time.
+fn environment(computing: &Computing) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let library = time_library()?;
+    let rate = match computing {
+        Computing::Measured(factor) => (factor * 1000.0).round(),
+        Computing::None | Computing::Recorded(_) => 0.0,
+    };
+    let mut preloaded = library.into_os_string();
+    if let Some(others) = std::env::var_os(PRELOAD_VARIABLE).filter(|others| !others.is_empty()) {
+        preloaded.push(":");
+        preloaded.push(others);
+    }
+    Ok(vec![(PRELOAD_VARIABLE.into(), preloaded), (RATE_VARIABLE.into(), format!("{rate}").into())])
+}
+
+fn time_library() -> Result<PathBuf, Failure> {
+    if let Some(path) = std::env::var_os(TIME_LIBRARY_VARIABLE).map(PathBuf::from) {
+        return match path.is_file() {
+            true => Ok(path),
+            false => Err(Failure::usage(format!(
+                "{TIME_LIBRARY_VARIABLE} names '{}', which is no file",
+                path.display()
+            ))),
+        };
+    }
+    let own = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_path_buf()));
+    let places =
+        own.iter().flat_map(|own| FOLDERS.map(|folder| own.join(folder).join(TIME_LIBRARY)));
+    places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        Failure::failed(format!(
+            "{TIME_LIBRARY} is not beside this command, and programs would see real time"
+        ))
+        .hint(format!(
+            "build it with `cargo build -p libvirtual-time`, or name it by {TIME_LIBRARY_VARIABLE}"
+        ))
+    })
+}

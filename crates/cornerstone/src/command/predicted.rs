@@ -1,0 +1,133 @@
+//! What a program, or a recording of one, has taken on a simulated machine.
+
+use std::time::Duration;
+
+use contract::{Time, TimeSpan};
+use fabric_sim::{Counts, Level, Machine, Options};
+
+use crate::arguments::PredictionArguments;
+use crate::failure::Failure;
+use crate::progress::note;
+use crate::wording::quantity;
+
+/// Ranks that are told one by one.
+const LISTED_RANKS: usize = 16;
+
+/// What a simulation leaves.
+pub(super) struct Predicted {
+    pub(super) ranks: Vec<RankTime>,
+    /// When the last rank ended.
+    pub(super) end: Time,
+    pub(super) event_hash: u64,
+    pub(super) counts: Counts,
+    /// How many calls the processes have made, where there were processes.
+    pub(super) calls: Option<u64>,
+}
+
+/// What a rank has done with its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RankTime {
+    pub(super) computing: TimeSpan,
+    pub(super) end: Time,
+}
+
+impl RankTime {
+    fn in_mpi_s(&self) -> f64 {
+        (self.end.since(Time::ZERO).as_s() - self.computing.as_s()).max(0.0)
+    }
+}
+
+/// Refuses more ranks than the machine can have.
+pub(super) fn check_ranks(
+    ranks: usize,
+    machine: &Machine,
+    wanted: &PredictionArguments,
+) -> Result<(), Failure> {
+    let sharing = wanted.ranks_per_processor.map(|ranks| ranks as usize);
+    let most = machine.most_ranks(sharing.unwrap_or(machine.ranks_per_processor));
+    if ranks <= most {
+        return Ok(());
+    }
+    let each = ranks.div_ceil(machine.most_ranks(1).max(1));
+    Err(Failure::usage(format!("{} has at most {most} ranks, not {ranks}", machine.name))
+        .hint(format!("several can share a processor: --ranks-per-processor {each}")))
+}
+
+/// How the machine is to be simulated.
+pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
+    let mut options = Options::new(ranks);
+    options.level = wanted.level.map(Level::from);
+    options.ranks_per_processor = wanted.ranks_per_processor.map(|ranks| ranks as usize);
+    options.seed = wanted.seed.unwrap_or(options.seed);
+    options
+}
+
+/// Tells how long it took, and what was done meanwhile.
+pub(super) fn report(name: &str, predicted: &Predicted, took: Duration) {
+    lines(name, predicted, took).iter().for_each(|line| note(line));
+}
+
+fn lines(name: &str, predicted: &Predicted, took: Duration) -> Vec<String> {
+    let Predicted { ranks, end, event_hash, counts, calls } = predicted;
+    let mut lines = vec![format!(
+        "cornerstone: {name}, {} ranks: {} of virtual time, simulated in {}",
+        ranks.len(),
+        quantity(end.since(Time::ZERO).as_s(), "s"),
+        quantity(took.as_secs_f64(), "s")
+    )];
+    if ranks.len() <= LISTED_RANKS {
+        lines.extend(ranks.iter().enumerate().map(|(number, rank)| {
+            let computing = quantity(rank.computing.as_s(), "s");
+            let in_mpi = quantity(rank.in_mpi_s(), "s");
+            format!("  rank {number}: computing {computing}, in MPI {in_mpi}")
+        }));
+    } else {
+        lines
+            .push(format!("  computing: {}", spread(ranks.iter().map(|one| one.computing.as_s()))));
+        lines.push(format!("  in MPI: {}", spread(ranks.iter().map(RankTime::in_mpi_s))));
+    }
+    let calls = calls.map_or(String::new(), |calls| format!("{calls} calls, "));
+    lines.push(format!(
+        "  {calls}{} messages with {} bytes, event hash {event_hash:016x}",
+        counts.messages, counts.bytes
+    ));
+    lines
+}
+
+/// The least, the most and the median of some times.
+fn spread(times: impl Iterator<Item = f64>) -> String {
+    let mut times: Vec<f64> = times.collect();
+    times.sort_by(f64::total_cmp);
+    let [least, most, median] =
+        [0, times.len() - 1, times.len() / 2].map(|at| quantity(times[at], "s"));
+    format!("{least} to {most} by rank, median {median}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn predicted(ranks: u64) -> Predicted {
+        let ms = |ms: u64| TimeSpan::from_us(1000 * ms);
+        let rank = |one| RankTime { computing: ms(one), end: Time::ZERO + ms(100) };
+        Predicted {
+            ranks: (1..=ranks).map(rank).collect(),
+            end: Time::ZERO + ms(100),
+            event_hash: 0xabc,
+            counts: Counts { messages: 7, bytes: 70, events: 700 },
+            calls: Some(9),
+        }
+    }
+
+    #[test]
+    fn few_ranks_are_told_one_by_one_and_many_by_their_spread() {
+        let few = lines("sim:x", &predicted(2), Duration::from_millis(5));
+        let first = "cornerstone: sim:x, 2 ranks: 100 ms of virtual time, simulated in 5";
+        assert!(few[0].starts_with(first), "{few:?}");
+        assert!(few[2].contains("rank 1: computing 2") && few[2].contains("in MPI 98"), "{few:?}");
+        assert!(few[3].contains("9 calls, 7 messages with 70 bytes, event hash 0000000000000abc"));
+        let many = lines("sim:x", &predicted(21), Duration::from_millis(5));
+        assert_eq!(many.len(), 4);
+        assert!(many[1].starts_with("  computing: 1") && many[1].contains("median 11"), "{many:?}");
+    }
+}

@@ -1,0 +1,124 @@
+//! `replay`: does on a simulated machine what a recorded program has done.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::Instant;
+
+use contract::{Endpoint, Error, Time, TimeSpan};
+use fabric_sim::{Machine, SimEndpoint};
+use recording::{Event, Recording, RecordingError, TextFormat};
+
+use super::predicted::{self, Predicted, RankTime};
+use crate::arguments::{Compute, FabricChoice, PredictionArguments, ReplayArguments};
+use crate::failure::Failure;
+
+/// Replays the recording and tells how long it took, or writes it in another format.
+pub(super) fn execute(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
+    if let Some(to) = &arguments.to {
+        convert(&read(&arguments.recording)?, to)?;
+    }
+    match &arguments.fabric {
+        Some(fabric) => replay_on(fabric, arguments),
+        None if arguments.to.is_some() => Ok(ExitCode::SUCCESS),
+        None => Err(Failure::usage("nothing to do: neither --fabric nor --to was given")
+            .hint("replay it with --fabric sim:MACHINE, or write it as text with --to FILE.goal")),
+    }
+}
+
+/// Writes the recording as a text of another simulator.
+fn convert(recording: &Recording, to: &Path) -> Result<(), Failure> {
+    let format = TextFormat::of_name(to).ok_or_else(|| {
+        let why = format!("'{}' ends with the name of no format", to.display());
+        Failure::usage(why).hint("FILE.goal is for LogGOPSim, FILE.ti for SimGrid")
+    })?;
+    let text = recording.to_text(format).map_err(Failure::failed)?;
+    std::fs::write(to, text)
+        .map_err(|error| Failure::failed(format!("cannot write '{}': {error}", to.display())))
+}
+
+fn replay_on(fabric: &FabricChoice, arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
+    let FabricChoice::Simulated(name) = fabric else {
+        let why = format!("recordings are replayed on simulated machines, not on '{fabric}'");
+        let hint = "write --fabric sim:MACHINE; `cornerstone machines` lists them";
+        return Err(Failure::usage(why).hint(hint));
+    };
+    let machine =
+        fabric_sim::machine::find(name).map_err(|error| Failure::usage(error.to_string()))?;
+    let recording = read(&arguments.recording)?;
+    predicted::check_ranks(recording.ranks(), &machine, &arguments.prediction)?;
+    let begin = Instant::now();
+    let predicted = replay(recording, &machine, &arguments.prediction)?;
+    predicted::report(&format!("sim:{name}"), &predicted, begin.elapsed());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a recording, ours or a text of another simulator.
+pub(super) fn read(path: &Path) -> Result<Recording, Failure> {
+    let recording = match TextFormat::of_name(path) {
+        Some(format) => std::fs::read_to_string(path)
+            .map_err(|error| Failure::failed(format!("'{}': {error}", path.display())))
+            .map(|text| Recording::of_text(format, &text, path))?,
+        None => Recording::read(path),
+    };
+    recording.map_err(|error| match error {
+        RecordingError::File { .. } => Failure::failed(error.to_string()),
+        RecordingError::Text { .. } => Failure::usage(error.to_string()),
+        _ => Failure::usage(error.to_string())
+            .hint("`cornerstone launch --fabric sim:MACHINE --record FILE PROGRAM` makes one"),
+    })
+}
+
+/// Replays a recording on a machine.
+fn replay(
+    recording: Recording,
+    machine: &Machine,
+    wanted: &PredictionArguments,
+) -> Result<Predicted, Failure> {
+    let options = predicted::options(recording.ranks(), wanted);
+    let factor = match wanted.compute.clone().unwrap_or_default() {
+        Compute::None => 0.0,
+        Compute::Measured(factor) => factor,
+        Compute::Recorded(_) => {
+            let why = "a replay computes as long as its own recording says, or a factor of that";
+            return Err(
+                Failure::usage(why).hint("write --compute measured*FACTOR, or leave it out")
+            );
+        }
+    };
+    let recording = Rc::new(recording);
+    let program = move |endpoint: SimEndpoint<'_>| {
+        let events = recording.events(endpoint.rank()).map(|event| scaled(event, factor));
+        let occupy = |endpoint: &mut SimEndpoint<'_>, span: TimeSpan| endpoint.occupy(span);
+        recording::replay(endpoint, events, &occupy)
+    };
+    let outcome = fabric_sim::run_endpoints(machine, &options, program).map_err(explain)?;
+    let time = |&(computing, end): &(TimeSpan, Time)| RankTime { computing, end };
+    Ok(Predicted {
+        ranks: outcome.results.iter().map(time).collect(),
+        end: outcome.end,
+        event_hash: outcome.event_hash,
+        counts: outcome.counts,
+        calls: None,
+    })
+}
+
+/// An event on a processor on which computing takes `factor` of its time.
+fn scaled(event: Event, factor: f64) -> Event {
+    match event {
+        Event::Compute(span) if factor != 1.0 => {
+            Event::Compute(TimeSpan::from_ps((span.as_ps() as f64 * factor).round() as u64))
+        }
+        other => other,
+    }
+}
+
+fn explain((rank, error): (usize, Error)) -> Failure {
+    let failure = Failure::failed(format!("rank {rank}: {error}"));
+    match error {
+        Error::Deadlock { .. } => failure.hint(
+            "the ranks' events do not fit together on this machine: record the program on it",
+        ),
+        _ => failure,
+    }
+}

@@ -1,0 +1,248 @@
+//! `cornerstone launch --fabric sim:MACHINE`: unmodified programs (`predictions.c`) in virtual time.
+
+use std::path::Path;
+
+use crate::lab::{Ended, Lab, skip};
+use crate::launching::{compile, library};
+
+const SOURCE: &str = include_str!("predictions.c");
+
+/// A lab with the program; none where our libraries are not built.
+fn prepared(test: &str) -> Option<Lab> {
+    let library = library(test)?;
+    if !library.with_file_name("libcornerstone_time.so").exists() {
+        skip(
+            test,
+            "the library of virtual time is not built; `cargo build -p libvirtual-time` does",
+        );
+        return None;
+    }
+    let lab = Lab::new();
+    compile(&lab, &library, SOURCE);
+    Some(lab)
+}
+
+fn run(lab: &Lab, options: &[&str], name: &str) -> Ended {
+    let program = lab.path("program");
+    lab.run(&[&["launch"], options, &[program.to_str().unwrap(), name]].concat())
+}
+
+fn well(lab: &Lab, options: &[&str], name: &str) -> Ended {
+    let ended = run(lab, options, name);
+    assert_eq!(ended.status, Some(0), "{options:?} {name}: {ended:#?}");
+    assert!(ended.stdout.contains(&format!("{name} is well")), "{ended:#?}");
+    assert!(ended.stderr.contains("of virtual time"), "{ended:#?}");
+    ended
+}
+
+/// The hash of all events that a run has told.
+fn hash(ended: &Ended) -> &str {
+    ended.stderr.split("event hash ").nth(1).expect("a run tells its hash").trim()
+}
+
+#[test]
+fn data_arrive_by_messages_collectives_and_windows_on_machines_of_all_kinds() {
+    let Some(lab) = prepared("data arrive on simulated machines") else { return };
+    for machine in ["sim:cluster", "sim:fat-tree", "sim:paragon-osf1"] {
+        for ranks in ["2", "5"] {
+            well(&lab, &["-n", ranks, "--fabric", machine], "all");
+        }
+    }
+    // Its collectives are the machine's own.
+    well(&lab, &["-n", "5", "--fabric", "sim:sharc-ring"], "messages");
+    let shared = ["-n", "6", "--fabric", "sim:paragon-osf1", "--ranks-per-processor", "3"];
+    well(&lab, &shared, "all");
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn without_computing_a_run_is_the_same_twice() {
+    let Some(lab) = prepared("a run is the same twice") else { return };
+    let options = ["-n", "6", "--fabric", "sim:cluster", "--compute", "none"];
+    for name in ["all", "polls", "sleeps", "computes"] {
+        let (first, second) = (well(&lab, &options, name), well(&lab, &options, name));
+        assert_eq!(hash(&first), hash(&second), "{name}");
+        assert_eq!(first.stdout, second.stdout);
+    }
+}
+
+#[test]
+fn sleeps_and_clocks_are_virtual() {
+    let Some(lab) = prepared("sleeps and clocks are virtual") else { return };
+    let ended = well(&lab, &["-n", "2", "--fabric", "sim:cluster"], "sleeps");
+    assert!(ended.stdout.contains("slept 7200."), "{ended:#?}");
+    // The calendar of a run begins with the year 2000.
+    assert!(ended.stdout.contains("from 9466848"), "{ended:#?}");
+    let before = run(&lab, &["-n", "2", "--fabric", "sim:cluster"], "before");
+    assert_eq!(before.status, Some(0), "{before:#?}");
+}
+
+#[test]
+fn programs_that_poll_end() {
+    let Some(lab) = prepared("programs that poll end") else { return };
+    well(&lab, &["-n", "4", "--fabric", "sim:cluster"], "polls");
+}
+
+#[test]
+fn computing_costs_its_factor_of_the_processors_time() {
+    let Some(lab) = prepared("computing costs its factor") else { return };
+    let computed = |how: &str| {
+        let ended =
+            well(&lab, &["-n", "1", "--fabric", "sim:cluster", "--compute", how], "computes");
+        let words = ended.stdout.lines().find_map(|line| line.strip_prefix("computed "));
+        words.unwrap().parse::<f64>().unwrap()
+    };
+    // However fast this machine is, a hundred times as much is more, and nothing is next to nothing.
+    let (once, often) = (computed("measured"), computed("measured*100"));
+    assert!(once > 0.001 && often > 10.0 * once, "{once} {often}");
+    assert!(computed("none") < 0.001);
+}
+
+#[test]
+fn ends_of_all_kinds_are_told_as_on_real_fabrics() {
+    let Some(lab) = prepared("ends of all kinds") else { return };
+    let options = ["-n", "3", "--fabric", "sim:cluster"];
+    run(&lab, &options, "abort").refuses(42, &["rank 1", "MPI_Abort", "42"]);
+    assert!(lab.becomes_empty());
+    run(&lab, &options, "dies").refuses(128 + 9, &["rank 1", "SIGKILL"]);
+    assert!(lab.becomes_empty());
+    run(&lab, &options, "exits").refuses(5, &["rank 1"]);
+    assert!(lab.becomes_empty());
+    run(&lab, &options, "late").refuses(6, &["status 6"]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn ranks_that_wait_for_each_other_are_told_as_on_real_fabrics() {
+    let Some(lab) = prepared("ranks that wait for each other") else { return };
+    let line = 1 + SOURCE.lines().position(|line| line.ends_with("// stuck")).unwrap();
+    let options = ["-n", "3", "--fabric", "sim:cluster"];
+    let told = format!("rank 1 waits in MPI_Recv (main, program.c:{line}) for tag 8 of rank 2");
+    run(&lab, &options, "stuck").refuses(124, &["no rank can go on", &told]);
+    let told = "rank 2 waits in MPI_Waitall (main, program.c:";
+    let both = "for tag 8 of rank 0; for tag 9 of any rank";
+    run(&lab, &options, "waits").refuses(124, &["no rank can go on", told, both]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn what_cannot_be_simulated_is_told_before_it_fails() {
+    let Some(lab) = prepared("what cannot be simulated") else { return };
+    let refused = |options: &[&str], program: &str, status, words: &[&str]| {
+        lab.run(&[&["launch"], options, &[program]].concat()).refuses(status, words);
+    };
+    let (two, program) = (["-n", "2", "--fabric", "sim:cluster"], lab.path("program"));
+    let program = program.to_str().unwrap();
+    refused(&["-n", "2", "--fabric", "sim:clustre"], program, 2, &["cluster"]);
+    refused(
+        &["-n", "2", "--fabric", "sim:sharc-ring", "--compute", "fast"],
+        program,
+        2,
+        &["'fast'"],
+    );
+    refused(&["-n", "5000", "--fabric", "sim:cluster"], program, 2, &["5000"]);
+    refused(&["-n", "2", "--compute", "none"], program, 2, &["--compute", "sim:MACHINE"]);
+    refused(&two, "true", 1, &["no rank has called MPI_Init"]);
+    run(&lab, &two, "alone").refuses(1, &["no rank has called MPI_Init"]);
+    refused(&two, "no-such-program", 1, &["no-such-program"]);
+    lab.write("static.c", "int main(void) { return 0; }");
+    let compiled = std::process::Command::new("cc")
+        .args(["-static", "-o"])
+        .args([lab.path("static"), lab.path("static.c")])
+        .output()
+        .unwrap();
+    // Not every system has the C library to link with statically.
+    if compiled.status.success() {
+        let path = lab.path("static");
+        refused(&two, path.to_str().unwrap(), 2, &["linked statically"]);
+    }
+    let other = other_mpi(&lab);
+    refused(&two, other.to_str().unwrap(), 2, &["libmpi.so.40", "libmpi_abi.so.1"]);
+    assert!(lab.becomes_empty());
+}
+
+/// A program that needs another MPI's library.
+fn other_mpi(lab: &Lab) -> std::path::PathBuf {
+    lab.write("other.c", "int MPI_Nothing(void) { return 0; }");
+    lab.write("caller.c", "int MPI_Nothing(void); int main(void) { return MPI_Nothing(); }");
+    let cc = |words: &[&str]| {
+        let done = std::process::Command::new("cc").current_dir(lab.path("")).args(words).output();
+        assert!(done.unwrap().status.success(), "{words:?}");
+    };
+    cc(&["-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "-o", "libother.so", "other.c"]);
+    cc(&["-o", "caller", "caller.c", "-L.", "-lother"]);
+    Path::new(&lab.path("caller")).to_path_buf()
+}
+
+#[test]
+fn a_recorded_program_is_replayed_on_other_machines_and_in_other_formats() {
+    let Some(lab) = prepared("a recorded program is replayed") else { return };
+    let record = ["-n", "5", "--fabric", "sim:cluster", "--record", "r", "--compute", "none"];
+    let recorded = well(&lab, &record, "messages");
+    let messages = |ended: &Ended| {
+        let line = ended.stderr.lines().find(|line| line.contains(" messages with ")).unwrap();
+        let words = line.split(" messages").next().unwrap().split_whitespace().last().unwrap();
+        words.parse::<u64>().unwrap()
+    };
+    let replay = |file: &str, machine: &str| {
+        lab.succeed(&["replay", file, "--fabric", machine, "--compute", "none"])
+    };
+    let (first, second) = (replay("r", "sim:cluster"), replay("r", "sim:cluster"));
+    assert_eq!(hash(&first), hash(&second));
+    // Its messages are the program's, but for those inside collectives of all ranks, whose algorithms are the same.
+    assert!(messages(&first) * 10 > messages(&recorded) * 8, "{recorded:#?} {first:#?}");
+    assert!(first.stderr.contains("5 ranks") && first.stderr.contains("rank 4: computing 0"));
+    for machine in ["sim:sharc-ring", "sim:paragon-osf1"] {
+        assert_ne!(hash(&replay("r", machine)), hash(&first), "{machine}");
+    }
+    lab.succeed(&["replay", "r", "--to", "r.goal"]);
+    lab.succeed(&["replay", "r", "--to", "r.ti"]);
+    assert_eq!(messages(&replay("r.ti", "sim:cluster")), messages(&first));
+    assert!(messages(&replay("r.goal", "sim:cluster")) > 100);
+}
+
+#[test]
+fn recorded_computing_makes_a_run_the_same_twice() {
+    let Some(lab) = prepared("recorded computing") else { return };
+    let cluster = ["-n", "3", "--fabric", "sim:cluster"];
+    for name in ["computes", "all"] {
+        let record = [&cluster[..], &["--record", "r"]].concat();
+        well(&lab, &record, name);
+        let recorded = [&cluster[..], &["--compute", "recorded:r"]].concat();
+        let (first, second) = (well(&lab, &recorded, name), well(&lab, &recorded, name));
+        assert_eq!((hash(&first), &first.stdout), (hash(&second), &second.stdout));
+    }
+    let of = |ranks, name| {
+        run(&lab, &["-n", ranks, "--fabric", "sim:cluster", "--compute", "recorded:r"], name)
+    };
+    of("2", "all").refuses(2, &["'r'", "3 ranks, not of 2"]);
+    of("3", "sleeps").refuses(1, &["another program", "all"]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn recordings_that_cannot_be_made_or_used_are_named() {
+    let Some(lab) = prepared("recordings that cannot be used") else { return };
+    let record = |file| ["-n", "2", "--fabric", "sim:cluster", "--record", file];
+    run(&lab, &record("no/folder"), "all").refuses(1, &["no/folder"]);
+    run(&lab, &record("/dev/full"), "all").refuses(1, &["/dev/full"]);
+    well(&lab, &record("r"), "all");
+    let bytes = std::fs::read(lab.path("r")).unwrap();
+    std::fs::write(lab.path("cut"), &bytes[..bytes.len() / 2]).unwrap();
+    lab.write("later", "cornerstone-recording 9\n2 x\n");
+    lab.write("other", "no recording");
+    lab.write("wrong.ti", "0 init\n0 fly\n");
+    let refused = |file: &str, status, words: &[&str]| {
+        lab.run(&["replay", file, "--fabric", "sim:cluster"]).refuses(status, words);
+    };
+    refused("cut", 2, &["'cut'", "cut off"]);
+    refused("later", 2, &["'later'", "another version"]);
+    refused("other", 2, &["'other'", "no recording"]);
+    refused("wrong.ti", 2, &["'wrong.ti', line 2", "'fly'"]);
+    refused("missing", 1, &["missing"]);
+    lab.run(&["replay", "r", "--fabric", "local"]).refuses(2, &["local", "sim:MACHINE"]);
+    lab.run(&["replay", "r"]).refuses(2, &["--fabric", "--to"]);
+    lab.run(&["replay", "r", "--to", "r.txt"]).refuses(2, &["r.txt", ".goal"]);
+    let few = ["replay", "r", "--fabric", "sim:cluster", "--ranks-per-processor", "0"];
+    lab.run(&few).refuses(2, &["ranks-per-processor"]);
+}

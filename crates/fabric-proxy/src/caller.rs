@@ -1,0 +1,249 @@
+//! The process's end of its line: questions, answers, and how long the process has computed between them.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use contract::{Awaited, Envelope, Error, Request, Result};
+use fabric_shm::{PollState, ShmEndpoint};
+
+use crate::ask::Ask;
+use crate::line::{Line, RunState};
+use crate::reply::{Head, Kind, read_error};
+use crate::stream::{Reader, Writer};
+
+/// How long a process sleeps before it looks whether the run was given up.
+const SLEEP: Duration = Duration::from_millis(100);
+/// The same once nothing can go on any more, and the launcher is told so.
+const STUCK_SLEEP: Duration = Duration::from_millis(30);
+
+/// The process's end of its line.
+pub(crate) struct Caller {
+    line: Line,
+    /// Whether anybody wants to know how long the process computes.
+    measures: bool,
+    /// The processor's time at the end of the last call: before the first, all of the process's is the program's.
+    since_ns: Cell<u64>,
+    /// How many functions of the library's own the server has called, one inside the other: they are no computing.
+    inside: Cell<u32>,
+    /// Whether a question is being written or an answer read.
+    is_busy: Cell<bool>,
+    /// Requests that were ended since the last question.
+    ended: RefCell<Vec<Request>>,
+    any_has_left: Cell<bool>,
+    /// Whether the launcher knows of the wait that is under way, and how often it was told of such that may end.
+    has_told: Cell<bool>,
+    told: Cell<u64>,
+    /// Why no further question is asked.
+    failed: RefCell<Option<Error>>,
+    /// What the launcher knows this process by; none in tests.
+    launched: RefCell<Option<ShmEndpoint>>,
+}
+
+/// What a wait for an answer has brought.
+pub(crate) enum Answer<'a> {
+    /// The answer, and its data.
+    Given(Head, Reader<'a>),
+    /// None will come, and the launcher wants to know what is waited for.
+    Question,
+}
+
+impl Caller {
+    pub(crate) fn new(line: Line, measures: bool, launched: Option<ShmEndpoint>) -> Self {
+        Caller {
+            line,
+            measures,
+            since_ns: Cell::new(0),
+            inside: Cell::new(0),
+            is_busy: Cell::new(false),
+            ended: RefCell::default(),
+            any_has_left: Cell::new(false),
+            has_told: Cell::new(false),
+            told: Cell::new(0),
+            failed: RefCell::new(None),
+            launched: RefCell::new(launched),
+        }
+    }
+
+    /// Whether any rank had left the run at the last answer.
+    pub(crate) fn any_has_left(&self) -> bool {
+        self.any_has_left.get()
+    }
+
+    /// Whether a question may be asked now.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.is_busy.get() || self.failed.borrow().is_some()
+    }
+
+    /// Lets the endpoint know with the next question that a request was ended.
+    pub(crate) fn note_ended(&self, request: Request) {
+        self.ended.borrow_mut().push(request);
+    }
+
+    /// What the launcher knows this process by.
+    pub(crate) fn launched(&self) -> std::cell::Ref<'_, Option<ShmEndpoint>> {
+        self.launched.borrow()
+    }
+
+    pub(crate) fn launched_mut(&self) -> std::cell::RefMut<'_, Option<ShmEndpoint>> {
+        self.launched.borrow_mut()
+    }
+
+    /// Does something of the library's own, which is no computing of the program.
+    pub(crate) fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.inside.set(self.inside.get() + 1);
+        let result = body();
+        self.inside.set(self.inside.get() - 1);
+        result
+    }
+
+    /// Asks, with what `fill` adds, and waits for the answer of a call that asks nothing back.
+    pub(crate) fn call<R>(
+        &self,
+        ask: Ask,
+        fill: impl FnOnce(&mut Writer<'_>),
+        read: impl FnOnce(Head, Reader<'_>) -> R,
+    ) -> Result<R> {
+        self.ask(ask, fill)?;
+        loop {
+            match self.await_answer()? {
+                Answer::Given(head, reader) => return self.finish(head, reader, read),
+                Answer::Question => self.tell(awaited_by(ask)),
+            }
+        }
+    }
+
+    /// Hands an answer to `read`, or returns the error that it is.
+    pub(crate) fn finish<R>(
+        &self,
+        head: Head,
+        mut reader: Reader<'_>,
+        read: impl FnOnce(Head, Reader<'_>) -> R,
+    ) -> Result<R> {
+        if head.kind == Kind::Failed {
+            return Err(read_error(&mut reader));
+        }
+        Ok(read(head, reader))
+    }
+
+    /// Asks without waiting.
+    pub(crate) fn ask(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<()> {
+        if let Some(error) = &*self.failed.borrow() {
+            return Err(error.clone());
+        }
+        let computed = self.computed_ns();
+        self.is_busy.set(true);
+        let mut writer = Writer::new(&self.line);
+        let mut ended = self.ended.borrow_mut();
+        writer.numbers(&[computed, ended.len() as u64]);
+        ended.drain(..).for_each(|request| writer.number(request.0.into()));
+        ask.write(&mut writer);
+        fill(&mut writer);
+        writer.end();
+        self.line.ask();
+        Ok(())
+    }
+
+    /// Waits until there is an answer.
+    pub(crate) fn await_answer(&self) -> Result<Answer<'_>> {
+        while !self.line.await_answer(self.sleep()) {
+            if let Some(error) = self.why_none_comes() {
+                *self.failed.borrow_mut() = Some(error.clone());
+                self.is_busy.set(false);
+                return Err(error);
+            }
+            if self.is_asked() {
+                return Ok(Answer::Question);
+            }
+            if self.line.state() == RunState::Stuck {
+                self.tell_wait();
+            }
+        }
+        if self.has_told.take()
+            && let Some(launched) = &mut *self.launched_mut()
+        {
+            launched.end_long_wait();
+        }
+        let mut reader = Reader::new(&self.line);
+        let head = Head::read(&mut reader);
+        self.any_has_left.set(head.any_has_left);
+        self.is_busy.set(false);
+        if self.measures {
+            self.since_ns.set(processor_ns());
+        }
+        Ok(Answer::Given(head, reader))
+    }
+
+    fn sleep(&self) -> Duration {
+        match self.line.state() {
+            RunState::Stuck => STUCK_SLEEP,
+            RunState::Runs | RunState::Over => SLEEP,
+        }
+    }
+
+    /// Why no answer will come, if none will.
+    fn why_none_comes(&self) -> Option<Error> {
+        let given_up = self.launched().as_ref().and_then(ShmEndpoint::given_up);
+        given_up.or_else(|| match self.line.state() {
+            RunState::Over => Some(Error::Aborted { why: "the simulation has ended".into() }),
+            RunState::Stuck if self.launched().is_none() => {
+                Some(Error::Deadlock { explanation: "no rank can go on".into() })
+            }
+            RunState::Runs | RunState::Stuck => None,
+        })
+    }
+
+    fn is_asked(&self) -> bool {
+        self.launched().as_ref().is_some_and(ShmEndpoint::is_asked_what_it_awaits)
+    }
+
+    /// Tells the launcher of a wait. It takes waits of which nothing changes for waits that cannot end, so only they do not.
+    fn tell_wait(&self) {
+        self.has_told.set(true);
+        if self.line.state() != RunState::Stuck {
+            self.told.set(self.told.get() + 1);
+        }
+        if let Some(launched) = &*self.launched() {
+            launched.tell_wait(PollState { state: self.told.get(), ..PollState::default() });
+        }
+    }
+
+    /// Tells the launcher what this process waits for, as it has asked.
+    pub(crate) fn tell(&self, awaited: Vec<Awaited>) {
+        self.tell_wait();
+        if let Some(launched) = &*self.launched() {
+            launched.answer(&awaited, &[]);
+        }
+    }
+
+    /// How long the program has computed since the last call.
+    fn computed_ns(&self) -> u64 {
+        if !self.measures || self.inside.get() > 0 {
+            return 0;
+        }
+        processor_ns().wrapping_sub(self.since_ns.get())
+    }
+}
+
+/// What a question that waits by itself waits for.
+fn awaited_by(ask: Ask) -> Vec<Awaited> {
+    match ask {
+        Ask::Receive { selector, .. } | Ask::Exchange { selector, .. } => {
+            vec![Awaited::Message(selector)]
+        }
+        Ask::Send { to, context, tag, bytes } => {
+            let envelope = Envelope { context, tag, bytes, ..Envelope::default() };
+            vec![Awaited::Receive { to, envelope }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The processor's time that this thread has used.
+pub(crate) fn processor_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is live. Not the library's function, for which a preloaded one may stand.
+    unsafe {
+        libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time);
+    }
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

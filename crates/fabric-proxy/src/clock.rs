@@ -1,0 +1,82 @@
+//! The clocks of a program: where a library is preloaded that stands for the system's, they tell virtual time.
+//!
+//! That library (`libvirtual-time`) knows no fabric. It asks whoever has told it whom to ask, which is done here, in the
+//! thread that communicates. Other threads see real time.
+
+use std::cell::RefCell;
+use std::mem::transmute;
+use std::rc::{Rc, Weak};
+
+use contract::Time;
+
+use crate::ask::Ask;
+use crate::caller::Caller;
+
+/// What the preloaded library exports.
+const SET: &std::ffi::CStr = c"cornerstone_set_virtual_clock";
+/// The answer to threads and moments without virtual time.
+const NO_TIME: u64 = u64::MAX;
+
+/// Whom the preloaded library asks: for the time in picoseconds, and for a sleep until such a time.
+#[repr(C)]
+struct Functions {
+    now_ps: extern "C" fn() -> u64,
+    sleep_until_ps: extern "C" fn(u64),
+}
+
+/// Gets the functions, or null; returns how long the program has slept so far.
+type Set = unsafe extern "C" fn(*const Functions) -> u64;
+
+static FUNCTIONS: Functions = Functions { now_ps, sleep_until_ps };
+
+thread_local! {
+    static CALLER: RefCell<Weak<Caller>> = const { RefCell::new(Weak::new()) };
+}
+
+/// The program's clocks tell virtual time as long as there is this.
+pub(crate) struct VirtualClock(Set);
+
+impl VirtualClock {
+    /// Has the program's clocks asked for here; `None` where no library is preloaded.
+    pub(crate) fn set(caller: &Rc<Caller>) -> Option<Self> {
+        // SAFETY: the name is a C string.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, SET.as_ptr()) };
+        if found.is_null() {
+            return None;
+        }
+        // SAFETY: our own library alone has this name, with this type.
+        let set = unsafe { transmute::<*mut libc::c_void, Set>(found) };
+        CALLER.with_borrow_mut(|place| *place = Rc::downgrade(caller));
+        // SAFETY: the functions are static.
+        let slept_ps = unsafe { set(&FUNCTIONS) };
+        if slept_ps > 0 {
+            sleep_until_ps(now_ps().saturating_add(slept_ps));
+        }
+        Some(VirtualClock(set))
+    }
+}
+
+impl Drop for VirtualClock {
+    fn drop(&mut self) {
+        // SAFETY: null is what takes the functions away.
+        unsafe { (self.0)(std::ptr::null()) };
+    }
+}
+
+/// The caller of this thread, if it may be used now.
+fn caller() -> Option<Rc<Caller>> {
+    let caller = CALLER.with(|place| place.try_borrow().ok()?.upgrade())?;
+    (!caller.is_busy()).then_some(caller)
+}
+
+extern "C" fn now_ps() -> u64 {
+    let told = caller().and_then(|one| one.call(Ask::Now, |_| {}, |head, _| head.values[0]).ok());
+    told.unwrap_or(NO_TIME)
+}
+
+extern "C" fn sleep_until_ps(ps: u64) {
+    if let Some(caller) = caller() {
+        // An error shows in the next call that can return it.
+        let _ = caller.call(Ask::WaitUntilTime(Time::from_ps(ps)), |_| {}, |_, _| ());
+    }
+}

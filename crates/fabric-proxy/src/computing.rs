@@ -1,0 +1,228 @@
+//! How long computing between calls takes in virtual time.
+
+use std::sync::Arc;
+
+use contract::{Error, Result, TimeSpan};
+use recording::{Event, Recording};
+
+/// How long the computing of a rank takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Computing {
+    /// No time: only communication counts.
+    None,
+    /// As long as the thread has used a processor, times this factor.
+    Measured(f64),
+    /// As long as it took in a recording of the same program.
+    Recorded(Arc<Recording>),
+}
+
+impl Computing {
+    /// Whether processes have to tell how long they compute.
+    pub fn measures(&self) -> bool {
+        matches!(self, Computing::Measured(_))
+    }
+
+    /// The computing of a rank.
+    pub(crate) fn of_rank(&self, rank: usize) -> RankComputing {
+        match self {
+            Computing::None => RankComputing::Measured(0.0),
+            Computing::Measured(factor) => RankComputing::Measured(*factor),
+            Computing::Recorded(recording) => RankComputing::Recorded(Cursor {
+                recording: recording.clone(),
+                rank,
+                events: recording.events(rank).collect(),
+                at: 0,
+            }),
+        }
+    }
+}
+
+/// What a question means for recorded computing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A call that recordings have.
+    Call(Call),
+    /// A wait for started operations.
+    Wait,
+    /// The end of the rank's part.
+    End,
+    /// Nothing that recordings have.
+    Other,
+}
+
+/// Calls that recordings have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Send,
+    Receive,
+    Exchange,
+    Collective,
+    Sleep,
+}
+
+/// The computing of one rank.
+pub(crate) enum RankComputing {
+    Measured(f64),
+    Recorded(Cursor),
+}
+
+/// A rank's place in a recording.
+pub(crate) struct Cursor {
+    recording: Arc<Recording>,
+    rank: usize,
+    events: Vec<Event>,
+    at: usize,
+}
+
+impl RankComputing {
+    /// How long the computing before a question takes that was measured to have taken `ns`.
+    ///
+    /// # Errors
+    /// If the recording has another call there.
+    pub(crate) fn before(&mut self, step: Step, ns: u64) -> Result<TimeSpan> {
+        match self {
+            RankComputing::Measured(factor) => {
+                Ok(TimeSpan::from_ps((ns as f64 * 1000.0 * *factor) as u64))
+            }
+            RankComputing::Recorded(cursor) => cursor.before(step),
+        }
+    }
+}
+
+impl Cursor {
+    fn before(&mut self, step: Step) -> Result<TimeSpan> {
+        let mut sum = TimeSpan::ZERO;
+        match step {
+            Step::Other => {}
+            // What was computed before the wait comes before its end in the recording.
+            Step::Wait => {
+                while self.is_end(self.at) {
+                    self.at += 1;
+                }
+                let mut at = self.at;
+                while let Some(Event::Compute(span)) = self.events.get(at) {
+                    (sum, at) = (sum + *span, at + 1);
+                }
+                if !self.is_end(at) {
+                    return Ok(TimeSpan::ZERO);
+                }
+                self.at = at;
+            }
+            Step::End | Step::Call(_) => {
+                let found = loop {
+                    let event = self.events.get(self.at).copied();
+                    self.at += 1;
+                    match event {
+                        Some(Event::Compute(span)) => sum = sum + span,
+                        Some(Event::End(_) | Event::Cancel(_)) => {}
+                        other => break other.map(call_of),
+                    }
+                };
+                let expected = if let Step::Call(call) = step { Some(call) } else { None };
+                if found != expected {
+                    return Err(self.mismatch(found, expected));
+                }
+            }
+        }
+        Ok(sum)
+    }
+
+    fn is_end(&self, at: usize) -> bool {
+        matches!(self.events.get(at), Some(Event::End(_) | Event::Cancel(_)))
+    }
+
+    fn mismatch(&self, recorded: Option<Call>, made: Option<Call>) -> Error {
+        let name = |call: Option<Call>| call.map_or("its end", Call::name);
+        Error::Program(format!(
+            "the recorded computing is of another program, or of other arguments ({}): where rank {} comes to {}, the \
+             recording has {}",
+            self.recording.title,
+            self.rank,
+            name(made),
+            name(recorded)
+        ))
+    }
+}
+
+impl Call {
+    fn name(self) -> &'static str {
+        match self {
+            Call::Send => "a send",
+            Call::Receive => "a receive",
+            Call::Exchange => "a send and receive",
+            Call::Collective => "a collective of all ranks",
+            Call::Sleep => "a sleep",
+        }
+    }
+}
+
+/// The call that an event is. Computing and ends are none, and do not come here.
+fn call_of(event: Event) -> Call {
+    match event {
+        Event::Send(_) | Event::PostSend { .. } => Call::Send,
+        Event::Receive(_) | Event::PostReceive(_) => Call::Receive,
+        Event::Exchange(..) => Call::Exchange,
+        Event::Collective(_) => Call::Collective,
+        Event::Sleep(_) | Event::Compute(_) | Event::End(_) | Event::Cancel(_) => Call::Sleep,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Message;
+
+    #[test]
+    fn computing_takes_its_factor_of_time() {
+        let span = |computing: Computing, ns| computing.of_rank(0).before(Step::Wait, ns);
+        assert_eq!(span(Computing::Measured(0.5), 3), Ok(TimeSpan::from_ps(1500)));
+        assert_eq!(span(Computing::Measured(2.0), 1_000_000), Ok(TimeSpan::from_us(2000)));
+        assert_eq!(span(Computing::None, 1_000_000), Ok(TimeSpan::ZERO));
+    }
+
+    fn computing(events: &[Event]) -> RankComputing {
+        let recording = Recording::of("a program", &[events.to_vec()]);
+        Computing::Recorded(Arc::new(recording)).of_rank(0)
+    }
+
+    fn send() -> Event {
+        let message = Message { to: 0, context: 0, tag: 0, bytes: 0 };
+        Event::PostSend { message, synchronous: false }
+    }
+
+    #[test]
+    fn recorded_computing_comes_before_the_calls_and_waits_that_it_came_before() {
+        let us = TimeSpan::from_us;
+        let compute = |one| Event::Compute(us(one));
+        let events = [
+            compute(1),
+            send(),
+            compute(2),
+            Event::End(0),
+            compute(4),
+            compute(8),
+            send(),
+            compute(16),
+        ];
+        let mut own = computing(&events);
+        let call = Step::Call(Call::Send);
+        let steps = [Step::Other, call, Step::Other, Step::Wait, Step::Wait, call, Step::End];
+        let spans = steps.map(|step| own.before(step, 99).unwrap());
+        assert_eq!(spans, [0, 1, 0, 2, 0, 12, 16].map(us));
+        // A program that looks instead of waiting computes as much.
+        let mut looks = computing(&events);
+        assert_eq!(
+            [call, call, Step::End].map(|step| looks.before(step, 0).unwrap()),
+            [1, 14, 16].map(us)
+        );
+    }
+
+    #[test]
+    fn another_call_than_the_recorded_one_is_named() {
+        let told = |step| computing(&[send()]).before(step, 0).unwrap_err().to_string();
+        let words = told(Step::Call(Call::Collective));
+        assert!(words.contains("rank 0 comes to a collective of all ranks"), "{words}");
+        assert!(words.contains("(a program)") && words.contains("has a send"), "{words}");
+        assert!(told(Step::End).contains("comes to its end"));
+    }
+}

@@ -1,0 +1,79 @@
+//! Collectives that the other end carries out, with this rank's memory and this rank's way to combine elements.
+
+use contract::{Awaited, CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
+
+use super::{ProxyEndpoint, check_length};
+use crate::ask::Ask;
+use crate::collective::Shape;
+use crate::reply::Kind;
+use crate::stream::Writer;
+
+impl ProxyEndpoint {
+    /// Asks the other end to carry a collective out; `None` if it leaves that to messages.
+    pub(super) fn carry_out(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        let (shape, send, mut receive, mut combine) = Shape::take(call);
+        let room = receive.as_mut().map_or(0, |one| one.bytes());
+        let longest = room.max(send.map_or(0, |one| one.bytes()));
+        if let Err(error) = check_length(&self.name, longest) {
+            return Some(Err(error));
+        }
+        let fill = |writer: &mut Writer<'_>| write_data(writer, &shape, send, receive.as_mut());
+        let caller = self.caller.clone();
+        // The other end's answer takes the place of what is in the room, so it is written once the call is over.
+        let mut output = None;
+        let called = self.converse(
+            Ask::Collective(place),
+            fill,
+            &mut |own, kind, left, right| {
+                if kind == Kind::Look {
+                    caller.inside(|| idle(own));
+                    return caller.ask(Ask::Looked(true), |_| {});
+                }
+                let mut result = vec![0; left.len()];
+                if let Some(combine) = &mut combine {
+                    (combine.apply)(left.as_ptr(), right.as_ptr(), result.as_mut_ptr(), left.len());
+                }
+                caller.ask(Ask::Combined, |writer| writer.bytes(&result))
+            },
+            &mut |own| {
+                let (collective, members) = (shape.kind.name().into(), own.size);
+                own.note_awaited(Awaited::Members { collective, members, missing: Vec::new() });
+            },
+            &mut |_, reader| output = Some(reader.bytes().to_vec()),
+        );
+        match called {
+            Ok([0, ..]) => None,
+            Ok(_) => {
+                if let (Some(receive), Some(output)) = (&mut receive, output) {
+                    receive.write(0, &output);
+                }
+                Some(Ok(()))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+fn write_data(
+    writer: &mut Writer<'_>,
+    shape: &Shape,
+    send: Option<Readable>,
+    receive: Option<&mut Writable>,
+) {
+    shape.write(writer);
+    writer.bytes(send.as_ref().map_or(&[], Readable::as_slice));
+    match receive {
+        Some(receive) if shape.reads_room() => writer.bytes(receive.part_mut(0..usize::MAX)),
+        _ => writer.bytes(&[]),
+    }
+}
+
+/// The error of a fabric whose other end answers what nobody asked.
+pub(super) fn out_of_turn() -> Error {
+    Error::Program("the simulation answered what was not asked".into())
+}

@@ -1,0 +1,312 @@
+//! The contract's endpoint, in questions.
+
+use std::ptr::NonNull;
+
+use contract::record::FabricDescription;
+use contract::{
+    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint,
+    Envelope, Error, Readable, Request, Result, Selector, Time, TimeSpan, Writable,
+};
+
+use super::ProxyEndpoint;
+use super::collective::out_of_turn;
+use crate::ask::Ask;
+use crate::line::LONGEST_BYTES;
+use crate::reply::{Kind, envelope_of};
+use crate::stream::request_of;
+
+// SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written to when an
+// answer says that it is done, which no answer does for a request that was cancelled or has ended; once a call has failed
+// for good there are no answers any more.
+unsafe impl Endpoint for ProxyEndpoint {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn processor(&self) -> Option<usize> {
+        None
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.every_rank_has_a_processor
+    }
+
+    fn describe(&self) -> FabricDescription {
+        FabricDescription {
+            name: self.name.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            ..FabricDescription::default()
+        }
+    }
+
+    fn now(&self) -> Time {
+        // Of a run that has failed, time is of no interest any more.
+        self.ask(Ask::Now).map_or(Time::ZERO, |[ps, ..]| Time::from_ps(ps))
+    }
+
+    fn clock(&self) -> ClockQuality {
+        ClockQuality { resolution: TimeSpan::from_ps(1), uncertainty: TimeSpan::ZERO }
+    }
+
+    fn wait_until_time(&mut self, time: Time) {
+        // An error shows in the next call that can return it.
+        let _ = self.call(Ask::WaitUntilTime(time), |_| {});
+    }
+
+    fn open_context(
+        &mut self,
+        number: u32,
+        members: &[usize],
+        me: usize,
+        _offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        let [place, ..] = self.call(Ask::OpenContext { number, me }, |writer| {
+            writer.number(members.len() as u64);
+            members.iter().for_each(|&member| writer.number(member as u64));
+        })?;
+        Ok(ContextPlace(place as u32))
+    }
+
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.call(Ask::CloseContext(place), |_| {}).map(drop)
+    }
+
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        self.post(to, (context, tag), data, completion)
+    }
+
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        let operations = &mut self.operations;
+        let ask = Ask::PostReceive { selector, room: room.bytes() };
+        self.caller.call(
+            ask,
+            |_| {},
+            |head, mut reader| {
+                let request = request_of(head.values[0]);
+                operations.add_receive(request, selector, room);
+                operations.absorb(head.ended, &mut reader);
+                request
+            },
+        )
+    }
+
+    fn is_done(&self, request: Request) -> bool {
+        self.operations.is_done(request)
+    }
+
+    fn envelope(&self, request: Request) -> Envelope {
+        self.operations.envelope(request)
+    }
+
+    /// The other end learns of it with the next question, before which nothing else happens to this rank.
+    fn end(&mut self, request: Request) -> Envelope {
+        let envelope = self.operations.envelope(request);
+        self.operations.forget(request);
+        self.caller.note_ended(request);
+        envelope
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        let cancelled = self.call(Ask::Cancel(request), |_| {}).is_ok_and(|[yes, ..]| yes != 0);
+        if cancelled {
+            self.operations.forget(request);
+        }
+        cancelled
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        if self.telling.get() {
+            return Ok(None);
+        }
+        self.call(Ask::Probe(selector), |_| {}).map(envelope_of)
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        if self.telling.get() {
+            return Ok(None);
+        }
+        self.call(Ask::Claim { selector, context, tag }, |_| {}).map(envelope_of)
+    }
+
+    fn progress(&mut self) -> Result<()> {
+        if self.telling.get() {
+            return Ok(());
+        }
+        self.call(Ask::Progress, |_| {}).map(drop)
+    }
+
+    fn test(&mut self, request: Request) -> Result<bool> {
+        if !self.telling.get() && !self.is_done(request) {
+            self.call(Ask::Test(request), |_| {})?;
+        }
+        Ok(self.is_done(request))
+    }
+
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        if let Some(index) = requests.iter().position(|&one| self.is_done(one)) {
+            return Ok(index);
+        }
+        let [index, ..] = self.converse(
+            Ask::WaitAny,
+            |writer| {
+                writer.number(requests.len() as u64);
+                requests.iter().for_each(|one| writer.number(one.0.into()));
+            },
+            &mut |_, _, _, _| Err(out_of_turn()),
+            &mut |own| {
+                let awaited = requests.iter().filter_map(|&one| own.operations.awaited(one));
+                own.awaited.borrow_mut().extend(awaited);
+            },
+            &mut |_, _| {},
+        )?;
+        Ok(index as usize)
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        let caller = self.caller.clone();
+        let done = std::cell::RefCell::new(done);
+        self.converse(
+            Ask::WaitUntil,
+            |_| {},
+            &mut |own, kind, _, _| match kind {
+                Kind::Look => {
+                    let found = caller.inside(|| done.borrow_mut()(own));
+                    caller.ask(Ask::Looked(found), |_| {})
+                }
+                _ => Err(out_of_turn()),
+            },
+            &mut |own| {
+                done.borrow_mut()(own);
+            },
+            &mut |_, _| {},
+        )
+        .map(drop)
+    }
+
+    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        super::check_length(&self.name, data.len())?;
+        let ask = Ask::Send { to, context, tag, bytes: data.len() };
+        self.call(ask, |writer| writer.bytes(data)).map(drop)
+    }
+
+    fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        let room = buffer.len().min(LONGEST_BYTES);
+        self.receive_by(Ask::Receive { selector, room }, &[], buffer)
+    }
+
+    fn exchange(
+        &mut self,
+        (to, context, tag): (usize, u32, u32),
+        data: &[u8],
+        selector: Selector,
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        super::check_length(&self.name, data.len())?;
+        let room = buffer.len().min(LONGEST_BYTES);
+        self.receive_by(Ask::Exchange { to, context, tag, selector, room }, data, buffer)
+    }
+
+    fn collective(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        if self.sees_collectives { self.carry_out(place, call, idle) } else { None }
+    }
+
+    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+        if self.sees_collectives {
+            // An error shows in the next call that can return it.
+            let _ = self.call(Ask::Announce { place, mark }, |_| {});
+        }
+        0
+    }
+
+    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
+        if let Some(launched) = &mut *self.caller.launched_mut() {
+            // SAFETY: our caller's promise; the memory came from there.
+            unsafe { launched.release(memory, bytes) };
+        }
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        self.call(Ask::Leave, |_| {}).map(drop)
+    }
+
+    fn any_has_left(&self) -> bool {
+        self.telling.get() || self.caller.any_has_left()
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        if self.telling.get() {
+            if let Some(awaited) = self.operations.awaited(request) {
+                self.note_awaited(awaited);
+            }
+            return false;
+        }
+        self.ask(Ask::IsHopeless(request)).is_ok_and(|[yes, ..]| yes != 0)
+    }
+
+    fn none_will_send(&self, selector: Selector) -> bool {
+        if self.telling.get() {
+            self.note_awaited(Awaited::Message(selector));
+            return false;
+        }
+        self.ask(Ask::NoneWillSend(selector)).is_ok_and(|[yes, ..]| yes != 0)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        match self.call(Ask::GiveUpOn(request), |_| {}) {
+            Ok(_) => out_of_turn(),
+            Err(error) => error,
+        }
+    }
+
+    fn finish(mut self, outcome: Result<()>) -> i32 {
+        // From now on the program's clock goes by itself.
+        self.clock = None;
+        let why = outcome.as_ref().err().map(ToString::to_string);
+        let ask = Ask::Finish { failed: why.is_some() };
+        let Some(why) = why else {
+            let told = self.call(ask, |writer| writer.bytes(&[])).map(drop);
+            return match self.take_launched() {
+                Some(launched) => launched.finish(told),
+                None => i32::from(told.is_err()),
+            };
+        };
+        // The launcher first: others may fail because of this as soon as the other end knows, and are not to be the first.
+        let status = self.take_launched().map_or(1, |launched| launched.finish(outcome));
+        let _ = self.call(ask, |writer| writer.bytes(why.as_bytes()));
+        status
+    }
+}
+
+impl ProxyEndpoint {
+    /// A blocking receive, with what is sent at the same time.
+    fn receive_by(&mut self, ask: Ask, data: &[u8], buffer: &mut [u8]) -> Result<Envelope> {
+        let envelope = self.caller.call(
+            ask,
+            |writer| writer.bytes(data),
+            |head, mut reader| {
+                let data = reader.bytes();
+                let kept = data.len().min(buffer.len());
+                buffer[..kept].copy_from_slice(&data[..kept]);
+                envelope_of(head.values)
+            },
+        )?;
+        let envelope = envelope.ok_or_else(out_of_turn)?;
+        Ok(Envelope { room: buffer.len(), ..envelope })
+    }
+}

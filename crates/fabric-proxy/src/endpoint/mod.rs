@@ -1,0 +1,187 @@
+//! The endpoint of a rank whose fabric is in the launcher's process: each call is a question there.
+
+mod collective;
+mod implementation;
+mod operations;
+
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use contract::{Awaited, Completion, Envelope, Error, Readable, RemoteMemory, Request, Result};
+use fabric_shm::ShmEndpoint;
+
+use crate::ask::Ask;
+use crate::caller::{Answer, Caller};
+use crate::clock::VirtualClock;
+use crate::line::LONGEST_BYTES;
+use crate::reply::{Head, Kind, VALUES};
+use crate::stream::{Reader, Writer};
+use operations::Operations;
+
+/// What both ends of a line must agree on.
+pub(crate) const VERSION: u64 = 1;
+
+/// A rank's end of a fabric that another process has.
+pub struct ProxyEndpoint {
+    caller: Rc<Caller>,
+    clock: Option<VirtualClock>,
+    operations: Operations,
+    rank: usize,
+    size: usize,
+    /// What the fabric is called.
+    name: String,
+    every_rank_has_a_processor: bool,
+    /// Whether the other end carries out collectives, or wants to know of them.
+    sees_collectives: bool,
+    /// Whether the launcher has asked what is waited for. Nothing is asked of the other end then.
+    telling: Cell<bool>,
+    awaited: RefCell<Vec<Awaited>>,
+}
+
+impl ProxyEndpoint {
+    /// Begins this rank's part of the run.
+    pub(crate) fn join(caller: Caller, rank: usize, size: usize, name: String) -> Result<Self> {
+        let values = caller.call(Ask::Join { version: VERSION }, |_| {}, |head, _| head.values)?;
+        let [every_rank_has_a_processor, sees_collectives, ..] = values.map(|value| value != 0);
+        Ok(ProxyEndpoint {
+            caller: Rc::new(caller),
+            clock: None,
+            operations: Operations::default(),
+            rank,
+            size,
+            name,
+            every_rank_has_a_processor,
+            sees_collectives,
+            telling: Cell::new(false),
+            awaited: RefCell::default(),
+        })
+    }
+
+    /// Lets the program see virtual time wherever it looks.
+    pub(crate) fn set_clock(&mut self) {
+        self.clock = VirtualClock::set(&self.caller);
+    }
+
+    /// A call that waits for nothing but its answer. Requests that the answer says are done, are.
+    fn call(&mut self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<[u64; VALUES]> {
+        let operations = &mut self.operations;
+        self.caller.call(ask, fill, |head, mut reader| {
+            operations.absorb(head.ended, &mut reader);
+            head.values
+        })
+    }
+
+    /// The same for calls that change nothing here.
+    fn ask(&self, ask: Ask) -> Result<[u64; VALUES]> {
+        self.caller.call(ask, |_| {}, |head, _| head.values)
+    }
+
+    /// Asks, and lets `look` do what the answers ask for until the call is over.
+    fn converse(
+        &mut self,
+        ask: Ask,
+        fill: impl FnOnce(&mut Writer<'_>),
+        turn: &mut dyn FnMut(&mut Self, Kind, Vec<u8>, Vec<u8>) -> Result<()>,
+        tell: &mut dyn FnMut(&mut Self),
+        read: &mut dyn FnMut(&Head, &mut Reader<'_>),
+    ) -> Result<[u64; VALUES]> {
+        let caller = self.caller.clone();
+        caller.ask(ask, fill)?;
+        loop {
+            let (head, mut reader) = match caller.await_answer()? {
+                Answer::Given(head, reader) => (head, reader),
+                Answer::Question => {
+                    self.telling.set(true);
+                    tell(self);
+                    self.telling.set(false);
+                    caller.tell(self.awaited.take());
+                    continue;
+                }
+            };
+            match head.kind {
+                Kind::Look => {
+                    self.operations.absorb(head.ended, &mut reader);
+                    turn(self, Kind::Look, Vec::new(), Vec::new())?;
+                }
+                Kind::Combine => {
+                    let (left, right) = (reader.bytes().to_vec(), reader.bytes().to_vec());
+                    turn(self, Kind::Combine, left, right)?;
+                }
+                Kind::Done | Kind::Failed => {
+                    return caller.finish(head, reader, |head, mut reader| {
+                        self.operations.absorb(head.ended, &mut reader);
+                        read(&head, &mut reader);
+                        head.values
+                    });
+                }
+            }
+        }
+    }
+
+    /// Notes something that is waited for.
+    fn note_awaited(&self, awaited: Awaited) {
+        self.awaited.borrow_mut().push(awaited);
+    }
+
+    fn post(
+        &mut self,
+        to: usize,
+        (context, tag): (u32, u32),
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        check_length(&self.name, data.bytes())?;
+        let synchronous = completion == Completion::Synchronous;
+        let envelope = Envelope {
+            context,
+            source: self.rank as u32,
+            tag,
+            bytes: data.bytes(),
+            room: data.bytes(),
+        };
+        let operations = &mut self.operations;
+        let ask = Ask::PostSend { to, context, tag, synchronous };
+        self.caller.call(
+            ask,
+            |writer| writer.bytes(data.as_slice()),
+            |head, mut reader| {
+                let request = crate::stream::request_of(head.values[0]);
+                operations.add_send(request, to, envelope);
+                operations.absorb(head.ended, &mut reader);
+                request
+            },
+        )
+    }
+}
+
+/// Refuses a message that no line carries.
+fn check_length(fabric: &str, bytes: usize) -> Result<()> {
+    if bytes <= LONGEST_BYTES {
+        return Ok(());
+    }
+    let what = format!("carry a message of {bytes} bytes: the longest has {LONGEST_BYTES}");
+    Err(Error::Unsupported { fabric: fabric.into(), what })
+}
+
+/// Windows go by messages, but for those whose memory the program itself shares among ranks.
+impl RemoteMemory for ProxyEndpoint {
+    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        self.caller.launched().as_ref()?.place_of(memory, bytes)
+    }
+
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        self.caller.launched_mut().as_mut()?.allocate_on_host(bytes)
+    }
+
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        self.caller.launched().as_ref()?.memory_at(place, bytes)
+    }
+}
+
+impl ProxyEndpoint {
+    /// Takes the rank of the launcher out, at the end.
+    fn take_launched(&mut self) -> Option<ShmEndpoint> {
+        self.caller.launched_mut().take()
+    }
+}

@@ -1,0 +1,157 @@
+//! The launcher's end of all lines.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use contract::{Endpoint, Error, Result, Time, TimeSpan};
+use fabric_shm::close_on_exec;
+use recording::{Recorder, RecordingError};
+
+use crate::computing::Computing;
+use crate::join::Job;
+use crate::line::{Lines, RunState};
+use crate::server::Server;
+
+/// The fabric of ranks that are processes of their own.
+pub struct Host {
+    lines: Lines,
+    computing: Computing,
+    /// Whether no process will ask any more.
+    stopped: AtomicBool,
+    stuck: AtomicBool,
+    joined: AtomicBool,
+    /// What writes down what the ranks do, if anybody wants to know.
+    recorder: Option<Mutex<Recorder>>,
+    /// The first mistake of this end, which no process can tell.
+    fatal: Mutex<Option<String>>,
+}
+
+/// What a rank has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankAccount {
+    /// How long its program has computed.
+    pub computing: TimeSpan,
+    /// When its part ended.
+    pub end: Time,
+    /// Calls of the endpoint that its process has made.
+    pub calls: u64,
+}
+
+impl Host {
+    /// Makes the lines of `ranks` ranks; `recorder` notes what they do.
+    ///
+    /// # Errors
+    /// The system's, where memory is not to be had.
+    pub fn create(
+        ranks: usize,
+        computing: Computing,
+        recorder: Option<Recorder>,
+    ) -> io::Result<Self> {
+        Ok(Host {
+            lines: Lines::create(ranks)?,
+            computing,
+            stopped: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+            joined: AtomicBool::new(false),
+            recorder: recorder.map(Mutex::new),
+            fatal: Mutex::new(None),
+        })
+    }
+
+    /// The job that tells processes to join here; `name` is what the fabric is called. From now on programs that this
+    /// process starts inherit the memory.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn job(&self, name: &str) -> io::Result<Vec<u8>> {
+        close_on_exec(self.lines.memory().as_fd(), false)?;
+        let memory = self.lines.memory().as_raw_fd();
+        Ok(Job { memory, measures: self.computing.measures(), name: name.into() }.bytes())
+    }
+
+    /// Does on `endpoint` what the process of its rank asks, until that has ended its part. `occupy` lets the rank's
+    /// processor work for some time.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn serve<E: Endpoint>(
+        &self,
+        endpoint: E,
+        occupy: &dyn Fn(&mut E, TimeSpan),
+    ) -> Result<RankAccount> {
+        let rank = endpoint.rank();
+        let line = self.lines.line(rank);
+        Server::new(self, (rank, &line), occupy).run(endpoint)
+    }
+
+    /// The process's end of a line, for tests.
+    #[cfg(test)]
+    pub(crate) fn line(&self, rank: usize) -> crate::line::Line {
+        self.lines.line(rank)
+    }
+
+    /// Says that no process will ask any more: whoever waits for one gives up.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        self.lines.set_state(RunState::Over);
+    }
+
+    /// Whether any process has joined.
+    pub fn has_been_joined(&self) -> bool {
+        self.joined.load(Ordering::Acquire)
+    }
+
+    /// Whether the run has ended because all ranks waited for each other.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Acquire)
+    }
+
+    /// Ends the recording, if there is one.
+    ///
+    /// # Errors
+    /// Why it is not whole.
+    pub fn finish(self) -> std::result::Result<(), RecordingError> {
+        let recorder = self.recorder.and_then(|recorder| recorder.into_inner().ok());
+        recorder.map_or(Ok(()), Recorder::finish)
+    }
+
+    /// Why the run cannot go on, where that is nothing that a process can tell.
+    pub fn fatal(&self) -> Option<String> {
+        self.fatal.lock().ok()?.clone()
+    }
+
+    pub(crate) fn note_fatal(&self, error: &Error) {
+        if let Ok(mut fatal) = self.fatal.lock() {
+            fatal.get_or_insert(error.to_string());
+        }
+    }
+
+    pub(crate) fn recorder(&self) -> Option<&Mutex<Recorder>> {
+        self.recorder.as_ref()
+    }
+
+    pub(crate) fn note_joined(&self) {
+        self.joined.store(true, Ordering::Release);
+    }
+
+    /// No rank can go on: its process learns of it, and tells the launcher.
+    pub(crate) fn note_stuck(&self) {
+        if !self.stuck.swap(true, Ordering::AcqRel) {
+            self.lines.set_state(RunState::Stuck);
+        }
+    }
+
+    pub(crate) fn computing(&self) -> &Computing {
+        &self.computing
+    }
+
+    /// Fails once no process will ask any more.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.stopped.load(Ordering::Acquire) {
+            return Err(Error::Aborted { why: "the processes have ended".into() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! How a process finds that its fabric is in the launcher, and joins.
+
+use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
+
+use contract::{Endpoint, Error, Result};
+use fabric_shm::{ShmEndpoint, close_on_exec};
+
+use crate::ProxyEndpoint;
+use crate::caller::Caller;
+use crate::line::Line;
+
+/// A job of such a run begins with this. Where the memory is, what is measured, and the name of the fabric follow.
+const MARK: &str = "cornerstone-proxy-1\n";
+
+/// What the launcher tells the processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Job {
+    pub(crate) memory: RawFd,
+    /// Whether processes are to tell how long they compute.
+    pub(crate) measures: bool,
+    /// What the fabric is called.
+    pub(crate) name: String,
+}
+
+impl Job {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        format!("{MARK}{} {} {}", self.memory, u8::from(self.measures), self.name).into_bytes()
+    }
+
+    /// Reads a job; `None` if it is of another fabric.
+    fn read(bytes: &[u8]) -> Option<std::result::Result<Self, String>> {
+        let rest = std::str::from_utf8(bytes).ok()?.strip_prefix(MARK)?;
+        let mut words = rest.splitn(3, ' ');
+        let memory = words.next().and_then(|word| word.parse().ok()).filter(|&fd| fd > 2);
+        let measures = words.next().map(|word| word == "1");
+        Some(match (memory, measures, words.next()) {
+            (Some(memory), Some(measures), Some(name)) => {
+                Ok(Job { memory, measures, name: name.into() })
+            }
+            _ => Err(format!("the launcher gave the job {rest:?}, which is of another version")),
+        })
+    }
+}
+
+/// What became of a process that the launcher of `fabric-shm` has started.
+#[expect(clippy::large_enum_variant, reason = "it is made once and taken apart at once")]
+pub enum Joined {
+    /// Its fabric is in the launcher's process.
+    Proxy(ProxyEndpoint),
+    /// Its fabric is another.
+    Other(ShmEndpoint),
+}
+
+/// Joins the run if the launcher has the fabric; gives the rank over shared memory back otherwise.
+///
+/// # Errors
+/// What failed on the way; the launcher knows of it then.
+pub fn join(launched: ShmEndpoint) -> Result<Joined> {
+    let Some(job) = Job::read(launched.job()) else { return Ok(Joined::Other(launched)) };
+    let (rank, size) = (launched.rank(), launched.size());
+    let failed = |reason: String| Error::System { what: "joining the simulation".into(), reason };
+    let line = job.and_then(|job| {
+        let memory = take(job.memory)?;
+        let line = Line::open(&memory, rank).map_err(|error| format!("mapping memory: {error}"))?;
+        Ok((line, job))
+    });
+    match line.map_err(failed) {
+        Ok((line, job)) => {
+            let caller = Caller::new(line, job.measures, Some(launched));
+            let mut endpoint = ProxyEndpoint::join(caller, rank, size, job.name)?;
+            endpoint.set_clock();
+            Ok(Joined::Proxy(endpoint))
+        }
+        Err(error) => {
+            launched.finish(Err(error.clone()));
+            Err(error)
+        }
+    }
+}
+
+/// Takes a descriptor over that the launcher handed down, and keeps it from programs that this process starts.
+fn take(fd: RawFd) -> std::result::Result<OwnedFd, String> {
+    // SAFETY: the launcher opened this descriptor for its ranks, and nothing else in this process knows its number.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    match close_on_exec(fd.as_fd(), true) {
+        Ok(()) => Ok(fd),
+        Err(error) => {
+            let number = std::os::fd::IntoRawFd::into_raw_fd(fd);
+            Err(format!("descriptor {number} from the launcher is not open: {error}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_read_as_it_was_written_and_others_are_told_apart() {
+        let job = Job { memory: 7, measures: true, name: "sim:a b".into() };
+        assert_eq!(Job::read(&job.bytes()), Some(Ok(job)));
+        assert_eq!(Job::read(b""), None);
+        assert_eq!(Job::read(b"cornerstone-tcp-1\n0123"), None);
+        assert!(Job::read(format!("{MARK}1 1 x").as_bytes()).unwrap().is_err());
+        assert!(Job::read(format!("{MARK}7").as_bytes()).unwrap().is_err());
+    }
+}

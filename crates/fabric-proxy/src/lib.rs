@@ -1,0 +1,36 @@
+//! Ranks that are processes of their own, whose fabric is in another process: that of the launcher.
+//!
+//! Each call of a [`ProxyEndpoint`] is a question, by a line through shared memory, to the endpoint that
+//! [`Host::serve`] drives in the launcher. Whatever has an [`Endpoint`](contract::Endpoint) there can have processes as its
+//! ranks. It is made for simulated machines: their ranks are coroutines in one thread, and each of them drives a process.
+//!
+//! A process runs only while its rank's endpoint waits for its next question. So virtual time stands still while programs
+//! compute, and passes by as much as their computing is said to take.
+//!
+//! The rooms, each of which uses only those before it:
+//! * `line`: the shared memory, and turns;
+//! * `stream`: what stands in it;
+//! * `collective`, `ask`, `reply`: questions and answers;
+//! * `caller`, `clock`, `endpoint`, `join`: the end of the process;
+//! * `computing`, `server`, `host`: the end of the launcher.
+
+mod ask;
+mod caller;
+mod clock;
+mod collective;
+mod computing;
+mod endpoint;
+mod host;
+mod join;
+mod line;
+mod reply;
+mod server;
+mod stream;
+
+pub use computing::Computing;
+pub use endpoint::ProxyEndpoint;
+pub use host::{Host, RankAccount};
+pub use join::{Joined, join};
+
+#[cfg(test)]
+mod tests;

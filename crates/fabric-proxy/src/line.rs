@@ -1,0 +1,349 @@
+//! The memory that the launcher's process shares with those of the ranks, and how the two ends of a line take turns in it.
+//!
+//! Each rank has a line: room for one question of its process, or one answer. Whose turn it is says who may touch the
+//! room. A page for all lines comes first; it has a count of questions, on which the server sleeps.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use fabric_shm::{futex_wait, futex_wake, map_shared, memory_file};
+
+const PAGE_BYTES: usize = 4096;
+/// Addresses set aside for what a line carries at once. Only what is used takes memory.
+pub(crate) const ROOM_BYTES: usize = 4 << 30;
+/// The longest message; a quarter of the room, for an answer may bring several things.
+pub(crate) const LONGEST_BYTES: usize = 1 << 30;
+/// Memory of the room that a line keeps after it carried more.
+const KEPT_BYTES: usize = 16 << 20;
+const LINE_BYTES: usize = PAGE_BYTES + ROOM_BYTES;
+
+/// Looks before a sleep, where each end has a processor.
+const SPINS: u32 = 4000;
+
+const OF_PROCESS: u32 = 0;
+const OF_SERVER: u32 = 1;
+
+/// What holds of the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunState {
+    /// It goes on.
+    Runs,
+    /// All ranks wait, and nothing is under way: no question will be answered any more.
+    Stuck,
+    /// The server has ended.
+    Over,
+}
+
+/// The page for all lines.
+#[repr(C, align(64))]
+struct Header {
+    /// Counts questions. The server sleeps on it.
+    posted: AtomicU32,
+    server_sleeps: AtomicU32,
+    state: AtomicU32,
+}
+
+/// The beginning of a line.
+#[repr(C, align(64))]
+struct Head {
+    turn: AtomicU32,
+    process_sleeps: AtomicU32,
+    /// How many bytes of the room are in use.
+    bytes: AtomicU64,
+}
+
+/// Mapped memory.
+struct Mapping {
+    base: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread. What lies in it is reached through atomics, or in turns.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: whatever points into it holds it.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// All lines of a run, as the launcher's process has them.
+pub(crate) struct Lines {
+    memory: OwnedFd,
+    mapping: Arc<Mapping>,
+    spins: u32,
+}
+
+/// One end of a rank's line.
+pub(crate) struct Line {
+    header: NonNull<Header>,
+    head: NonNull<Head>,
+    room: NonNull<u8>,
+    spins: u32,
+    /// What the pointers point into.
+    _mappings: [Arc<Mapping>; 2],
+}
+
+// SAFETY: an end is used by one thread at a time, and the ends rule by `turn` which of them touches the room.
+unsafe impl Send for Line {}
+
+impl Lines {
+    /// Makes the lines of `ranks` ranks.
+    pub(crate) fn create(ranks: usize) -> io::Result<Self> {
+        let bytes = PAGE_BYTES + ranks * LINE_BYTES;
+        let memory = memory_file(bytes)?;
+        let base = map_shared(memory.as_fd(), 0, bytes)?;
+        Ok(Lines { memory, mapping: Arc::new(Mapping { base, bytes }), spins: spins() })
+    }
+
+    /// The memory, for the ranks' processes to map.
+    pub(crate) fn memory(&self) -> &OwnedFd {
+        &self.memory
+    }
+
+    /// An end of the line of `rank`.
+    pub(crate) fn line(&self, rank: usize) -> Line {
+        let offset = PAGE_BYTES + rank * LINE_BYTES;
+        assert!(offset < self.mapping.bytes, "there is no line for rank {rank}");
+        // SAFETY: just checked.
+        let start = unsafe { self.mapping.base.add(offset) };
+        Line::at(self.mapping.base, start, self.spins, [self.mapping.clone(), self.mapping.clone()])
+    }
+
+    /// Says what holds of the run from now on, and lets every process see it.
+    pub(crate) fn set_state(&self, state: RunState) {
+        let ranks = (self.mapping.bytes - PAGE_BYTES) / LINE_BYTES;
+        // SAFETY: the page is mapped, and a header is plain atomics.
+        let header = unsafe { self.mapping.base.cast::<Header>().as_ref() };
+        let state = match state {
+            RunState::Runs => 0,
+            RunState::Stuck => 1,
+            RunState::Over => 2,
+        };
+        // Release, partner of the acquire in `Line::state`.
+        header.state.store(state, Ordering::Release);
+        (0..ranks).for_each(|rank| futex_wake(&self.line(rank).head().turn, 1));
+        header.posted.fetch_add(1, Ordering::SeqCst);
+        futex_wake(&header.posted, 1);
+    }
+}
+
+/// How often an end looks before it sleeps.
+fn spins() -> u32 {
+    match std::thread::available_parallelism() {
+        Ok(processors) if processors.get() > 1 => SPINS,
+        _ => 0,
+    }
+}
+
+impl Line {
+    /// The process's end of the line of `rank`, in memory that the launcher has made.
+    pub(crate) fn open(memory: &OwnedFd, rank: usize) -> io::Result<Self> {
+        let map = |offset, bytes| -> io::Result<Arc<Mapping>> {
+            let base = map_shared(memory.as_fd(), offset, bytes)?;
+            Ok(Arc::new(Mapping { base, bytes }))
+        };
+        let header = map(0, PAGE_BYTES)?;
+        let line = map(PAGE_BYTES + rank * LINE_BYTES, LINE_BYTES)?;
+        Ok(Line::at(header.base, line.base, spins(), [header, line]))
+    }
+
+    fn at(
+        header: NonNull<u8>,
+        start: NonNull<u8>,
+        spins: u32,
+        mappings: [Arc<Mapping>; 2],
+    ) -> Self {
+        // SAFETY: a line is longer than a page.
+        let room = unsafe { start.add(PAGE_BYTES) };
+        Line { header: header.cast(), head: start.cast(), room, spins, _mappings: mappings }
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: mapped as long as this is, and a header is plain atomics, for which any bits are values.
+        unsafe { self.header.as_ref() }
+    }
+
+    fn head(&self) -> &Head {
+        // SAFETY: as above.
+        unsafe { self.head.as_ref() }
+    }
+
+    /// What holds of the run.
+    pub(crate) fn state(&self) -> RunState {
+        match self.header().state.load(Ordering::Acquire) {
+            0 => RunState::Runs,
+            1 => RunState::Stuck,
+            _ => RunState::Over,
+        }
+    }
+
+    /// The room. Only the end whose turn it is may use it, and only until it gives the turn away.
+    pub(crate) fn room(&self) -> *mut u8 {
+        self.room.as_ptr()
+    }
+
+    /// How many bytes of the room are in use.
+    pub(crate) fn bytes(&self) -> usize {
+        (self.head().bytes.load(Ordering::Relaxed) as usize).min(ROOM_BYTES)
+    }
+
+    /// Says how many bytes of the room are in use.
+    pub(crate) fn set_bytes(&self, bytes: usize) {
+        self.head().bytes.store(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Gives memory back that only long contents have needed. To be called by the end whose turn it is, once it has read
+    /// them.
+    pub(crate) fn shrink(&self) {
+        if self.bytes() > KEPT_BYTES {
+            self.set_bytes(0);
+            // SAFETY: the range is mapped shared memory that nobody reads before it is written again.
+            unsafe {
+                let rest = self.room().add(KEPT_BYTES);
+                libc::madvise(rest.cast(), ROOM_BYTES - KEPT_BYTES, libc::MADV_REMOVE);
+            }
+        }
+    }
+
+    // The end of the process.
+
+    /// Gives the turn to the server, with a question in the room.
+    pub(crate) fn ask(&self) {
+        // Release, partner of the acquire in `is_asked`: whoever sees the turn sees the room.
+        self.head().turn.store(OF_SERVER, Ordering::Release);
+        self.header().posted.fetch_add(1, Ordering::SeqCst);
+        // The server says that it sleeps before it looks for the last time, so one of the two sees the other.
+        if self.header().server_sleeps.load(Ordering::SeqCst) != 0 {
+            futex_wake(&self.header().posted, 1);
+        }
+    }
+
+    /// Waits for the answer, at most for `limit` in a sleep. Returns whether it is there.
+    pub(crate) fn await_answer(&self, limit: Duration) -> bool {
+        let head = self.head();
+        let is_answered = || head.turn.load(Ordering::Acquire) == OF_PROCESS;
+        if self.spin(is_answered) {
+            return true;
+        }
+        head.process_sleeps.store(1, Ordering::SeqCst);
+        // The system compares the turn once more before it lets the process sleep.
+        futex_wait(&head.turn, OF_SERVER, limit);
+        head.process_sleeps.store(0, Ordering::SeqCst);
+        is_answered()
+    }
+
+    // The end of the server.
+
+    /// Gives the turn to the process, with an answer in the room.
+    pub(crate) fn answer(&self) {
+        let head = self.head();
+        // Before the look whether the process sleeps, which it says before the system compares the turn.
+        head.turn.store(OF_PROCESS, Ordering::SeqCst);
+        if head.process_sleeps.load(Ordering::SeqCst) != 0 {
+            futex_wake(&head.turn, 1);
+        }
+    }
+
+    /// Whether there is a question.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.head().turn.load(Ordering::Acquire) == OF_SERVER
+    }
+
+    /// Waits for a question of this line, at most for `limit` in a sleep. Returns whether there is one.
+    pub(crate) fn await_question(&self, limit: Duration) -> bool {
+        if self.spin(|| self.is_asked()) {
+            return true;
+        }
+        let header = self.header();
+        header.server_sleeps.store(1, Ordering::SeqCst);
+        let posted = header.posted.load(Ordering::SeqCst);
+        if !self.is_asked() {
+            futex_wait(&header.posted, posted, limit);
+        }
+        header.server_sleeps.store(0, Ordering::SeqCst);
+        self.is_asked()
+    }
+
+    fn spin(&self, done: impl Fn() -> bool) -> bool {
+        for _ in 0..self.spins.max(1) {
+            if done() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(100);
+
+    /// A counter that the two ends raise in turns, with and without sleeps.
+    #[test]
+    fn two_ends_take_turns() {
+        const TURNS: u64 = 2000;
+        for spins in [0, SPINS] {
+            let lines = Lines { spins, ..Lines::create(3).unwrap() };
+            let (own, server) = (lines.line(2), lines.line(2));
+            let counter = |line: &Line| line.room().cast::<u64>();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let server = server;
+                    for _ in 0..TURNS {
+                        while !server.await_question(LONG) {}
+                        // SAFETY: it is the server's turn.
+                        unsafe { *counter(&server) += 1 };
+                        server.answer();
+                    }
+                });
+                for turn in 0..TURNS {
+                    // SAFETY: it is the process's turn.
+                    unsafe { *counter(&own) += 1 };
+                    own.ask();
+                    while !own.await_answer(LONG) {}
+                    // SAFETY: as above.
+                    assert_eq!(unsafe { *counter(&own) }, 2 * (turn + 1));
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_wait_ends_by_its_limit_and_by_the_state_of_the_run() {
+        let lines = Lines::create(1).unwrap();
+        let own = lines.line(0);
+        assert!(!own.await_question(Duration::from_millis(1)));
+        own.ask();
+        assert!(!own.await_answer(Duration::from_millis(1)));
+        assert_eq!(own.state(), RunState::Runs);
+        lines.set_state(RunState::Over);
+        assert_eq!(own.state(), RunState::Over);
+        lines.set_state(RunState::Stuck);
+        assert_eq!(own.state(), RunState::Stuck);
+    }
+
+    #[test]
+    fn memory_of_long_contents_is_given_back() {
+        let lines = Lines::create(1).unwrap();
+        let own = lines.line(0);
+        // SAFETY: nobody else uses the line.
+        unsafe {
+            own.room().add(KEPT_BYTES).write(7);
+            own.room().write(5);
+            own.set_bytes(KEPT_BYTES + 1);
+            own.shrink();
+            assert_eq!((own.room().read(), own.room().add(KEPT_BYTES).read()), (5, 0));
+        }
+    }
+}

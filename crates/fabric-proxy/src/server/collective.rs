@@ -1,0 +1,122 @@
+//! Collectives that the endpoint itself carries out, with the data of a process.
+
+use std::cell::{Cell, RefCell};
+
+use contract::{Combine, ContextPlace, Endpoint, Error, Readable, Reduction, Result, Writable};
+
+use super::{Attempt, Outcome, Server, done, failed};
+use crate::ask::Ask;
+use crate::collective::Shape;
+use crate::reply::{Kind, VALUES};
+use crate::stream::Reader;
+
+impl<'a, E: Endpoint> Server<'a, E> {
+    pub(super) fn collective(
+        &mut self,
+        endpoint: &mut E,
+        place: ContextPlace,
+        mut reader: Reader<'a>,
+    ) -> Result<Attempt> {
+        let Some(shape) = Shape::read(&mut reader) else {
+            return Ok(failed(Error::Program("a collective that nobody knows".into())));
+        };
+        let input = reader.bytes().to_vec();
+        let mut output = reader.bytes().to_vec();
+        output.resize(shape.room.unwrap_or(0), 0);
+        // SAFETY: both outlive the call, and nobody else uses them until it is over.
+        let (send, receive) = unsafe {
+            (
+                shape.sends.then(|| Readable::new(input.as_ptr(), input.len())),
+                shape.room.map(|bytes| Writable::new(output.as_mut_ptr(), bytes)),
+            )
+        };
+        let recorded = shape.recorded(input.len());
+        let broken = Cell::new(None);
+        let own = RefCell::new(&mut *self);
+        let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
+            // SAFETY: whoever combines passes operands and a result of so many bytes.
+            let operands = unsafe {
+                let of = |start| std::slice::from_raw_parts(start, bytes).to_vec();
+                (of(left), of(right))
+            };
+            let combined = own.borrow_mut().combine(shape.reduction, operands);
+            match combined {
+                // SAFETY: as above; the result is as long as the operands.
+                Ok(combined) => unsafe {
+                    std::ptr::copy_nonoverlapping(combined.as_ptr(), result, bytes);
+                },
+                Err(error) => broken.set(Some(error)),
+            }
+        };
+        let combine = Combine {
+            element_bytes: shape.element_bytes,
+            reduction: shape.reduction,
+            apply: &mut apply,
+        };
+        let carried_out =
+            endpoint.collective(place, shape.call(send, receive, combine), &mut |endpoint| {
+                if let Err(error) = own.borrow_mut().look(endpoint) {
+                    broken.set(Some(error));
+                }
+            });
+        if let Some(error) = broken.take() {
+            return Err(error);
+        }
+        if place == ContextPlace::WORLD {
+            self.notes.collective(recorded, carried_out.is_none());
+        }
+        Ok(self.answer_collective(endpoint, carried_out, &output))
+    }
+
+    /// Answers how a collective has ended, if the endpoint has carried it out, with what this rank has got.
+    fn answer_collective(
+        &mut self,
+        endpoint: &E,
+        carried_out: Option<Result<()>>,
+        output: &[u8],
+    ) -> Attempt {
+        match carried_out {
+            None => done([0]),
+            Some(Err(error)) => failed(error),
+            Some(Ok(())) => {
+                let mut values = [0; VALUES];
+                values[0] = 1;
+                let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, &[]);
+                writer.bytes(output);
+                writer.end();
+                self.line.answer();
+                Err(Outcome::Answered)
+            }
+        }
+    }
+
+    /// Combines two operands: the contract's operations here, others where the program is.
+    fn combine(
+        &mut self,
+        reduction: Option<Reduction>,
+        (mut left, right): (Vec<u8>, Vec<u8>),
+    ) -> Result<Vec<u8>> {
+        if let Some(reduction) = reduction {
+            reduction.combine(&mut left, &right)?;
+            return Ok(left);
+        }
+        let mut writer = self.write(Kind::Combine, false, [0; VALUES], &[]);
+        writer.bytes(&left);
+        writer.bytes(&right);
+        writer.end();
+        self.line.answer();
+        while !self.line.await_question(super::SLEEP) {
+            self.host.check()?;
+        }
+        let mut reader = Reader::new(self.line);
+        let [_, _] = reader.numbers::<2>();
+        let combined = match Ask::read(&mut reader) {
+            Some(Ask::Combined) => reader.bytes(),
+            _ => &[],
+        };
+        if combined.len() != left.len() {
+            return Err(Error::Program("a process did not combine what it was asked".into()));
+        }
+        Ok(combined.to_vec())
+    }
+}

@@ -1,0 +1,144 @@
+//! Messages of a process: what it starts, and what it waits for in one call.
+
+use contract::{Completion, Endpoint, Error, Readable, Request, Result, Selector, Writable};
+use recording::{Message, Room};
+
+use super::requests::Memory;
+use super::{Attempt, Outcome, Server, done, failed};
+use crate::ask::Ask;
+use crate::reply::{Kind, VALUES, envelope_values};
+use crate::stream::Reader;
+
+/// Where the data of an answer begin that says of no request that it is done.
+const DATA_AT: usize = 8 * (2 + VALUES + 1 + 1);
+
+impl<'a, E: Endpoint> Server<'a, E> {
+    pub(super) fn post_send(
+        &mut self,
+        endpoint: &mut E,
+        message: Message,
+        data: Vec<u8>,
+        synchronous: bool,
+    ) -> Attempt {
+        let Message { to, context, tag, .. } = message;
+        let completion = if synchronous { Completion::Synchronous } else { Completion::Local };
+        // SAFETY: the table keeps the bytes until the request has ended.
+        let readable = unsafe { Readable::new(data.as_ptr(), data.len()) };
+        let posted = self.by_library(endpoint, context, |endpoint| {
+            endpoint.post_send(to, context, tag, readable, completion)
+        });
+        if let Ok(request) = posted {
+            self.notes.posted_send(request, message, synchronous);
+        }
+        self.note_posted(posted, Memory::Sent { _data: data })
+    }
+
+    pub(super) fn post_receive(
+        &mut self,
+        endpoint: &mut E,
+        selector: Selector,
+        bytes: usize,
+    ) -> Attempt {
+        let mut room = vec![0; bytes];
+        // SAFETY: as above; nobody looks at the bytes before the request is done.
+        let writable = unsafe { Writable::new(room.as_mut_ptr(), bytes) };
+        let posted = self.by_library(endpoint, selector.context, |endpoint| {
+            endpoint.post_receive(selector, writable)
+        });
+        if let Ok(request) = posted {
+            self.notes.posted_receive(request, Room { selector, bytes });
+        }
+        self.note_posted(posted, Memory::Room(room))
+    }
+
+    pub(super) fn note_posted(&mut self, posted: Result<Request>, memory: Memory) -> Attempt {
+        match posted {
+            Ok(request) => {
+                self.requests.add(request, memory);
+                done([request.0.into()])
+            }
+            Err(error) => failed(error),
+        }
+    }
+
+    /// Posts a message. Those inside collectives, whose contexts are odd, are the library's and not the program's.
+    pub(super) fn by_library<R>(
+        &self,
+        endpoint: &mut E,
+        context: u32,
+        post: impl FnOnce(&mut E) -> R,
+    ) -> R {
+        let is_librarys = context % 2 == 1 && context != u32::MAX;
+        if is_librarys {
+            endpoint.mark_algorithm(true);
+        }
+        let posted = post(endpoint);
+        if is_librarys {
+            endpoint.mark_algorithm(false);
+        }
+        posted
+    }
+
+    pub(super) fn cancel(&mut self, endpoint: &mut E, request: Request) -> Attempt {
+        let cancelled = endpoint.cancel_receive(request);
+        if cancelled {
+            self.requests.forget(request);
+            self.notes.cancelled(request);
+        }
+        done([cancelled.into()])
+    }
+
+    pub(super) fn wait_any(&mut self, endpoint: &mut E, requests: &[Request]) -> Attempt {
+        match endpoint.wait_any(requests) {
+            Ok(index) => {
+                let mut values = [0; VALUES];
+                values[0] = index as u64;
+                self.answer_as(Kind::Done, endpoint, values, Some(requests[index]));
+                Err(Outcome::Answered)
+            }
+            Err(error) => failed(error),
+        }
+    }
+
+    /// A blocking receive, straight into the room for the answer.
+    pub(super) fn receive(
+        &mut self,
+        endpoint: &mut E,
+        ask: Ask,
+        mut reader: Reader<'a>,
+    ) -> Attempt {
+        let data = reader.bytes().to_vec();
+        let buffer = |bytes| {
+            // SAFETY: it is the server's turn, the question has been read, and the room is longer than the longest message.
+            unsafe { std::slice::from_raw_parts_mut(self.line.room().add(DATA_AT), bytes) }
+        };
+        let (received, sent, room) = match ask {
+            Ask::Receive { selector, room: bytes } => {
+                (endpoint.receive(selector, buffer(bytes)), None, Room { selector, bytes })
+            }
+            Ask::Exchange { to, context, tag, selector, room: bytes } => {
+                let place = (to, context, tag);
+                let received = endpoint.exchange(place, &data, selector, buffer(bytes));
+                let message = Message { to, context, tag, bytes: data.len() };
+                (received, Some(message), Room { selector, bytes })
+            }
+            _ => return failed(Error::UnknownRequest),
+        };
+        let envelope = match received {
+            Ok(envelope) => envelope,
+            Err(error) => return failed(error),
+        };
+        match sent {
+            Some(message) => self.notes.sent(message, Some((room, envelope))),
+            None => self.notes.received(room, &envelope),
+        }
+        // The room holds the data already, so what lies there must not be given back.
+        self.line.set_bytes(0);
+        let values = envelope_values(Some(envelope));
+        let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, &[]);
+        writer.room(envelope.bytes.min(envelope.room));
+        writer.end();
+        self.line.answer();
+        Err(Outcome::Answered)
+    }
+}

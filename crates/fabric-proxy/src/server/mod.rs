@@ -1,0 +1,333 @@
+//! What the launcher does for one process: its questions, one after the other, on the endpoint of its rank.
+
+mod collective;
+mod messages;
+mod notes;
+mod requests;
+
+use std::time::Duration;
+
+use contract::{ContextPlace, Endpoint, Error, Request, Result, TimeSpan};
+use recording::Message;
+
+use crate::ask::Ask;
+use crate::computing::{Call, RankComputing, Step};
+use crate::endpoint::VERSION;
+use crate::host::{Host, RankAccount};
+use crate::line::Line;
+use crate::reply::{Head, Kind, VALUES, envelope_values, write_ended, write_error};
+use crate::stream::{Reader, Writer};
+use notes::Notes;
+use requests::Requests;
+
+/// How long the server sleeps before it looks whether the run is over.
+const SLEEP: Duration = Duration::from_millis(100);
+/// Data of requests that one answer brings at most, but for those of the first.
+const ENDED_BYTES: usize = 1 << 30;
+
+/// The end of a line that answers.
+pub(crate) struct Server<'a, E> {
+    host: &'a Host,
+    line: &'a Line,
+    occupy: &'a dyn Fn(&mut E, TimeSpan),
+    requests: Requests,
+    notes: Notes<'a>,
+    computing: RankComputing,
+    account: RankAccount,
+    /// Why the process has failed, once it has said that it is the end; `None` in it for a good end.
+    finished: Option<Option<String>>,
+}
+
+impl<'a, E: Endpoint> Server<'a, E> {
+    pub(crate) fn new(
+        host: &'a Host,
+        (rank, line): (usize, &'a Line),
+        occupy: &'a dyn Fn(&mut E, TimeSpan),
+    ) -> Self {
+        let (requests, account) = Default::default();
+        let notes = Notes::new(host.recorder(), rank);
+        let computing = host.computing().of_rank(rank);
+        Server { host, line, occupy, requests, notes, computing, account, finished: None }
+    }
+
+    /// Answers until the process has ended its part.
+    pub(crate) fn run(mut self, mut endpoint: E) -> Result<RankAccount> {
+        let why = loop {
+            let (ask, reader) = self.next(&mut endpoint)?;
+            self.perform(&mut endpoint, ask, reader)?;
+            if let Some(why) = self.finished.take() {
+                break why;
+            }
+        };
+        self.account.end = endpoint.now();
+        endpoint.finish(why.map_or(Ok(()), |why| Err(Error::Program(why))));
+        self.write(Kind::Done, true, [0; VALUES], &[]).end();
+        self.line.answer();
+        Ok(self.account)
+    }
+
+    /// The next question, after the time that the process has computed.
+    fn next(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
+        while !self.line.await_question(SLEEP) {
+            self.host.check()?;
+        }
+        let mut reader = Reader::new(self.line);
+        let [computed_ns, ended] = reader.numbers();
+        for _ in 0..ended {
+            let request = Request(reader.number() as u32);
+            let envelope = endpoint.end(request);
+            self.requests.forget(request);
+            self.notes.ended(request, &envelope);
+        }
+        let ask = Ask::read(&mut reader);
+        let ask = ask.ok_or_else(|| Error::Program("a process asked what nobody knows".into()));
+        let ask = ask.inspect_err(|error| self.host.note_fatal(error))?;
+        let step = self.step(&ask);
+        let span = self
+            .computing
+            .before(step, computed_ns)
+            .inspect_err(|error| self.host.note_fatal(error))?;
+        if span > TimeSpan::ZERO {
+            (self.occupy)(endpoint, span);
+            self.notes.computed(span);
+            self.account.computing = self.account.computing + span;
+        }
+        self.account.calls += 1;
+        Ok((ask, reader))
+    }
+
+    /// What a question means for recorded computing.
+    fn step(&mut self, ask: &Ask) -> Step {
+        match *ask {
+            Ask::PostSend { context, tag, .. } if self.notes.is_inner(context, Some(tag)) => {
+                Step::Other
+            }
+            Ask::PostReceive { selector, .. }
+                if self.notes.is_inner(selector.context, selector.tag) =>
+            {
+                Step::Other
+            }
+            Ask::PostSend { .. } | Ask::Send { .. } => Step::Call(Call::Send),
+            Ask::PostReceive { .. } | Ask::Receive { .. } => Step::Call(Call::Receive),
+            Ask::Exchange { .. } => Step::Call(Call::Exchange),
+            Ask::Collective(ContextPlace::WORLD) => Step::Call(Call::Collective),
+            Ask::WaitUntilTime(_) => Step::Call(Call::Sleep),
+            Ask::WaitAny | Ask::WaitUntil => Step::Wait,
+            Ask::Finish { failed: false } => Step::End,
+            _ => Step::Other,
+        }
+    }
+
+    /// Does what is asked, and answers.
+    fn perform(&mut self, endpoint: &mut E, ask: Ask, reader: Reader<'a>) -> Result<()> {
+        let outcome = match self.attempt(endpoint, ask, reader)? {
+            Ok(values) => return self.answer(endpoint, values),
+            Err(Outcome::Answered) => return Ok(()),
+            Err(Outcome::Failed(error)) => error,
+        };
+        if matches!(outcome, Error::Deadlock { .. }) && !matches!(ask, Ask::GiveUpOn(_)) {
+            // Its process goes on to wait, so that it can say where it does.
+            self.host.note_stuck();
+            return Err(outcome);
+        }
+        let mut writer = self.write(Kind::Failed, endpoint.any_has_left(), [0; VALUES], &[]);
+        write_error(&mut writer, &outcome);
+        writer.end();
+        self.line.answer();
+        Ok(())
+    }
+
+    /// Does what is asked. The outer error ends the run.
+    fn attempt(&mut self, endpoint: &mut E, ask: Ask, mut reader: Reader<'a>) -> Result<Attempt> {
+        let attempt = match ask {
+            Ask::Join { version } => self.join(endpoint, version),
+            Ask::PostSend { to, context, tag, synchronous } => {
+                let data = reader.bytes().to_vec();
+                let message = Message { to, context, tag, bytes: data.len() };
+                self.post_send(endpoint, message, data, synchronous)
+            }
+            Ask::PostReceive { selector, room } => self.post_receive(endpoint, selector, room),
+            Ask::Cancel(request) => self.cancel(endpoint, request),
+            Ask::Claim { selector, context, tag } => {
+                let claimed = endpoint.claim(selector, context, tag);
+                if let Ok(Some(envelope)) = claimed {
+                    self.notes.claimed(tag, envelope);
+                }
+                values(claimed.map(envelope_values))
+            }
+            Ask::WaitAny => {
+                let requests: Vec<Request> =
+                    (0..reader.number()).map(|_| Request(reader.number() as u32)).collect();
+                self.wait_any(endpoint, &requests)
+            }
+            Ask::WaitUntil => return self.wait_until(endpoint),
+            Ask::Send { to, context, tag, .. } => {
+                let data = reader.bytes();
+                let sent = endpoint.send(to, context, tag, data);
+                if sent.is_ok() {
+                    self.notes.sent(Message { to, context, tag, bytes: data.len() }, None);
+                }
+                unit(sent)
+            }
+            Ask::Receive { .. } | Ask::Exchange { .. } => self.receive(endpoint, ask, reader),
+            Ask::Collective(place) => return self.collective(endpoint, place, reader),
+            Ask::Announce { place, .. } => {
+                self.notes.announced(place == ContextPlace::WORLD);
+                done([])
+            }
+            Ask::WaitUntilTime(time) => {
+                if self.notes.is_wanted() {
+                    self.notes.slept(time.since(endpoint.now()));
+                }
+                endpoint.wait_until_time(time);
+                done([])
+            }
+            Ask::Finish { failed } => {
+                self.finished = Some(failed.then(|| reader.text()));
+                Err(Outcome::Answered)
+            }
+            other => plain(endpoint, other, reader),
+        };
+        Ok(attempt)
+    }
+
+    fn join(&mut self, endpoint: &E, version: u64) -> Attempt {
+        if version != VERSION {
+            return failed(Error::Program(format!(
+                "the MPI library of this program speaks version {version} of this launcher's language, not {VERSION}: \
+                 let the loader find that of the same build"
+            )));
+        }
+        self.host.note_joined();
+        done([endpoint.every_rank_has_a_processor().into(), 1])
+    }
+
+    /// A call is over, and requests that are done by now are told.
+    fn answer(&mut self, endpoint: &mut E, values: [u64; VALUES]) -> Result<()> {
+        self.answer_as(Kind::Done, endpoint, values, None);
+        Ok(())
+    }
+
+    fn answer_as(
+        &mut self,
+        kind: Kind,
+        endpoint: &mut E,
+        values: [u64; VALUES],
+        first: Option<Request>,
+    ) {
+        let mut ended: Vec<Request> = Vec::new();
+        let mut bytes = 0;
+        let under_way = self.requests.under_way();
+        for request in first.into_iter().chain(under_way) {
+            if ended.first() != Some(&request) && endpoint.is_done(request) {
+                bytes += endpoint.envelope(request).bytes;
+                if bytes > ENDED_BYTES && !ended.is_empty() {
+                    break;
+                }
+                ended.push(request);
+            }
+        }
+        let mut writer = self.write(kind, endpoint.any_has_left(), values, &ended);
+        for &request in &ended {
+            let envelope = endpoint.envelope(request);
+            write_ended(
+                &mut writer,
+                request,
+                &envelope,
+                self.requests.received(request, &envelope),
+            );
+        }
+        writer.end();
+        ended.into_iter().for_each(|request| self.requests.note_told(request));
+        self.line.answer();
+    }
+
+    /// Begins an answer; the data of `ended` are to follow.
+    fn write(
+        &self,
+        kind: Kind,
+        any_has_left: bool,
+        values: [u64; VALUES],
+        ended: &[Request],
+    ) -> Writer<'a> {
+        let mut writer = Writer::new(self.line);
+        Head { kind, any_has_left, values, ended: ended.len() }.write(&mut writer);
+        writer
+    }
+
+    /// Waits until the process says that it has seen what it waits for.
+    fn wait_until(&mut self, endpoint: &mut E) -> Result<Attempt> {
+        let mut broken = None;
+        let waited = endpoint.wait_until(&mut |endpoint| match self.look(endpoint) {
+            Ok(found) => found,
+            Err(error) => {
+                broken = Some(error);
+                true
+            }
+        });
+        broken.map_or(Ok(()), Err)?;
+        Ok(unit(waited))
+    }
+
+    /// Lets the process look; what it asks meanwhile is done.
+    fn look(&mut self, endpoint: &mut E) -> Result<bool> {
+        self.answer_as(Kind::Look, endpoint, [0; VALUES], None);
+        loop {
+            match self.next(endpoint)? {
+                (Ask::Looked(found), _) => return Ok(found),
+                (ask, reader) => self.perform(endpoint, ask, reader)?,
+            }
+        }
+    }
+}
+
+/// Does what is asked of the endpoint alone.
+fn plain<E: Endpoint>(endpoint: &mut E, ask: Ask, mut reader: Reader<'_>) -> Attempt {
+    match ask {
+        Ask::Now => done([endpoint.now().as_ps()]),
+        Ask::OpenContext { number, me } => {
+            let members: Vec<usize> =
+                (0..reader.number()).map(|_| reader.number() as usize).collect();
+            match endpoint.open_context(number, &members, me, &[]) {
+                Ok(place) => done([place.0.into()]),
+                Err(error) => failed(error),
+            }
+        }
+        Ask::CloseContext(place) => unit(endpoint.close_context(place)),
+        Ask::Probe(selector) => values(endpoint.probe(selector).map(envelope_values)),
+        Ask::Progress => unit(endpoint.progress()),
+        Ask::Test(request) => unit(endpoint.test(request).map(drop)),
+        Ask::Leave => unit(endpoint.leave()),
+        Ask::IsHopeless(request) => done([endpoint.is_hopeless(request).into()]),
+        Ask::NoneWillSend(selector) => done([endpoint.none_will_send(selector).into()]),
+        Ask::GiveUpOn(request) => failed(endpoint.give_up_on(request)),
+        _ => failed(Error::Program("a process answered what was not asked".into())),
+    }
+}
+
+/// What a call returns, unless it was answered otherwise.
+type Attempt = std::result::Result<[u64; VALUES], Outcome>;
+
+enum Outcome {
+    /// The answer has been given.
+    Answered,
+    Failed(Error),
+}
+
+fn done<const N: usize>(given: [u64; N]) -> Attempt {
+    let mut values = [0; VALUES];
+    values[..N].copy_from_slice(&given);
+    Ok(values)
+}
+
+fn failed(error: Error) -> Attempt {
+    Err(Outcome::Failed(error))
+}
+
+fn unit(outcome: Result<()>) -> Attempt {
+    outcome.map(|()| [0; VALUES]).map_err(Outcome::Failed)
+}
+
+fn values(outcome: Result<[u64; VALUES]>) -> Attempt {
+    outcome.map_err(Outcome::Failed)
+}

@@ -1,0 +1,193 @@
+//! What a rank does, as recordings have it.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use contract::{Envelope, Request, Selector, TimeSpan};
+use recording::{Collective, Event, Message, Recorder, Room};
+
+/// The context of messages inside collectives of all ranks.
+const WORLD_COLLECTIVES: u32 = 1;
+/// The context of messages that were claimed.
+const CLAIMED: u32 = u32::MAX;
+
+/// Notes what a rank does, where anybody wants to know.
+pub(super) struct Notes<'a> {
+    recorder: Option<&'a Mutex<Recorder>>,
+    rank: usize,
+    /// Started operations by request; none for those that belong to a recorded collective.
+    posts: HashMap<u32, Post>,
+    /// How many operations were started.
+    started: u64,
+    /// Messages that were claimed, by the tag that they got.
+    claims: HashMap<u32, Envelope>,
+    inner: Inner,
+}
+
+/// A started operation.
+#[derive(Clone, Copy)]
+struct Post {
+    number: u64,
+    place: u64,
+    /// Whether it accepts messages of several ranks or tags.
+    is_open: bool,
+}
+
+/// Which messages belong to collectives of all ranks that are recorded as such. The messages of one have a tag of
+/// their own; the first message after the announcement shows it.
+#[derive(Default)]
+struct Inner {
+    /// Whether the collective that is announced next is recorded.
+    is_recorded: bool,
+    /// The same of the announced one, until its tag is known.
+    expected: Option<bool>,
+    tags: HashMap<u32, bool>,
+}
+
+impl Inner {
+    fn announce(&mut self) {
+        self.expected = Some(std::mem::take(&mut self.is_recorded));
+    }
+
+    /// Whether a message belongs to a recorded collective.
+    fn has(&mut self, context: u32, tag: Option<u32>) -> bool {
+        let (WORLD_COLLECTIVES, Some(tag)) = (context, tag) else { return false };
+        if let Some(recorded) = self.expected.take() {
+            self.tags.insert(tag, recorded);
+        }
+        self.tags.get(&tag).copied().unwrap_or(false)
+    }
+}
+
+impl<'a> Notes<'a> {
+    pub(super) fn new(recorder: Option<&'a Mutex<Recorder>>, rank: usize) -> Self {
+        let (posts, claims, inner) = Default::default();
+        Notes { recorder, rank, posts, started: 0, claims, inner }
+    }
+
+    /// Whether anybody wants to know.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    /// Whether a message belongs to a collective that is recorded as such.
+    pub(super) fn is_inner(&mut self, context: u32, tag: Option<u32>) -> bool {
+        self.inner.has(context, tag)
+    }
+
+    fn note(&self, event: Event) -> u64 {
+        let recorder = self.recorder.and_then(|recorder| recorder.lock().ok());
+        recorder.map_or(0, |mut recorder| recorder.note(self.rank, event))
+    }
+
+    pub(super) fn computed(&self, span: TimeSpan) {
+        self.note(Event::Compute(span));
+    }
+
+    pub(super) fn slept(&self, span: TimeSpan) {
+        self.note(Event::Sleep(span));
+    }
+
+    /// A blocking send was made, with a receive at the same time, if there was one, that has got a message.
+    pub(super) fn sent(&mut self, message: Message, received: Option<(Room, Envelope)>) {
+        let event = match received {
+            Some((room, envelope)) => Event::Exchange(message, self.settled(room, &envelope)),
+            None => Event::Send(message),
+        };
+        self.note(event);
+    }
+
+    /// A blocking receive has got a message.
+    pub(super) fn received(&mut self, room: Room, envelope: &Envelope) {
+        let room = self.settled(room, envelope);
+        self.note(Event::Receive(room));
+    }
+
+    /// The same receive of just that message: a replay must not get another.
+    fn settled(&self, room: Room, envelope: &Envelope) -> Room {
+        Room { selector: settled(room.selector, envelope), ..room }
+    }
+
+    pub(super) fn posted_send(&mut self, request: Request, message: Message, synchronous: bool) {
+        if !self.is_inner(message.context, Some(message.tag)) && self.is_wanted() {
+            self.posted(request, Event::PostSend { message, synchronous }, false);
+        }
+    }
+
+    pub(super) fn posted_receive(&mut self, request: Request, mut room: Room) {
+        if self.is_inner(room.selector.context, room.selector.tag) || !self.is_wanted() {
+            return;
+        }
+        if room.selector.context == CLAIMED
+            && let Some(envelope) = room.selector.tag.and_then(|tag| self.claims.remove(&tag))
+        {
+            let Envelope { context, source, tag, .. } = envelope;
+            room.selector = Selector { context, source: Some(source), tag: Some(tag) };
+        }
+        let is_open = room.selector.source.is_none() || room.selector.tag.is_none();
+        self.posted(request, Event::PostReceive(room), is_open);
+    }
+
+    fn posted(&mut self, request: Request, event: Event, is_open: bool) {
+        let place = self.note(event);
+        self.posts.insert(request.0, Post { number: self.started, place, is_open });
+        self.started += 1;
+    }
+
+    /// A started operation has ended; `envelope` is its message.
+    pub(super) fn ended(&mut self, request: Request, envelope: &Envelope) {
+        let Some(post) = self.posts.remove(&request.0) else { return };
+        if post.is_open
+            && let Some(mut recorder) = self.recorder.and_then(|one| one.lock().ok())
+        {
+            let Envelope { context, source, tag, .. } = *envelope;
+            let selector = Selector { context, source: Some(source), tag: Some(tag) };
+            recorder.settle(self.rank, post.place, selector);
+        }
+        self.note(Event::End(self.started - 1 - post.number));
+    }
+
+    pub(super) fn cancelled(&mut self, request: Request) {
+        if let Some(post) = self.posts.remove(&request.0) {
+            self.note(Event::Cancel(self.started - 1 - post.number));
+        }
+    }
+
+    pub(super) fn claimed(&mut self, tag: u32, envelope: Envelope) {
+        if self.is_wanted() {
+            self.claims.insert(tag, envelope);
+        }
+    }
+
+    /// A collective of all ranks was called; `by_messages` says that its face makes it by messages, which follow.
+    pub(super) fn collective(&mut self, collective: Collective, by_messages: bool) {
+        self.note(Event::Collective(collective));
+        self.inner.is_recorded = by_messages;
+    }
+
+    pub(super) fn announced(&mut self, of_all_ranks: bool) {
+        if of_all_ranks {
+            self.inner.announce();
+        }
+    }
+}
+
+fn settled(selector: Selector, envelope: &Envelope) -> Selector {
+    Selector { source: Some(envelope.source), tag: Some(envelope.tag), ..selector }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_belong_to_the_collective_whose_tag_they_have() {
+        let mut inner = Inner { is_recorded: true, ..Inner::default() };
+        inner.announce();
+        assert!(!inner.has(0, Some(7)), "a message of the program");
+        assert!(inner.has(1, Some(7)) && inner.has(1, Some(7)));
+        // Another, that was started and is not recorded as a collective, goes on beside a recorded one.
+        inner.announce();
+        assert!(!inner.has(1, Some(8)) && inner.has(1, Some(7)) && !inner.has(1, Some(8)));
+    }
+}

@@ -1,0 +1,165 @@
+//! What stands in the room of a line: numbers of eight bytes, and runs of bytes after their length.
+
+use contract::{Envelope, Request, Selector};
+
+use crate::line::{Line, ROOM_BYTES};
+
+/// Writes into the room of a line, from its beginning.
+pub(crate) struct Writer<'a> {
+    line: &'a Line,
+    at: usize,
+}
+
+/// Reads what the other end has written. What lies behind the end is zero, or empty.
+pub(crate) struct Reader<'a> {
+    line: &'a Line,
+    at: usize,
+    end: usize,
+}
+
+/// No rank, no tag.
+const NONE: u64 = u64::MAX;
+
+impl<'a> Writer<'a> {
+    /// To be made by the end whose turn it is, which has read what was there.
+    pub(crate) fn new(line: &'a Line) -> Self {
+        line.shrink();
+        Writer { line, at: 0 }
+    }
+
+    pub(crate) fn number(&mut self, number: u64) {
+        self.raw(8).copy_from_slice(&number.to_ne_bytes());
+    }
+
+    pub(crate) fn numbers(&mut self, numbers: &[u64]) {
+        numbers.iter().for_each(|&number| self.number(number));
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.room(bytes.len()).copy_from_slice(bytes);
+    }
+
+    /// Room for a run of bytes, which the caller fills.
+    pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
+        self.number(bytes as u64);
+        &mut self.raw(bytes.next_multiple_of(8))[..bytes]
+    }
+
+    pub(crate) fn envelope(&mut self, envelope: &Envelope) {
+        let Envelope { context, source, tag, bytes, room } = *envelope;
+        self.numbers(&[context.into(), source.into(), tag.into(), bytes as u64, room as u64]);
+    }
+
+    fn raw(&mut self, bytes: usize) -> &mut [u8] {
+        let start = self.at;
+        self.at += bytes;
+        assert!(self.at <= ROOM_BYTES, "a line carries at most {ROOM_BYTES} bytes");
+        // SAFETY: the range lies in the room, which is this end's while it writes.
+        unsafe { std::slice::from_raw_parts_mut(self.line.room().add(start), bytes) }
+    }
+
+    /// Ends what is written.
+    pub(crate) fn end(self) {
+        self.line.set_bytes(self.at);
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// To be made by the end whose turn it is.
+    pub(crate) fn new(line: &'a Line) -> Self {
+        Reader { line, at: 0, end: line.bytes() }
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        let bytes = self.raw(8);
+        bytes.try_into().map_or(0, u64::from_ne_bytes)
+    }
+
+    pub(crate) fn numbers<const N: usize>(&mut self) -> [u64; N] {
+        std::array::from_fn(|_| self.number())
+    }
+
+    /// A run of bytes, which stays until the turn is given away.
+    pub(crate) fn bytes(&mut self) -> &'a [u8] {
+        let bytes = self.number() as usize;
+        let padded = self.raw(bytes.next_multiple_of(8));
+        padded.get(..bytes).unwrap_or_default()
+    }
+
+    pub(crate) fn text(&mut self) -> String {
+        String::from_utf8_lossy(self.bytes()).into_owned()
+    }
+
+    pub(crate) fn envelope(&mut self) -> Envelope {
+        let [context, source, tag, bytes, room] = self.numbers();
+        Envelope {
+            context: context as u32,
+            source: source as u32,
+            tag: tag as u32,
+            bytes: bytes as usize,
+            room: room as usize,
+        }
+    }
+
+    fn raw(&mut self, bytes: usize) -> &'a [u8] {
+        if bytes > self.end - self.at {
+            self.at = self.end;
+            return &[];
+        }
+        let start = self.at;
+        self.at += bytes;
+        // SAFETY: the range lies in the room, and nobody writes there during this end's turn.
+        unsafe { std::slice::from_raw_parts(self.line.room().add(start), bytes) }
+    }
+}
+
+/// A selector as numbers.
+pub(crate) fn selector_numbers(selector: Selector) -> [u64; 3] {
+    let number = |number: Option<u32>| number.map_or(NONE, u64::from);
+    [selector.context.into(), number(selector.source), number(selector.tag)]
+}
+
+pub(crate) fn selector_of([context, source, tag]: [u64; 3]) -> Selector {
+    let number = |number: u64| (number != NONE).then_some(number as u32);
+    Selector { context: context as u32, source: number(source), tag: number(tag) }
+}
+
+pub(crate) fn request_of(number: u64) -> Request {
+    Request(number as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line::Lines;
+
+    #[test]
+    fn what_is_written_is_read_in_order_and_nothing_behind_it() {
+        let lines = Lines::create(1).unwrap();
+        let line = lines.line(0);
+        let envelope = Envelope { context: 7, source: 1, tag: u32::MAX, bytes: 9, room: 1 << 40 };
+        let mut writer = Writer::new(&line);
+        writer.numbers(&[3, u64::MAX]);
+        writer.bytes(b"seven b");
+        writer.room(3).copy_from_slice(b"abc");
+        writer.bytes(&[]);
+        writer.envelope(&envelope);
+        writer.end();
+        let mut reader = Reader::new(&line);
+        assert_eq!(reader.numbers(), [3, u64::MAX]);
+        assert_eq!((reader.bytes(), reader.text()), (&b"seven b"[..], "abc".to_string()));
+        assert_eq!(reader.bytes(), b"");
+        assert_eq!(reader.envelope(), envelope);
+        assert_eq!((reader.number(), reader.bytes(), reader.number()), (0, &[][..], 0));
+    }
+
+    #[test]
+    fn selectors_keep_their_wildcards() {
+        for selector in [
+            Selector { context: 0, source: None, tag: None },
+            Selector { context: 5, source: Some(0), tag: Some(u32::MAX) },
+        ] {
+            assert_eq!(selector_of(selector_numbers(selector)), selector);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Whom to ask for the time, and what it is where there is nobody to ask.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+/// How much virtual time a second of the processor's is, in thousandths; missing where time is real.
+const RATE_VARIABLE: &CStr = c"CORNERSTONE_VIRTUAL_TIME";
+const PS_PER_NS: u64 = 1000;
+/// What a look at the clock takes where nobody is asked, so that loops that wait by looking end.
+const LOOK_PS: u64 = 100_000;
+/// What threads and moments without virtual time are answered.
+const NO_TIME: u64 = u64::MAX;
+
+/// Whom to ask.
+#[repr(C)]
+pub struct Functions {
+    /// The virtual time in picoseconds; the largest number for a thread that has none.
+    now_ps: extern "C" fn() -> u64,
+    /// Returns at that virtual time.
+    sleep_until_ps: extern "C" fn(u64),
+}
+
+/// The rate has not been read yet.
+const UNKNOWN: u64 = u64::MAX;
+/// Time is real.
+const REAL: u64 = u64::MAX - 1;
+
+static FUNCTIONS: AtomicPtr<Functions> = AtomicPtr::new(std::ptr::null_mut());
+static RATE: AtomicU64 = AtomicU64::new(UNKNOWN);
+/// Virtual time besides the processor's: sleeps, looks, and what passed while there was somebody to ask.
+static ELSE_PS: AtomicU64 = AtomicU64::new(0);
+
+/// Sets whom to ask, or nobody. Returns the virtual time in which the program has only slept or looked.
+pub(crate) fn set(functions: *const Functions) -> u64 {
+    let before = FUNCTIONS.load(Ordering::Acquire);
+    // SAFETY: whoever set it keeps it until it is taken away, which happens here.
+    if let (true, Some(asked)) = (functions.is_null(), unsafe { before.as_ref() }) {
+        let now = (asked.now_ps)();
+        if now != NO_TIME {
+            ELSE_PS.store(now.saturating_sub(processor_ps()), Ordering::Relaxed);
+        }
+    }
+    FUNCTIONS.store(functions.cast_mut(), Ordering::Release);
+    ELSE_PS.load(Ordering::Relaxed)
+}
+
+/// The virtual time; `None` where time is real.
+pub(crate) fn now_ps() -> Option<u64> {
+    // SAFETY: whoever set it keeps it until it is taken away.
+    match unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
+        Some(asked) => Some((asked.now_ps)()).filter(|&ps| ps != NO_TIME),
+        None if rate() == REAL => None,
+        None => {
+            let looked = ELSE_PS.fetch_add(LOOK_PS, Ordering::Relaxed);
+            Some(looked + processor_ps())
+        }
+    }
+}
+
+/// Returns at a virtual time.
+pub(crate) fn sleep_until(ps: u64) {
+    // SAFETY: as above.
+    match unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
+        Some(asked) => (asked.sleep_until_ps)(ps),
+        None => {
+            let now = ELSE_PS.load(Ordering::Relaxed) + processor_ps();
+            ELSE_PS.fetch_add(ps.saturating_sub(now), Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the processor's time of this thread is in virtual time.
+fn processor_ps() -> u64 {
+    let rate = rate();
+    if rate == 0 || rate == REAL {
+        return 0;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is live.
+    unsafe { libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    let ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+    (u128::from(ns) * u128::from(PS_PER_NS) * u128::from(rate) / 1000) as u64
+}
+
+fn rate() -> u64 {
+    let known = RATE.load(Ordering::Relaxed);
+    if known != UNKNOWN {
+        return known;
+    }
+    // SAFETY: the name is a C string, and what is returned is one or null.
+    let value = unsafe {
+        let value = libc::getenv(RATE_VARIABLE.as_ptr());
+        (!value.is_null()).then(|| CStr::from_ptr(value))
+    };
+    let number = value.and_then(|value| value.to_str().ok()?.parse().ok());
+    let rate = number.unwrap_or(REAL);
+    RATE.store(rate, Ordering::Relaxed);
+    rate
+}

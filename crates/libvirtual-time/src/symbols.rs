@@ -1,0 +1,185 @@
+//! The functions of the C library that are served here, by their names and with their types.
+
+use libc::{c_int, c_long, c_uint, c_void, clockid_t, time_t, timespec, timeval, useconds_t};
+
+use crate::state::{self, Functions};
+
+const PS_PER_NS: u64 = 1000;
+const PS_PER_S: u64 = 1_000_000_000_000;
+/// When the calendar begins: 1 January 2000. The system's other clocks begin a while after zero, for some programs take
+/// zero for no time.
+const CALENDAR_S: u64 = 946_684_800;
+const OTHERS_S: u64 = 1000;
+
+/// Sets whom to ask for virtual time; nobody, if `functions` is null. Returns the picoseconds that the program has slept so
+/// far without anybody to ask.
+///
+/// # Safety
+/// The functions stay until they are taken away.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cornerstone_set_virtual_clock(functions: *const Functions) -> u64 {
+    state::set(functions)
+}
+
+/// When a clock begins, in seconds; `None` for one that is not virtual.
+fn beginning_s(clock: clockid_t) -> Option<u64> {
+    match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => Some(CALENDAR_S),
+        libc::CLOCK_MONOTONIC
+        | libc::CLOCK_MONOTONIC_RAW
+        | libc::CLOCK_MONOTONIC_COARSE
+        | libc::CLOCK_BOOTTIME => Some(OTHERS_S),
+        _ => None,
+    }
+}
+
+/// What a clock shows, in picoseconds since its zero; `None` where time is real.
+fn reading_ps(clock: clockid_t) -> Option<u128> {
+    let beginning = u128::from(beginning_s(clock)?) * u128::from(PS_PER_S);
+    Some(beginning + u128::from(state::now_ps()?))
+}
+
+fn timespec_of(ps: u128) -> timespec {
+    timespec {
+        tv_sec: (ps / u128::from(PS_PER_S)) as time_t,
+        tv_nsec: (ps % u128::from(PS_PER_S) / u128::from(PS_PER_NS)) as c_long,
+    }
+}
+
+/// A span of the C library's in picoseconds; `None` if it is none.
+fn ps_of(time: &timespec) -> Option<u128> {
+    let is_valid = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
+    let ns = u128::from(time.tv_sec as u64) * 1_000_000_000 + time.tv_nsec as u128;
+    is_valid.then_some(ns * u128::from(PS_PER_NS))
+}
+
+/// Sleeps for a span of virtual time; false where time is real.
+fn sleep_for(ps: u128) -> bool {
+    let Some(now) = state::now_ps() else { return false };
+    state::sleep_until(now.saturating_add(u64::try_from(ps).unwrap_or(u64::MAX)));
+    true
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
+    match reading_ps(clock) {
+        Some(ps) if !time.is_null() => {
+            // SAFETY: the caller promises a place.
+            unsafe { time.write(timespec_of(ps)) };
+            0
+        }
+        // SAFETY: as the caller has promised.
+        _ => unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) as c_int },
+    }
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
+    match reading_ps(libc::CLOCK_REALTIME) {
+        Some(ps) if !time.is_null() => {
+            let timespec { tv_sec, tv_nsec } = timespec_of(ps);
+            // SAFETY: the caller promises a place.
+            unsafe { time.write(timeval { tv_sec, tv_usec: tv_nsec / 1000 }) };
+            0
+        }
+        // SAFETY: as the caller has promised.
+        _ => unsafe { libc::syscall(libc::SYS_gettimeofday, time, zone) as c_int },
+    }
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn time(place: *mut time_t) -> time_t {
+    let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is live.
+    unsafe { clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
+    if !place.is_null() {
+        // SAFETY: the caller promises a place where it is not null.
+        unsafe { place.write(now.tv_sec) };
+    }
+    now.tv_sec
+}
+
+/// Of POSIX. A sleep in virtual time is never interrupted.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clock_nanosleep(
+    clock: clockid_t,
+    flags: c_int,
+    time: *const timespec,
+    left: *mut timespec,
+) -> c_int {
+    // SAFETY: the caller promises a time, or null, which the system refuses.
+    let (span, beginning) = (unsafe { time.as_ref() }.and_then(ps_of), beginning_s(clock));
+    if let (Some(ps), Some(beginning)) = (span, beginning) {
+        let is_virtual = if flags & libc::TIMER_ABSTIME == 0 {
+            sleep_for(ps)
+        } else if state::now_ps().is_some() {
+            let until = ps.saturating_sub(u128::from(beginning) * u128::from(PS_PER_S));
+            state::sleep_until(u64::try_from(until).unwrap_or(u64::MAX));
+            true
+        } else {
+            false
+        };
+        if is_virtual {
+            return 0;
+        }
+    }
+    // SAFETY: as the caller has promised.
+    match unsafe { libc::syscall(libc::SYS_clock_nanosleep, clock, flags, time, left) } {
+        0 => 0,
+        // This function returns the error itself.
+        _ => unsafe { *libc::__errno_location() },
+    }
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
+    // SAFETY: as the caller has promised.
+    match unsafe { clock_nanosleep(libc::CLOCK_MONOTONIC, 0, time, left) } {
+        0 => 0,
+        error => {
+            // SAFETY: the place is this thread's.
+            unsafe { *libc::__errno_location() = error };
+            -1
+        }
+    }
+}
+
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub extern "C" fn sleep(seconds: c_uint) -> c_uint {
+    let time = timespec { tv_sec: seconds.into(), tv_nsec: 0 };
+    let mut left = timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: both places are live.
+    match unsafe { nanosleep(&raw const time, &raw mut left) } {
+        0 => 0,
+        _ => left.tv_sec as c_uint,
+    }
+}
+
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub extern "C" fn usleep(us: useconds_t) -> c_int {
+    let (tv_sec, ns) = (time_t::from(us / 1_000_000), us % 1_000_000 * 1000);
+    let time = timespec { tv_sec, tv_nsec: c_long::from(ns) };
+    // SAFETY: the place is live.
+    unsafe { nanosleep(&raw const time, std::ptr::null_mut()) }
+}

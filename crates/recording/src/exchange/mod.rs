@@ -1,0 +1,73 @@
+//! Recordings of other simulators: LogGOPSim's GOAL and SimGrid's time-independent traces, both as text.
+
+mod goal_reader;
+mod goal_writer;
+mod numbers;
+mod rounds;
+mod traces_reader;
+mod traces_writer;
+
+use std::path::Path;
+
+use crate::{Recording, RecordingError};
+
+/// A format of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextFormat {
+    /// LogGOPSim's GOAL. Collectives become their messages, and computing is in nanoseconds.
+    Goal,
+    /// SimGrid's time-independent traces. Computing is in operations of a host that does 10^9 a second.
+    Traces,
+}
+
+impl TextFormat {
+    /// The format that the end of a file's name says: `.goal`, or `.ti`.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "goal" => Some(TextFormat::Goal),
+            "ti" => Some(TextFormat::Traces),
+            _ => None,
+        }
+    }
+}
+
+impl Recording {
+    /// The recording in a format of text.
+    ///
+    /// # Errors
+    /// What the format cannot say.
+    pub fn to_text(&self, format: TextFormat) -> Result<String, String> {
+        match format {
+            TextFormat::Goal => goal_writer::write(self),
+            TextFormat::Traces => traces_writer::write(self),
+        }
+    }
+
+    /// Reads a recording in a format of text.
+    ///
+    /// # Errors
+    /// [`RecordingError::Text`] with the line that says what cannot be replayed.
+    pub fn of_text(format: TextFormat, text: &str, path: &Path) -> Result<Self, RecordingError> {
+        let read = match format {
+            TextFormat::Goal => goal_reader::read(text),
+            TextFormat::Traces => traces_reader::read(text),
+        };
+        let path = path.display().to_string();
+        match read {
+            Ok(ranks) => Ok(Recording::of(&path, &ranks)),
+            Err((line, reason)) => Err(RecordingError::Text { path, line, reason }),
+        }
+    }
+}
+
+/// A mistake in a text: the line, counted from 1, and what is wrong with it.
+type Mistake = (usize, String);
+
+/// A number in a text.
+fn number<N: std::str::FromStr>(word: Option<&str>, line: usize, what: &str) -> Result<N, Mistake> {
+    let word = word.ok_or_else(|| (line, format!("{what} is missing")))?;
+    word.parse().map_err(|_| (line, format!("{what} is '{word}', which is no such number")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The messages of a collective, for formats that have none.
+
+use collectives::{Blocks, Call, Cursor, Manner, Membership, Order, Own, select};
+
+use crate::{Collective, CollectiveKind};
+
+/// Messages that a rank sends and receives at once: partners and lengths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Round {
+    pub(super) sends: Vec<(usize, usize)>,
+    pub(super) receives: Vec<(usize, usize)>,
+}
+
+/// What rank `me` of `size` does in a collective, round by round, by the algorithm that a collective over messages takes.
+pub(super) fn rounds(collective: &Collective, me: usize, size: usize) -> Vec<Round> {
+    let Collective { kind, root, bytes } = *collective;
+    let unit_bytes = match kind {
+        CollectiveKind::Reduce | CollectiveKind::Allreduce => {
+            collective.reduction().element.bytes()
+        }
+        _ => 1,
+    };
+    let (length, blocks) = (bytes / unit_bytes, || Blocks::equal(size, bytes));
+    let order = Order::Any;
+    let (call, own) = match kind {
+        CollectiveKind::Barrier => (Call::Barrier, Own::InInput),
+        CollectiveKind::Broadcast => (Call::Broadcast { root, length }, Own::InOutput),
+        CollectiveKind::Scatter => (Call::Scatter { root, blocks: blocks() }, Own::InInput),
+        CollectiveKind::Gather => (Call::Gather { root, blocks: blocks() }, Own::InInput),
+        CollectiveKind::Allgather => (Call::Allgather { blocks: blocks() }, Own::InInput),
+        CollectiveKind::AllToAll => {
+            (Call::AllToAll { input: blocks(), output: blocks() }, Own::InInput)
+        }
+        CollectiveKind::Reduce => (Call::Reduce { root, length, order }, Own::InInput),
+        CollectiveKind::Allreduce => (Call::Allreduce { length, order }, Own::InInput),
+    };
+    let algorithm = select(&call, size, unit_bytes, Manner::Blocking, None);
+    let schedule = call.schedule(algorithm, Membership { me, size }, own, None);
+    let mut cursor = Cursor::default();
+    let mut rounds = Vec::new();
+    while let Some(round) = schedule.next(&mut cursor) {
+        let of = |messages: &[collectives::Message]| {
+            messages.iter().map(|one| (one.rank, one.part.units().len() * unit_bytes)).collect()
+        };
+        rounds.push(Round { sends: of(&round.sends), receives: of(&round.receives) });
+    }
+    rounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is sent is received, in every collective.
+    #[test]
+    fn every_message_of_a_collective_has_a_sender_and_a_receiver() {
+        for kind in CollectiveKind::ALL {
+            for size in [1, 2, 5, 8] {
+                let collective = Collective { kind, root: size - 1, bytes: 48 };
+                let (mut sent, mut received) = (Vec::new(), Vec::new());
+                for me in 0..size {
+                    for round in rounds(&collective, me, size) {
+                        sent.extend(round.sends.iter().map(|&(to, bytes)| (me, to, bytes)));
+                        received
+                            .extend(round.receives.iter().map(|&(from, bytes)| (from, me, bytes)));
+                    }
+                }
+                sent.sort_unstable();
+                received.sort_unstable();
+                assert_eq!(sent, received, "{kind:?} of {size}");
+                assert!(size == 1 || sent.len() >= size - 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What is written is read again as what it was, as far as a format can say it.
+
+use contract::{Selector, TimeSpan};
+
+use super::TextFormat;
+use crate::{Collective, CollectiveKind, Event, Message, Recording, Room};
+
+fn message(to: usize, bytes: usize) -> Message {
+    Message { to, context: 0, tag: 0, bytes }
+}
+
+fn room(from: u32, bytes: usize) -> Room {
+    Room { selector: Selector { context: 0, source: Some(from), tag: Some(0) }, bytes }
+}
+
+fn us(us: u64) -> TimeSpan {
+    TimeSpan::from_us(us)
+}
+
+fn recording() -> Vec<Vec<Event>> {
+    let post = |message| Event::PostSend { message, synchronous: false };
+    let barrier =
+        Event::Collective(Collective { kind: CollectiveKind::Barrier, root: 0, bytes: 0 });
+    vec![
+        vec![
+            Event::PostReceive(room(1, 100)),
+            post(message(1, 8)),
+            Event::Compute(us(3)),
+            Event::End(1),
+            Event::End(0),
+            barrier,
+            Event::Send(message(1, 5)),
+        ],
+        vec![
+            Event::Compute(us(2)),
+            Event::PostReceive(room(0, 8)),
+            Event::End(0),
+            post(message(0, 100)),
+            Event::End(0),
+            barrier,
+            Event::Receive(room(0, 5)),
+        ],
+    ]
+}
+
+fn text(format: TextFormat, ranks: &[Vec<Event>]) -> Result<String, String> {
+    Recording::of("x", ranks).to_text(format)
+}
+
+fn read(format: TextFormat, text: &str) -> Result<Recording, String> {
+    Recording::of_text(format, text, "f".as_ref()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn traces_are_read_as_they_were_written() {
+    let ranks = recording();
+    let text = text(TextFormat::Traces, &ranks).unwrap();
+    assert!(
+        text.starts_with("0 init\n0 irecv 1 0 100\n0 isend 1 0 8\n0 compute 3000\n0 wait 1 0 0\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("1 barrier\n1 recv 0 0 5\n1 finalize\n"), "{text}");
+    let again = read(TextFormat::Traces, &text).unwrap();
+    for (rank, events) in ranks.iter().enumerate() {
+        assert!(again.events(rank).eq(events.iter().copied()), "rank {rank}");
+    }
+}
+
+#[test]
+fn every_collective_of_a_trace_is_read_as_it_was_written() {
+    let all = CollectiveKind::ALL.map(|kind| {
+        let root = usize::from(matches!(
+            kind,
+            CollectiveKind::Broadcast
+                | CollectiveKind::Scatter
+                | CollectiveKind::Gather
+                | CollectiveKind::Reduce
+        ));
+        let bytes = if kind == CollectiveKind::Barrier { 0 } else { 24 };
+        Event::Collective(Collective { kind, root, bytes })
+    });
+    let ranks = [all.to_vec(), all.to_vec()];
+    let again = read(TextFormat::Traces, &text(TextFormat::Traces, &ranks).unwrap()).unwrap();
+    assert!(again.events(1).eq(all));
+}
+
+#[test]
+fn goal_has_operations_and_what_they_require() {
+    let text = text(TextFormat::Goal, &recording()).unwrap();
+    let first = "num_ranks 2\n\nrank 0 {\nl1: recv 100b from 1 tag 0\nl2: send 8b to 1 tag 0\nl3: calc 3000\n";
+    assert!(text.starts_with(first), "{text}");
+    // A barrier of two is a message each way, after the calculation and both operations that were waited for.
+    let barrier = "l4: send 0b to 1 tag 2\nl4 requires l3\nl4 requires l1\nl4 requires l2\nl5: recv 0b from 1 tag 2\n";
+    assert!(text.contains(barrier), "{text}");
+    let again = read(TextFormat::Goal, &text).unwrap();
+    let events: Vec<Event> = again.events(0).collect();
+    let post = |to, tag, bytes| Event::PostSend {
+        message: Message { to, context: 0, tag, bytes },
+        synchronous: false,
+    };
+    assert_eq!(
+        events[..3],
+        [Event::PostReceive(room(1, 100)), post(1, 0, 8), Event::Compute(us(3))]
+    );
+    // Both are waited for before the barrier's message, which is there as a message.
+    assert_eq!(events[3..6], [Event::End(1), Event::End(0), post(1, 2, 0)]);
+    assert_eq!(again.events(1).filter(|one| matches!(one, Event::End(_))).count(), 5);
+}
+
+#[test]
+fn contexts_become_tags_and_what_a_format_cannot_say_is_told() {
+    let of = |context| Message { context, tag: 70, to: 0, bytes: 1 };
+    let receive = |context, source| {
+        Event::Receive(Room { selector: Selector { context, source, tag: Some(70) }, bytes: 1 })
+    };
+    let two = [
+        vec![receive(0, Some(1)), receive(2, Some(1))],
+        vec![Event::Send(of(0)), Event::Send(of(2))],
+    ];
+    let traces = text(TextFormat::Traces, &two).unwrap();
+    assert!(
+        traces.contains("0 recv 1 0 1\n0 recv 1 1 1\n") && traces.contains("1 send 0 1 1\n"),
+        "{traces}"
+    );
+    let any = [vec![receive(0, None)], vec![Event::Send(of(0))]];
+    for format in [TextFormat::Goal, TextFormat::Traces] {
+        assert!(text(format, &any).unwrap_err().contains("rank 0 has a receive of any rank"));
+    }
+    let taken_back = [vec![Event::PostReceive(room(0, 1)), Event::Cancel(0)]];
+    assert_eq!(text(TextFormat::Goal, &taken_back).unwrap(), "num_ranks 1\n\nrank 0 {\n}\n");
+    assert!(text(TextFormat::Traces, &taken_back).unwrap_err().contains("took a receive back"));
+}
+
+#[test]
+fn mistakes_are_named_with_their_line() {
+    let goal = [
+        ("rank 0 {\n}", "line 1: there is no rank 0"),
+        ("", "no num_ranks"),
+        ("num_ranks 1\nrank 0 {\nl1: calc x\n}", "line 3: a time in nanoseconds is 'x'"),
+        ("num_ranks 1\nrank 0 {\nl1: fly\n}", "line 3: 'fly' is none of"),
+        ("num_ranks 1\nrank 0 {\nl1: send 8 to 0\n}", "line 3: a length"),
+        ("num_ranks 1\nrank 0 {\nl1 requires l2\n}", "line 3: there is no 'l1'"),
+        (
+            "num_ranks 1\nrank 0 {\nl1: calc 1\nl1 requires l1\n}",
+            "line 3: this operation requires itself",
+        ),
+        ("num_ranks 1\nrank 0 {\nl1: calc 1", "line 3: rank 0 has no end"),
+        ("num_ranks 1\ncalc 3", "line 2: 'calc' stands outside"),
+    ];
+    for (text, words) in goal {
+        let told = read(TextFormat::Goal, text).unwrap_err();
+        assert!(told.contains(words), "{text}: {told}");
+    }
+    let traces = [
+        ("", "no rank"),
+        ("x init", "line 1: a rank is 'x'"),
+        ("0 init\n0 comm_split 1", "line 2: the action 'comm_split'"),
+        ("0 send 1 0", "line 1: a length is missing"),
+        ("0 wait 1 0 0", "line 1: nothing was started"),
+        ("99999999 init", "cannot be replayed"),
+    ];
+    for (text, words) in traces {
+        let told = read(TextFormat::Traces, text).unwrap_err();
+        assert!(told.contains(words), "{text}: {told}");
+    }
+}

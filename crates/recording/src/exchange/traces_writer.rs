@@ -1,0 +1,96 @@
+//! Time-independent traces, written: a line for each thing that a rank has done.
+
+use std::fmt::Write;
+
+use super::numbers::Tags;
+use crate::{Collective, CollectiveKind, Event, Message, Recording, Room};
+
+/// Operations in a nanosecond of the host for which traces are written.
+const FLOPS_PER_NS: f64 = 1.0;
+
+pub(super) fn write(recording: &Recording) -> Result<String, String> {
+    let tags = Tags::of(recording);
+    let mut text = String::new();
+    for rank in 0..recording.ranks() {
+        // Without a word after it, lengths are bytes.
+        let _ = writeln!(text, "{rank} init");
+        let mut started: Vec<Option<String>> = Vec::new();
+        for event in recording.events(rank) {
+            write_event(&mut text, &tags, rank, &mut started, event)?;
+        }
+        let _ = writeln!(text, "{rank} finalize");
+    }
+    Ok(text)
+}
+
+fn write_event(
+    text: &mut String,
+    tags: &Tags,
+    rank: usize,
+    started: &mut Vec<Option<String>>,
+    event: Event,
+) -> Result<(), String> {
+    let send = |message: &Message| {
+        let Message { to, bytes, .. } = *message;
+        let tag = tags.of_message(message);
+        (format!("send {to} {tag} {bytes}"), format!("wait {rank} {to} {tag}"))
+    };
+    let receive = |room: &Room| {
+        let sender = tags.of_receive(rank, room)?;
+        let (from, tag) = (sender.from, sender.tag);
+        Ok::<_, String>((
+            format!("recv {from} {tag} {}", room.bytes),
+            format!("wait {from} {rank} {tag}"),
+        ))
+    };
+    let mut line = |words: &str| {
+        let _ = writeln!(text, "{rank} {words}");
+    };
+    match event {
+        Event::Compute(span) => line(&format!("compute {}", span.as_ns() * FLOPS_PER_NS)),
+        Event::Sleep(span) => line(&format!("sleep {}", span.as_s())),
+        Event::Send(message) => line(&send(&message).0),
+        Event::Receive(room) => line(&receive(&room)?.0),
+        Event::Exchange(message, room) => {
+            let (receive, wait) = receive(&room)?;
+            line(&format!("i{receive}"));
+            line(&send(&message).0);
+            line(&wait);
+        }
+        Event::PostSend { message, .. } => {
+            let (send, wait) = send(&message);
+            line(&format!("i{send}"));
+            started.push(Some(wait));
+        }
+        Event::PostReceive(room) => {
+            let (receive, wait) = receive(&room)?;
+            line(&format!("i{receive}"));
+            started.push(Some(wait));
+        }
+        Event::End(back) => {
+            let index = started.len().checked_sub(1 + back as usize);
+            if let Some(wait) = index.and_then(|index| started[index].take()) {
+                line(&wait);
+            }
+        }
+        Event::Cancel(_) => {
+            return Err(format!("rank {rank} took a receive back, which this format cannot say"));
+        }
+        Event::Collective(collective) => line(&collective_words(&collective)),
+    }
+    Ok(())
+}
+
+fn collective_words(Collective { kind, root, bytes }: &Collective) -> String {
+    // What combining elements takes is not known here.
+    match kind {
+        CollectiveKind::Barrier => "barrier".into(),
+        CollectiveKind::Broadcast => format!("bcast {bytes} {root}"),
+        CollectiveKind::Scatter => format!("scatter {bytes} {bytes} {root}"),
+        CollectiveKind::Gather => format!("gather {bytes} {bytes} {root}"),
+        CollectiveKind::Allgather => format!("allgather {bytes} {bytes}"),
+        CollectiveKind::AllToAll => format!("alltoall {bytes} {bytes}"),
+        CollectiveKind::Reduce => format!("reduce {bytes} 0 {root}"),
+        CollectiveKind::Allreduce => format!("allreduce {bytes} 0"),
+    }
+}

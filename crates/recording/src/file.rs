@@ -1,0 +1,356 @@
+//! The file of a recording: a line that says what it is, blocks of the ranks' events as they came, and an end.
+//!
+//! A block is the number of its rank, its length, and events. The end is the number of ranks where a rank's number would
+//! stand, and then how many blocks there were: a file without it was cut off.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use contract::Selector;
+
+use crate::bytes::{Cut, Source, put_number};
+use crate::event::Event;
+
+/// What a file begins with. Its number is that of the format.
+const MARK: &str = "cornerstone-recording 1";
+/// What files of all versions begin with.
+const ANY_MARK: &str = "cornerstone-recording ";
+/// A rank's events are written once there are so many.
+const BLOCK_EVENTS: usize = 1 << 13;
+
+/// Why a recording cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordingError {
+    /// The file could not be read or written.
+    #[error("'{path}': {reason}")]
+    File {
+        /// Which.
+        path: String,
+        /// The system's words.
+        reason: String,
+    },
+    /// It is no recording.
+    #[error("'{path}' is no recording of a program: it does not begin with '{MARK}'")]
+    NotOne {
+        /// Which.
+        path: String,
+    },
+    /// It is a recording of another version.
+    #[error("'{path}' is of another version ('{found}'); this command reads '{MARK}'")]
+    Version {
+        /// Which.
+        path: String,
+        /// What it begins with.
+        found: String,
+    },
+    /// A text of another simulator says something that cannot be replayed.
+    #[error("'{path}', line {line}: {reason}")]
+    Text {
+        /// Which.
+        path: String,
+        /// The line.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It ends before its end.
+    #[error("'{path}' is cut off or damaged: record the program again")]
+    Cut {
+        /// Which.
+        path: String,
+    },
+}
+
+/// What the ranks of a run have done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// Where it came from, in words.
+    pub title: String,
+    /// The events of each rank, one after the other.
+    ranks: Vec<Vec<u8>>,
+}
+
+/// What a rank has done, one after the other.
+#[derive(Clone, Debug)]
+pub struct Events<'a>(Source<'a>);
+
+impl Iterator for Events<'_> {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        // They were checked when they were read.
+        Event::read(&mut self.0).ok().flatten()
+    }
+}
+
+/// A recording that is being written.
+#[derive(Debug)]
+pub struct Recorder {
+    path: PathBuf,
+    out: BufWriter<File>,
+    pending: Vec<Pending>,
+    blocks: u64,
+    /// The first error of the system.
+    failed: Option<RecordingError>,
+}
+
+/// What a rank has done and is not written.
+#[derive(Clone, Debug, Default)]
+struct Pending {
+    events: Vec<Event>,
+    /// How many events were written before.
+    written: u64,
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> RecordingError {
+    RecordingError::File { path: path.display().to_string(), reason: error.to_string() }
+}
+
+impl Recorder {
+    /// Begins a recording of `ranks` ranks.
+    ///
+    /// # Errors
+    /// [`RecordingError::File`].
+    pub fn create(path: &Path, ranks: usize, title: &str) -> Result<Self, RecordingError> {
+        let file = File::create(path).map_err(|error| failed(path, &error))?;
+        let mut out = BufWriter::new(file);
+        let title = title.replace('\n', " ");
+        writeln!(out, "{MARK}\n{ranks} {title}").map_err(|error| failed(path, &error))?;
+        let pending = vec![Pending::default(); ranks];
+        Ok(Recorder { path: path.into(), out, pending, blocks: 0, failed: None })
+    }
+
+    /// Notes what a rank has done; returns its place among what the rank has done. The first error is kept for the end.
+    pub fn note(&mut self, rank: usize, event: Event) -> u64 {
+        let pending = &mut self.pending[rank];
+        if pending.events.len() >= BLOCK_EVENTS {
+            self.write_block(rank);
+        }
+        let pending = &mut self.pending[rank];
+        pending.events.push(event);
+        pending.written + pending.events.len() as u64 - 1
+    }
+
+    /// Says which message a receive has got that would have taken several: a replay must not get another. Where that is
+    /// known too late, the receive stays as it is.
+    pub fn settle(&mut self, rank: usize, place: u64, selector: Selector) {
+        let pending = &mut self.pending[rank];
+        let index = place.checked_sub(pending.written).and_then(|one| usize::try_from(one).ok());
+        if let Some(Event::PostReceive(room)) = index.and_then(|one| pending.events.get_mut(one)) {
+            room.selector = selector;
+        }
+    }
+
+    fn write_block(&mut self, rank: usize) {
+        let pending = &mut self.pending[rank];
+        let mut events = Vec::new();
+        pending.events.iter().for_each(|event| event.write(&mut events));
+        pending.written += pending.events.len() as u64;
+        pending.events.clear();
+        let mut head = Vec::new();
+        put_number(&mut head, rank as u64);
+        put_number(&mut head, events.len() as u64);
+        self.put(&head);
+        self.put(&events);
+        self.blocks += 1;
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        if self.failed.is_none()
+            && let Err(error) = self.out.write_all(bytes)
+        {
+            self.failed = Some(failed(&self.path, &error));
+        }
+    }
+
+    /// Ends the recording. A file that could not be written whole is removed.
+    ///
+    /// # Errors
+    /// The first that there was.
+    pub fn finish(mut self) -> Result<(), RecordingError> {
+        for rank in 0..self.pending.len() {
+            if !self.pending[rank].events.is_empty() {
+                self.write_block(rank);
+            }
+        }
+        let mut end = Vec::new();
+        put_number(&mut end, self.pending.len() as u64);
+        put_number(&mut end, self.blocks);
+        self.put(&end);
+        let flushed = self.out.flush().map_err(|error| failed(&self.path, &error));
+        let outcome = self.failed.take().map_or(flushed, Err);
+        if outcome.is_err() {
+            // Half a recording helps nobody; what cannot be removed is told as cut off when it is read. A device stays.
+            if self.path.metadata().is_ok_and(|metadata| metadata.is_file()) {
+                let _ = std::fs::remove_file(&self.path);
+            }
+        }
+        outcome
+    }
+}
+
+impl Recording {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub fn read(path: &Path) -> Result<Self, RecordingError> {
+        let bytes = std::fs::read(path).map_err(|error| failed(path, &error))?;
+        Self::parse(&bytes, &path.display().to_string())
+    }
+
+    fn parse(bytes: &[u8], path: &str) -> Result<Self, RecordingError> {
+        let path = || path.to_string();
+        let line = |bytes: &[u8]| {
+            let end = bytes.iter().take(1 << 16).position(|&byte| byte == b'\n')?;
+            Some((String::from_utf8_lossy(&bytes[..end]).into_owned(), end + 1))
+        };
+        let (mark, begin) = line(bytes).ok_or_else(|| RecordingError::NotOne { path: path() })?;
+        if mark != MARK {
+            return Err(match mark.starts_with(ANY_MARK) {
+                true => RecordingError::Version { path: path(), found: mark },
+                false => RecordingError::NotOne { path: path() },
+            });
+        }
+        let cut = |_: Cut| RecordingError::Cut { path: path() };
+        let (words, length) = line(&bytes[begin..]).ok_or(Cut).map_err(cut)?;
+        let (ranks, title) = words.split_once(' ').ok_or(Cut).map_err(cut)?;
+        let ranks: usize = ranks.parse().map_err(|_| cut(Cut))?;
+        let events = read_blocks(&mut Source::new(&bytes[begin + length..]), ranks).map_err(cut)?;
+        let recording = Recording { title: title.into(), ranks: events };
+        recording.check().map_err(cut)?;
+        Ok(recording)
+    }
+
+    /// That of these events.
+    pub fn of(title: &str, ranks: &[Vec<Event>]) -> Self {
+        let write = |events: &Vec<Event>| {
+            let mut bytes = Vec::new();
+            events.iter().for_each(|event| event.write(&mut bytes));
+            bytes
+        };
+        Recording { title: title.into(), ranks: ranks.iter().map(write).collect() }
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// What a rank has done.
+    pub fn events(&self, rank: usize) -> Events<'_> {
+        Events(Source::new(&self.ranks[rank]))
+    }
+
+    fn check(&self) -> Result<(), Cut> {
+        for events in &self.ranks {
+            let mut source = Source::new(events);
+            while Event::read(&mut source)?.is_some() {}
+        }
+        Ok(())
+    }
+}
+
+fn read_blocks(source: &mut Source<'_>, ranks: usize) -> Result<Vec<Vec<u8>>, Cut> {
+    // A damaged number must not take all memory: each rank that has done anything has a block.
+    if ranks == 0 || ranks > 1 << 24 {
+        return Err(Cut);
+    }
+    let mut events = vec![Vec::new(); ranks];
+    let mut blocks = 0;
+    loop {
+        let rank = source.size()?;
+        if rank == ranks {
+            return if source.number()? == blocks && source.is_empty() {
+                Ok(events)
+            } else {
+                Err(Cut)
+            };
+        }
+        let length = source.size()?;
+        events.get_mut(rank).ok_or(Cut)?.extend_from_slice(source.take(length)?);
+        blocks += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::TimeSpan;
+
+    fn temporary(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("cornerstone-{name}-{}", std::process::id()))
+    }
+
+    fn events(rank: usize) -> Vec<Event> {
+        (0..20_000).map(|one| Event::Compute(TimeSpan::from_ps(one << rank))).collect()
+    }
+
+    #[test]
+    fn a_recording_of_many_blocks_is_read_as_it_was_written() {
+        let path = temporary("recording");
+        let mut recorder = Recorder::create(&path, 3, "a title\nof two lines").unwrap();
+        let ranks: Vec<_> = (0..3).map(events).collect();
+        for index in 0..20_000 {
+            (0..3).for_each(|rank| {
+                recorder.note(rank, ranks[rank][index]);
+            });
+        }
+        recorder.finish().unwrap();
+        let recording = Recording::read(&path).unwrap();
+        assert_eq!(recording, Recording::of("a title of two lines", &ranks));
+        assert!(recording.events(2).eq(ranks[2].iter().copied()));
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        for end in [bytes.len() - 1, bytes.len() / 2, 40, 30] {
+            let cut = Recording::parse(&bytes[..end], "x").unwrap_err();
+            assert_eq!(cut, RecordingError::Cut { path: "x".into() }, "{end}");
+        }
+        let longer = [&bytes[..], b"x"].concat();
+        assert!(matches!(Recording::parse(&longer, "x"), Err(RecordingError::Cut { .. })));
+    }
+
+    #[test]
+    fn a_receive_of_any_rank_is_settled_while_it_is_not_written() {
+        let path = temporary("settled");
+        let mut recorder = Recorder::create(&path, 1, "x").unwrap();
+        let any = Selector { context: 2, source: None, tag: None };
+        let one = Selector { source: Some(3), tag: Some(4), ..any };
+        let receive = |selector| Event::PostReceive(crate::Room { selector, bytes: 8 });
+        assert_eq!(recorder.note(0, receive(any)), 0);
+        assert_eq!(recorder.note(0, receive(any)), 1);
+        recorder.settle(0, 1, one);
+        events(0).iter().for_each(|&event| {
+            recorder.note(0, event);
+        });
+        recorder.settle(0, 0, one);
+        recorder.finish().unwrap();
+        let read: Vec<Event> = Recording::read(&path).unwrap().events(0).take(2).collect();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(read, [receive(any), receive(one)]);
+    }
+
+    #[test]
+    fn other_files_and_other_versions_are_told_apart() {
+        let refused = |text: &str| Recording::parse(text.as_bytes(), "x").unwrap_err().to_string();
+        assert!(refused("").contains("is no recording"));
+        assert!(refused("{\"kind\": 1}\n").contains("is no recording"));
+        assert!(refused("cornerstone-recording 2\n4 x\n").contains("another version"));
+        assert!(refused("cornerstone-recording 1\nmany x\n").contains("cut off"));
+        assert!(refused("cornerstone-recording 1\n99999999999 x\n\0").contains("cut off"));
+    }
+
+    #[test]
+    fn a_full_disk_is_told_at_the_end() {
+        let full = Path::new("/dev/full");
+        let mut recorder = Recorder::create(full, 1, "x").unwrap();
+        for _ in 0..5 {
+            events(0).iter().for_each(|&event| {
+                recorder.note(0, event);
+            });
+        }
+        let error = recorder.finish().unwrap_err().to_string();
+        assert!(error.contains("/dev/full"), "{error}");
+    }
+}
