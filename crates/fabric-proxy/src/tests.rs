@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Endpoint, Error, Process, Result, TimeSpan, conformance};
+use contract::{Endpoint, Error, Result, TimeSpan, conformance};
 use fabric_sim::machine::find;
 use fabric_sim::{Machine, Options, run_endpoints};
 
@@ -64,23 +64,6 @@ fn endpoints_pass_the_suite_on_machines_with_and_without_collectives_of_their_ow
             }
         }
     }
-}
-
-#[test]
-fn ranks_pass_the_suite() {
-    let machine = find("cluster").unwrap();
-    let launch = |case: &'static conformance::Case, ranks: usize| {
-        let (outcomes, _) = run(&machine, ranks, |endpoint| {
-            let mut process = Process::new(endpoint);
-            let outcome = case.run(&mut process.world());
-            process.finish(outcome.clone());
-            outcome
-        });
-        let failed =
-            outcomes.into_iter().enumerate().find_map(|(rank, one)| Some((rank, one.err()?)));
-        failed.map_or(Ok(()), |(rank, error)| Err(format!("rank {rank}: {error}")))
-    };
-    conformance::run_all([1, 3], launch).unwrap_or_else(|failed| panic!("{failed}"));
 }
 
 /// Each rank sends to the next, and all are the same every time.
