@@ -1,12 +1,14 @@
 //! The arguments of `launch`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::hosts::HostsArguments;
-use super::values::Seconds;
+use super::values::{Seconds, Variable};
 
 const LAUNCH_EXAMPLES: &str = "\
 Examples:
@@ -125,6 +127,18 @@ pub(crate) struct LaunchArguments {
     /// Put the rank before each line of output
     #[arg(long)]
     pub(crate) prefix: bool,
+
+    /// A variable of the ranks' environment; without a value, that of this process, for ranks on other hosts
+    #[arg(
+        long = "env",
+        value_name = "NAME[=VALUE]",
+        value_parser = OsStringValueParser::new().try_map(Variable::read)
+    )]
+    pub(crate) variables: Vec<Variable>,
+
+    /// The folder in which the ranks begin [default: this one]
+    #[arg(long = "wdir", value_name = "FOLDER")]
+    pub(crate) directory: Option<PathBuf>,
 
     /// At MPI_Finalize, tell which requests, communicators, datatypes and other objects were not freed (our library
     /// only)

@@ -1,8 +1,10 @@
 //! The command line: the arguments of each subcommand, and their help.
 
 mod fabric;
+mod generate;
 mod hosts;
 mod launch;
+mod mpiexec;
 mod pattern;
 mod pipeline;
 mod real_time;
@@ -19,14 +21,16 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
 pub(crate) use fabric::FabricChoice;
+pub(crate) use generate::{GenerateArguments, Generated};
 pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
+pub(crate) use mpiexec::{Mpiexec, MpiexecArguments};
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use simulation::{Answer, SimulationArguments};
-pub(crate) use values::{AlgorithmNames, RankCounts, Seconds, Share};
+pub(crate) use values::{AlgorithmNames, RankCounts, Seconds, Share, Variable};
 
 /// The heading of the options on where results go.
 const RESULTS: &str = "Results";
@@ -89,6 +93,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
+    /// The same with the usual options of mpiexec: -n, -host, -genv, and ':' between several programs
+    Mpiexec(MpiexecArguments),
     /// Make a machine file from a measured run: the measured machine's twin, to predict with
     Calibrate(CalibrateArguments),
     /// Recompute the papers' tables on the simulated machines, beside what was published
@@ -97,6 +103,8 @@ pub(crate) enum Command {
     Machines(MachinesArguments),
     /// Print the models fitted to a run: start-up time, rate, half-performance size
     Fit(FitArguments),
+    /// Write man pages, or what completes this command's words in a shell
+    Generate(GenerateArguments),
 }
 
 /// How results are written to standard output.

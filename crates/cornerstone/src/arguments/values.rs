@@ -1,5 +1,7 @@
 //! The values of options.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::str::FromStr;
 
 use benchmark::EVERY_ALGORITHM;
@@ -16,6 +18,31 @@ pub(crate) struct Share(pub(crate) f64);
 /// A time in seconds, more than 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seconds(pub(crate) f64);
+
+/// A variable of an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Variable {
+    pub(crate) name: OsString,
+    pub(crate) value: OsString,
+}
+
+impl Variable {
+    /// `NAME=VALUE`, or `NAME` for the variable as this process has it.
+    pub(crate) fn read(text: OsString) -> Result<Variable, String> {
+        let bytes = text.as_bytes();
+        let (name, value) = match bytes.iter().position(|byte| *byte == b'=') {
+            Some(place) => (&bytes[..place], OsStr::from_bytes(&bytes[place + 1..]).to_os_string()),
+            None => {
+                let unset = || format!("{} is not set here, and no value is given", text.display());
+                (bytes, std::env::var_os(&text).ok_or_else(unset)?)
+            }
+        };
+        if name.is_empty() {
+            return Err(format!("'{}' names no variable", text.display()));
+        }
+        Ok(Variable { name: OsStr::from_bytes(name).into(), value })
+    }
+}
 
 /// Names of algorithms of collectives; one may be `all`.
 #[derive(Clone, Debug, PartialEq, Eq)]

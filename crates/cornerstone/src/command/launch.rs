@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use fabric_shm::{LaunchError, LaunchOptions, OnHang, Watch};
+use fabric_shm::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 use fabric_tcp::Secret;
 
-use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric};
+use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable};
 use crate::descriptors;
 use crate::fabric::cluster::{self, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
@@ -20,9 +20,23 @@ use crate::failure::{Failure, STATUS_HANG};
 use crate::orphans;
 use crate::output_prefix::prefixed;
 
-/// Starts the ranks, and returns when all have ended.
-pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
+/// The variable in which a rank finds which of several programs it runs, from 0 on: MPI_APPNUM.
+const PROGRAM_NUMBER: &str = "CORNERSTONE_MPI_APPNUM";
+
+/// Starts the ranks of the program and those of the `others`, and returns when all have ended. Of the others count the
+/// program, its ranks, its folder and its variables.
+pub(super) fn execute(
+    mut arguments: LaunchArguments,
+    others: &[LaunchArguments],
+) -> Result<ExitCode, Failure> {
+    for directory in [&arguments].into_iter().chain(others).flat_map(|one| &one.directory) {
+        if !directory.is_dir() {
+            return Err(Failure::usage(format!("'{}' is no folder", directory.display())));
+        }
+    }
     let fabric = arguments.fabric();
+    let others = other_programs(arguments.ranks, others);
+    arguments.ranks = others.last().map_or(arguments.ranks, |last| last.ranks.end);
     if arguments.ranks == 0 {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
@@ -31,6 +45,10 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
         if arguments.watch.is_some() {
             return Err(Failure::usage("--watch is for programs on this host alone")
                 .hint("nothing watches the ranks of --fabric cluster: leave --watch out"));
+        }
+        if !others.is_empty() {
+            return Err(Failure::usage("several programs run on this host alone")
+                .hint("name no hosts, or start one program that knows its part by its rank"));
         }
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
         let ended = cluster::launch_program(&hosts, arguments.ranks, &host_task(&arguments)?);
@@ -41,6 +59,7 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(why).hint("leave --fabric out, or write --fabric cluster"));
     }
     let mut options = options(&arguments)?;
+    options.others = others;
     options.descriptor_limit = descriptors::raise_limit();
     let mut readers = Vec::new();
     if arguments.prefix {
@@ -74,14 +93,42 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     options.arguments = rest.to_vec();
     options.any_program = true;
     options.environment = environment(arguments);
+    options.directory = arguments.directory.clone();
     options.binding = binding(arguments.bind).into();
     options.watch = Some(watch(arguments));
     Ok(options)
 }
 
+/// The programs of the ranks from `first_rank` on.
+fn other_programs(mut first_rank: usize, all: &[LaunchArguments]) -> Vec<OtherProgram> {
+    let other = |(index, one): (usize, &LaunchArguments)| {
+        let (program, rest) = one.program.split_first().expect("clap asks for a program");
+        let mut environment = variables(one);
+        environment.push((PROGRAM_NUMBER.into(), (index + 1).to_string().into()));
+        let ranks = first_rank..first_rank + one.ranks;
+        first_rank = ranks.end;
+        OtherProgram {
+            ranks,
+            program: PathBuf::from(program),
+            arguments: rest.to_vec(),
+            environment,
+            directory: one.directory.clone(),
+        }
+    };
+    all.iter().enumerate().map(other).collect()
+}
+
+/// The variables that the command line gives.
+fn variables(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
+    let pair = |one: &Variable| (one.name.clone(), one.value.clone());
+    arguments.variables.iter().map(pair).collect()
+}
+
 /// What every rank's environment has besides that of this process.
 fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
-    let mut variables = vec![("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into())];
+    let mut variables = variables(arguments);
+    variables.push(("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into()));
+    variables.push((PROGRAM_NUMBER.into(), "0".into()));
     if arguments.check_leaks {
         variables.push(("CORNERSTONE_CHECK_LEAKS".into(), "1".into()));
     }
@@ -110,8 +157,9 @@ fn binding(bind: Bind) -> TaskBinding {
 
 /// What each host is to start.
 fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
-    let directory = std::env::current_dir()
+    let here = std::env::current_dir()
         .map_err(|error| Failure::failed(format!("this process's folder: {error}")))?;
+    let directory = arguments.directory.as_ref().map_or(here.clone(), |given| here.join(given));
     let mut environment = environment(arguments);
     // What an agent that logs in does not bring along.
     let needed = |name: &OsString| {
@@ -119,7 +167,10 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         ["LD_LIBRARY_PATH", "PATH", "PYTHONPATH"].contains(&&*name)
             || ["CORNERSTONE_", "OMP_", "MPI4PY_"].iter().any(|start| name.starts_with(start))
     };
+    // What the command line says comes last, and counts.
+    let own = std::mem::take(&mut environment);
     environment.extend(std::env::vars_os().filter(|(name, _)| needed(name)));
+    environment.extend(own);
     Ok(HostTask {
         program: Some(arguments.program.clone()),
         environment,

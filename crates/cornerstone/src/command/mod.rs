@@ -4,9 +4,11 @@ mod calibrate;
 mod compare;
 mod corner_turn;
 mod fit;
+mod generate;
 mod launch;
 mod list;
 mod machines;
+mod mpiexec;
 mod pipeline;
 mod pmp;
 mod report;
@@ -28,10 +30,12 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::List(arguments) => list::execute(arguments),
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
-        Command::Launch(arguments) => launch::execute(arguments),
+        Command::Launch(arguments) => launch::execute(arguments, &[]),
+        Command::Mpiexec(arguments) => mpiexec::execute(arguments),
         Command::Calibrate(arguments) => calibrate::execute(&arguments),
         Command::Reproduce(arguments) => reproduce::execute(&arguments),
         Command::Machines(arguments) => machines::execute(&arguments),
         Command::Fit(arguments) => fit::execute(arguments),
+        Command::Generate(arguments) => generate::execute(&arguments),
     }
 }
