@@ -280,14 +280,14 @@ fn argument(parameter: &Parameter) -> String {
     }
 }
 
-fn local(parameter: &Parameter) -> String {
+pub(crate) fn local(parameter: &Parameter) -> String {
     match parameter.name.as_str() {
         "type" => "datatype_".into(),
         name => name.into(),
     }
 }
 
-fn rust_type(c_type: &str) -> String {
+pub(crate) fn rust_type(c_type: &str) -> String {
     if let Some((element, size)) = c_type.split_once('[') {
         let element = match size.strip_prefix("][") {
             Some(size) => format!("[{}; {}]", rust_type(element), size.trim_end_matches(']')),

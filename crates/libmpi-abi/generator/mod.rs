@@ -1,11 +1,15 @@
-//! Makes mpi.h and the exported functions from the data in `abi/`. Used by the example that writes them and by the test that
+//! Makes mpi.h and the exported functions from the data in `abi/`, and those of the crate libmpich-abi. Used by the example that writes them and by the test that
 //! compares them.
 
 mod bindings;
 mod data;
 mod header;
+mod mpich;
 
 use std::path::Path;
+
+/// The folder of the crate libmpich-abi, seen from this one's `abi`.
+const MPICH: &str = "../../libmpich-abi";
 
 /// The generated files, as paths below the crate's folder and their contents.
 pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)>, String> {
@@ -15,9 +19,13 @@ pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)
     };
     let abi = data::parse(&read("mpi5.txt")?)?;
     let served = bindings::parse_served(&read("served.txt")?, &abi)?;
+    let own = data::parse(&read(&format!("{MPICH}/abi/mpich.txt"))?)?;
+    let parameters = mpich::parse(&read(&format!("{MPICH}/abi/parameters.txt"))?, &abi)?;
     Ok(vec![
         ("include/mpi.h", header::write(&abi)),
         ("src/abi/constants.rs", bindings::constants(&abi)),
         ("src/bindings/functions.rs", bindings::functions(&abi, &served)),
+        ("../libmpich-abi/src/values.rs", mpich::values(&own, &abi)?),
+        ("../libmpich-abi/src/bindings/functions.rs", mpich::functions(&abi, &parameters)),
     ])
 }
