@@ -45,10 +45,10 @@ pub(crate) fn parse(text: &str, abi: &Abi) -> Result<Parameters, String> {
             ("[length]", Some((name, words))) => {
                 read.lengths.insert(name.into(), words.into());
             }
+            ("[apart]", None) if abi.functions.iter().all(|function| function.name != line) => {
+                return Err(wrong("no such function"));
+            }
             ("[apart]" | "[absent]", None) => {
-                if !abi.functions.iter().any(|function| function.name == line) {
-                    return Err(wrong("no such function"));
-                }
                 read.left_out.insert(line.into());
             }
             _ => return Err(wrong("not to be understood")),

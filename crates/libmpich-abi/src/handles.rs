@@ -145,10 +145,10 @@ mod tests {
     #[test]
     fn predefined_datatypes_are_those_of_the_two_abis() {
         for (foreign, standard) in
-            [(0x4c00_0405, 0x209), (0x8c00_0001, 0x229), (0x0c00_0000, 0x200)]
+            [(0x4c00_0405_u32, 0x209), (0x8c00_0001, 0x229), (0x0c00_0000, 0x200)]
         {
-            assert_eq!(Datatype::inward(foreign as u32 as c_int), standard);
-            assert_eq!(Datatype::outward(standard), foreign as u32 as c_int);
+            assert_eq!(Datatype::inward(foreign as c_int), standard);
+            assert_eq!(Datatype::outward(standard), foreign as c_int);
         }
         // As MPI_LB, which MPI-3 removed, and as a handle of another type.
         assert_eq!(Datatype::inward(0x4c00_0010), 0);

@@ -11,8 +11,12 @@ use crate::numbers::*;
 use crate::standard::Entry;
 use crate::status::Status;
 
+forward!(MPI_Abi_get_fortran_booleans PMPI_Abi_get_fortran_booleans (logical_size: c_int, logical_true: *mut c_void, logical_false: *mut c_void, is_set: *mut c_int) -> ErrorCode, (plain(logical_size), plain(logical_true), plain(logical_false), plain(is_set),));
+forward!(MPI_Abi_get_fortran_info PMPI_Abi_get_fortran_info (info: *mut c_int) -> ErrorCode, (at::<Info>(info),));
 forward!(MPI_Abi_get_info PMPI_Abi_get_info (info: *mut c_int) -> ErrorCode, (at::<Info>(info),));
 forward!(MPI_Abi_get_version PMPI_Abi_get_version (abi_major: *mut c_int, abi_minor: *mut c_int) -> ErrorCode, (plain(abi_major), plain(abi_minor),));
+forward!(MPI_Abi_set_fortran_booleans PMPI_Abi_set_fortran_booleans (logical_size: c_int, logical_true: *mut c_void, logical_false: *mut c_void) -> ErrorCode, (plain(logical_size), plain(logical_true), plain(logical_false),));
+forward!(MPI_Abi_set_fortran_info PMPI_Abi_set_fortran_info (info: c_int) -> ErrorCode, (by_value::<Info>(info),));
 forward!(MPI_Abort PMPI_Abort (comm: c_int, errorcode: c_int) -> ErrorCode, (by_value::<Comm>(comm), by_value::<ErrorCode>(errorcode),));
 forward!(MPI_Accumulate PMPI_Accumulate (origin_addr: *const c_void, origin_count: c_int, origin_datatype: c_int, target_rank: c_int, target_disp: i64, target_count: c_int, target_datatype: c_int, op: c_int, win: c_int) -> ErrorCode, (plain(origin_addr), plain(origin_count), by_value::<Datatype>(origin_datatype), by_value::<RankNumber>(target_rank), plain(target_disp), plain(target_count), by_value::<Datatype>(target_datatype), by_value::<Op>(op), by_value::<Win>(win),));
 forward!(MPI_Accumulate_c PMPI_Accumulate_c (origin_addr: *const c_void, origin_count: i64, origin_datatype: c_int, target_rank: c_int, target_disp: i64, target_count: i64, target_datatype: c_int, op: c_int, win: c_int) -> ErrorCode, (plain(origin_addr), plain(origin_count), by_value::<Datatype>(origin_datatype), by_value::<RankNumber>(target_rank), plain(target_disp), plain(target_count), by_value::<Datatype>(target_datatype), by_value::<Op>(op), by_value::<Win>(win),));

@@ -13,7 +13,7 @@ fn launches(words: &str) -> Vec<LaunchArguments> {
 }
 
 fn refusal(words: &str) -> String {
-    read(words).map(|read| panic!("{words}: {read:?}")).unwrap_err().to_string()
+    format!("{:?}", read(words).expect_err(words))
 }
 
 fn program(launch: &LaunchArguments) -> Vec<&str> {
