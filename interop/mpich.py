@@ -8,9 +8,10 @@ import subprocess
 from ground import COMPILER, ROOT, WORK, Skips, Tally, must, outside, run, selected
 
 VARIABLE = "CORNERSTONE_MPICH"
-FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr", "rma",
+FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr", "rma", "io",
            "errors/pt2pt", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/attr",
-           "errors/rma")
+           "errors/rma", "errors/io",
+           "threads/pt2pt", "threads/coll", "threads/comm", "threads/init", "threads/rma")
 OUT = WORK / "mpich"
 
 
@@ -91,7 +92,7 @@ def shared():
 
 def build_shared(tests):
     sources = [tests / "util" / "mtest.c", tests / "util" / "mtest_common.c"]
-    sources += [tests / "util" / "mtest_single.c", tests / "util" / "dtypes.c"]
+    sources += [tests / "util" / f"{name}.c" for name in ("mtest_single", "mtest_thread", "dtypes")]
     sources += sorted((tests / "dtpools" / "src").glob("*.c"))
     OUT.mkdir(parents=True, exist_ok=True)
     for path in sources:
@@ -137,7 +138,9 @@ def test(source, _ranks=None):
         failure = built[(case.folder, case.program)]
         if failure is None:
             command = [OUT / case.folder / case.program] + case.arguments
-            ended = run(case.ranks, command, case.limit_s, case.environment, tests / case.folder)
+            # Programs that write files do that where they run.
+            folder = OUT / case.folder if case.folder.endswith("io") else tests / case.folder
+            ended = run(case.ranks, command, case.limit_s, case.environment, folder)
             failure = verdict(case, ended)
             if failure and (reason := outside(ended)):
                 tally.skip(case.name(), reason)

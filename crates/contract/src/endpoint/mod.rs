@@ -24,7 +24,7 @@ use std::ptr::NonNull;
 use crate::record::FabricDescription;
 use crate::{
     ClockQuality, Error, InPlace, Isolation, Priority, PriorityGranted, Readable, Result,
-    SharedLine, Time, Work, Writable,
+    SharedLine, Time, TimeSpan, Work, Writable,
 };
 
 /// One rank's end of a fabric.
@@ -198,6 +198,12 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
             self.progress()?;
         }
         Ok(self.is_done(request))
+    }
+
+    /// For a program that looks again and again and does not wait: sleeps until something comes for this rank, but no longer
+    /// than `longest`. Returns whether anything has come since the last such call; then it has not slept.
+    fn sleep_a_while(&mut self, _longest: TimeSpan) -> Result<bool> {
+        Ok(true)
     }
 
     /// Waits until one of `requests` is done: the first in the list, if several are. There is at least one.
