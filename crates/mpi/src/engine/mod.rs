@@ -2,7 +2,7 @@
 
 mod activity;
 mod context;
-mod looks;
+mod polls;
 mod send_buffer;
 mod turns;
 mod waiting;
@@ -20,7 +20,7 @@ pub use turns::OtherThreads;
 
 use crate::error::{Error, ErrorClass, Result};
 use activity::Activities;
-use looks::Looks;
+use polls::Polls;
 
 /// The contexts of the world and of each process alone, which no agreement gives out.
 pub(crate) const WORLD_CONTEXT: u32 = 0;
@@ -34,9 +34,9 @@ pub struct Engine<E: Endpoint> {
     endpoint: RefCell<Option<E>>,
     rank: usize,
     size: usize,
-    /// Whether every rank has a processor, so that no look in vain keeps another from its work.
+    /// Whether every rank has a processor, so that no fruitless poll keeps another from its work.
     has_processor: bool,
-    looks: Looks,
+    polls: Polls,
     /// Set once the program has asked for several threads.
     others: OnceCell<&'static dyn OtherThreads>,
     activities: Activities<E>,
@@ -55,7 +55,7 @@ impl<E: Endpoint> Engine<E> {
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Engine {
             has_processor: endpoint.every_rank_has_a_processor(),
-            looks: Looks::default(),
+            polls: Polls::default(),
             others: OnceCell::new(),
             endpoint: RefCell::new(Some(endpoint)),
             rank,

@@ -20,8 +20,8 @@ pub trait OtherThreads {
     fn let_in(&self, may_sleep: bool);
 }
 
-/// Looks of a turn while another thread may want to get in, and how long they may take together.
-const LOOKS: u32 = 64;
+/// Polls of a turn while another thread may want to get in, and how long they may take together.
+const POLLS: u32 = 64;
 const TURN: Duration = Duration::from_micros(50);
 
 /// Turns in vain before a thread whose rank shares its processor sleeps between them.
@@ -63,11 +63,11 @@ impl<E: Endpoint> Engine<E> {
     ) -> Result {
         let mut turns = 0_u32;
         loop {
-            let (begin, mut looks) = (Instant::now(), 0_u32);
+            let (begin, mut polls) = (Instant::now(), 0_u32);
             // A thread that has always been alone waits as if there were no others, until another comes.
             let is_over = &mut || {
-                looks += 1;
-                let is_long = looks >= LOOKS || begin.elapsed() >= TURN;
+                polls += 1;
+                let is_long = polls >= POLLS || begin.elapsed() >= TURN;
                 others.is_wanted() || (others.are_several() && is_long)
             };
             if self.wait_for_a_turn(done, hopeless, is_over)? {

@@ -49,11 +49,10 @@ pub(super) fn gather<E: Endpoint + 'static, const N: usize>(
 /// The failure of the first member that has one, after this member's own.
 pub(super) fn first_failure(mine: Result, words: impl Iterator<Item = i64>) -> Result {
     mine?;
-    for (rank, word) in words.enumerate().filter(|(_, word)| *word != 0) {
-        let class = TOLD.get(word as usize - 1).copied().unwrap_or(ErrorClass::Other);
-        return Err(Error::new(class, format!("it failed at rank {rank}")));
-    }
-    Ok(())
+    let failed = words.enumerate().find(|(_, word)| *word != 0);
+    let Some((rank, word)) = failed else { return Ok(()) };
+    let class = TOLD.get(word as usize - 1).copied().unwrap_or(ErrorClass::Other);
+    Err(Error::new(class, format!("it failed at rank {rank}")))
 }
 
 /// Fails at all members if it has failed at one.

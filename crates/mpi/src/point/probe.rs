@@ -56,7 +56,7 @@ fn find<E: Endpoint>(
     if manner == ProbeManner::Once {
         engine.progress()?;
         let found = ask(&mut *engine.endpoint()?)?;
-        engine.note_look(found.is_some())?;
+        engine.note_poll(found.is_some())?;
         return Ok(found);
     }
     let mut found = Ok(None);

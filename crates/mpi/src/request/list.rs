@@ -99,7 +99,7 @@ pub fn have_all_ended<E: Endpoint, P: RequestPlace<E>>(
 ) -> Result<bool> {
     engine.progress()?;
     let have_ended = all_have_ended(places, &*engine.endpoint()?);
-    engine.note_look(have_ended)?;
+    engine.note_poll(have_ended)?;
     Ok(have_ended)
 }
 
@@ -116,6 +116,6 @@ pub fn which_have_ended<E: Endpoint, P: RequestPlace<E>>(
     }
     engine.progress()?;
     let found = which_ended(places, &*engine.endpoint()?);
-    engine.note_look(!found.is_empty())?;
+    engine.note_poll(!found.is_empty())?;
     Ok(Some(found))
 }

@@ -141,7 +141,7 @@ impl<E: Endpoint> Request<E> {
     pub fn test(&self) -> Result<bool> {
         self.engine.progress()?;
         let has_ended = self.has_ended(&*self.engine.endpoint()?);
-        self.engine.note_look(has_ended)?;
+        self.engine.note_poll(has_ended)?;
         Ok(has_ended)
     }
 
