@@ -8,7 +8,7 @@ use super::tile::divide_up;
 use crate::error::{Error, ErrorClass, Result};
 
 /// With longer pieces, on average, each member goes by itself.
-const SMALL_PIECE_BYTES: i64 = 16 << 10;
+const SMALL_PIECE_BYTES: i64 = 4 << 10;
 
 /// With less data in so much of the file, each member goes by itself.
 const SPARSE: i64 = 4;
@@ -80,6 +80,11 @@ impl Domains {
         let each = divide_up(share, PAGE_BYTES) * PAGE_BYTES;
         let Exchange { nodes, buffer_bytes, .. } = exchange;
         Some(Domains { start, end, each, nodes, buffer_bytes })
+    }
+
+    /// The most that a member has in memory at a time.
+    pub(super) fn window_bytes(&self) -> usize {
+        self.each.min(self.buffer_bytes) as usize
     }
 
     pub(super) fn rounds(&self) -> i64 {

@@ -53,6 +53,8 @@ pub struct File<E: Endpoint> {
     /// The operation that was begun and not ended, and what came of it.
     begun: RefCell<Option<(Direction, Result<Status>)>>,
     info: Info,
+    /// What this member joins the pieces of its domain in.
+    space: RefCell<Vec<u8>>,
 }
 
 /// Deletes a file, which nobody has open.

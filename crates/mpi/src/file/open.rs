@@ -83,6 +83,7 @@ impl<E: Endpoint + 'static> File<E> {
             shared,
             is_atomic: Cell::new(false),
             begun: RefCell::new(None),
+            space: RefCell::default(),
         })
     }
 

@@ -4,6 +4,7 @@
 //! other's domain that it wants to write, or asks for those that it wants to read; who has the domain joins the pieces, and
 //! reads or writes them at once. That goes in rounds, so that each has a buffer's length of its domain in memory at a time.
 
+use std::cell::RefMut;
 use std::ops::Range;
 
 use contract::Endpoint;
@@ -67,15 +68,12 @@ fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 /// Writes what all members have for a window.
-fn write_window(disk: &Disk, start: i64, messages: &[Vec<u8>], space: &mut Vec<u8>) -> Result {
+fn write_window(disk: &Disk, start: i64, messages: &[Vec<u8>], space: &mut [u8]) -> Result {
     let mut written = Vec::new();
     for message in messages {
         let (ranges, mut data) = understand(message);
         for range in ranges {
             let (here, after) = data.split_at(range.len());
-            if space.len() < range.end {
-                space.resize(range.end, 0);
-            }
             space[range.clone()].copy_from_slice(here);
             data = after;
             written.push(range);
@@ -91,13 +89,12 @@ fn read_window(
     disk: &Disk,
     start: i64,
     messages: &[Vec<u8>],
-    space: &mut Vec<u8>,
+    space: &mut [u8],
 ) -> (Vec<Vec<u8>>, Result) {
     let wanted: Vec<Vec<Range<usize>>> = messages.iter().map(|one| understand(one).0).collect();
     let all = || wanted.iter().flatten();
     let first = all().map(|range| range.start).min().unwrap_or(0);
     let end = all().map(|range| range.end).max().unwrap_or(0);
-    space.resize(end.max(space.len()), 0);
     let read = disk.read(&mut space[first..end], start + first as i64);
     let known = first + *read.as_ref().unwrap_or(&0);
     let answer = |ranges: &Vec<Range<usize>>| {
@@ -146,7 +143,8 @@ impl<E: Endpoint + 'static> File<E> {
         range: DataRange,
         data: &[u8],
     ) -> Result<Result> {
-        let (mut outcome, mut space) = (Ok(()), Vec::new());
+        let mut outcome = Ok(());
+        let mut space = self.space(domains);
         for round in 0..domains.rounds() {
             let messages = self.for_each_node(domains, |node| {
                 let window = domains.window(node, round);
@@ -176,7 +174,8 @@ impl<E: Endpoint + 'static> File<E> {
         range: DataRange,
         room: &mut [u8],
     ) -> Result<(usize, Result)> {
-        let (mut outcome, mut space, mut moved) = (Ok(()), Vec::new(), 0);
+        let (mut outcome, mut moved) = (Ok(()), 0);
+        let mut space = self.space(domains);
         for round in 0..domains.rounds() {
             let messages = self.for_each_node(domains, |node| {
                 let window = domains.window(node, round);
@@ -200,6 +199,15 @@ impl<E: Endpoint + 'static> File<E> {
             }
         }
         Ok((moved, outcome))
+    }
+
+    /// Memory for a window, kept for the next time.
+    fn space(&self, domains: &Domains) -> RefMut<'_, Vec<u8>> {
+        let mut space = self.space.borrow_mut();
+        if space.len() < domains.window_bytes() {
+            *space = vec![0; domains.window_bytes()];
+        }
+        space
     }
 
     /// A message for each member; those that have no domain get an empty one.
