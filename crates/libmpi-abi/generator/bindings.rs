@@ -95,7 +95,7 @@ fn rust_name(name: &str) -> String {
 const IMPORTS: &str = "\
 use std::ffi::{c_char, c_double, c_int, c_void};
 
-use mpi::{Mode, ScanKind};
+use mpi::{Direction, Members, Mode, Position, ScanKind};
 
 use super::{call, export, filled};
 use crate::abi::*;
@@ -106,8 +106,8 @@ use crate::operation::UserFunction;
 use crate::request::{self, How};
 use crate::status::{self, Status};
 use crate::{
-    attribute, codes, collective, communicator, datatype, environment, failure, group, handle, handler,
-    info, operation, packing, point, topology, window,
+    attribute, codes, collective, communicator, datatype, environment, failure, file, group, handle,
+    handler, info, operation, packing, point, topology, window,
 };
 
 ";
@@ -147,12 +147,17 @@ fn export(function: &Function, server: Option<&Server>) -> String {
 /// Whose error handler a failure goes to.
 fn raised_on(function: &Function) -> String {
     let named = |c_type: &str| function.parameters.iter().find(|one| one.c_type == c_type);
-    match (named("Comm"), named("Win"), function.name.starts_with("File_")) {
+    let base = function.name.trim_end_matches("_c");
+    match (named("Comm"), named("Win"), named("File")) {
+        _ if ["File_open", "File_delete", "Register_datarep"].contains(&base) => {
+            "On::File(FILE_NULL)".into()
+        }
+        _ if function.name == "File_close" => "On::FileAt(fh)".into(),
         (Some(comm), ..) => format!("On::Communicator({})", local(comm)),
         _ if function.name == "Win_free" => "On::WindowAt(win)".into(),
         (_, Some(win), _) => format!("On::Window({})", local(win)),
         _ if function.name.starts_with("T_") => "On::Nobody".into(),
-        (_, _, true) => "On::File".into(),
+        (_, _, Some(file)) => format!("On::File({})", local(file)),
         _ => "On::Process".into(),
     }
 }
@@ -172,7 +177,7 @@ fn call(function: &Function, server: &Server) -> String {
             *word = "How::Blocking".into();
         }
     }
-    let mut arguments = match ["point::", "collective::", "window::"]
+    let mut arguments = match ["point::", "collective::", "window::", "file::"]
         .iter()
         .any(|room| server.path.starts_with(room))
     {

@@ -8,7 +8,8 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, Writable,
+    Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
+    Writable,
 };
 use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
 use fabric_shm::ShmEndpoint;
@@ -267,6 +268,10 @@ unsafe impl Endpoint for Chosen {
     #[inline(always)]
     fn progress(&mut self) -> Result<()> {
         with!(self, mut endpoint => endpoint.progress())
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        with!(self, mut endpoint => endpoint.sleep_a_while(longest))
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

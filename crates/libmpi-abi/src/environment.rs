@@ -13,7 +13,7 @@ use crate::failure::{Result, ensure, error_of};
 use crate::info;
 use crate::process::{self, Phase, check_running, engine, engine_if_any, process, universe};
 use crate::shared::Shared;
-use crate::{communicator, leaks, text};
+use crate::{communicator, leaks, text, threads};
 
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
     start(THREAD_SINGLE)
@@ -25,8 +25,7 @@ pub(crate) unsafe fn init_thread(
     required: c_int,
     provided: *mut c_int,
 ) -> Result {
-    // The level that is asked for, as far as there is one: the highest is that threads take turns.
-    let level = required.min(THREAD_SERIALIZED);
+    let level = required.min(THREAD_MULTIPLE);
     start(level)?;
     *provided = level;
     Ok(())
@@ -40,6 +39,9 @@ fn start(level: c_int) -> Result {
     // SAFETY: no memory is involved.
     process.main_thread.set(unsafe { libc::pthread_self() });
     process.phase.set(Phase::Running);
+    if level == THREAD_MULTIPLE {
+        threads::share(engine()?);
+    }
     Ok(())
 }
 
@@ -79,6 +81,8 @@ pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Result {
 /// Asks the endpoint, if there is one and nobody uses it.
 #[inline]
 fn with_endpoint<R>(ask: impl FnOnce(&mut Chosen) -> R) -> Option<R> {
+    // The clock is asked for without a call that comes in.
+    let _inside = threads::enter();
     Some(ask(&mut *engine_if_any()?.endpoint().ok()?))
 }
 

@@ -7,7 +7,7 @@ use crate::abi::*;
 use crate::failure::{Error, Result, code_of};
 use crate::handler::{self, Handler};
 use crate::process::{Phase, process, universe};
-use crate::{codes, communicator, process, window};
+use crate::{codes, communicator, file, process, window};
 
 /// Whose error handler a failure goes to.
 pub(crate) enum On {
@@ -19,13 +19,15 @@ pub(crate) enum On {
     WindowAt(*const Win),
     /// That of MPI_COMM_SELF: the call names no communicator.
     Process,
-    /// The default of files, which is to return.
-    File,
+    /// The file's, or the default one of files.
+    File(File),
+    /// The same of the file behind a pointer, which may be null.
+    FileAt(*const File),
     /// None: the tools interface only returns.
     Nobody,
 }
 
-/// Has the right handler deal with a failure, and gives the code to return.
+/// Has the right handler deal with a failure, and gives the code to return, which a user's handler may change.
 #[cold]
 pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     let code = code_of(failure.class);
@@ -43,8 +45,17 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     {
         return apply(&handler, win.0, code, &words);
     }
+    let file = match on {
+        On::File(fh) => Some(fh),
+        // SAFETY: a pointer that is not null was passed as that of a file.
+        On::FileAt(place) => Some(unsafe { place.as_ref() }.copied().unwrap_or(FILE_NULL)),
+        _ => None,
+    };
+    if let Some(fh) = file {
+        return apply(&file::handler(fh), fh.0, code, &words);
+    }
     let object = match on {
-        On::Nobody | On::File => return code,
+        On::Nobody => return code,
         On::Communicator(comm) if comm != COMM_SELF && communicator::get(comm).is_ok() => comm,
         _ => failure.context.and_then(communicator::with_context).unwrap_or_else(fallback),
     };
@@ -66,7 +77,7 @@ fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
             let (mut object, mut passed) = (object, code);
             // SAFETY: the user gave this function for this use, with these parameters.
             unsafe { function(&mut object, &mut passed) };
-            code
+            passed
         }
         // If another rank has ended the run before, the launcher keeps to what that one said.
         Handler::Fatal | Handler::Abort => end_job(words, exit_status(code)),
@@ -107,6 +118,12 @@ pub(crate) unsafe fn call(comm: Comm, code: c_int) -> Result {
 pub(crate) unsafe fn call_of_window(win: Win, code: c_int) -> Result {
     let handler = window::handler(win)?;
     apply(&handler, win.0, code, &format!("error {} raised by the program", codes::name(code)));
+    Ok(())
+}
+
+pub(crate) unsafe fn call_of_file(fh: File, code: c_int) -> Result {
+    let words = format!("error {} raised by the program", codes::name(code));
+    apply(&file::handler(fh), fh.0, code, &words);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! What a program has made and not freed by the time it finalizes, told on request.
 
 use crate::{
-    communicator, datatype, group, handler, info, operation, point, process, request, window,
+    communicator, datatype, file, group, handler, info, operation, point, process, request, window,
 };
 
 /// Set by `cornerstone launch --check-leaks`.
@@ -25,6 +25,7 @@ fn left() -> Vec<String> {
     let counts = [
         (request::count(), "request"),
         (window::count(), "window"),
+        (file::count(), "file"),
         (communicator::count(), "communicator"),
         (datatype::count(), "datatype"),
         (group::count(), "group"),

@@ -17,6 +17,7 @@
 //! * `communicator`: contexts with what programs hang on them, and how they are made;
 //! * `point`: messages, also by the shortest way;
 //! * `window`: memory that other processes put to, get from and update;
+//! * `file`: files that several processes read and write;
 //! * `universe`: a process's part in a run, from the beginning to the end;
 //! * `typed`: calls on slices, for programs in Rust.
 // Unsafe code is in `memory`, where programs promise that memory lasts, and in `operation::arithmetic`, which
@@ -30,6 +31,7 @@ mod communicator;
 mod datatype;
 mod engine;
 mod error;
+mod file;
 mod group;
 mod info;
 mod memory;
@@ -49,8 +51,12 @@ pub use cartesian::{Cartesian, CartesianPart, balanced_dimensions};
 pub use collective::*;
 pub use communicator::Communicator;
 pub use datatype::{Construction, Datatype, Distribution, Element, Kind, Order, Run, Spread, Unit};
-pub use engine::{Capacity, Context, Engine, SendBuffer};
+pub use engine::{Capacity, Context, Engine, OtherThreads, SendBuffer};
 pub use error::{Error, ErrorClass, ErrorDetails, Result};
+pub use file::{
+    Access, AccessMode, Direction, File, Members, Position, Representation, View, Whence,
+    delete_file,
+};
 pub use group::{Comparison, Group, RankRange};
 pub use info::Info;
 pub use memory::{Exposed, Incoming, Memory, Outgoing};

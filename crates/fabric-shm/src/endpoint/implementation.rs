@@ -1,12 +1,13 @@
 //! The contract's [`Endpoint`], in terms of the engine and the teams.
 
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
     Error, InPlace, Isolation, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result,
-    Selector, SharedLine, StartedCollective, Time, Writable,
+    Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use super::{ShmEndpoint, real_time};
@@ -216,6 +217,10 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn test(&mut self, request: Request) -> Result<bool> {
         self.engine.test(request)
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        self.engine.sleep_a_while(Duration::from_nanos(longest.as_ps() / 1000))
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

@@ -120,6 +120,9 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// [`ErrorClass::Other`](crate::ErrorClass::Other) if they make different calls, and errors that end the run.
     #[inline(always)]
     fn run(self) -> Result {
+        if self.context().engine().has_other_threads() {
+            return run_in_turns(self);
+        }
         match native::run(&self) {
             Some(outcome) => outcome,
             None => self.run_by_messages(),
@@ -156,6 +159,12 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
 }
 
 impl<E: Endpoint + 'static, P: Plan<E>> Collective<E> for P {}
+
+/// Carries a collective out where other threads get on meanwhile: nothing waits inside of the fabric.
+#[cold]
+fn run_in_turns<E: Endpoint + 'static>(plan: impl Plan<E>) -> Result {
+    plan.start()?.wait().map(drop)
+}
 
 /// Gathers as many bytes from every member, in the order of their ranks.
 ///

@@ -140,7 +140,9 @@ impl<E: Endpoint> Request<E> {
     /// Those that end the run.
     pub fn test(&self) -> Result<bool> {
         self.engine.progress()?;
-        Ok(self.has_ended(&*self.engine.endpoint()?))
+        let has_ended = self.has_ended(&*self.engine.endpoint()?);
+        self.engine.note_poll(has_ended)?;
+        Ok(has_ended)
     }
 
     /// Waits until it has ended, and takes its end.

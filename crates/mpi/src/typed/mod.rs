@@ -1,6 +1,7 @@
 //! Calls for programs in Rust, on slices of numbers or on [`Outgoing`] and [`Incoming`] memory of any datatype. All are safe.
 
 mod collectives;
+mod files;
 mod messages;
 mod scope;
 
