@@ -7,6 +7,7 @@ mod pattern;
 mod pipeline;
 mod real_time;
 mod run;
+mod sci;
 mod simulation;
 mod values;
 
@@ -25,6 +26,9 @@ pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
+pub(crate) use sci::{
+    AccessChoice, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
+};
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use values::{AlgorithmNames, RankCounts, Seconds, Share};
 
@@ -97,6 +101,8 @@ pub(crate) enum Command {
     Machines(MachinesArguments),
     /// Print the models fitted to a run: start-up time, rate, half-performance size
     Fit(FitArguments),
+    /// Load rings of the Scalable Coherent Interface, simulated packet by packet: throughput and delay
+    Sci(SciArguments),
 }
 
 /// How results are written to standard output.

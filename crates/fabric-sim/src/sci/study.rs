@@ -3,6 +3,7 @@
 use contract::{Time, TimeSpan};
 
 use super::engine::{Complete, Counts, Engine};
+use super::packet::Operation;
 use super::settings::{Settings, SettingsError};
 use super::traffic::{Pace, Traffic};
 use crate::queue::Queue;
@@ -19,6 +20,8 @@ pub struct Study {
     pub warm_up: TimeSpan,
     /// How long it is counted.
     pub duration: TimeSpan,
+    /// Two outer rings of a multi-service switch that are joined before the traffic begins.
+    pub joined: Option<(u8, u8)>,
     /// Of all random draws.
     pub seed: u64,
 }
@@ -57,6 +60,14 @@ impl Found {
         (!self.delays.is_empty()).then(|| sum / self.delays.len() as f64)
     }
 
+    /// The data of the node that moved least over those of the node that moved most, among nodes that make such
+    /// requests; 1 if none moved any.
+    pub fn least_over_most(&self) -> f64 {
+        let of = |bytes: Option<&u64>| bytes.map_or(0.0, |&bytes| bytes as f64);
+        let most = of(self.bytes.iter().max());
+        if most > 0.0 { of(self.bytes.iter().min()) / most } else { 1.0 }
+    }
+
     /// The delay that a share of all does not exceed.
     pub fn delay_quantile(&self, share: f64) -> Option<TimeSpan> {
         let last = self.delays.len().checked_sub(1)?;
@@ -82,6 +93,8 @@ struct Run<'a> {
     of_node: Vec<Vec<usize>>,
     calls: Queue<usize>,
     found: Vec<Found>,
+    /// When the traffic begins.
+    start: Time,
 }
 
 /// Does a study.
@@ -101,9 +114,11 @@ pub fn run(study: &Study) -> Result<Findings, SettingsError> {
         of_node: vec![Vec::new(); hosts as usize],
         calls: Queue::new(),
         found: vec![found; study.traffic.len()],
+        start: Time::ZERO,
     };
+    run.join()?;
     run.begin(hosts);
-    let end = Time::ZERO + study.warm_up + study.duration;
+    let end = run.start + study.warm_up + study.duration;
     while run.next(end) {}
     let backlog = run.sources.iter().map(|source| source.backlog.len() as u64).sum();
     run.found.iter_mut().for_each(|found| found.delays.sort_unstable());
@@ -116,6 +131,19 @@ pub fn run(study: &Study) -> Result<Findings, SettingsError> {
 }
 
 impl Run<'_> {
+    /// Joins rings, as a node asks the controller to.
+    fn join(&mut self) -> Result<(), SettingsError> {
+        let Some((one, other)) = self.study.joined else { return Ok(()) };
+        let none = || SettingsError::new("only a multi-service switch joins rings");
+        let controller = self.engine.controller().ok_or_else(none)?;
+        let call = (0, Time::ZERO, 0);
+        self.engine.request((0, controller), Operation::Join(one, other), call);
+        while self.engine.take_complete().next().is_none() && self.engine.step() {}
+        self.start = self.engine.now();
+        self.engine.take_relieved();
+        Ok(())
+    }
+
     fn begin(&mut self, hosts: u32) {
         for (number, traffic) in self.study.traffic.iter().enumerate() {
             let all: Vec<u32> = (0..hosts).collect();
@@ -127,7 +155,7 @@ impl Run<'_> {
                 self.sources.push(Source { traffic: number, node, random, backlog });
                 self.of_node[node as usize].push(index);
                 match traffic.pace.draw(&mut self.sources[index].random) {
-                    Some(time) => self.calls.push(Time::ZERO + time, index),
+                    Some(time) => self.calls.push(self.start + time, index),
                     None => self.issue(node),
                 }
             }
@@ -195,7 +223,7 @@ impl Run<'_> {
 
     /// Counts what is complete, and fills what has room.
     fn collect(&mut self) {
-        let warm = Time::ZERO + self.study.warm_up;
+        let warm = self.start + self.study.warm_up;
         for Complete { tag, requester, operation, born, done, .. } in self.engine.take_complete() {
             if done >= warm {
                 let found = &mut self.found[tag as usize];

@@ -16,7 +16,8 @@ fn saturated(nodes: u32, destination: Destination) -> f64 {
         priority: 0,
     };
     let warm_up = TimeSpan::from_us(50);
-    let study = study::Study { settings, traffic: vec![traffic], warm_up, duration, seed: 1 };
+    let study =
+        study::Study { settings, traffic: vec![traffic], warm_up, duration, joined: None, seed: 1 };
     study::run(&study).unwrap().traffic[0].mb_per_s(duration)
 }
 

@@ -15,7 +15,8 @@ fn shares(access: Access) -> Vec<u64> {
         priority: 0,
     };
     let (warm_up, duration) = (TimeSpan::from_us(50), TimeSpan::from_us(1000));
-    let study = study::Study { settings, traffic: vec![traffic], warm_up, duration, seed: 1 };
+    let study =
+        study::Study { settings, traffic: vec![traffic], warm_up, duration, joined: None, seed: 1 };
     study::run(&study).unwrap().traffic[0].bytes.split_off(1)
 }
 
@@ -54,7 +55,7 @@ fn urgent(access: Access, urgency: Urgency) -> f64 {
         make(Pace::Available, vec![1, 2, 3, 5, 6, 7], 0, 64),
     ];
     let (warm_up, duration) = (TimeSpan::from_us(50), TimeSpan::from_us(4000));
-    let study = study::Study { settings, traffic, warm_up, duration, seed: 1 };
+    let study = study::Study { settings, traffic, warm_up, duration, joined: None, seed: 1 };
     let found = study::run(&study).unwrap();
     let delays = &found.traffic[0].delays;
     // One each 20 us, but for those at the ends.

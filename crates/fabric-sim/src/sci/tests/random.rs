@@ -121,7 +121,14 @@ fn a_bypass_fifo_holds_no_more_than_comes_while_a_packet_is_sent() {
             priority: 0,
         };
         let (warm_up, duration) = (TimeSpan::ZERO, TimeSpan::from_us(100));
-        let study = study::Study { settings, traffic: vec![traffic], warm_up, duration, seed: 3 };
+        let study = study::Study {
+            settings,
+            traffic: vec![traffic],
+            warm_up,
+            duration,
+            joined: None,
+            seed: 3,
+        };
         let counts = study::run(&study).unwrap().counts;
         // While 41 symbols are sent the heads of at most 41 come, and the last of them may just have begun.
         assert!(counts.bypass_symbols_max < 2 * 41, "{counts:?}: {:?}", study.settings);
