@@ -52,6 +52,7 @@ Examples:
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
   cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
+  cornerstone sci                        rings of the Scalable Coherent Interface under load
 
 Exit status:
   0    done
