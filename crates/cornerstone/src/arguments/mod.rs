@@ -9,6 +9,7 @@ mod pattern;
 mod pipeline;
 mod real_time;
 mod run;
+mod sci;
 mod simulation;
 mod values;
 
@@ -29,6 +30,9 @@ pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
+pub(crate) use sci::{
+    AccessChoice, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
+};
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use values::{AlgorithmNames, RankCounts, Seconds, Share, Variable};
 
@@ -52,6 +56,7 @@ Examples:
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
   cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
+  cornerstone sci                        rings of the Scalable Coherent Interface under load
 
 Exit status:
   0    done
@@ -105,6 +110,8 @@ pub(crate) enum Command {
     Fit(FitArguments),
     /// Write man pages, or what completes this command's words in a shell
     Generate(GenerateArguments),
+    /// Load rings of the Scalable Coherent Interface, simulated packet by packet: throughput and delay
+    Sci(SciArguments),
 }
 
 /// How results are written to standard output.

@@ -14,6 +14,7 @@ mod pmp;
 mod report;
 mod reproduce;
 mod run;
+mod sci;
 
 use std::process::ExitCode;
 
@@ -37,5 +38,6 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Machines(arguments) => machines::execute(&arguments),
         Command::Fit(arguments) => fit::execute(arguments),
         Command::Generate(arguments) => generate::execute(&arguments),
+        Command::Sci(arguments) => sci::execute(&arguments),
     }
 }

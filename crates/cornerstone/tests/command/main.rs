@@ -17,6 +17,7 @@ mod pipelines;
 mod reading;
 mod real_time;
 mod results;
+mod sci;
 mod services;
 mod ssh;
 mod summary;
