@@ -57,12 +57,15 @@ pub struct Timed<'a> {
     /// The rank itself, for its messages.
     pub rank: &'a mut dyn Rank,
     spent: &'a mut Spent,
+    computes: bool,
 }
 
 impl<'a> Timed<'a> {
     /// The rank, which adds what it spends to `spent`.
     pub fn new(rank: &'a mut dyn Rank, spent: &'a mut Spent) -> Self {
-        Timed { rank, spent }
+        let mut computes = false;
+        rank.compute(Work::new(WorkKind::FloatingPoint, 0), &mut || computes = true);
+        Timed { rank, spent, computes }
     }
 
     /// This rank's number.
@@ -75,10 +78,25 @@ impl<'a> Timed<'a> {
         self.rank.size()
     }
 
+    /// Whether programs really compute. A simulated machine that checks no results lets only the time pass.
+    pub fn computes(&self) -> bool {
+        self.computes
+    }
+
     /// Computes, and counts it. `body` takes its time on a real machine; a simulated one lets the time of `work` pass. It may
-    /// read messages where their senders have them ([`Rank::view`]). It runs even on a simulated machine that checks no
-    /// results, because the messages of a program may depend on it.
-    pub fn compute<T>(&mut self, work: Work, body: impl FnOnce(&dyn Rank) -> T) -> T {
+    /// read messages where their senders have them ([`Rank::view`]).
+    pub fn compute(&mut self, work: Work, body: impl FnOnce(&dyn Rank)) {
+        let computes = self.computes;
+        self.compute_always(work, |rank| {
+            if computes {
+                body(rank)
+            }
+        });
+    }
+
+    /// The same where the messages of the program depend on what is computed: the body runs even on a machine that checks no
+    /// results.
+    pub fn compute_always<T>(&mut self, work: Work, body: impl FnOnce(&dyn Rank) -> T) -> T {
         let begin = self.rank.now();
         let result = body(self.rank);
         self.rank.compute(work, &mut || {});
@@ -86,13 +104,15 @@ impl<'a> Timed<'a> {
         result
     }
 
-    /// The same for a kernel that can fail, with an error of the program.
-    pub(crate) fn try_compute<T>(
+    /// As [`compute`](Timed::compute), for a kernel that can fail, with an error of the program.
+    pub(crate) fn try_compute(
         &mut self,
         work: Work,
-        body: impl FnOnce(&dyn Rank) -> kernels::Result<T>,
-    ) -> Result<T> {
-        self.compute(work, body).map_err(|error| Error::Program(error.to_string()))
+        body: impl FnOnce(&dyn Rank) -> kernels::Result<()>,
+    ) -> Result<()> {
+        let mut outcome = Ok(());
+        self.compute(work, |rank| outcome = body(rank));
+        outcome.map_err(|error| Error::Program(error.to_string()))
     }
 
     /// Does what decides whether an iteration has converged; counted apart.

@@ -113,8 +113,8 @@ pub(super) fn check(
         }
         let line = &found[(row - rows.start) * columns.len()..][..columns.len()];
         for ((found, exact), column) in line.iter().zip(&exact).zip(columns.clone()) {
-            // A product that is no number fails, too.
-            if !((found - exact).abs() <= tolerance) {
+            let error = (found - exact).abs();
+            if error.is_nan() || error > tolerance {
                 return Err(Error::Program(format!(
                     "wrong product: row {row}, column {column} is {found} where {exact} is right"
                 )));

@@ -55,14 +55,14 @@ impl SampleSort {
         let own: Vec<f64> = (0..samples).map(sample).collect();
         let mut all = vec![0.0; samples * ranks];
         rank.rank.allgather(bytemuck::cast_slice(&own), bytemuck::cast_slice_mut(&mut all))?;
-        rank.compute(sorting(all.len()), |_| sort(&mut all));
+        rank.compute_always(sorting(all.len()), |_| sort(&mut all));
         Ok((1..ranks).map(|index| all[index * samples]).collect())
     }
 
     /// Puts each number into the block of the rank that it belongs to. Returns how many each rank gets.
     fn divide(&mut self, rank: &mut Timed<'_>, splitters: &[f64]) -> Vec<u64> {
         let (input, blocks) = (self.input.elements::<f64>(), &mut self.exchange.outgoing);
-        rank.compute(in_parts(input.len(), splitters.len() + 1), |_| {
+        rank.compute_always(in_parts(input.len(), splitters.len() + 1), |_| {
             let splitters: Vec<i64> = splitters.iter().copied().map(key).collect();
             let mut counts = vec![0u64; splitters.len() + 1];
             input.iter().for_each(|&number| counts[owner(&splitters, number)] += 1);

@@ -26,7 +26,7 @@ pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use simulation::{Answer, SimulationArguments};
-pub(crate) use values::{AlgorithmNames, RankCounts, Seconds, Share};
+pub(crate) use values::{AlgorithmNames, Only, RankCounts, Seconds, Share};
 
 /// The heading of the options on where results go.
 const RESULTS: &str = "Results";
