@@ -87,9 +87,7 @@ impl Context for Known<'_> {
 
 /// The section of a benchmark and the data of its charts.
 pub(super) fn prepare(index: usize, benchmark: &Benchmark, material: &Material) -> Prepared {
-    // A program's time is no straight line over the size of its problem.
-    let lines = benchmark.metrics.iter().filter(|_| benchmark.view() != View::Efficiency);
-    let fits: Vec<Fit> = lines.flat_map(|metric| fits::fits(metric, material.runs)).collect();
+    let fits = fits::all(benchmark, material.runs);
     let data = data(benchmark, &fits, material);
     let article = article(index, benchmark, &data, &fits, material);
     Prepared { data, article }

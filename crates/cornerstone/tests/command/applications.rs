@@ -11,7 +11,7 @@ fn applications_tell_their_efficiency_on_real_and_simulated_fabrics() {
     for (at, fabric) in ["local", "tcp", "cluster", "sim:cluster"].into_iter().enumerate() {
         let out = format!("{at}.jsonl");
         let mut words = vec!["run", "applications", "--sizes", "32KiB", "--ranks", "1,2,3"];
-        words.extend(["--fabric", fabric, "--out", &out]);
+        words.extend(["--tables", "--fabric", fabric, "--out", &out]);
         // A simulated machine has one launch.
         words.extend(if fabric.starts_with("sim") { &SHORT[..2] } else { &SHORT[..] });
         let ended = lab.succeed(&words);
@@ -31,7 +31,7 @@ fn applications_tell_their_efficiency_on_real_and_simulated_fabrics() {
         assert!(ended.stdout.contains("is fastest, efficiency"), "{ended:#?}");
         assert!(lab.becomes_empty());
     }
-    let ended = lab.succeed(&["report", "0.jsonl", "3.jsonl", "--out", "both.html"]);
+    let ended = lab.succeed(&["report", "0.jsonl", "3.jsonl", "--output", "both.html"]);
     let page = std::fs::read_to_string(lab.path("both.html")).unwrap();
     assert!(page.contains("Efficiency over ranks, 32 KiB"), "{ended:#?}");
     assert!(page.contains("\"ideal\""), "{ended:#?}");
