@@ -3,7 +3,7 @@
 use crate::lab::{Lab, signal};
 
 /// Short runs of one launch.
-const SHORT: [&str; 4] = ["--time-limit", "50ms", "--launches", "1"];
+const SHORT: [&str; 4] = ["--time-limit", "10ms", "--launches", "1"];
 
 #[test]
 fn applications_tell_their_efficiency_on_real_and_simulated_fabrics() {
