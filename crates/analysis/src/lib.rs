@@ -4,6 +4,7 @@
 //! * [`model`]: formulas that explain measurements, with fitted parameters and their uncertainty;
 //! * [`compare`](mod@compare): two runs, measurement by measurement: faster, slower, same, or cannot tell;
 //! * [`launches`]: measurements of several launches as one each;
+//! * [`parallel`]: what a program gains from more ranks, and what keeps it from gaining more;
 //! * [`pauses`]: what comes again and again among the pauses of a processor;
 //! * [`limits`]: how near a number comes to what the machine allows.
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@ pub mod compare;
 pub mod launches;
 pub mod limits;
 pub mod model;
+pub mod parallel;
 pub mod pauses;
 pub mod statistics;
 

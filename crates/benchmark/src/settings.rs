@@ -1,6 +1,7 @@
 //! What a user may choose about every measurement.
 
 use contract::TimeSpan;
+use contract::record::Parameters;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Pipeline;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub suite_limit_s: Option<f64>,
     /// The seed of everything random: the data that are sent.
     pub seed: u64,
+    /// Parameters whose values are chosen, each with those values: cases with another value of one are left out.
+    pub only: Vec<(String, Vec<String>)>,
     /// How periods are searched for.
     pub real_time: RealTime,
     /// The pattern that `pmp` executes; without one it makes no measurement.
@@ -131,6 +134,13 @@ impl Default for OsIsolation {
 }
 
 impl Settings {
+    /// Whether a case with these parameters is wanted.
+    pub(crate) fn wants(&self, parameters: &Parameters) -> bool {
+        self.only.iter().all(|(name, values)| {
+            parameters.get(name).is_none_or(|value| values.contains(&value.to_string()))
+        })
+    }
+
     /// Whether collectives are made by each of their algorithms, beside the fabric's own choice.
     pub(crate) fn wants_every_algorithm(&self) -> bool {
         self.algorithms.iter().any(|name| name == EVERY_ALGORITHM)
@@ -151,6 +161,7 @@ impl Default for Settings {
             suite_limit_s: None,
             seed: 1,
             algorithms: Vec::new(),
+            only: Vec::new(),
             real_time: RealTime::default(),
             pattern: None,
             corner_turn: CornerTurn::default(),

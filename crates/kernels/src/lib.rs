@@ -18,7 +18,9 @@ mod corner_turn;
 mod error;
 mod instructions;
 mod lanes;
+mod multiply;
 mod prefetch;
+mod random;
 
 pub mod classic;
 pub mod dhrystone;
@@ -35,4 +37,6 @@ pub use corner_turn::{
 };
 pub use error::{Error, Result};
 pub use instructions::Instructions;
+pub use multiply::{Matrix, dot_products, multiply_add};
 pub use num_complex::{Complex, Complex32, Complex64};
+pub use random::mix;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use benchmark::{Chain, Event, Job, PatternText, Settings, Step};
+use benchmark::{Chain, Event, Group, Job, PatternText, Settings, Step};
 use contract::TimeSpan;
 use contract::record::{Measurement, ParameterValue, Parameters};
 use fabric_sim::{Machine, Options, machine, run};
@@ -78,8 +78,9 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
     settings.real_time.miss_rate = NEVER;
     settings.pattern =
         question.pattern.as_deref().map(|name| pattern(name, question)).transpose()?;
-    // What a chain computes is checked by its own tests; here only its time counts.
-    let check_results = chain.is_none();
+    // What chains and applications compute is checked by their own tests; here only their time counts.
+    let computes = benchmark::find(&question.benchmark).map(|found| found.group);
+    let check_results = chain.is_none() && computes != Some(Group::Applications);
     settings.pipeline.chain = chain;
     let options = Options {
         check_results,

@@ -34,7 +34,7 @@ pub(crate) use sci::{
     AccessChoice, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
 };
 pub(crate) use simulation::{Answer, SimulationArguments};
-pub(crate) use values::{AlgorithmNames, RankCounts, Seconds, Share, Variable};
+pub(crate) use values::{AlgorithmNames, Only, RankCounts, Seconds, Share, Variable};
 
 /// The heading of the options on where results go.
 const RESULTS: &str = "Results";

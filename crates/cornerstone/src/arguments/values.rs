@@ -48,6 +48,26 @@ impl Variable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AlgorithmNames(pub(crate) Vec<String>);
 
+/// A parameter and the values of it that are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Only {
+    pub(crate) name: String,
+    pub(crate) values: Vec<String>,
+}
+
+impl FromStr for Only {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, values) = text
+            .split_once('=')
+            .filter(|(name, values)| !name.trim().is_empty() && !values.trim().is_empty())
+            .ok_or_else(|| format!("'{text}' names no parameter and value: write grain=1,8"))?;
+        let values = values.split(',').map(|value| value.trim().to_string()).collect();
+        Ok(Only { name: name.trim().into(), values })
+    }
+}
+
 /// The most numbers in a list. No run needs so many.
 const COUNTS_MAX: usize = 1000;
 
@@ -184,6 +204,15 @@ mod tests {
         assert_eq!("20us".parse(), Ok(Seconds(20.0 * 1e-6)));
         for bad in ["0", "-1s", "2 fortnights", "s", "nan", "2d", "25h", "1e9"] {
             assert!(refusal::<Seconds>(bad).contains(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_has_a_name_and_values() {
+        let found: Only = "grain= 1,8".parse().unwrap();
+        assert_eq!((found.name.as_str(), found.values), ("grain", vec!["1".into(), "8".into()]));
+        for bad in ["grain", "grain=", "=8", ""] {
+            assert!(refusal::<Only>(bad).contains("write grain=1,8"), "{bad}");
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod chart;
 mod comparing;
+mod efficiency;
 mod elements;
 mod environment;
 mod figures;

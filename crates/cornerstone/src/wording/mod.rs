@@ -1,11 +1,13 @@
 //! Numbers and results in words: the terminal and the report say them alike.
 
 mod chain_cost;
+mod gain;
 mod numbers;
 mod period_search;
 mod phrases;
 
 pub(crate) use chain_cost::chain_cost;
+pub(crate) use gain::gains;
 pub(crate) use numbers::{
     about_size, percent, precise, quantity, significant, size, unit_name, whole_percent,
 };

@@ -1,5 +1,6 @@
 //! The built command, end to end, as a user meets it.
 
+mod applications;
 mod arguments;
 mod cluster;
 mod congestion;

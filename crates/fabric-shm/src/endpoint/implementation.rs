@@ -87,6 +87,7 @@ unsafe impl Endpoint for ShmEndpoint {
             details: self.details(),
             shared_memory: Some(self.shared_memory()),
             plans: self.plans(),
+            ..FabricDescription::default()
         }
     }
 

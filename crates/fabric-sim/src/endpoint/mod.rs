@@ -235,8 +235,9 @@ impl<'a> SimEndpoint<'a> {
             name: format!("sim:{}", world.machine.name),
             version: env!("CARGO_PKG_VERSION").into(),
             details,
-            shared_memory: None,
+            without_rate: world.machine.processor.without_rate(),
             plans: self.plans(&world),
+            ..FabricDescription::default()
         }
     }
 }

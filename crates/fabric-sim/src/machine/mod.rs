@@ -311,6 +311,12 @@ impl Processor {
         cost.map_or(TimeSpan::ZERO, |(_, cost)| cost.of(amount))
     }
 
+    /// The kinds of work without a rate: they take no time.
+    pub fn without_rate(&self) -> Vec<WorkKind> {
+        let known = |kind: &WorkKind| self.work.iter().any(|(known, _)| known == kind);
+        WorkKind::ALL.into_iter().filter(|kind| !known(kind)).collect()
+    }
+
     /// How much longer a copy of `bytes` bytes takes as part of `footprint_bytes` bytes of memory than when it is
     /// repeated in the same memory. A copy of n bytes touches 2 n bytes.
     pub fn beyond_caches(&self, bytes: u64, footprint_bytes: u64) -> TimeSpan {

@@ -139,6 +139,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
         repetitions: arguments.turns.unwrap_or(defaults.repetitions),
         seed: arguments.seed.unwrap_or(defaults.seed),
+        only: arguments.only.iter().map(|one| (one.name.clone(), one.values.clone())).collect(),
         algorithms: arguments.algorithm.clone().map_or(defaults.algorithms, |names| names.0),
         real_time: arguments.tasks.put_into(arguments.real_time.settings(periods(
             arguments,
