@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::data::{Abi, Function, Kind, Parameter};
 
-const NOTE: &str = "// Made from abi/mpi5.txt and abi/served.txt; do not edit.\n";
+pub(super) const NOTE: &str = "// Made from abi/mpi5.txt and abi/served.txt; do not edit.\n";
 
 /// What serves a function: a path in this crate, and words that follow the arguments.
 pub(crate) struct Server {
@@ -280,14 +280,14 @@ fn argument(parameter: &Parameter) -> String {
     }
 }
 
-fn local(parameter: &Parameter) -> String {
+pub(super) fn local(parameter: &Parameter) -> String {
     match parameter.name.as_str() {
         "type" => "datatype_".into(),
         name => name.into(),
     }
 }
 
-fn rust_type(c_type: &str) -> String {
+pub(super) fn rust_type(c_type: &str) -> String {
     if let Some((element, size)) = c_type.split_once('[') {
         let element = match size.strip_prefix("][") {
             Some(size) => format!("[{}; {}]", rust_type(element), size.trim_end_matches(']')),

@@ -1,9 +1,10 @@
-//! Makes mpi.h and the exported functions from the data in `abi/`. Used by the example that writes them and by the test that
+//! Makes mpi.h, the exported functions and those of the library that looks at them from the data in `abi/`. Used by the example that writes them and by the test that
 //! compares them.
 
 mod bindings;
 mod data;
 mod header;
+mod observed;
 
 use std::path::Path;
 
@@ -15,9 +16,12 @@ pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)
     };
     let abi = data::parse(&read("mpi5.txt")?)?;
     let served = bindings::parse_served(&read("served.txt")?, &abi)?;
+    let observed = observed::parse(&read("../../libprofile/observed.txt")?, &abi)?;
     Ok(vec![
         ("include/mpi.h", header::write(&abi)),
         ("src/abi/constants.rs", bindings::constants(&abi)),
         ("src/bindings/functions.rs", bindings::functions(&abi, &served)),
+        ("../libprofile/src/entries/functions.rs", observed::entries(&abi, &observed)),
+        ("../profile/src/functions/list.rs", observed::functions(&observed)),
     ])
 }

@@ -3,6 +3,7 @@
 mod fabric;
 mod hosts;
 mod launch;
+mod observation;
 mod pattern;
 mod pipeline;
 mod real_time;
@@ -21,6 +22,7 @@ pub(crate) use benchmark::Sizes;
 pub(crate) use fabric::FabricChoice;
 pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
+pub(crate) use observation::ObservationArguments;
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};

@@ -2,6 +2,7 @@
 
 mod activity;
 mod call_sites;
+mod profile;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -19,13 +20,26 @@ use crate::fabric::hosts::Hosts;
 use crate::failure::{Failure, STATUS_HANG};
 use crate::orphans;
 use crate::output_prefix::prefixed;
+use profile::Observation;
 
 /// Starts the ranks, and returns when all have ended.
 pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
-    let fabric = arguments.fabric();
     if arguments.ranks == 0 {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
+    let mut observation = Observation::prepare(&arguments)?;
+    let ended = run(&arguments, &mut observation);
+    match observation {
+        None => ended,
+        Some(observation) => observation.report(ended),
+    }
+}
+
+fn run(
+    arguments: &LaunchArguments,
+    observation: &mut Option<Observation>,
+) -> Result<ExitCode, Failure> {
+    let fabric = arguments.fabric();
     let hosts = Hosts::new(&arguments.hosts, fabric == LaunchFabric::Cluster)?;
     if fabric == LaunchFabric::Cluster {
         if arguments.watch.is_some() {
@@ -33,14 +47,19 @@ pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
                 .hint("nothing watches the ranks of --fabric cluster: leave --watch out"));
         }
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
-        let ended = cluster::launch_program(&hosts, arguments.ranks, &host_task(&arguments)?);
+        let mut task = host_task(arguments)?;
+        task.observed = observation.as_ref().map(Observation::wanted);
+        let ended = cluster::launch_program(&hosts, arguments.ranks, &task, &mut |region| {
+            observation.iter_mut().for_each(|one| one.take(region));
+        });
         return ended.map(|()| ExitCode::SUCCESS).map_err(explain);
     }
     if hosts.is_some() {
         let why = format!("--fabric {fabric} is for programs on this host alone");
         return Err(Failure::usage(why).hint("leave --fabric out, or write --fabric cluster"));
     }
-    let mut options = options(&arguments)?;
+    let mut options = options(arguments)?;
+    options.environment.extend(observation.iter().flat_map(Observation::environment));
     options.descriptor_limit = descriptors::raise_limit();
     let mut readers = Vec::new();
     if arguments.prefix {
@@ -126,6 +145,8 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         directory: Some(directory),
         binding: binding(arguments.bind),
         prefix: arguments.prefix,
+        observed: None,
+        ranks: arguments.ranks,
     })
 }
 

@@ -4,6 +4,7 @@ mod arguments;
 mod cluster;
 mod congestion;
 mod endings;
+mod explaining;
 mod hangs;
 mod lab;
 mod launches;
