@@ -86,7 +86,7 @@ impl Memory {
 }
 
 /// How often it is looked whether there are events to take out.
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+const TAKE_INTERVAL: Duration = Duration::from_millis(10);
 /// The most bytes of events that are kept, of a rank and of all.
 const KEPT_OF_A_RANK_BYTES: usize = 64 << 20;
 const KEPT_OF_ALL_BYTES: usize = 512 << 20;
@@ -105,7 +105,7 @@ impl Inner {
             if ended {
                 return taken;
             }
-            std::thread::sleep(LOOK_INTERVAL);
+            std::thread::sleep(TAKE_INTERVAL);
         }
     }
 

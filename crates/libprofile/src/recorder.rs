@@ -90,7 +90,7 @@ impl Recorder {
         if ticks > self.mapped.read(at + site::LONGEST) {
             self.mapped.write(at + site::LONGEST, ticks);
             if self.mapped.read(at + site::CALLS) == 1 {
-                self.look_at_memory();
+                self.note_memory();
             }
         }
         self.mapped.write(head::LAST_TICKS, end);
@@ -98,7 +98,7 @@ impl Recorder {
     }
 
     /// Notes the most memory that the process has had.
-    pub(crate) fn look_at_memory(&mut self) -> u64 {
+    pub(crate) fn note_memory(&mut self) -> u64 {
         let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: the place is live; zeros are a value of it.
         let usage = unsafe {

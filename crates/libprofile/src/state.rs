@@ -98,7 +98,7 @@ pub(crate) fn begin(beginning: &Beginning) {
     // Communicators that all have, in an order that all have.
     recorder.communicator(COMM_WORLD);
     recorder.communicator(COMM_SELF);
-    let kib = recorder.look_at_memory();
+    let kib = recorder.note_memory();
     let mapped = &mut recorder.mapped;
     mapped.write(head::BEGIN_MEMORY_KIB, kib);
     stamp(mapped, [head::BEGIN_TICKS, head::BEGIN_NS, head::BEGIN_TIME]);
@@ -131,7 +131,7 @@ fn stamp(mapped: &mut Mapped, [at_ticks, at_ns, at_time]: [usize; 3]) {
 impl Recorder {
     /// MPI_Finalize was called.
     pub(crate) fn note_end(&mut self) {
-        self.look_at_memory();
+        self.note_memory();
         stamp(&mut self.mapped, [head::END_TICKS, head::END_NS, head::END_TIME]);
     }
 

@@ -24,7 +24,7 @@ pub struct Matched {
 }
 
 /// Sender, receiver, communicator and tag.
-type Way = (u32, u32, u64, i32);
+type Route = (u32, u32, u64, i32);
 
 /// What identifies a send among those of its rank: when it was posted, for whom, with which tag, where.
 type Posted = (u64, u32, i32, u16);
@@ -39,8 +39,10 @@ pub fn messages(records: &[RankRecord]) -> Vec<Matched> {
         let mut receives: Vec<_> = record.events.iter().enumerate().filter(is_received).collect();
         receives.sort_by_key(|(_, event)| event.posted);
         for (receive, event) in receives {
-            let way = way(event.peer, record.rank as u32, record, event);
-            let Some((from, send)) = sends.get_mut(&way).and_then(Iterator::next) else { continue };
+            let route = route(event.peer, record.rank as u32, record, event);
+            let Some((from, send)) = sends.get_mut(&route).and_then(Iterator::next) else {
+                continue;
+            };
             let send_end = ended[from].get(&posted(&records[from].events[send])).copied();
             found.push(Matched { from, send, send_end, to, receive });
         }
@@ -49,25 +51,25 @@ pub fn messages(records: &[RankRecord]) -> Vec<Matched> {
     found
 }
 
-/// The sends of each way in their order: the record and the event.
-fn sends(records: &[RankRecord]) -> HashMap<Way, std::vec::IntoIter<(usize, usize)>> {
-    let mut ways: HashMap<Way, Vec<(usize, usize)>> = HashMap::new();
+/// The sends of each route in their order: the record and the event.
+fn sends(records: &[RankRecord]) -> HashMap<Route, std::vec::IntoIter<(usize, usize)>> {
+    let mut routes: HashMap<Route, Vec<(usize, usize)>> = HashMap::new();
     for (from, record) in records.iter().enumerate() {
         for (index, event) in record.events.iter().enumerate() {
             if matches!(event.kind, Kind::Sent | Kind::SendStarted) {
-                let way = way(record.rank as u32, event.peer, record, event);
-                ways.entry(way).or_default().push((from, index));
+                let route = route(record.rank as u32, event.peer, record, event);
+                routes.entry(route).or_default().push((from, index));
             }
         }
     }
-    for (_, sends) in &mut ways {
+    for sends in routes.values_mut() {
         // A call that waits is noted when it ends, so calls of several threads may be noted in another order.
         sends.sort_by_key(|&(from, index)| records[from].events[index].begin);
     }
-    ways.into_iter().map(|(way, sends)| (way, sends.into_iter())).collect()
+    routes.into_iter().map(|(route, sends)| (route, sends.into_iter())).collect()
 }
 
-fn way(from: u32, to: u32, record: &RankRecord, event: &Event) -> Way {
+fn route(from: u32, to: u32, record: &RankRecord, event: &Event) -> Route {
     // A communicator that found no room in the table is one with all such.
     let communicator = record.communicators.get(usize::from(event.communicator));
     (from, to, communicator.map_or(0, |one| one.number), event.tag)

@@ -49,12 +49,23 @@ pub fn critical_path(
     (path, parts)
 }
 
-fn stretches(records: &[RankRecord], waits: &[Wait]) -> Vec<Stretch> {
-    let end = |record: &RankRecord| record.clock.seconds(record.last);
-    let ends = records.iter().enumerate().map(|(index, record)| (index, end(record)));
-    let Some((mut record, mut at_s)) = ends.max_by(|a, b| a.1.total_cmp(&b.1)) else {
-        return Vec::new();
+/// Where the path ends, and when: at the rank that was last; if events were lost, at the rank that lost them first, for nothing
+/// is known of later waits.
+fn end(records: &[RankRecord]) -> Option<(usize, f64)> {
+    let of = |lost: bool| {
+        let chosen =
+            records.iter().enumerate().filter(move |(_, one)| (one.events_lost > 0) == lost);
+        chosen.map(move |(index, one)| {
+            let known = one.events.last().map_or(one.begin, |event| event.end);
+            (index, one.clock.seconds(if lost { known } else { one.last }))
+        })
     };
+    let first_cut = of(true).min_by(|a, b| a.1.total_cmp(&b.1));
+    first_cut.or_else(|| of(false).max_by(|a, b| a.1.total_cmp(&b.1)))
+}
+
+fn stretches(records: &[RankRecord], waits: &[Wait]) -> Vec<Stretch> {
+    let Some((mut record, mut at_s)) = end(records) else { return Vec::new() };
     let mut of_each: Vec<Vec<(f64, &Wait)>> = vec![Vec::new(); records.len()];
     for wait in waits {
         let waiter = &records[wait.waiter];
@@ -157,6 +168,20 @@ mod tests {
         );
     }
 
+    /// Rank 1 lost events after 610, so nothing is known of what anybody waited for after that.
+    #[test]
+    fn the_path_ends_where_events_were_lost() {
+        let mut run = Run::of(2);
+        run.send(0, 1, 3, 600, 605);
+        run.receive(1, 0, 3, 100, 100, 610);
+        run.records[1].events_lost = 5;
+        run.records[1].last = 900;
+        run.event(0, crate::Kind::Call, 1000, 1005);
+        let told: Vec<_> =
+            path(&run).0.iter().map(|one| (one.record, us(one.begin_s), us(one.end_s))).collect();
+        assert_eq!(told, [(0, 0, 600), (1, 600, 610)]);
+    }
+
     /// Whatever ranks do, the path is whole: it ends when the last rank does, has no gap, and its parts make it up.
     #[test]
     fn the_path_of_any_run_has_no_gap() {
@@ -171,8 +196,8 @@ mod tests {
                 if from == to {
                     let begin = now;
                     let end = begin.iter().max().unwrap() + 2;
-                    for rank in 0..3 {
-                        run.collective(rank, number, u32::MAX, begin[rank], end);
+                    for (rank, begin) in begin.into_iter().enumerate() {
+                        run.collective(rank, number, u32::MAX, begin, end);
                     }
                     now = [end; 3];
                 } else {

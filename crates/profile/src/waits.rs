@@ -47,6 +47,9 @@ impl Wait {
     }
 }
 
+/// Less than this is no wait, but what is left of numbers that were rounded.
+const LEAST_S: f64 = 1e-8;
+
 /// How the ranks of a collective depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependence {
@@ -114,7 +117,7 @@ fn wait(
     let clock = &records[waiter].clock;
     let waiting = &records[waiter].events[event];
     let (begin_s, end_s) = (clock.seconds(waiting.begin), clock.seconds(waiting.end).min(came_s));
-    let is_wait = end_s > begin_s && waiter != cause;
+    let is_wait = end_s - begin_s > LEAST_S && waiter != cause;
     is_wait.then_some(Wait { kind, waiter, event, cause, cause_event, begin_s, end_s })
 }
 

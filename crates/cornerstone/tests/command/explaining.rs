@@ -201,14 +201,18 @@ fn a_program_that_dies_aborts_or_hangs_leaves_what_was_seen() {
 fn very_many_places_and_calls_are_counted_in_bounded_memory() {
     let Some(lab) = prepared("very many places and calls") else { return };
     let report = reported(&lab, &["-n", "1"], "places");
-    assert_eq!(calls(&report, "MPI_Barrier") + calls(&report, "other calls"), 5120);
+    // With MPI_Finalize, which may have found no room either.
     let rows = rows(&report, "calls");
-    assert!((3000..4200).contains(&rows.len()), "{}", rows.len());
+    assert_eq!(rows.iter().map(|row| row["calls"].as_u64().unwrap()).sum::<u64>(), 5121);
+    let counted = calls(&report, "MPI_Barrier");
+    assert!((3500..4096).contains(&counted), "{counted}");
     assert!(rows.iter().any(|row| row["place"] == "other places"));
     let report = reported(&lab, &["-n", "2"], "calls");
-    assert_eq!(calls(&report, "MPI_Barrier"), 3_000_000);
+    assert_eq!(calls(&report, "MPI_Sendrecv"), 2_000_000);
     let remark = report["remarks"][0].as_str().unwrap();
     assert!(remark.contains("critical path are those of the first"), "{remark}");
+    // What is not known is not on the path.
+    assert!(report["critical_path"]["length_s"].as_f64() < report["run_s"].as_f64(), "{report}");
 }
 
 #[test]
