@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::data::{Abi, Function, Kind, Parameter};
 
-const NOTE: &str = "// Made from abi/mpi5.txt and abi/served.txt; do not edit.\n";
+pub(super) const NOTE: &str = "// Made from abi/mpi5.txt and abi/served.txt; do not edit.\n";
 
 /// What serves a function: a path in this crate, and words that follow the arguments.
 pub(crate) struct Server {

@@ -1,10 +1,12 @@
-//! Makes mpi.h and the exported functions from the data in `abi/`, and those of the crate libmpich-abi. Used by the example that writes them and by the test that
+//! Makes mpi.h, the exported functions, those of the crate libmpich-abi and those of the library that looks at programs from
+//! the data in `abi/`. Used by the example that writes them and by the test that
 //! compares them.
 
 mod bindings;
 mod data;
 mod header;
 mod mpich;
+mod observed;
 
 use std::path::Path;
 
@@ -21,11 +23,14 @@ pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)
     let served = bindings::parse_served(&read("served.txt")?, &abi)?;
     let own = data::parse(&read(&format!("{MPICH}/abi/mpich.txt"))?)?;
     let parameters = mpich::parse(&read(&format!("{MPICH}/abi/parameters.txt"))?, &abi)?;
+    let observed = observed::parse(&read("../../libprofile/observed.txt")?, &abi)?;
     Ok(vec![
         ("include/mpi.h", header::write(&abi)),
         ("src/abi/constants.rs", bindings::constants(&abi)),
         ("src/bindings/functions.rs", bindings::functions(&abi, &served)),
         ("../libmpich-abi/src/values.rs", mpich::values(&own, &abi)?),
         ("../libmpich-abi/src/bindings/functions.rs", mpich::functions(&abi, &parameters)),
+        ("../libprofile/src/entries/functions.rs", observed::entries(&abi, &observed)),
+        ("../profile/src/functions/list.rs", observed::functions(&observed)),
     ])
 }

@@ -8,6 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::hosts::HostsArguments;
+use super::observation::ObservationArguments;
 use super::values::{Seconds, Variable};
 
 const LAUNCH_EXAMPLES: &str = "\
@@ -17,6 +18,7 @@ Examples:
   cornerstone launch -n 2 --prefix python3 program.py    [0] or [1] before each line of output
   cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface, one host
   cornerstone launch -n 4 --watch 60s ./program          tell what the ranks do when nothing has moved for a minute
+  cornerstone launch -n 4 --report ./program             where its time goes, who waits for whom: text and program-report.html
   cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts: shared memory inside, TCP between
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
@@ -153,6 +155,9 @@ pub(crate) struct LaunchArguments {
     /// with --fabric cluster)
     #[arg(long, value_name = "TIME")]
     pub(crate) watch: Option<Seconds>,
+
+    #[command(flatten)]
+    pub(crate) observation: ObservationArguments,
 
     /// The program and its arguments
     #[arg(

@@ -2,6 +2,7 @@
 
 mod activity;
 mod call_sites;
+mod profile;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -19,6 +20,7 @@ use crate::fabric::hosts::Hosts;
 use crate::failure::{Failure, STATUS_HANG};
 use crate::orphans;
 use crate::output_prefix::prefixed;
+use profile::Observation;
 
 /// The variable in which a rank finds which of several programs it runs, from 0 on: MPI_APPNUM.
 const PROGRAM_NUMBER: &str = "CORNERSTONE_MPI_APPNUM";
@@ -34,12 +36,25 @@ pub(super) fn execute(
             return Err(Failure::usage(format!("'{}' is no folder", directory.display())));
         }
     }
-    let fabric = arguments.fabric();
     let others = other_programs(arguments.ranks, others);
     arguments.ranks = others.last().map_or(arguments.ranks, |last| last.ranks.end);
     if arguments.ranks == 0 {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
+    let mut observation = Observation::prepare(&arguments)?;
+    let ended = run(&arguments, others, &mut observation);
+    match observation {
+        None => ended,
+        Some(observation) => observation.report(ended),
+    }
+}
+
+fn run(
+    arguments: &LaunchArguments,
+    others: Vec<OtherProgram>,
+    observation: &mut Option<Observation>,
+) -> Result<ExitCode, Failure> {
+    let fabric = arguments.fabric();
     let hosts = Hosts::new(&arguments.hosts, fabric == LaunchFabric::Cluster)?;
     if fabric == LaunchFabric::Cluster {
         if arguments.watch.is_some() {
@@ -51,15 +66,20 @@ pub(super) fn execute(
                 .hint("name no hosts, or start one program that knows its part by its rank"));
         }
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
-        let ended = cluster::launch_program(&hosts, arguments.ranks, &host_task(&arguments)?);
+        let mut task = host_task(arguments)?;
+        task.observed = observation.as_ref().map(Observation::wanted);
+        let ended = cluster::launch_program(&hosts, arguments.ranks, &task, &mut |region| {
+            observation.iter_mut().for_each(|one| one.take(region));
+        });
         return ended.map(|()| ExitCode::SUCCESS).map_err(explain);
     }
     if hosts.is_some() {
         let why = format!("--fabric {fabric} is for programs on this host alone");
         return Err(Failure::usage(why).hint("leave --fabric out, or write --fabric cluster"));
     }
-    let mut options = options(&arguments)?;
+    let mut options = options(arguments)?;
     options.others = others;
+    options.environment.extend(observation.iter().flat_map(Observation::environment));
     options.descriptor_limit = descriptors::raise_limit();
     let mut readers = Vec::new();
     if arguments.prefix {
@@ -177,6 +197,8 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         directory: Some(directory),
         binding: binding(arguments.bind),
         prefix: arguments.prefix,
+        observed: None,
+        ranks: arguments.ranks,
     })
 }
 

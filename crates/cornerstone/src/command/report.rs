@@ -59,7 +59,7 @@ pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
 }
 
 /// Whether a file is a report of Cornerstone, by the generator in its head.
-fn is_report(path: &Path) -> bool {
+pub(crate) fn is_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
     // A full disk leaves an empty file for a report.

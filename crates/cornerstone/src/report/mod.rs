@@ -50,3 +50,8 @@ pub(crate) fn stands_out(run: &Run) -> Vec<(String, Option<String>)> {
 pub fn render(runs: &[Run]) -> String {
     page::render(runs)
 }
+
+/// A whole document in the style of reports.
+pub(crate) fn document(title: &str, body: &maud::Markup) -> String {
+    page::document(title, body)
+}

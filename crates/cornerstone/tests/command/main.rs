@@ -5,6 +5,7 @@ mod arguments;
 mod cluster;
 mod congestion;
 mod endings;
+mod explaining;
 mod guides;
 mod hangs;
 mod lab;
