@@ -4,6 +4,7 @@
 mod bindings;
 mod data;
 mod header;
+mod removed;
 
 use std::path::Path;
 
@@ -13,7 +14,8 @@ pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)
         let path = crate_folder.join("abi").join(name);
         std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
     };
-    let abi = data::parse(&read("mpi5.txt")?)?;
+    let mut abi = data::parse("mpi5.txt", &read("mpi5.txt")?)?;
+    abi.add(data::parse("beyond.txt", &read("beyond.txt")?)?);
     let served = bindings::parse_served(&read("served.txt")?, &abi)?;
     Ok(vec![
         ("include/mpi.h", header::write(&abi)),

@@ -2,6 +2,7 @@
 
 mod collectives;
 mod messages;
+mod neighbours;
 mod scope;
 
 pub use scope::{Scope, Started};
