@@ -17,6 +17,17 @@ static void shuffled(int *order, int count) {
     }
 }
 
+/* Says why a call has failed. */
+static void succeeds(int code) {
+    char words[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    if (code != MPI_SUCCESS) {
+        MPI_Error_string(code, words, &length);
+        fprintf(stderr, "%s\n", words);
+    }
+    CHECK(code == MPI_SUCCESS);
+}
+
 enum { PARTS = 24, LONG = 24 * 4000 };
 static int data[LONG], room[LONG];
 
@@ -52,7 +63,7 @@ static void around(MPI_Comm comm, int out, int in, int numbers) {
         shuffled(order, in);
         for (int i = 0; i < in; i++) {
             int each = numbers / in, first = order[i] * each;
-            for (flag = 0; !flag;) CHECK(MPI_Parrived(requests[1], order[i], &flag) == MPI_SUCCESS);
+            for (flag = 0; !flag;) succeeds(MPI_Parrived(requests[1], order[i], &flag));
             CHECK(room[first] == word(before, turn, first) && room[first + each - 1] == word(before, turn, first + each - 1));
         }
         MPI_Waitall(2, requests, statuses);
