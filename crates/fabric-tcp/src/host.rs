@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_millis(700);
 const LINE_BYTES_MAX: usize = 16 << 20;
 
 /// Hands a report to the process that started the run.
-pub type Report<'a> = &'a mut dyn FnMut(&[u8]);
+pub(crate) type Report<'a> = &'a mut dyn FnMut(&[u8]);
 
 impl HostPart {
     /// Reads it from the last two arguments of this process, and from its standard input, of which the rest is left.
@@ -59,11 +59,7 @@ impl HostPart {
     ///
     /// # Errors
     /// If that process cannot be called.
-    pub fn run(
-        &self,
-        options: &LaunchOptions,
-        at_end: &mut dyn FnMut(Report<'_>),
-    ) -> Result<i32> {
+    pub fn run(&self, options: &LaunchOptions, at_end: &mut dyn FnMut(Report<'_>)) -> Result<i32> {
         let failed = |reason: String| Error::System {
             what: format!("calling the process that started the run at {}", self.call),
             reason,

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::data::{Abi, Function, Kind, Parameter};
 
-pub(super) const NOTE: &str = "// Made from abi/mpi5.txt and abi/served.txt; do not edit.\n";
+pub(super) const NOTE: &str =
+    "// Made from abi/mpi5.txt, abi/beyond.txt and abi/served.txt; do not edit.\n";
 
 /// What serves a function: a path in this crate, and words that follow the arguments.
 pub(crate) struct Server {
@@ -106,8 +107,8 @@ use crate::operation::UserFunction;
 use crate::request::{self, How};
 use crate::status::{self, Status};
 use crate::{
-    attribute, codes, collective, communicator, datatype, environment, failure, file, group, handle,
-    handler, info, operation, packing, point, topology, window,
+    attribute, codes, collective, communicator, datatype, environment, failure, file, fortran, group,
+    handle, handler, info, operation, packing, partitioned, point, session, tools, topology, window,
 };
 
 ";
@@ -156,8 +157,12 @@ fn raised_on(function: &Function) -> String {
         (Some(comm), ..) => format!("On::Communicator({})", local(comm)),
         _ if function.name == "Win_free" => "On::WindowAt(win)".into(),
         (_, Some(win), _) => format!("On::Window({})", local(win)),
+        _ if named("Session").is_some() => "On::Session(session)".into(),
         _ if function.name.starts_with("T_") => "On::Nobody".into(),
         (_, _, Some(file)) => format!("On::File({})", local(file)),
+        _ if named("Errhandler").is_some() && is_checked(function) => {
+            "On::Given(errhandler)".into()
+        }
         _ => "On::Process".into(),
     }
 }
@@ -189,7 +194,8 @@ fn call(function: &Function, server: &Server) -> String {
     let results = function.parameters.iter().filter(|one| is_result(one));
     let checks: String =
         results.map(|one| format!("filled({0}, \"{0}\")?; ", local(one))).collect();
-    if checks.is_empty() || !is_checked(function) {
+    // A tool passes null for what it does not want to know.
+    if checks.is_empty() || !is_checked(function) || function.name.starts_with("T_") {
         return call;
     }
     format!("{{ {checks}{call} }}")
@@ -221,7 +227,12 @@ fn grouped(parameters: &[&Parameter]) -> Vec<String> {
                 continue;
             }
         };
-        let members: Vec<String> = rest[..length].iter().map(|one| argument(one)).collect();
+        let member = |(index, one): (usize, &&Parameter)| match (group, index) {
+            // Of two kinds in some functions, of one in others.
+            ("Blocks", 1 | 2) => format!("{}.into()", local(one)),
+            _ => argument(one),
+        };
+        let members: Vec<String> = rest[..length].iter().enumerate().map(member).collect();
         arguments.push(format!("{group}::new({})", members.join(", ")));
         rest = &rest[length..];
     }
@@ -307,7 +318,9 @@ pub(crate) fn rust_type(c_type: &str) -> String {
         return format!("*{way} {}", rust_type(target.trim_start_matches("const ").trim()));
     }
     match c_type.trim_start_matches("const ") {
-        "int" | "T_cb_safety" | "T_source_order" => "c_int".into(),
+        "int" | "Fint" | "T_cb_safety" | "T_source_order" => "c_int".into(),
+        // It is laid out as C's status is.
+        "F08_status" => "Status".into(),
         "char" => "c_char".into(),
         "void" => "c_void".into(),
         "double" => "c_double".into(),

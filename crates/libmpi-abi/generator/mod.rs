@@ -7,6 +7,7 @@ mod data;
 mod header;
 mod mpich;
 mod observed;
+mod removed;
 
 use std::path::Path;
 
@@ -19,9 +20,10 @@ pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)
         let path = crate_folder.join("abi").join(name);
         std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
     };
-    let abi = data::parse(&read("mpi5.txt")?)?;
+    let mut abi = data::parse("mpi5.txt", &read("mpi5.txt")?)?;
+    abi.add(data::parse("beyond.txt", &read("beyond.txt")?)?);
     let served = bindings::parse_served(&read("served.txt")?, &abi)?;
-    let own = data::parse(&read(&format!("{MPICH}/abi/mpich.txt"))?)?;
+    let own = data::parse("mpich.txt", &read(&format!("{MPICH}/abi/mpich.txt"))?)?;
     let parameters = mpich::parse(&read(&format!("{MPICH}/abi/parameters.txt"))?, &abi)?;
     let observed = observed::parse(&read("../../libprofile/observed.txt")?, &abi)?;
     Ok(vec![

@@ -25,7 +25,7 @@ pub(crate) unsafe fn init_thread(
     required: c_int,
     provided: *mut c_int,
 ) -> Result {
-    let level = required.min(THREAD_MULTIPLE);
+    let level = process::granted(required);
     start(level)?;
     *provided = level;
     Ok(())
@@ -47,11 +47,12 @@ fn start(level: c_int) -> Result {
 
 pub(crate) unsafe fn finalize() -> Result {
     check_running()?;
+    ensure!(process().phase.get() == Phase::Running, ERR_OTHER, "MPI_Init has not been called");
     leaks::report();
     let universe = universe().expect("a process that runs has a universe");
     // The attributes of MPI_COMM_SELF go first of all, so that their functions may still use everything.
     universe.own().attributes().clear(COMM_SELF.0)?;
-    let outcome = universe.finalize();
+    let outcome = process::leave();
     process().phase.set(Phase::After);
     outcome
 }
@@ -105,19 +106,13 @@ pub(crate) unsafe fn abi_version(major: *mut c_int, minor: *mut c_int) -> Result
     Ok(())
 }
 
-/// The sizes of the ABI's types, and nothing of Fortran.
+/// The sizes of the ABI's types.
 pub(crate) unsafe fn abi_info(place: *mut Info) -> Result {
     let pairs = mpi::Info::new();
     for name in ["mpi_aint_size", "mpi_count_size", "mpi_offset_size"] {
         pairs.set(name, "8");
     }
     *place = info::make(pairs);
-    Ok(())
-}
-
-/// No Fortran.
-pub(crate) unsafe fn abi_fortran_info(place: *mut Info) -> Result {
-    *place = INFO_NULL;
     Ok(())
 }
 

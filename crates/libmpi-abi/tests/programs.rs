@@ -148,6 +148,43 @@ fn grids_and_hints_are_as_the_standard_says() {
 }
 
 #[test]
+fn handles_survive_fortran_and_removed_names_mean_what_they_meant() {
+    succeeds("fortran");
+}
+
+#[test]
+fn neighbours_exchange_what_their_topology_says() {
+    succeeds("neighbours");
+    succeeds_over_tcp("neighbours", &[3, 4]);
+}
+
+#[test]
+fn intercommunicators_are_as_the_standard_says() {
+    succeeds("between");
+    succeeds_over_tcp("between", &[2, 5]);
+}
+
+#[test]
+fn sessions_need_no_init_and_stand_beside_it() {
+    succeeds("sessions");
+    succeeds_over_tcp("sessions", &[3]);
+    let (ended, output) = run(&compile("sessions"), 4, "world");
+    assert!(ended.is_ok(), "{ended:?}\n{output}");
+}
+
+#[test]
+fn partitions_arrive_as_they_are_given() {
+    succeeds("partitions");
+    succeeds_over_tcp("partitions", &[2, 3]);
+}
+
+#[test]
+fn tools_find_every_variable_before_while_and_after() {
+    succeeds("tools");
+    succeeds_over_tcp("tools", &[2]);
+}
+
+#[test]
 fn persistent_requests_serve_again_and_again_and_receives_can_be_cancelled() {
     succeeds("again");
 }

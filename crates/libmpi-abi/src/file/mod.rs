@@ -84,7 +84,7 @@ pub(crate) unsafe fn get_handler(fh: File, handle: *mut Errhandler) -> Result {
 }
 
 pub(crate) unsafe fn get_group(fh: File, place: *mut Group) -> Result {
-    *place = group::make_any(get(fh)?.group().clone());
+    *place = group::make_any(get(fh)?.group());
     Ok(())
 }
 

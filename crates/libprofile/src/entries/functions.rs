@@ -1,4 +1,4 @@
-// Made from abi/mpi5.txt and abi/served.txt; do not edit.
+// Made from abi/mpi5.txt, abi/beyond.txt and abi/served.txt; do not edit.
 #![allow(unused_variables)] // As the data have it.
 
 use std::ffi::{c_char, c_int, c_void};

@@ -4,6 +4,7 @@ mod activity;
 mod context;
 mod polls;
 mod send_buffer;
+mod setups;
 mod turns;
 mod waiting;
 
@@ -14,19 +15,23 @@ use contract::{ContextNumbers, Endpoint};
 
 pub(crate) use activity::{Activity, Orphan};
 pub use context::Context;
-pub(crate) use context::{GROUP_TAGS, too_long};
+pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, too_long};
 pub use send_buffer::{Capacity, SendBuffer};
+pub(crate) use setups::{AwaitsSetup, Setup};
 pub use turns::OtherThreads;
 
 use crate::error::{Error, ErrorClass, Result};
 use activity::Activities;
 use polls::Polls;
+use setups::Setups;
 
 /// The contexts of the world and of each process alone, which no agreement gives out.
 pub(crate) const WORLD_CONTEXT: u32 = 0;
 /// See [`WORLD_CONTEXT`].
 pub(crate) const SELF_CONTEXT: u32 = 1;
-const KEPT_CONTEXTS: u32 = 2;
+/// The context in which groups of the world agree that have no communicator in common.
+pub(crate) const GROUPS_CONTEXT: u32 = 2;
+const KEPT_CONTEXTS: u32 = 3;
 
 /// One process's engine.
 pub struct Engine<E: Endpoint> {

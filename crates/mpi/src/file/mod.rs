@@ -72,7 +72,7 @@ impl<E: Endpoint> File<E> {
     }
 
     /// Who has opened it.
-    pub fn group(&self) -> &Group {
+    pub fn group(&self) -> Group {
         self.communicator.group()
     }
 

@@ -28,6 +28,10 @@ pub(crate) enum CollectiveKind {
     Split,
     Window,
     Create,
+    Merge,
+    Graph,
+    NeighbourAllgather,
+    NeighbourAllToAll,
     File,
 }
 

@@ -3,6 +3,7 @@
 mod collectives;
 mod files;
 mod messages;
+mod neighbours;
 mod scope;
 
 pub use scope::{Scope, Started};
