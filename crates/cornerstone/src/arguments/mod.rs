@@ -8,8 +8,10 @@ mod pipeline;
 mod real_time;
 mod run;
 mod simulation;
+mod tradeoff;
 mod values;
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -26,6 +28,7 @@ pub(crate) use pipeline::PipelineArguments;
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use simulation::{Answer, SimulationArguments};
+pub(crate) use tradeoff::TradeoffArguments;
 pub(crate) use values::{AlgorithmNames, Only, RankCounts, Seconds, Share};
 
 /// The heading of the options on where results go.
@@ -48,6 +51,7 @@ Examples:
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
   cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
+  cornerstone tradeoff sharc-ring --clock 2 --links 4   what faster processors or links are worth
 
 Exit status:
   0    done
@@ -97,6 +101,8 @@ pub(crate) enum Command {
     Machines(MachinesArguments),
     /// Print the models fitted to a run: start-up time, rate, half-performance size
     Fit(FitArguments),
+    /// Compare what faster processors and faster links are worth on a simulated machine
+    Tradeoff(TradeoffArguments),
 }
 
 /// How results are written to standard output.
@@ -198,6 +204,14 @@ pub(crate) struct FitArguments {
     /// The results file
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+
+    /// Fit LogGP to each call on 2 to 4 ranks, and show how well it predicts the times of more
+    #[arg(long)]
+    pub(crate) loggp: bool,
+
+    /// The longest packet in bytes, for --loggp: beyond it a message costs for each further packet
+    #[arg(long, value_name = "BYTES", default_value = "2048", requires = "loggp")]
+    pub(crate) packet: NonZeroU64,
 }
 
 /// Reads the command line of this process. Help and versions are written to standard output, and errors to standard

@@ -12,6 +12,7 @@ mod pmp;
 mod report;
 mod reproduce;
 mod run;
+mod tradeoff;
 
 use std::process::ExitCode;
 
@@ -33,5 +34,6 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Reproduce(arguments) => reproduce::execute(&arguments),
         Command::Machines(arguments) => machines::execute(&arguments),
         Command::Fit(arguments) => fit::execute(arguments),
+        Command::Tradeoff(arguments) => tradeoff::execute(&arguments),
     }
 }
