@@ -75,8 +75,9 @@ mod tests {
     fn mapping() -> Chain {
         let mut chain = Chain::of((8, 16, 1), &[(&[FFT], 2), (&[TURN], 2), (&[], 2), (&[FFT], 2)]);
         chain.source = vec![0, 1];
-        for (stage, on) in chain.stages.iter_mut().zip([[2, 3], [4, 5], [4, 5], [6, 7]]) {
-            stage.on = on.to_vec();
+        let named = [("row", [2, 3]), ("turn", [4, 5]), ("place", [4, 5]), ("column", [6, 7])];
+        for (stage, (name, on)) in chain.stages.iter_mut().zip(named) {
+            (stage.name, stage.on) = (name.into(), on.to_vec());
         }
         chain.sink = vec![8, 9];
         assert_eq!(chain.mistake(), None);
@@ -115,10 +116,11 @@ mod tests {
             format!("{} {}", variant.parameters["nodes"], variant.parameters["part"])
         };
         let names: Vec<_> = wanted.variants().iter().map(words).collect();
-        assert_eq!(names[3..5], ["2 chain", "4 1 fft"], "{names:?}");
+        assert_eq!(names[3..5], ["2 chain", "4 1 row"], "{names:?}");
+        assert_eq!(names[5], "4 2 turn + place");
         assert_eq!(names[7..], ["4 one of 2 copies", "4 chain"], "{names:?}");
         assert_eq!((wanted.mistake(), wanted.ranks()), (None, vec![6, 10, 12, 20]));
-        // Doubled five times, a rank of the last stage has half a row.
+        // Doubled four times, 32 ranks share the 16 rows of the last stage.
         let far = Pipeline { doublings: 4, ..wanted };
         assert!(
             far.mistake().unwrap().contains("with matrices of 128 x 16"),

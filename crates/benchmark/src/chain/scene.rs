@@ -73,8 +73,8 @@ pub struct SoughtTarget {
 impl Scene {
     /// Why a matrix of `rows` x `columns` cannot show it, if it cannot.
     pub(crate) fn mistake(&self, rows: usize, columns: usize) -> Option<String> {
-        match self {
-            &Scene::Sar { row_taps, column_taps, ref target } => {
+        match *self {
+            Scene::Sar { row_taps, column_taps, ref target } => {
                 if !(1..=rows).contains(&row_taps) || !(1..=columns).contains(&column_taps) {
                     return Some(format!(
                         "has chirps of {row_taps} x {column_taps} points, which do not fit a matrix of {rows} x {columns}"
@@ -90,7 +90,7 @@ impl Scene {
                     )
                 })
             }
-            &Scene::Stap { antennas, ref target, .. } => {
+            Scene::Stap { antennas, ref target, .. } => {
                 if antennas == 0 || !rows.is_multiple_of(antennas) {
                     return Some(format!(
                         "has {antennas} antennas, which do not divide its {rows} rows"

@@ -103,7 +103,7 @@ impl Member {
     pub(crate) fn bring_found(&self, rank: &mut dyn Rank, chain: &Chain) -> Result<Vec<Found>> {
         let mut parts = self.parts.iter();
         let detection = parts.find_map(|part| match &part.kind {
-            PartKind::Sink(sink) => sink.detection.as_ref(),
+            PartKind::Sink(sink) => sink.detection.as_deref(),
             _ => None,
         });
         detection::bring(rank, chain, detection)

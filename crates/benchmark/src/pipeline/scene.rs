@@ -22,7 +22,8 @@ pub(super) fn matrix(chain: &Chain, scene: &Scene, seed: u64, which: usize) -> V
                 add_echo(&mut matrix, chain.columns, target, (&down, &along));
             }
         }
-        &Scene::Stap { antennas, clutter_db, ref target, ref jammer } => {
+        Scene::Stap { antennas, clutter_db, target, jammer } => {
+            let antennas = *antennas;
             let mut waves = Waves { matrix: &mut matrix, antennas, pulses: chain.columns };
             for SceneTarget { row, column, beam, db } in target {
                 waves.add(*row, amplitude(*db).into(), *beam, *column as f64);
@@ -32,7 +33,7 @@ pub(super) fn matrix(chain: &Chain, scene: &Scene, seed: u64, which: usize) -> V
                     waves.add_noise(range, &mut noise, amplitude(jammer.db), jammer.beam);
                 }
                 if let Some(db) = clutter_db {
-                    waves.add_clutter(range, &mut noise, amplitude(db));
+                    waves.add_clutter(range, &mut noise, amplitude(*db));
                 }
             }
         }

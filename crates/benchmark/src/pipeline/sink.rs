@@ -24,7 +24,7 @@ pub(super) struct SinkPart {
     first_row: usize,
     inlet: Inlet,
     expected: Option<Expected>,
-    pub(super) detection: Option<Detection>,
+    pub(super) detection: Option<Box<Detection>>,
     /// The blocks of the trial that have arrived, and their number.
     block: u64,
     of: u64,
@@ -48,7 +48,7 @@ impl SinkPart {
         let expected = checks.then(|| Expected::new(chain, seed, level.columns));
         let first_row = index * level.strip();
         let detection = Detection::new(chain, first_row, level.strip(), level.columns);
-        let detection = detection.filter(|_| checks);
+        let detection = detection.filter(|_| checks).map(Box::new);
         let (level, settled, trend) = (level.clone(), TimeSpan::ZERO, Trend::default());
         let (block, of) = (0, 0);
         Ok(SinkPart { level, first_row, inlet, expected, detection, block, of, settled, trend })

@@ -41,7 +41,7 @@ fn parameters_of_few_ranks_predict_more_on_a_machine_whose_model_they_are() {
     let calls = ["run", "ping-pong", "broadcast", "allgather", "--fabric", "sim:sharc-ring"];
     let sizes =
         ["--ranks", "2,3,4,8,16", "--sizes", "4,128,2048,3000,4KiB,16KiB", "--out", "run.jsonl"];
-    lab.succeed(&[calls, &sizes[..]].concat());
+    lab.succeed(&[&calls[..], &sizes].concat());
     let told = lab.succeed(&["fit", "run.jsonl", "--loggp"]).stdout;
     // The paper's own models deviate by 3.00 % at most from its machine.
     let errors = told.lines().skip_while(|line| !line.starts_with("largest error"));
