@@ -2,6 +2,13 @@
 
 use crate::lab::Lab;
 
+/// The mapping in little: 64 x 64 points.
+fn small() -> String {
+    let text = std::fs::read_to_string(mapping()).unwrap();
+    let text = text.replace("rows = 512", "rows = 64").replace("columns = 512", "columns = 64");
+    text.replace("rows_per_message = 32", "rows_per_message = 16")
+}
+
 fn mapping() -> String {
     format!("{}/../../pipelines/scalable-mapping.toml", env!("CARGO_MANIFEST_DIR"))
 }
@@ -12,7 +19,7 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     let words =
         ["--doublings", "1", "--stages-alone", "--copies", "--fabric", "sim:paragon-osf1-plain"];
     let more = ["--search-limit", "2s", "--out", "run.jsonl"];
-    let ended = lab.succeed(&[&["pipeline", &mapping()][..], &words, &more].concat());
+    let ended = lab.succeed(&[&["pipeline", "small.toml"][..], &words, &more].concat());
     let found = lab.measurements("run.jsonl");
     let median = |nodes: u64, part: &str, metric: &str| {
         let of = |m: &&serde_json::Value| {
@@ -23,14 +30,14 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
             found.iter().find(of).unwrap_or_else(|| panic!("{nodes} {part} {metric}: {found:#?}"));
         found["median"].as_f64().unwrap()
     };
-    // 256 rows of 512 points a rank at 57.5 MFLOP/s: 256 x 23040 / 57.5 = 102.6 ms, however many ranks there are.
+    // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, however many ranks there are.
     for nodes in [2, 4] {
         let first_us = median(nodes, "1 row FFT", "busiest-processor");
-        assert!((first_us / 102_579.0 - 1.0).abs() < 0.01, "{nodes}: {first_us}");
+        assert!((first_us / 1_068.5 - 1.0).abs() < 0.01, "{nodes}: {first_us}");
     }
-    // Of 4 ranks each has 128 rows of 1024 points: 10/9 as much as 256 of 512.
+    // Of 4 ranks each has 16 rows of 128 points: 7/6 as much as 32 of 64.
     let last = |nodes| median(nodes, "3 column FFT", "busiest-processor");
-    assert!((last(4) / last(2) - 10.0 / 9.0).abs() < 0.01, "{} {}", last(2), last(4));
+    assert!((last(4) / last(2) - 7.0 / 6.0).abs() < 0.01, "{} {}", last(2), last(4));
     let copy = median(4, "one of 2 copies", "period");
     assert_eq!(median(4, "one of 2 copies", "period-in-turn"), copy / 2.0);
     // One copy takes as long for a matrix as the doubled chain takes for two.
