@@ -12,6 +12,7 @@ fn applications_tell_their_efficiency_on_real_and_simulated_fabrics() {
         let out = format!("{at}.jsonl");
         let mut words = vec!["run", "applications", "--sizes", "32KiB", "--ranks", "1,2,3"];
         words.extend(["--fabric", fabric, "--out", &out]);
+        words.push("--tables");
         // A simulated machine has one launch.
         words.extend(if fabric.starts_with("sim") { &SHORT[..2] } else { &SHORT[..] });
         let ended = lab.succeed(&words);

@@ -40,11 +40,11 @@ fn parameters_of_few_ranks_predict_more_on_a_machine_whose_model_they_are() {
     let lab = Lab::new();
     let calls = ["run", "ping-pong", "broadcast", "allgather", "--fabric", "sim:sharc-ring"];
     let sizes =
-        ["--ranks", "2,3,4,8,16", "--sizes", "4,128,2048,3000,4KiB,16KiB", "--out", "run.jsonl"];
+        ["--ranks", "2,3,4,8,16", "--sizes", "4,128,2048,4KiB,8KiB,16KiB", "--out", "run.jsonl"];
     lab.succeed(&[&calls[..], &sizes].concat());
     let told = lab.succeed(&["fit", "run.jsonl", "--loggp"]).stdout;
-    // The paper's own models deviate by 3.00 % at most from its machine.
-    let errors = told.lines().skip_while(|line| !line.starts_with("largest error"));
+    // The paper's own models deviate by 3.00 % at most from its machine. Full packets meet them.
+    let errors = told.lines().skip_while(|line| !line.contains("largest error"));
     let errors: Vec<_> = errors.filter(|line| line.contains(" ranks: too ")).collect();
     assert_eq!(errors.len(), 3, "{told}");
     for line in errors {
@@ -52,7 +52,7 @@ fn parameters_of_few_ranks_predict_more_on_a_machine_whose_model_they_are() {
             .split_whitespace()
             .filter_map(|word| word.trim_end_matches('%').parse::<f64>().ok());
         let more = shares.nth(1).unwrap();
-        assert!(more < 4.0, "{line}\n{told}");
+        assert!(more < 3.0, "{line}\n{told}");
     }
     lab.run(&["fit", "run.jsonl", "--loggp", "--packet", "0"]).refuses(2, &["--packet"]);
     lab.succeed(&[

@@ -18,7 +18,7 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     let lab = Lab::new();
     let words =
         ["--doublings", "1", "--stages-alone", "--copies", "--fabric", "sim:paragon-osf1-plain"];
-    let more = ["--search-limit", "2s", "--out", "run.jsonl"];
+    let more = ["--instances", "20", "--out", "run.jsonl"];
     let ended = lab.succeed(&[&["pipeline", "small.toml"][..], &words, &more].concat());
     let found = lab.measurements("run.jsonl");
     let median = |nodes: u64, part: &str, metric: &str| {
