@@ -12,7 +12,7 @@ use crate::paper;
 
 pub(in crate::programs) const TRACKING: Benchmark = Benchmark {
     name: "tracking",
-    summary: "matched-field tracking: a grid of places over the ranks, an allgather of 40 bytes a frame (MPI-SHARC 4.5)",
+    summary: "matched-field tracking of a source in shallow water (MPI-SHARC 4.5)",
     explains: "Twelve hydrophones hear a source that moves through shallow water, at four frequencies and in noise; the size is \
         that of the measured spectra, 384 bytes a frame. For each place of a grid over range, depth and bearing the field that \
         a source there would make was computed in advance, by the normal modes of the water. Each frame is correlated with \
