@@ -165,6 +165,14 @@ impl TaskArguments {
     }
 }
 
+/// A share that may be 0. Then a rate stands for it of which no trial is long enough to forgive one.
+fn miss_rate(text: &str) -> Result<Share, String> {
+    match text.trim().trim_end_matches('%').parse() {
+        Ok(0.0) => Ok(Share(RealTime::NONE_MISSED)),
+        _ => text.parse(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,13 +184,5 @@ mod tests {
         assert_eq!(read("lock, fifo"), Ok(OsIsolation { lock: true, pin: false, fifo: true }));
         assert_eq!(read("none"), Ok(OsIsolation { lock: false, pin: false, fifo: false }));
         assert!(read("lock,none").is_err() && read("").unwrap_err().contains("lock, pin, fifo"));
-    }
-}
-
-/// A share that may be 0. Then a rate stands for it of which no trial is long enough to forgive one.
-fn miss_rate(text: &str) -> Result<Share, String> {
-    match text.trim().trim_end_matches('%').parse() {
-        Ok(0.0) => Ok(Share(RealTime::NONE_MISSED)),
-        _ => text.parse(),
     }
 }

@@ -16,6 +16,7 @@ fn mapping() -> String {
 #[test]
 fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     let lab = Lab::new();
+    lab.write("small.toml", &small());
     let words =
         ["--doublings", "1", "--stages-alone", "--copies", "--fabric", "sim:paragon-osf1-plain"];
     let more = ["--instances", "20", "--out", "run.jsonl"];
