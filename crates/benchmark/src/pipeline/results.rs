@@ -65,6 +65,8 @@ pub(crate) fn profile(
             add("computing", Some(&stage), busy)?;
         }
     }
+    // A machine that only lets time pass searches nothing.
+    let found = found.into_iter().filter(|found| !found.signal_to_noise_db.is_empty());
     for Found { target, signal_to_noise_db: samples } in found {
         let (of, summary) = (Some(("target", target)), summarise(&samples)?);
         let (metric, unit, better) = ("signal-to-noise", "dB", Better::Higher);
