@@ -7,6 +7,7 @@
 //! * [`multiply`]: the product of two matrices.
 //! * [`sort`]: numbers in order.
 //! * [`transform`]: one long Fourier transform.
+//! * [`tracking`]: where a source is that hydrophones hear in shallow water.
 //! * [`relaxation`]: an elliptic equation by successive over-relaxation.
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@ mod split;
 pub mod multiply;
 pub mod relaxation;
 pub mod sort;
+pub mod tracking;
 pub mod transform;
 
 pub use application::{Application, Quantity, Spent, Timed};

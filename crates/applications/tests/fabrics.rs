@@ -3,6 +3,7 @@
 use applications::multiply::{Blocks, GRAIN_MAX, Rows};
 use applications::relaxation::{Check, Cut, Partitions, Relaxation};
 use applications::sort::{MasterSort, SampleSort};
+use applications::tracking::{Grid, Tracker};
 use applications::transform::{StagedTransform, TransposeTransform};
 use applications::{Application, Library, Quantity, Spent, Timed};
 use contract::{Rank, Result};
@@ -108,6 +109,51 @@ fn solutions_have_the_same_bits_however_the_square_is_cut_and_checked() {
         let partitions = Partitions { cut, per_rank };
         on_each(ranks, &what, move |rank| Relaxation::new(rank, order, partitions, check));
     }
+}
+
+#[test]
+fn tracks_are_the_true_ones_whatever_ranks_and_grids() {
+    for seed in 0..6 {
+        let random = |bound: u64, which: u64| mix(seed ^ mix(which)) % bound;
+        let (ranks, frames) = (1 + random(7, 1) as usize, 1 + random(60, 2) as usize);
+        let [ranges, depths, bearings] = [3, 4, 5].map(|which| 4 + random(9, which) as usize);
+        let grid = Grid { ranges, depths, bearings };
+        let what = format!("seed {seed}, {grid:?}, {frames} frames");
+        on_each(ranks, &what, move |rank| Tracker::new(rank, grid, frames, seed));
+    }
+    let few = Grid { ranges: 1, depths: 1, bearings: 5 };
+    on_each(5, "a place a rank", move |rank| Tracker::new(rank, few, 20, 1));
+    let words = refusal(6, move |rank| Tracker::new(rank, few, 20, 1));
+    assert!(words.contains("a grid of 5 places cannot be divided among 6 ranks"), "{words}");
+    let words = refusal(2, move |rank| Tracker::new(rank, few, 0, 1));
+    assert!(words.contains("nothing to track"), "{words}");
+}
+
+/// Figure 9 of the paper: 93.80 % on four SHARCs. Eight were kept back.
+#[test]
+fn the_ring_of_sharcs_tracks_as_efficiently_as_was_published() {
+    let efficiency = |ranks: usize| {
+        let (tell, told) = std::sync::mpsc::channel();
+        let program = move |rank: &mut dyn Rank| {
+            let mut tracker = Tracker::new(rank, Grid::PUBLISHED, 50, 1)?;
+            let (mut spent, mut alone) = (Spent::default(), Spent::default());
+            Timed::new(rank, &mut spent).run(|rank| tracker.run(rank))?;
+            if rank.rank() == 0 {
+                Timed::new(rank, &mut alone).run(|rank| tracker.run_serial(rank))?;
+                tell.send(alone.total.as_us() / spent.total.as_us() / ranks as f64).unwrap();
+            }
+            Ok(())
+        };
+        let machine = fabric_sim::machine::find("sharc-ring").unwrap();
+        let options = fabric_sim::Options::new(ranks);
+        fabric_sim::run(&machine, &options, program).map(drop).unwrap();
+        told.recv().unwrap()
+    };
+    // The rate of the machine's processors was fitted to this one.
+    let four = efficiency(4);
+    assert!((four - 0.938).abs() < 0.005, "{four}");
+    let eight = efficiency(8);
+    assert!((0.75..0.9).contains(&eight), "{eight}");
 }
 
 /// The checks that wait find the same iteration on any number of ranks; the one that does not finds a later one.

@@ -200,6 +200,11 @@ impl Settings {
     }
 }
 
+impl RealTime {
+    /// The miss rate of those who forgive no miss, as the papers do: no trial is long enough to forgive one.
+    pub const NONE_MISSED: f64 = 1e-6;
+}
+
 impl Default for RealTime {
     fn default() -> Self {
         RealTime {

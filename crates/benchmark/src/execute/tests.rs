@@ -338,6 +338,10 @@ fn applications_tell_what_they_gain_and_what_they_cannot_do() {
             assert_eq!(names[..7], all);
             let of = |name: &str| metrics.iter().find(|one| one.metric == name).unwrap();
             let median = |name: &str| of(name).summary.median;
+            // The middle of two times is not that of their inverses.
+            if of("time").summary.n.is_multiple_of(2) {
+                continue;
+            }
             let speed_up = median("serial") / median("time");
             assert!((median("speed-up") / speed_up - 1.0).abs() < 1e-6);
             assert!((median("efficiency") / (100.0 * speed_up / ranks as f64) - 1.0).abs() < 1e-6);

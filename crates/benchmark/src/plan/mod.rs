@@ -175,7 +175,7 @@ fn counts(
     settings: &Settings,
 ) -> Result<Vec<usize>, PlanError> {
     let counts = match benchmark.ranks {
-        RankRule::OfChain => vec![settings.pipeline.chain().ranks()],
+        RankRule::OfChain => settings.pipeline.ranks(),
         rule => rule.counts(wanted, processors),
     };
     if counts.is_empty() {

@@ -70,6 +70,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     applications::parallel_sort::PARALLEL_SORT,
     applications::parallel_fft::PARALLEL_FFT,
     applications::sor::SOR,
+    applications::tracking::TRACKING,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,
@@ -91,4 +92,8 @@ pub(crate) static ALL: &[Benchmark] = &[
     processor::foldfft::FOLDFFT,
     processor::corner_turn::CORNER_TURN_MEMORY,
     processor::corner_turn::FFT_CORNER_TURN,
+    processor::hpec::TDFIR,
+    processor::hpec::FDFIR,
+    processor::hpec::QR,
+    processor::hpec::CFAR,
 ];

@@ -12,8 +12,10 @@ mod real_time;
 mod run;
 mod sci;
 mod simulation;
+mod tradeoff;
 mod values;
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -36,6 +38,7 @@ pub(crate) use sci::{
     AccessChoice, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
 };
 pub(crate) use simulation::{Answer, SimulationArguments};
+pub(crate) use tradeoff::TradeoffArguments;
 pub(crate) use values::{AlgorithmNames, Only, RankCounts, Seconds, Share, Variable};
 
 /// The heading of the options on where results go.
@@ -59,6 +62,7 @@ Examples:
   cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
   cornerstone sci                        rings of the Scalable Coherent Interface under load
+  cornerstone tradeoff sharc-ring --clock 2 --links 4   what faster processors or links are worth
 
 Exit status:
   0    done
@@ -114,6 +118,8 @@ pub(crate) enum Command {
     Generate(GenerateArguments),
     /// Load rings of the Scalable Coherent Interface, simulated packet by packet: throughput and delay
     Sci(SciArguments),
+    /// Compare what faster processors and faster links are worth on a simulated machine
+    Tradeoff(TradeoffArguments),
 }
 
 /// How results are written to standard output.
@@ -215,6 +221,14 @@ pub(crate) struct FitArguments {
     /// The results file
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+
+    /// Fit LogGP to each call on 2 to 4 ranks, and show how well it predicts the times of more
+    #[arg(long)]
+    pub(crate) loggp: bool,
+
+    /// The longest packet in bytes, for --loggp: beyond it a message costs for each further packet
+    #[arg(long, value_name = "BYTES", default_value = "2048", requires = "loggp")]
+    pub(crate) packet: NonZeroU64,
 }
 
 /// Reads the command line of this process. Help and versions are written to standard output, and errors to standard

@@ -15,6 +15,7 @@ mod report;
 mod reproduce;
 mod run;
 mod sci;
+mod tradeoff;
 
 use std::process::ExitCode;
 
@@ -39,5 +40,6 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Fit(arguments) => fit::execute(arguments),
         Command::Generate(arguments) => generate::execute(&arguments),
         Command::Sci(arguments) => sci::execute(&arguments),
+        Command::Tradeoff(arguments) => tradeoff::execute(&arguments),
     }
 }

@@ -6,6 +6,7 @@ mod entry;
 mod flat;
 mod group_table;
 mod headlines;
+mod mapping;
 mod osu;
 mod paragraph;
 mod real_time;

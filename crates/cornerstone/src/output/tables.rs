@@ -12,6 +12,7 @@ use super::chain::chains;
 use super::entry::{Entry, UNCONVERGED};
 use super::group_table::group_table;
 use super::headlines::headlines;
+use super::mapping::mapping;
 use super::real_time::{pauses, search};
 use crate::fabric_name::simulated_machine;
 use crate::wording::{about_size, gains, quantity, ranks};
@@ -35,6 +36,7 @@ pub(crate) fn tables(run: &Run) -> String {
         text += &agreement(of_table.iter().map(|f| f.measurement));
         text += &gained(&of_table);
     }
+    text += &mapping(&found).unwrap_or_default();
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
         text += &format!(
             "{UNCONVERGED} did not converge: when the time or the samples ran out, the interval was still wider than asked for, or had too few samples\n\n"

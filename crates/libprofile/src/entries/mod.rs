@@ -22,10 +22,11 @@ macro_rules! entry {
                 static REAL: crate::real::Real = crate::real::Real::new($own, $profiling);
                 let $call =
                     crate::data::Call { function: $number, address: site.to_bits() };
-                // SAFETY: that is the type that the ABI gives the function.
                 #[allow(clippy::missing_transmute_annotations)]
-                let $real: unsafe extern "C" fn($($t),*) -> c_int =
-                    unsafe { std::mem::transmute(REAL.get()) };
+                let $real: unsafe extern "C" fn($($t),*) -> c_int = {
+                    // SAFETY: that is the type that the ABI gives the function.
+                    unsafe { std::mem::transmute(REAL.get()) }
+                };
                 // SAFETY: the caller of an MPI function passes what the standard asks for.
                 unsafe { $body }
             }
