@@ -1,6 +1,8 @@
 //! The command line: the arguments of each subcommand, and their help.
 
+mod compare;
 mod fabric;
+mod history;
 mod hosts;
 mod launch;
 mod pattern;
@@ -18,7 +20,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
+pub(crate) use compare::CompareArguments;
 pub(crate) use fabric::FabricChoice;
+pub(crate) use history::{CheckArguments, HistoryArguments, Publication};
 pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
@@ -45,13 +49,15 @@ Examples:
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml    that of a chain of processing stages
   cornerstone report results/RUN.jsonl   make the HTML report again
   cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
+  cornerstone history                    the numbers of results/ over time, and their changes
+  cornerstone check --against results 'cornerstone run ping-pong'    status 1 if it got slower
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
   cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
 
 Exit status:
   0    done
-  1    the run failed on the way, or `compare` found a regression beyond the threshold
+  1    the run failed on the way, or `compare` or `check` found a regression beyond the threshold
   2    the command line, or a file named on it, is wrong
   130  Ctrl-C; what was measured is kept, and `cornerstone run --resume FILE` goes on";
 
@@ -87,6 +93,10 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Compare two runs number by number: faster, slower, the same, or cannot tell
     Compare(CompareArguments),
+    /// Show what a folder of results says over time: each number, and when it changed
+    History(HistoryArguments),
+    /// Measure, compare with a history, measure again what seems slower, and fail if it is: for CI
+    Check(CheckArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
     /// Make a machine file from a measured run: the measured machine's twin, to predict with
@@ -131,21 +141,6 @@ pub(crate) struct ReportArguments {
     /// Print every table of the runs, and make no HTML file
     #[arg(long, conflicts_with = "output")]
     pub(crate) tables: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CompareArguments {
-    /// The results file to compare with
-    #[arg(value_name = "A")]
-    pub(crate) before: PathBuf,
-
-    /// The results files that are judged, each beside A
-    #[arg(value_name = "B", required = true)]
-    pub(crate) after: Vec<PathBuf>,
-
-    /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
-    #[arg(long, value_name = "SHARE", default_value = "5%")]
-    pub(crate) threshold: Share,
 }
 
 #[derive(Args, Debug)]
