@@ -107,6 +107,8 @@ pub struct RealTime {
     pub threshold_s: Option<f64>,
     /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
     pub load: Option<u64>,
+    /// Whether a search says which pauses would have to go for which shorter period.
+    pub explain: bool,
     /// How ranks are isolated from the operating system.
     pub os_isolation: OsIsolation,
     /// Whether to measure again without each part of that isolation in turn.
@@ -193,7 +195,7 @@ impl Settings {
         Settings {
             time_limit_s: 0.5,
             samples_max: 4_000,
-            suite_limit_s: Some(50.0),
+            suite_limit_s: Some(32.0),
             real_time: RealTime { duration_s: Some(0.05), repeats: 1, ..RealTime::default() },
             ..Settings::default()
         }
@@ -220,6 +222,7 @@ impl Default for RealTime {
             searches: 1,
             threshold_s: None,
             load: None,
+            explain: false,
             os_isolation: OsIsolation::default(),
             ablate: false,
         }

@@ -10,6 +10,7 @@ mod fabric;
 mod fabric_name;
 mod failure;
 mod interruption;
+mod measured;
 mod observed_memory;
 mod orphans;
 mod output;

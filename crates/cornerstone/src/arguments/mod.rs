@@ -1,7 +1,9 @@
 //! The command line: the arguments of each subcommand, and their help.
 
+mod compare;
 mod fabric;
 mod generate;
+mod history;
 mod hosts;
 mod launch;
 mod mpiexec;
@@ -24,8 +26,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
+pub(crate) use compare::CompareArguments;
 pub(crate) use fabric::FabricChoice;
 pub(crate) use generate::{GenerateArguments, Generated};
+pub(crate) use history::{CheckArguments, HistoryArguments, Publication};
 pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
 pub(crate) use mpiexec::{Mpiexec, MpiexecArguments};
@@ -58,6 +62,8 @@ Examples:
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml    that of a chain of processing stages
   cornerstone report results/RUN.jsonl   make the HTML report again
   cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
+  cornerstone history                    the numbers of results/ over time, and their changes
+  cornerstone check --against results 'cornerstone run ping-pong'    status 1 if it got slower
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
   cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
@@ -66,7 +72,7 @@ Examples:
 
 Exit status:
   0    done
-  1    the run failed on the way, or `compare` found a regression beyond the threshold
+  1    the run failed on the way, or `compare` or `check` found a regression beyond the threshold
   2    the command line, or a file named on it, is wrong
   130  Ctrl-C; what was measured is kept, and `cornerstone run --resume FILE` goes on";
 
@@ -102,6 +108,10 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Compare two runs number by number: faster, slower, the same, or cannot tell
     Compare(CompareArguments),
+    /// Show what a folder of results says over time: each number, and when it changed
+    History(HistoryArguments),
+    /// Measure, compare with a history, measure again what seems slower, and fail if it is: for CI
+    Check(CheckArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
     /// The same with the usual options of mpiexec: -n, -host, -genv, and ':' between several programs
@@ -154,21 +164,6 @@ pub(crate) struct ReportArguments {
     /// Print every table of the runs, and make no HTML file
     #[arg(long, conflicts_with = "output")]
     pub(crate) tables: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CompareArguments {
-    /// The results file to compare with
-    #[arg(value_name = "A")]
-    pub(crate) before: PathBuf,
-
-    /// The results files that are judged, each beside A
-    #[arg(value_name = "B", required = true)]
-    pub(crate) after: Vec<PathBuf>,
-
-    /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
-    #[arg(long, value_name = "SHARE", default_value = "5%")]
-    pub(crate) threshold: Share,
 }
 
 #[derive(Args, Debug)]

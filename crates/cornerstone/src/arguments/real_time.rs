@@ -66,6 +66,10 @@ pub(crate) struct RealTimeArguments {
     /// Measure again with each part of --hygiene left out in turn
     #[arg(long)]
     pub(crate) ablate: bool,
+
+    /// Say which pauses of the machine would have to go for which shorter period; for searches with a time limit
+    #[arg(long, conflicts_with = "period")]
+    pub(crate) explain: bool,
 }
 
 /// The options of `hartstone` and `clock`, which only `run` offers.
@@ -119,6 +123,7 @@ impl RealTimeArguments {
             searches: self.searches.or(earlier.searches),
             hygiene: self.hygiene.or(earlier.hygiene),
             ablate: self.ablate || earlier.ablate,
+            explain: self.explain || earlier.explain,
         }
     }
 
@@ -141,6 +146,7 @@ impl RealTimeArguments {
                 .hygiene
                 .map_or(defaults.os_isolation, |Isolated(isolation)| isolation),
             ablate: self.ablate || defaults.ablate,
+            explain: self.explain || defaults.explain,
             ..defaults
         }
     }

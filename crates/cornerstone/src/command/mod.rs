@@ -1,10 +1,12 @@
 //! The subcommands, a module for each.
 
 mod calibrate;
+mod check;
 mod compare;
 mod corner_turn;
 mod fit;
 mod generate;
+mod history;
 mod launch;
 mod list;
 mod machines;
@@ -32,6 +34,8 @@ pub(crate) fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::List(arguments) => list::execute(arguments),
         Command::Report(arguments) => report::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
+        Command::History(arguments) => history::execute(arguments),
+        Command::Check(arguments) => check::execute(&arguments),
         Command::Launch(arguments) => launch::execute(arguments, &[]),
         Command::Mpiexec(arguments) => mpiexec::execute(arguments),
         Command::Calibrate(arguments) => calibrate::execute(&arguments),

@@ -12,7 +12,9 @@ mod environment;
 mod figures;
 mod findings;
 mod fits;
+mod forecast;
 mod grouping;
+mod history;
 mod jitter;
 mod lateness;
 mod limits;
@@ -42,6 +44,11 @@ pub(crate) fn stands_out(run: &Run) -> Vec<(String, Option<String>)> {
         .into_iter()
         .map(|finding| (finding.title, finding.examples.into_iter().next().map(|case| case.text)))
         .collect()
+}
+
+/// The page of a history.
+pub(crate) fn render_history(series: &[analysis::history::Series]) -> String {
+    history::render(series)
 }
 
 /// The report of one run, or of several side by side, as one HTML document.

@@ -19,7 +19,7 @@ use crate::fabric_name::simulated_machine;
 const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("../../assets/vendor/uPlot-LICENSE");
-const STYLE: &str = include_str!("../../assets/report.css");
+pub(super) const STYLE: &str = include_str!("../../assets/report.css");
 /// Runs before the page is painted, so that a dark page does not flash white.
 const THEME: &str = include_str!("../../assets/theme.js");
 /// The page's own script. Each file uses only files before it.

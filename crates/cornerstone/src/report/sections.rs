@@ -12,6 +12,7 @@ use super::efficiency;
 use super::elements::anchor;
 use super::figures;
 use super::fits::{self, Fit};
+use super::forecast;
 use super::grouping::{Axis, Benchmark, Metric, full_label, words};
 use super::jitter;
 use super::lateness;
@@ -195,6 +196,7 @@ fn article(
             @if benchmark.view() == View::Pauses { (pauses::pictures(material.runs)) }
             (lateness::outcomes(benchmark))
             (jitter::pictures(benchmark))
+            (forecast::pictures(benchmark))
             (lateness::pictures(benchmark))
             (figures::table(benchmark, material.runs))
             @if data.in_view > 0 { (places(data, 0..data.in_view)) }

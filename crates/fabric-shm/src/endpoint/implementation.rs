@@ -144,6 +144,8 @@ unsafe impl Endpoint for ShmEndpoint {
         data: Readable,
         completion: Completion,
     ) -> Result<Request> {
+        #[cfg(feature = "delayed-sends")]
+        super::delay::before_send();
         let synchronous = completion == Completion::Synchronous;
         let (memory, bytes) = (data.as_ptr(), data.bytes());
         // SAFETY: whoever made `data` promised it.
@@ -241,6 +243,8 @@ unsafe impl Endpoint for ShmEndpoint {
 
     #[inline]
     fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        #[cfg(feature = "delayed-sends")]
+        super::delay::before_send();
         self.engine.send(to, context, tag, data)
     }
 
@@ -256,6 +260,8 @@ unsafe impl Endpoint for ShmEndpoint {
         selector: Selector,
         buffer: &mut [u8],
     ) -> Result<Envelope> {
+        #[cfg(feature = "delayed-sends")]
+        super::delay::before_send();
         self.engine.send_receive(to, context, tag, data, selector, buffer)
     }
 
@@ -267,6 +273,8 @@ unsafe impl Endpoint for ShmEndpoint {
         data: &[u8],
         count: usize,
     ) -> Result<()> {
+        #[cfg(feature = "delayed-sends")]
+        super::delay::before_send();
         self.engine.send_window(to, context, tag, data, count)
     }
 
