@@ -178,7 +178,7 @@ fn library() -> Result<PathBuf, Failure> {
         Failure::failed(why).hint("`cargo build -p libprofile` makes it")
     })?;
     let is_bad = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
-    if found.as_os_str().as_encoded_bytes().iter().any(|byte| is_bad(byte)) {
+    if found.as_os_str().as_encoded_bytes().iter().any(is_bad) {
         let why = format!("the system loads no library from '{}'", found.display());
         return Err(Failure::failed(why)
             .hint("install Cornerstone in a folder without blanks and colons in its path"));

@@ -11,9 +11,10 @@ macro_rules! function {
         $(#[$doc])*
         pub(crate) fn $name($($p: $t),*) -> $r {
             static REAL: Real = Real::new($own, $profiling);
-            // SAFETY: that is the type that the ABI gives the function.
-            let real: unsafe extern "C" fn($($t),*) -> $r =
-                unsafe { std::mem::transmute(REAL.get()) };
+            let real: unsafe extern "C" fn($($t),*) -> $r = {
+                // SAFETY: that is the type that the ABI gives the function.
+                unsafe { std::mem::transmute(REAL.get()) }
+            };
             // SAFETY: every caller in this crate passes handles that the program was given, and places that are live.
             unsafe { real($($p),*) }
         }

@@ -33,6 +33,7 @@ const LINES_FROM: u64 = 1 << 63;
 
 impl Lines {
     /// The interpreter of this process, if there is one.
+    #[allow(clippy::missing_transmute_annotations, reason = "the fields say the types")]
     pub(crate) fn find() -> Option<Self> {
         // SAFETY: each name is of a function of the interpreter's stable interface, which has that type.
         unsafe {

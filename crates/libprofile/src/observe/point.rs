@@ -69,7 +69,7 @@ pub(crate) unsafe fn prepare_send(
 }
 
 /// A status for the library to fill in: the program's, or one of ours where it wants none.
-pub(super) fn filled<'a>(status: *mut Status, own: &'a mut Status) -> *mut Status {
+pub(super) fn filled(status: *mut Status, own: &mut Status) -> *mut Status {
     if status.is_null() { own } else { status }
 }
 
