@@ -44,6 +44,8 @@ pub struct Findings {
 pub struct Found {
     /// Data moved for each node that has a host, in bytes.
     pub bytes: Vec<u64>,
+    /// Whether each of these nodes makes such requests.
+    pub makes_requests: Vec<bool>,
     /// From the request until the transaction was complete, shortest first.
     pub delays: Vec<TimeSpan>,
 }
@@ -63,9 +65,11 @@ impl Found {
     /// The data of the node that moved least over those of the node that moved most, among nodes that make such
     /// requests; 1 if none moved any.
     pub fn least_over_most(&self) -> f64 {
-        let of = |bytes: Option<&u64>| bytes.map_or(0.0, |&bytes| bytes as f64);
-        let most = of(self.bytes.iter().max());
-        if most > 0.0 { of(self.bytes.iter().min()) / most } else { 1.0 }
+        let of = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| bytes as f64);
+        let all = self.bytes.iter().zip(&self.makes_requests).filter(|(_, makes)| **makes);
+        let shares = all.map(|(bytes, _)| *bytes);
+        let most = of(shares.clone().max());
+        if most > 0.0 { of(shares.min()) / most } else { 1.0 }
     }
 
     /// The delay that a share of all does not exceed.
@@ -106,7 +110,8 @@ pub fn run(study: &Study) -> Result<Findings, SettingsError> {
     let engine = Engine::new(study.settings.clone())?;
     study.traffic.iter().try_for_each(|traffic| traffic.check(shape))?;
     let hosts = shape.hosts();
-    let found = Found { bytes: vec![0; hosts as usize], delays: Vec::new() };
+    let none = vec![false; hosts as usize];
+    let found = Found { bytes: vec![0; hosts as usize], makes_requests: none, delays: Vec::new() };
     let mut run = Run {
         study,
         engine,
@@ -146,14 +151,20 @@ impl Run<'_> {
 
     fn begin(&mut self, hosts: u32) {
         for (number, traffic) in self.study.traffic.iter().enumerate() {
-            let all: Vec<u32> = (0..hosts).collect();
+            let all: Vec<u32> =
+                (0..hosts).filter(|&node| traffic.destination.is_of(node)).collect();
             let nodes = if traffic.nodes.is_empty() { &all } else { &traffic.nodes };
             for &node in nodes {
                 let index = self.sources.len();
                 let random = Random::new(self.study.seed, index as u64);
                 let backlog = Default::default();
                 self.sources.push(Source { traffic: number, node, random, backlog });
-                self.of_node[node as usize].push(index);
+                self.found[number].makes_requests[node as usize] = true;
+                // What is urgent gets the first place that is free.
+                let priority = |of: &usize| self.study.traffic[self.sources[*of].traffic].priority;
+                let others = &mut self.of_node[node as usize];
+                let at = others.partition_point(|other| priority(other) >= traffic.priority);
+                others.insert(at, index);
                 match traffic.pace.draw(&mut self.sources[index].random) {
                     Some(time) => self.calls.push(self.start + time, index),
                     None => self.issue(node),

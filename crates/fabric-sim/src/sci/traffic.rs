@@ -36,7 +36,7 @@ pub enum Destination {
 /// The requests of some nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
-    /// Who makes them. Empty: all nodes that have a host.
+    /// Who makes them. Empty: all nodes that have a host, but for the one that a fixed destination is.
     pub nodes: Vec<u32>,
     /// When.
     pub pace: Pace,
@@ -95,6 +95,11 @@ impl Pace {
 }
 
 impl Destination {
+    /// Whether a node that nobody named makes such requests: the one that all go to does not.
+    pub(super) fn is_of(self, node: u32) -> bool {
+        self != Destination::Fixed(node)
+    }
+
     pub(super) fn draw(self, node: u32, shape: Shape, random: &mut Random) -> u32 {
         let (first, count) = ring_of(node, shape);
         match self {

@@ -74,3 +74,24 @@ fn urgent_packets_have_a_bound_beside_saturation() {
     let levels = urgent(Access::GoBits, Urgency::TwoBits);
     assert!(levels < plain, "{levels} us beside {plain} us");
 }
+
+#[test]
+fn what_is_urgent_finds_a_place_beside_the_node_s_own_load() {
+    let make = |pace, nodes: &[u32], priority| Traffic {
+        nodes: nodes.to_vec(),
+        pace,
+        destination: Destination::Fixed(0),
+        operation: Operation::Move(16),
+        priority,
+    };
+    let often = TimeSpan::from_us(20);
+    let traffic = vec![make(Pace::Available, &[], 0), make(Pace::Uniform(often), &[4], 3)];
+    let settings = Settings { urgency: Urgency::Preempt, ..ring(8) };
+    let (warm_up, duration, joined) = (TimeSpan::ZERO, TimeSpan::from_us(1000), None);
+    let study = study::Study { settings, traffic, warm_up, duration, joined, seed: 1 };
+    let found = study::run(&study).unwrap();
+    // 49 or 50 are requested; the last may be on their way.
+    assert!(found.traffic[1].delays.len() >= 48, "{} were done", found.traffic[1].delays.len());
+    // The node that all go to requests nothing itself.
+    assert_eq!((found.traffic[0].bytes[0], found.traffic[0].makes_requests[0]), (0, false));
+}
