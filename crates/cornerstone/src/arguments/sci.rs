@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fabric_sim::sci::{Destination, Operation, Shape};
+use fabric_sim::sci::{Destination, Shape, TransactionKind};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +32,7 @@ pub(crate) struct SciArguments {
 
     /// What is requested: move:BYTES, write:BYTES, read:BYTES (16, 64 or 256) or lock
     #[arg(long, value_name = "OPERATION", default_value = "move:64", value_parser = operation)]
-    pub(crate) operation: Operation,
+    pub(crate) operation: TransactionKind,
 
     /// When requests are made; `available` fills every free place of the output queues, and takes no --loads
     #[arg(long, value_enum, default_value_t = PaceChoice::Poisson)]
@@ -172,17 +172,17 @@ fn destination(text: &str) -> Result<Destination, String> {
     }
 }
 
-fn operation(text: &str) -> Result<Operation, String> {
+fn operation(text: &str) -> Result<TransactionKind, String> {
     let parse = || {
         if text == "lock" {
-            return Some(Operation::Lock);
+            return Some(TransactionKind::Lock);
         }
         let (kind, bytes) = text.split_once(':')?;
         let bytes = bytes.parse().ok()?;
         let operation = match kind {
-            "move" => Operation::Move(bytes),
-            "write" => Operation::Write(bytes),
-            "read" => Operation::Read(bytes),
+            "move" => TransactionKind::Move(bytes),
+            "write" => TransactionKind::Write(bytes),
+            "read" => TransactionKind::Read(bytes),
             _ => return None,
         };
         operation.has_packets().then_some(operation)
@@ -205,7 +205,7 @@ mod tests {
         }
         assert_eq!(destination("fixed:7"), Ok(Destination::Fixed(7)));
         assert!(destination("fixed:").is_err() && destination("all").is_err());
-        assert_eq!(operation("read:256"), Ok(Operation::Read(256)));
+        assert_eq!(operation("read:256"), Ok(TransactionKind::Read(256)));
         assert!(operation("read:100").unwrap_err().contains("16, 64 or 256"));
     }
 }

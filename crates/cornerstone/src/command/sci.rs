@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use contract::TimeSpan;
 use fabric_sim::sci::study::{self, Findings, Study};
 use fabric_sim::sci::{
-    Access, Destination, Operation, Pace, Retry, SYMBOL_BYTES, Settings, Shape, Traffic, Urgency,
+    Access, Destination, Pace, Retry, RingSettings, SYMBOL_BYTES, Shape, Traffic, TransactionKind,
+    Urgency,
 };
 
 use crate::arguments::{
@@ -55,13 +56,13 @@ pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn settings(arguments: &SciArguments) -> Settings {
+fn settings(arguments: &SciArguments) -> RingSettings {
     let symbol = match arguments.link_rate {
         LinkRate::One => TimeSpan::from_ns(16),
         LinkRate::OnePointSix => TimeSpan::from_ns(10),
         LinkRate::Eight => TimeSpan::from_ns(2),
     };
-    Settings {
+    RingSettings {
         shape: arguments.shape,
         symbol,
         output_packets: arguments.queue,
@@ -80,13 +81,13 @@ fn settings(arguments: &SciArguments) -> Settings {
             UrgencyChoice::Preempt => Urgency::Preempt,
             UrgencyChoice::TwoBits => Urgency::TwoBits,
         },
-        ..Settings::ring(1)
+        ..RingSettings::ring(1)
     }
 }
 
 fn study_of(
     arguments: &SciArguments,
-    settings: &Settings,
+    settings: &RingSettings,
     destination: Destination,
     load_percent: Option<u32>,
 ) -> Study {
@@ -110,7 +111,7 @@ fn study_of(
         nodes: vec![node],
         pace: Pace::Uniform(URGENT_EACH),
         destination: arguments.destinations[0],
-        operation: Operation::Move(16),
+        operation: TransactionKind::Move(16),
         priority: 3,
     });
     let duration = TimeSpan::from_us(u64::from(arguments.duration_us));

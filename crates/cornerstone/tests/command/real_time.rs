@@ -210,7 +210,7 @@ fn what_is_wrong_with_a_period_or_its_search_is_told_before_anything_runs() {
         (&["--threshold", "often"], &["--threshold", "often"]),
         (&["--period", "5parsec"], &["--period", "5parsec"]),
         (&["--miss-rate", "200%"], &["--miss-rate"]),
-        (&["--miss-rate", "-1%"], &["--miss-rate"]),
+        (&["--miss-rate=-1%"], &["--miss-rate"]),
         (&["--width", "0"], &["--width"]),
         (&["--repeats", "0"], &["--repeats", "1..=100"]),
         (&["--instances", "0"], &["--instances"]),

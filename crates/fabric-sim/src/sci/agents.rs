@@ -1,19 +1,9 @@
 //! What goes beyond one ring: the crossbar of a multi-service switch, and the train.
 
 use super::engine::{Engine, Event};
-use super::node::Refused;
+use super::node::{Crossing, Refused};
 use super::packet::{Class, Kind};
 use super::settings::Access;
-
-/// The crossbar is to join two rings, or to separate them, as soon as nothing is under way in them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Crossing {
-    /// The request that asked for it.
-    transaction: u32,
-    controller: u32,
-    rings: (u32, u32),
-    joins: bool,
-}
 
 impl Engine {
     /// Begins to join or separate two outer rings. Their nodes send nothing new until it is done. What cannot be done is

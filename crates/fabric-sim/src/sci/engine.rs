@@ -2,10 +2,10 @@
 
 use contract::{Time, TimeSpan};
 
-use super::agents::Crossing;
-use super::node::Node;
-use super::packet::{Class, Kind, Operation, Packet, Slab, Transaction};
-use super::settings::{Access, Settings, SettingsError};
+use super::mistake::SettingsError;
+use super::node::{Crossing, Node};
+use super::packet::{Class, Kind, Packet, Slab, Transaction, TransactionKind};
+use super::settings::{Access, RingSettings};
 use super::shape::Rings;
 use crate::event_hash::EventHash;
 use crate::queue::Queue;
@@ -33,7 +33,7 @@ pub struct Complete {
     /// Of whom.
     pub responder: u32,
     /// What it did.
-    pub operation: Operation,
+    pub operation: TransactionKind,
     /// How urgent it was.
     pub priority: u8,
     /// When it was requested.
@@ -59,7 +59,7 @@ pub struct Counts {
 
 /// Rings that carry transactions.
 pub struct Engine {
-    pub(super) settings: Settings,
+    pub(super) settings: RingSettings,
     pub(super) rings: Rings,
     pub(super) nodes: Vec<Node>,
     pub(super) packets: Slab<Packet>,
@@ -81,8 +81,8 @@ impl Engine {
     /// Rings without traffic, all idle symbols with their go bits set, as the scrubber leaves them.
     ///
     /// # Errors
-    /// Those of [`Settings::check`].
-    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
+    /// Those of [`RingSettings::check`].
+    pub fn new(settings: RingSettings) -> Result<Self, SettingsError> {
         settings.check()?;
         let rings = settings.shape.build();
         let mut engine = Engine {
@@ -132,7 +132,7 @@ impl Engine {
         self.packets.len()
     }
 
-    /// The number of the controller of a multi-service switch, which takes [`Operation::Join`].
+    /// The number of the controller of a multi-service switch, which takes [`TransactionKind::Join`].
     pub fn controller(&self) -> Option<u32> {
         self.rings.controller
     }
@@ -146,17 +146,18 @@ impl Engine {
     /// Puts a request into the output queue of `requester`. False if it is full: then nothing has happened.
     ///
     /// # Panics
-    /// If there is no such node, if an operation has no such data ([`Operation::has_packets`]), or if [`Operation::Join`]
+    /// If there is no such node, if an operation has no such data ([`TransactionKind::has_packets`]), or if [`TransactionKind::Join`]
     /// goes to another node than the controller.
     pub fn request(
         &mut self,
         (requester, responder): (u32, u32),
-        operation: Operation,
+        operation: TransactionKind,
         (priority, born, tag): (u8, Time, u64),
     ) -> bool {
         assert!(requester < self.rings.hosts, "node {requester} has no host");
         assert!(operation.has_packets(), "no packet holds the data of {operation:?}");
-        let is_for_controller = matches!(operation, Operation::Join(..) | Operation::Separate(..));
+        let is_for_controller =
+            matches!(operation, TransactionKind::Join(..) | TransactionKind::Separate(..));
         assert_eq!(is_for_controller, Some(responder) == self.rings.controller, "who joins rings");
         if !self.has_room(requester) {
             return false;

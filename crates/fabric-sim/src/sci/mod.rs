@@ -5,7 +5,7 @@
 //! sends an echo back to the sender, which keeps the packet until then. A node passes on what is for others; what comes
 //! while it sends a packet of its own waits in its bypass FIFO.
 //!
-//! * [`Settings`] has every parameter: [`Shape`] of the rings, [`Delays`] (the paper's table 3), queues, [`Access`] (who
+//! * [`RingSettings`] has every parameter: [`Shape`] of the rings, [`Delays`] (the paper's table 3), queues, [`Access`] (who
 //!   may send), [`Retry`] and [`Urgency`].
 //! * [`Engine`] carries transactions from node to node, and tells of each when it is complete.
 //! * [`study`] loads an engine with [`Traffic`] (the paper's tables 1 and 2), and measures throughput and delays.
@@ -18,6 +18,7 @@
 
 mod agents;
 mod engine;
+mod mistake;
 mod node;
 mod packet;
 mod serve;
@@ -28,8 +29,9 @@ mod traffic;
 mod transmit;
 
 pub use engine::{Complete, Counts, Engine};
-pub use packet::{ECHO_SYMBOLS, HEADER_SYMBOLS, Operation, SYMBOL_BYTES};
-pub use settings::{Access, Delays, Retry, Settings, SettingsError, Urgency};
+pub use mistake::SettingsError;
+pub use packet::{ECHO_SYMBOLS, HEADER_SYMBOLS, SYMBOL_BYTES, TransactionKind};
+pub use settings::{Access, Delays, Retry, RingSettings, Urgency};
 pub use shape::Shape;
 pub use traffic::{Destination, Pace, Traffic};
 

@@ -85,6 +85,16 @@ pub(super) struct Refused {
     pub(super) sender: u32,
 }
 
+/// The crossbar is to join two rings, or to separate them, as soon as nothing is under way in them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    /// The request that asked for it.
+    pub(super) transaction: u32,
+    pub(super) controller: u32,
+    pub(super) rings: (u32, u32),
+    pub(super) joins: bool,
+}
+
 impl Node {
     pub(super) fn new(next: u32) -> Self {
         Node {

@@ -13,7 +13,7 @@ const DATA_BYTES: [u32; 3] = [16, 64, 256];
 
 /// What a transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum TransactionKind {
     /// The response brings so many bytes.
     Read(u32),
     /// The request brings so many bytes; a response confirms them.
@@ -28,30 +28,34 @@ pub enum Operation {
     Separate(u8, u8),
 }
 
-impl Operation {
+impl TransactionKind {
     /// Whether its data have a size that a packet can have.
     pub fn has_packets(self) -> bool {
         match self {
-            Operation::Read(bytes) | Operation::Write(bytes) | Operation::Move(bytes) => {
-                DATA_BYTES.contains(&bytes)
+            TransactionKind::Read(bytes)
+            | TransactionKind::Write(bytes)
+            | TransactionKind::Move(bytes) => DATA_BYTES.contains(&bytes),
+            TransactionKind::Lock | TransactionKind::Join(..) | TransactionKind::Separate(..) => {
+                true
             }
-            Operation::Lock | Operation::Join(..) | Operation::Separate(..) => true,
         }
     }
 
     /// The data that it moves, in bytes.
     pub fn data_bytes(self) -> u32 {
         match self {
-            Operation::Read(bytes) | Operation::Write(bytes) | Operation::Move(bytes) => bytes,
-            Operation::Lock => 16,
-            Operation::Join(..) | Operation::Separate(..) => 0,
+            TransactionKind::Read(bytes)
+            | TransactionKind::Write(bytes)
+            | TransactionKind::Move(bytes) => bytes,
+            TransactionKind::Lock => 16,
+            TransactionKind::Join(..) | TransactionKind::Separate(..) => 0,
         }
     }
 
     /// The length of its request in symbols.
     pub fn request_symbols(self) -> u32 {
         match self {
-            Operation::Read(_) => HEADER_SYMBOLS,
+            TransactionKind::Read(_) => HEADER_SYMBOLS,
             _ => HEADER_SYMBOLS + self.data_bytes() / SYMBOL_BYTES,
         }
     }
@@ -59,13 +63,13 @@ impl Operation {
     /// The length of its response in symbols, if it has one.
     pub fn response_symbols(self) -> Option<u32> {
         match self {
-            Operation::Read(_) | Operation::Lock => {
+            TransactionKind::Read(_) | TransactionKind::Lock => {
                 Some(HEADER_SYMBOLS + self.data_bytes() / SYMBOL_BYTES)
             }
-            Operation::Write(_) | Operation::Join(..) | Operation::Separate(..) => {
-                Some(HEADER_SYMBOLS)
-            }
-            Operation::Move(_) => None,
+            TransactionKind::Write(_)
+            | TransactionKind::Join(..)
+            | TransactionKind::Separate(..) => Some(HEADER_SYMBOLS),
+            TransactionKind::Move(_) => None,
         }
     }
 }
@@ -73,7 +77,7 @@ impl Operation {
 /// A transaction under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transaction {
-    pub(super) operation: Operation,
+    pub(super) operation: TransactionKind,
     pub(super) requester: u32,
     pub(super) responder: u32,
     pub(super) priority: u8,

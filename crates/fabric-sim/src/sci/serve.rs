@@ -2,7 +2,7 @@
 
 use super::engine::{Complete, Engine, Event};
 use super::node::{Refused, Taken};
-use super::packet::{Class, ECHO_SYMBOLS, Kind, Operation, Packet};
+use super::packet::{Class, ECHO_SYMBOLS, Kind, Packet, TransactionKind};
 use super::settings::{Retry, Urgency};
 
 impl Engine {
@@ -146,8 +146,10 @@ impl Engine {
             self.enqueue(twin, class, transaction, to);
         } else if class == Class::Request && what.operation.response_symbols().is_some() {
             match what.operation {
-                Operation::Join(one, other) => self.crosses(node, transaction, (one, other), true),
-                Operation::Separate(one, other) => {
+                TransactionKind::Join(one, other) => {
+                    self.crosses(node, transaction, (one, other), true)
+                }
+                TransactionKind::Separate(one, other) => {
                     self.crosses(node, transaction, (one, other), false);
                 }
                 _ => self.enqueue(node, Class::Response, transaction, what.requester),

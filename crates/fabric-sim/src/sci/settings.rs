@@ -2,11 +2,12 @@
 
 use contract::TimeSpan;
 
+use super::mistake::SettingsError;
 use super::shape::Shape;
 
 /// All parameters of rings and their nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct RingSettings {
     /// The rings, their nodes and what joins them.
     pub shape: Shape,
     /// The time of a symbol of 16 bits on a link: 16 ns at 1 Gbit/s, 2 ns at 8 Gbit/s.
@@ -80,24 +81,11 @@ pub enum Urgency {
     TwoBits,
 }
 
-/// What is wrong with [`Settings`] or [`Traffic`](super::Traffic).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct SettingsError {
-    pub(super) what: String,
-}
-
-impl SettingsError {
-    pub(super) fn new(what: impl Into<String>) -> Self {
-        SettingsError { what: what.into() }
-    }
-}
-
-impl Settings {
+impl RingSettings {
     /// A ring as the standard's first chips made it: 1 Gbit/s links, queues of four packets, go bits.
     pub fn ring(nodes: u32) -> Self {
         let symbol = TimeSpan::from_ns(16);
-        Settings {
+        RingSettings {
             shape: Shape::Ring { nodes },
             symbol,
             delays: Delays {

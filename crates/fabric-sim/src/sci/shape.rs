@@ -1,6 +1,6 @@
 //! Rings, their nodes, and the agents between them.
 
-use super::settings::SettingsError;
+use super::mistake::SettingsError;
 
 /// The most nodes, agents included.
 const NODES_MAX: u32 = 1 << 16;

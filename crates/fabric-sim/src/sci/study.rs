@@ -3,8 +3,9 @@
 use contract::{Time, TimeSpan};
 
 use super::engine::{Complete, Counts, Engine};
-use super::packet::Operation;
-use super::settings::{Settings, SettingsError};
+use super::mistake::SettingsError;
+use super::packet::TransactionKind;
+use super::settings::RingSettings;
 use super::traffic::{Pace, Traffic};
 use crate::queue::Queue;
 use crate::random::Random;
@@ -13,7 +14,7 @@ use crate::random::Random;
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The rings.
-    pub settings: Settings,
+    pub settings: RingSettings,
     /// What their nodes request.
     pub traffic: Vec<Traffic>,
     /// What is done before is not counted.
@@ -104,7 +105,7 @@ struct Run<'a> {
 /// Does a study.
 ///
 /// # Errors
-/// Those of [`Settings::check`] and [`Traffic::check`].
+/// Those of [`RingSettings::check`] and [`Traffic::check`].
 pub fn run(study: &Study) -> Result<Findings, SettingsError> {
     let shape = study.settings.shape;
     let engine = Engine::new(study.settings.clone())?;
@@ -142,7 +143,7 @@ impl Run<'_> {
         let none = || SettingsError::new("only a multi-service switch joins rings");
         let controller = self.engine.controller().ok_or_else(none)?;
         let call = (0, Time::ZERO, 0);
-        self.engine.request((0, controller), Operation::Join(one, other), call);
+        self.engine.request((0, controller), TransactionKind::Join(one, other), call);
         while self.engine.take_complete().next().is_none() && self.engine.step() {}
         self.start = self.engine.now();
         self.engine.take_relieved();
@@ -207,13 +208,13 @@ impl Run<'_> {
     /// Fills the output queue of a node, its sources in turn.
     fn issue(&mut self, node: u32) {
         let sources = self.of_node[node as usize].len();
-        let mut fruitless = 0;
+        let mut without_any = 0;
         for turn in (0..sources).cycle() {
-            if fruitless == sources || !self.engine.has_room(node) {
+            if without_any == sources || !self.engine.has_room(node) {
                 return;
             }
             let issued = self.issue_one(self.of_node[node as usize][turn]);
-            fruitless = if issued { 0 } else { fruitless + 1 };
+            without_any = if issued { 0 } else { without_any + 1 };
         }
     }
 

@@ -2,8 +2,8 @@
 
 use contract::TimeSpan;
 
-use super::packet::Operation;
-use super::settings::SettingsError;
+use super::mistake::SettingsError;
+use super::packet::TransactionKind;
 use super::shape::Shape;
 use crate::random::Random;
 
@@ -43,7 +43,7 @@ pub struct Traffic {
     /// Of whom.
     pub destination: Destination,
     /// What.
-    pub operation: Operation,
+    pub operation: TransactionKind,
     /// 0 is not urgent; 3 is the highest.
     pub priority: u8,
 }
@@ -70,7 +70,7 @@ impl Traffic {
                 format!("no packet holds {} bytes; 16, 64 or 256", self.operation.data_bytes());
             return Err(SettingsError::new(what));
         }
-        if matches!(self.operation, Operation::Join(..) | Operation::Separate(..)) {
+        if matches!(self.operation, TransactionKind::Join(..) | TransactionKind::Separate(..)) {
             return Err(SettingsError::new("joining rings is no traffic"));
         }
         if matches!(self.pace, Pace::Uniform(TimeSpan::ZERO) | Pace::Poisson(TimeSpan::ZERO)) {

@@ -31,10 +31,11 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
             found.iter().find(of).unwrap_or_else(|| panic!("{nodes} {part} {metric}: {found:#?}"));
         found["median"].as_f64().unwrap()
     };
-    // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, however many ranks there are.
+    // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, however many ranks there are. Pauses of
+    // 112 us in each 10 ms add 1.1 %, and one pause more in a round of some 15 matrices 0.7 %.
     for nodes in [2, 4] {
         let first_us = median(nodes, "1 row FFT", "busiest-processor");
-        assert!((first_us / 1_068.5 - 1.0).abs() < 0.01, "{nodes}: {first_us}");
+        assert!((1.0..1.019).contains(&(first_us / 1_068.5)), "{nodes}: {first_us}");
     }
     // Of 4 ranks each has 16 rows of 128 points: 7/6 as much as 32 of 64.
     let last = |nodes| median(nodes, "3 column FFT", "busiest-processor");

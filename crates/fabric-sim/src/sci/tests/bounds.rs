@@ -12,7 +12,7 @@ fn saturated(nodes: u32, destination: Destination) -> f64 {
         nodes: Vec::new(),
         pace: Pace::Available,
         destination,
-        operation: Operation::Move(64),
+        operation: TransactionKind::Move(64),
         priority: 0,
     };
     let warm_up = TimeSpan::from_us(50);

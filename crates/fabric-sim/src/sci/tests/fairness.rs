@@ -4,14 +4,14 @@ use super::*;
 
 /// The data that each node moves to node 0, if all others send to it whenever there is room.
 fn shares(access: Access) -> Vec<u64> {
-    let mut settings = Settings { access, output_packets: 16, input_packets: 64, ..ring(8) };
+    let mut settings = RingSettings { access, output_packets: 16, input_packets: 64, ..ring(8) };
     settings.delays.host = TimeSpan::ZERO;
     settings.delays.responder = TimeSpan::ZERO;
     let traffic = Traffic {
         nodes: (1..8).collect(),
         pace: Pace::Available,
         destination: Destination::Fixed(0),
-        operation: Operation::Move(64),
+        operation: TransactionKind::Move(64),
         priority: 0,
     };
     let (warm_up, duration) = (TimeSpan::from_us(50), TimeSpan::from_us(1000));
@@ -41,12 +41,12 @@ fn go_bits_and_trains_give_every_node_a_share() {
 
 /// The longest delay of an urgent move of 16 bytes from node 4 to 0 each 20 us beside saturation, in us.
 fn urgent(access: Access, urgency: Urgency) -> f64 {
-    let settings = Settings { access, urgency, ..ring(8) };
+    let settings = RingSettings { access, urgency, ..ring(8) };
     let make = |pace, nodes, priority, bytes| Traffic {
         nodes,
         pace,
         destination: Destination::Fixed(0),
-        operation: Operation::Move(bytes),
+        operation: TransactionKind::Move(bytes),
         priority,
     };
     let often = TimeSpan::from_us(20);
@@ -81,12 +81,12 @@ fn what_is_urgent_finds_a_place_beside_the_node_s_own_load() {
         nodes: nodes.to_vec(),
         pace,
         destination: Destination::Fixed(0),
-        operation: Operation::Move(16),
+        operation: TransactionKind::Move(16),
         priority,
     };
     let often = TimeSpan::from_us(20);
     let traffic = vec![make(Pace::Available, &[], 0), make(Pace::Uniform(often), &[4], 3)];
-    let settings = Settings { urgency: Urgency::Preempt, ..ring(8) };
+    let settings = RingSettings { urgency: Urgency::Preempt, ..ring(8) };
     let (warm_up, duration, joined) = (TimeSpan::ZERO, TimeSpan::from_us(1000), None);
     let study = study::Study { settings, traffic, warm_up, duration, joined, seed: 1 };
     let found = study::run(&study).unwrap();

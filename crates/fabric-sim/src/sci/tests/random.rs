@@ -4,7 +4,7 @@ use super::*;
 use crate::random::Random;
 
 /// Every combination of shape, access, retry and urgency.
-fn all() -> Vec<Settings> {
+fn all() -> Vec<RingSettings> {
     let shapes = [
         Shape::Ring { nodes: 1 },
         Shape::Ring { nodes: 6 },
@@ -17,7 +17,7 @@ fn all() -> Vec<Settings> {
         for access in [Access::Free, Access::GoBits, Access::Train { seats: 2 }] {
             for retry in [Retry::Again, Retry::Directed] {
                 for urgency in [Urgency::None, Urgency::Preempt, Urgency::TwoBits] {
-                    let settings = Settings { shape, access, retry, urgency, ..ring(1) };
+                    let settings = RingSettings { shape, access, retry, urgency, ..ring(1) };
                     all.extend(settings.check().is_ok().then_some(settings));
                 }
             }
@@ -27,7 +27,7 @@ fn all() -> Vec<Settings> {
 }
 
 /// What a run of random transactions left: the hash and the tags that completed.
-fn run(settings: &Settings, seed: u64, count: u64) -> (u64, Vec<u64>) {
+fn run(settings: &RingSettings, seed: u64, count: u64) -> (u64, Vec<u64>) {
     let mut random = Random::new(seed, 0);
     let mut engine = Engine::new(settings.clone()).unwrap();
     let hosts = u64::from(settings.shape.hosts());
@@ -37,7 +37,9 @@ fn run(settings: &Settings, seed: u64, count: u64) -> (u64, Vec<u64>) {
             let pair = (random.below(hosts) as u32, random.below(hosts) as u32);
             let operation = draw(settings.shape, &mut random);
             let to = match operation {
-                Operation::Join(..) | Operation::Separate(..) => engine.controller().unwrap(),
+                TransactionKind::Join(..) | TransactionKind::Separate(..) => {
+                    engine.controller().unwrap()
+                }
                 _ => pair.1,
             };
             let call = (random.below(4) as u8, engine.now(), tag);
@@ -72,21 +74,21 @@ fn run(settings: &Settings, seed: u64, count: u64) -> (u64, Vec<u64>) {
     (engine.event_hash(), done)
 }
 
-fn draw(shape: Shape, random: &mut Random) -> Operation {
+fn draw(shape: Shape, random: &mut Random) -> TransactionKind {
     let bytes = [16, 64, 256][random.below(3) as usize];
     let ring = |random: &mut Random| random.below(4) as u8;
     match random.below(10) {
-        0..=2 => Operation::Read(bytes),
-        3..=5 => Operation::Write(bytes),
-        6 | 7 => Operation::Move(bytes),
+        0..=2 => TransactionKind::Read(bytes),
+        3..=5 => TransactionKind::Write(bytes),
+        6 | 7 => TransactionKind::Move(bytes),
         8 if matches!(shape, Shape::MultiService { .. }) => {
             let rings = (ring(random), ring(random));
             match random.below(2) {
-                0 => Operation::Join(rings.0, rings.1),
-                _ => Operation::Separate(rings.0, rings.1),
+                0 => TransactionKind::Join(rings.0, rings.1),
+                _ => TransactionKind::Separate(rings.0, rings.1),
             }
         }
-        _ => Operation::Lock,
+        _ => TransactionKind::Lock,
     }
 }
 
@@ -102,7 +104,7 @@ fn every_transaction_completes_once_and_leaves_nothing() {
 
 #[test]
 fn the_same_seed_gives_the_same_events() {
-    let settings = Settings { shape: Shape::InnerRing { rings: 3, nodes_each: 2 }, ..ring(1) };
+    let settings = RingSettings { shape: Shape::InnerRing { rings: 3, nodes_each: 2 }, ..ring(1) };
     assert_eq!(run(&settings, 1, 200), run(&settings, 1, 200));
     assert_ne!(run(&settings, 1, 200).0, run(&settings, 2, 200).0);
 }
@@ -117,7 +119,7 @@ fn a_bypass_fifo_holds_no_more_than_comes_while_a_packet_is_sent() {
             nodes: Vec::new(),
             pace: Pace::Available,
             destination: Destination::Itself,
-            operation: Operation::Move(64),
+            operation: TransactionKind::Move(64),
             priority: 0,
         };
         let (warm_up, duration) = (TimeSpan::ZERO, TimeSpan::from_us(100));
