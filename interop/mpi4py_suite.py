@@ -63,7 +63,8 @@ def test_modules(tally, python, ranks, environment=None):
             label = f"{module} at {count} ranks"
             if not selected(label):
                 continue
-            reason = skips.reason(module)
+            # A line names a module, or a module at a number of ranks.
+            reason = skips.reason(module) or skips.reason(label)
             if reason:
                 tally.skip(label, reason)
                 continue
