@@ -24,6 +24,28 @@ pub(crate) enum Linked {
     Hcs(Box<Cluster>),
 }
 
+/// A program of a master, who hands out work, and of workers.
+pub(crate) trait MasterAndWorkers {
+    /// The state of the library that carries their messages.
+    fn linked(&mut self) -> &mut Linked;
+
+    /// The master's part.
+    fn run_master(&mut self, link: Link<'_, '_>) -> Result<()>;
+
+    /// A worker's part.
+    fn run_worker(&mut self, link: Link<'_, '_>) -> Result<()>;
+
+    /// The part of this rank.
+    fn run_part(&mut self, rank: &mut Timed<'_>) -> Result<()> {
+        let mut linked = std::mem::replace(self.linked(), Linked::Messages);
+        let is_master = rank.me() == MASTER;
+        let link = linked.enter(rank);
+        let outcome = if is_master { self.run_master(link) } else { self.run_worker(link) };
+        *self.linked() = linked;
+        outcome
+    }
+}
+
 /// Requests and results go to the master with one tag, everything else with another.
 const REQUEST: Tag = Tag::new(1);
 const ANSWER: Tag = Tag::new(2);

@@ -5,7 +5,7 @@ use kernels::dot_products;
 
 use super::problem::{LEFT, RIGHT, Serial, check, element, filled, operations, room};
 use crate::application::{Application, Timed};
-use crate::link::{Library, Link, Linked, MASTER};
+use crate::link::{Library, Link, Linked, MASTER, MasterAndWorkers};
 
 /// The most rows that are handed out at once, as in the paper.
 pub const GRAIN_MAX: usize = 8;
@@ -75,6 +75,12 @@ impl Rows {
             dot_products(left.elements(), right.elements(), *order, product.elements_mut());
         });
     }
+}
+
+impl MasterAndWorkers for Rows {
+    fn linked(&mut self) -> &mut Linked {
+        &mut self.linked
+    }
 
     fn run_master(&mut self, link: Link<'_, '_>) -> Result<()> {
         let mut link = link;
@@ -135,12 +141,7 @@ impl Application for Rows {
             self.run_alone(rank);
             return Ok(());
         }
-        let mut linked = std::mem::replace(&mut self.linked, Linked::Messages);
-        let is_master = rank.me() == MASTER;
-        let link = linked.enter(rank);
-        let outcome = if is_master { self.run_master(link) } else { self.run_worker(link) };
-        self.linked = linked;
-        outcome
+        self.run_part(rank)
     }
 
     fn run_serial(&mut self, rank: &mut Timed<'_>) -> Result<()> {

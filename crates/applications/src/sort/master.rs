@@ -4,7 +4,7 @@ use contract::{Buffer, Error, Rank, Result, WorkKind};
 
 use super::numbers::{NUMBER, Serial, check, copying, in_parts, room, sort, sorting};
 use crate::application::{Application, Timed};
-use crate::link::{Library, Link, Linked, MASTER};
+use crate::link::{Library, Link, Linked, MASTER, MasterAndWorkers};
 use crate::split::part;
 
 /// A sort by a master and workers. The master sorts a part, too.
@@ -32,6 +32,12 @@ impl MasterSort {
             merged: room(if is_master { count } else { 0 })?,
             serial: is_master.then(|| Serial::new(count, seed)).transpose()?,
         })
+    }
+}
+
+impl MasterAndWorkers for MasterSort {
+    fn linked(&mut self) -> &mut Linked {
+        &mut self.linked
     }
 
     fn run_master(&mut self, mut link: Link<'_, '_>) -> Result<()> {
@@ -78,12 +84,7 @@ impl Application for MasterSort {
     }
 
     fn run(&mut self, rank: &mut Timed<'_>) -> Result<()> {
-        let mut linked = std::mem::replace(&mut self.linked, Linked::Messages);
-        let is_master = rank.me() == MASTER;
-        let link = linked.enter(rank);
-        let outcome = if is_master { self.run_master(link) } else { self.run_worker(link) };
-        self.linked = linked;
-        outcome
+        self.run_part(rank)
     }
 
     fn run_serial(&mut self, rank: &mut Timed<'_>) -> Result<()> {

@@ -7,7 +7,7 @@ use kernels::fft::nominal_operations;
 use super::points::{POINT, check, check_count, points, room, root};
 use super::transpose::Transposed;
 use crate::application::{Application, Timed};
-use crate::link::{Library, Link, Linked, MASTER};
+use crate::link::{Library, Link, Linked, MASTER, MasterAndWorkers};
 
 /// A transform in stages by a master and workers, in radix 2 and in time.
 ///
@@ -58,6 +58,12 @@ impl StagedTransform {
             serial: is_master.then(|| Transposed::new((0, 1), count, seed)).transpose()?,
         })
     }
+}
+
+impl MasterAndWorkers for StagedTransform {
+    fn linked(&mut self) -> &mut Linked {
+        &mut self.linked
+    }
 
     fn run_master(&mut self, mut link: Link<'_, '_>) -> Result<()> {
         let (count, blocks) = (self.count, 2 * link.ranks());
@@ -70,24 +76,6 @@ impl StagedTransform {
         for (stage, workers) in active(blocks / 2).enumerate() {
             let length = count / workers;
             self.through_workers(&mut link, length, |this, link| this.join(link, stage, length))?;
-        }
-        Ok(())
-    }
-
-    /// Gives each worker its points, does the master's own part, and takes the workers' results.
-    fn through_workers(
-        &mut self,
-        link: &mut Link<'_, '_>,
-        length: usize,
-        own: impl FnOnce(&mut Self, &mut Link<'_, '_>),
-    ) -> Result<()> {
-        let (workers, bytes) = (self.count / length, length * POINT);
-        for worker in 1..workers {
-            link.send(worker, &self.data[worker * bytes..][..bytes])?;
-        }
-        own(self, link);
-        for worker in 1..workers {
-            link.receive(worker, &mut self.data[worker * bytes..][..bytes])?;
         }
         Ok(())
     }
@@ -105,6 +93,26 @@ impl StagedTransform {
             link.receive(MASTER, &mut self.data[..bytes])?;
             self.join(&mut link, stage, length);
             link.send(MASTER, &self.data[..bytes])?;
+        }
+        Ok(())
+    }
+}
+
+impl StagedTransform {
+    /// Gives each worker its points, does the master's own part, and takes the workers' results.
+    fn through_workers(
+        &mut self,
+        link: &mut Link<'_, '_>,
+        length: usize,
+        own: impl FnOnce(&mut Self, &mut Link<'_, '_>),
+    ) -> Result<()> {
+        let (workers, bytes) = (self.count / length, length * POINT);
+        for worker in 1..workers {
+            link.send(worker, &self.data[worker * bytes..][..bytes])?;
+        }
+        own(self, link);
+        for worker in 1..workers {
+            link.receive(worker, &mut self.data[worker * bytes..][..bytes])?;
         }
         Ok(())
     }
@@ -190,12 +198,7 @@ impl Application for StagedTransform {
     }
 
     fn run(&mut self, rank: &mut Timed<'_>) -> Result<()> {
-        let mut linked = std::mem::replace(&mut self.linked, Linked::Messages);
-        let is_master = rank.me() == MASTER;
-        let link = linked.enter(rank);
-        let outcome = if is_master { self.run_master(link) } else { self.run_worker(link) };
-        self.linked = linked;
-        outcome
+        self.run_part(rank)
     }
 
     fn run_serial(&mut self, rank: &mut Timed<'_>) -> Result<()> {

@@ -6,7 +6,7 @@ use analysis::statistics::{Sample, summarise};
 use benchmark::Settings;
 use contract::TimeSpan;
 use contract::record::{
-    Better, FabricDescription, Measurement, Outliers, Parameters, StopReason, Summary, Timing,
+    Better, FabricDescription, Measurement, Parameters, StopReason, Summary, Timing,
 };
 use fabric_sim::sci::study::Found;
 
@@ -77,7 +77,13 @@ fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
         launch_medians: Vec::new(),
     };
     let rate = traffic[0].mb_per_s(case.duration);
-    let mut all = vec![make("throughput", "MB/s", Better::Higher, exactly(rate), Vec::new())];
+    let mut all = vec![make(
+        "throughput",
+        "MB/s",
+        Better::Higher,
+        Summary::of_interval((rate, rate, rate), 1, 1.0),
+        Vec::new(),
+    )];
     for (found, metric) in traffic.iter().zip(["delay", "urgent_delay"]) {
         if let Some((summary, samples)) = delays(found) {
             all.push(make(metric, "us", Better::Lower, summary, samples));
@@ -92,23 +98,6 @@ fn delays(found: &Found) -> Option<(Summary, Vec<f64>)> {
     let step = all.len().div_ceil(SAMPLES_MAX).max(1);
     let some = all.iter().copied().step_by(step).collect();
     Some((summarise(&Sample::new(all).ok()?, CONFIDENCE), some))
-}
-
-/// A number of a simulation, which is what it is.
-fn exactly(value: f64) -> Summary {
-    Summary {
-        median: value,
-        ci_low: value,
-        ci_high: value,
-        ci_confidence: 1.0,
-        mean: value,
-        min: value,
-        p99: value,
-        p999: value,
-        max: value,
-        n: 1,
-        outliers: Outliers::default(),
-    }
 }
 
 /// The shape as it was typed.
