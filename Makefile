@@ -1,8 +1,9 @@
 # What a developer does here. `make help` lists it; DEVELOPERS.md says more.
-.PHONY: help check test interop bench miri sanitize prepare clean
+.PHONY: help check test interop bench same-and-same wheel install book miri sanitize prepare clean
+PREFIX ?= /usr/local
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 check: ## fast: formatting, lints as errors, unit tests
 	cargo fmt --all --check
@@ -17,6 +18,18 @@ interop: ## programs that nobody here wrote, against our MPI library (interop/RE
 
 bench: ## the speed that the project claims, as ratios measured in one run
 	@scripts/bench
+
+wheel: ## a wheel for `pip install`, for systems with glibc 2.28 and later, in target/wheels
+	@python3 packaging/package.py wheel
+
+install: ## the command, mpiexec, mpicc, libraries and man pages below PREFIX (/usr/local)
+	@python3 packaging/package.py install "$(PREFIX)"
+
+book: ## docs/ as a book, in target/book
+	@scripts/book
+
+same-and-same: ## how often two runs of one build are called different; SHORT=1 for a few minutes
+	@scripts/same-and-same $(if $(SHORT),--pairs 12)
 
 miri: ## the unsafe code under Miri, where a nightly with Miri is there
 	@scripts/miri

@@ -17,6 +17,8 @@ BUILT = WORK.parent / "debug"
 LAUNCHER = BUILT / "cornerstone"
 INCLUDE = ROOT / "crates" / "libmpi-abi" / "include"
 LIBRARY = WORK / "lib"
+# The names in that folder, and the files behind them.
+LIBRARIES = {"libmpi_abi.so": "libmpi_abi.so", "libmpi_abi.so.1": "libmpi_abi.so", "libmpi.so.12": "libmpich_abi.so"}
 COMPILER = WORK / "bin" / "mpicc"
 COMPILER_CXX = WORK / "bin" / "mpicxx"
 
@@ -27,16 +29,17 @@ TIME_LIMIT_S = 180
 def build():
     """Builds the library and the launcher, and lays them out the way an installed MPI would be."""
     if os.environ.get("CORNERSTONE_INTEROP_BUILT") != "1":
-        command = ["cargo", "build", "--quiet", "--package", "libmpi-abi", "--package", "cornerstone"]
+        command = ["cargo", "build", "--quiet", "--package", "libmpi-abi", "--package", "libmpich-abi",
+                   "--package", "cornerstone"]
         if subprocess.run(command, cwd=ROOT).returncode != 0:
             sys.exit("interop: the library or the launcher does not build")
     for folder in (LIBRARY, COMPILER.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    for name in ("libmpi_abi.so", "libmpi_abi.so.1"):
+    for name, file in LIBRARIES.items():
         link = LIBRARY / name
         fresh = link.with_name(f".{name}.{os.getpid()}")
         # Where cargo builds it for programs and for tests alike. The one above is of `cargo build` alone, and may be older.
-        fresh.symlink_to(BUILT / "deps" / "libmpi_abi.so")
+        fresh.symlink_to(BUILT / "deps" / file)
         # In one step, for another run may be using it.
         fresh.replace(link)
     for path, compiler in ((COMPILER, "cc"), (COMPILER_CXX, "c++")):

@@ -1,4 +1,5 @@
-"""The Intel MPI benchmarks: MPI-1, the non-blocking collectives and one-sided communication, with their own check of the data."""
+"""The Intel MPI benchmarks: MPI-1, the non-blocking collectives, one-sided communication, files and threads, with their own
+check of the data."""
 
 import os
 import shutil
@@ -7,9 +8,10 @@ from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run, select
 
 VARIABLE = "CORNERSTONE_IMB"
 RANKS = (2, 4, 8)
-SUITES = ("IMB-MPI1", "IMB-NBC", "IMB-RMA")
+SUITES = ("IMB-MPI1", "IMB-NBC", "IMB-RMA", "IMB-IO", "IMB-MT")
 
 # Few repetitions up to 1 MiB: correctness, not time. CHECK compiles the comparison of every message in.
+THREADS = ["-thread_level", "multiple", "-count", "1,1024", "-repeat", "5", "-check", "true"]
 OPTIONS = ["-iter", "5", "-msglog", "0:20", "-time", "5", "-npmin"]
 
 
@@ -54,6 +56,8 @@ def test(source, ranks=RANKS):
                 if reason:
                     tally.skip(label, reason)
                     continue
-                tally.take(label, verdict(run(count, [program, name] + OPTIONS + [str(count)])))
+                # Those of files write them where they run.
+                command = [program, name, *(THREADS if suite == "IMB-MT" else OPTIONS + [str(count)])]
+                tally.take(label, verdict(run(count, command, folder=program.parent)))
     tally.close()
     return tally

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Random programs, and programs that nobody here wrote, against our MPI header and library.
 
-Suites: random (our own, held against MPICH), mpi4py (fetched by pip), osu, imb, mpich (each from a folder that you name in
-the environment):
+Suites: random (our own, held against MPICH), mpi4py (fetched by pip), mpich-abi (programs that were built against MPICH: mpi4py's
+wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it), osu, imb, mpich (each from a folder that you
+name in the environment):
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
   CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`
@@ -16,11 +17,13 @@ import ground
 import imb
 import mpi4py_suite
 import mpich
+import mpich_abi
 import osu
 import random_programs
+import wheel
 from ground import build, source
 
-OWN = {"random": random_programs, "mpi4py": mpi4py_suite}
+OWN = {"random": random_programs, "mpi4py": mpi4py_suite, "mpich-abi": mpich_abi, "wheel": wheel}
 FROM_SOURCE = {"osu": osu, "imb": imb, "mpich": mpich}
 
 
@@ -28,7 +31,7 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="interop/main.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, osu, imb, mpich; all if none is named")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, osu, imb, mpich; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
     parser.add_argument("--fabric", choices=ground.FABRICS, default="local", metavar="FABRIC",
                         help="what carries the messages: local (shared memory, the default) or tcp; random always runs on both")

@@ -15,19 +15,27 @@ PYTHON = FOLDER / "venv" / "bin" / "python3"
 SOURCE = FOLDER / f"mpi4py-{VERSION}"
 
 
-def build():
-    """Fetches and builds once; says why not and gives False where that is impossible."""
-    if not PYTHON.exists():
-        must([sys.executable, "-m", "venv", FOLDER / "venv"])
-    pip = [PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+def fetch(pip):
+    """Fetches the sources once; says why not and gives False where that is impossible."""
     if not SOURCE.exists():
-        fetch = pip + ["download", "--no-deps", "--no-binary", ":all:", f"mpi4py=={VERSION}", "--dest", FOLDER]
-        got = subprocess.run([str(word) for word in fetch], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        command = pip + ["download", "--no-deps", "--no-binary", ":all:", f"mpi4py=={VERSION}", "--dest", FOLDER]
+        got = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if got.returncode != 0:
             print(f"skipped: mpi4py's own tests, because pip cannot fetch mpi4py {VERSION}: {got.stdout.strip()[-200:]}")
             return False
         with tarfile.open(FOLDER / f"mpi4py-{VERSION}.tar.gz") as archive:
             archive.extractall(FOLDER, filter="data")
+    return True
+
+
+def build():
+    """Fetches and builds once; gives False where that is impossible."""
+    if not PYTHON.exists():
+        must([sys.executable, "-m", "venv", FOLDER / "venv"])
+    pip = [PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    if not fetch(pip):
+        return False
     if subprocess.run([str(PYTHON), "-c", "import mpi4py, numpy"], stderr=subprocess.DEVNULL).returncode != 0:
         # Nothing here asks how fast the binding is, and to optimise its one large file takes long.
         must(pip + ["install", "numpy", SOURCE], env={**os.environ, "MPICC": str(COMPILER), "CFLAGS": "-O0 -g0"})
@@ -44,10 +52,9 @@ def verdict(ended):
     return "; ".join(dict.fromkeys(names))
 
 
-def test(ranks=RANKS):
-    if not build():
-        return None
-    tally, skips = Tally("mpi4py"), Skips("mpi4py")
+def test_modules(tally, python, ranks, environment=None):
+    """Runs every module of the tests with an interpreter that has mpi4py."""
+    skips = Skips("mpi4py")
     modules = sorted(path.stem for path in (SOURCE / "test").glob("test_*.py"))
     # Parts of modules that the profile lacks, given to the suite's own option.
     apart = [option for name in skips.reasons if "." in name for option in ("-x", name)]
@@ -56,13 +63,21 @@ def test(ranks=RANKS):
             label = f"{module} at {count} ranks"
             if not selected(label):
                 continue
-            reason = skips.reason(module)
+            # A line names a module, or a module at a number of ranks.
+            reason = skips.reason(module) or skips.reason(label)
             if reason:
                 tally.skip(label, reason)
                 continue
-            command = [PYTHON, SOURCE / "test" / "main.py", "--quiet", "-i", rf"\b{module}\.py$"] + apart
+            command = [python, SOURCE / "test" / "main.py", "--quiet", "-i", rf"\b{module}\.py$"] + apart
             # Each rank is a Python of its own, so the work grows with the ranks while the processors stay as many.
             limit_s = TIME_LIMIT_S * max(1, count // 2)
-            tally.take(label, verdict(run(count, command, limit_s=limit_s)))
+            tally.take(label, verdict(run(count, command, limit_s=limit_s, environment=environment)))
+
+
+def test(ranks=RANKS):
+    if not build():
+        return None
+    tally = Tally("mpi4py")
+    test_modules(tally, PYTHON, ranks)
     tally.close()
     return tally

@@ -9,7 +9,7 @@ RANKS = (2, 4, 8)
 
 # Enough repetitions to send every size through every path; validation, not time, is what counts here.
 OPTIONS = ["-c", "-x", "1", "-i", "4", "-m", "1:1048576"]
-NO_VALIDATION = ("osu_barrier", "osu_ibarrier", "osu_hello", "osu_init")
+NO_VALIDATION = ("osu_barrier", "osu_ibarrier", "osu_barrier_persistent", "osu_hello", "osu_init")
 # Of the one-sided programs only those that know the option validate; each window and each epoch is tried once.
 ONE_SIDED = [("-w", window, "-s", "flush") for window in ("create", "allocate", "dynamic")]
 ONE_SIDED += [("-w", "allocate", "-s", epoch) for epoch in ("flush_local", "lock", "lock_all", "pscw", "fence")]
@@ -24,9 +24,9 @@ def build(source):
 
 
 def programs(folder):
-    """Those of the profile: point to point, blocking and non-blocking collectives, one-sided."""
-    for part in ("pt2pt/standard", "pt2pt/persistent", "pt2pt", "collective/blocking", "collective/non_blocking",
-                 "startup", "one-sided"):
+    """Those of the profile: point to point, collectives of all kinds, one-sided."""
+    for part in ("pt2pt/standard", "pt2pt/persistent", "pt2pt/partitioned", "pt2pt", "collective/blocking",
+                 "collective/non_blocking", "collective/persistent", "collective/neighborhood", "startup", "one-sided"):
         for path in sorted((folder / part).glob("osu_*")):
             if path.is_file() and os.access(path, os.X_OK):
                 yield part, path

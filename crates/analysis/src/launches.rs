@@ -16,6 +16,18 @@ pub fn launches_needed(confidence: f64) -> usize {
     (1.0 - (1.0 - confidence).log2()).ceil().max(1.0) as usize
 }
 
+/// How many launches it takes on each of two sides until the interval of what is between them reaches this confidence:
+/// all n of one lie beyond all n of the other by chance in 2 of C(2n, n) arrangements.
+pub fn launches_to_compare(confidence: f64) -> usize {
+    // C(2n, n) = C(2n - 2, n - 1) (4n - 2) / n.
+    let arrangements = (1..).scan(1.0, |all, n: usize| {
+        *all *= (4 * n - 2) as f64 / n as f64;
+        Some((n, *all))
+    });
+    let mut enough = arrangements.filter(|(_, all)| 2.0 / all <= 1.0 - confidence);
+    enough.next().map_or(usize::MAX, |(n, _)| n)
+}
+
 /// The run with one measurement for each case and metric, over all its launches. A measurement that was made again in
 /// the same launch, as a resumed run may, counts as it was made last; so does one that holds a search or pauses.
 pub fn pooled(mut run: Run) -> Run {
@@ -179,5 +191,7 @@ mod tests {
         // 2^-5 = 3.1 % and 2^-4 = 6.3 %; 2^-7 = 0.8 % and 2^-6 = 1.6 %.
         assert_eq!((launches_needed(0.95), launches_needed(0.99)), (6, 8));
         assert_eq!(launches_needed(0.5), 2);
+        // C(8, 4) = 70 and C(6, 3) = 20; C(10, 5) = 252 and 2 / 70 is more than 1 %.
+        assert_eq!((launches_to_compare(0.95), launches_to_compare(0.99)), (4, 5));
     }
 }

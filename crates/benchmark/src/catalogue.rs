@@ -2,7 +2,7 @@
 
 use analysis::limits::BoundRule;
 
-use crate::declaration::{Benchmark, Group};
+use crate::declaration::Benchmark;
 use crate::programs::ALL;
 
 /// A name that is no benchmark and no group.
@@ -21,7 +21,8 @@ pub fn catalogue() -> &'static [Benchmark] {
 }
 
 /// Returns the benchmarks that have these names, belong to these groups or come from the papers with these names, in
-/// the catalogue's order. Without names it returns all but the real-time ones, which must be asked for.
+/// the catalogue's order. Without names it returns all but applications and the real-time ones, which
+/// must be asked for.
 ///
 /// # Errors
 /// The first name that is none of these.
@@ -32,7 +33,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Benchmark>, UnknownBenchm
         return Err(UnknownBenchmark { name: unknown.clone(), nearest: nearest(unknown) });
     }
     let chosen = |benchmark: &&Benchmark| match names {
-        [] => benchmark.group != Group::RealTime,
+        [] => !benchmark.group.must_be_asked_for(),
         names => names.iter().any(|name| is_called(benchmark, name)),
     };
     Ok(catalogue().iter().filter(chosen).collect())
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn names_and_groups_select_in_the_catalogues_order() {
         let unasked =
-            catalogue().iter().filter(|benchmark| benchmark.group != Group::RealTime).count();
+            catalogue().iter().filter(|benchmark| !benchmark.group.must_be_asked_for()).count();
         assert_eq!(selected(&[]).unwrap().len(), unasked);
         assert!(selected(&["real-time"]).unwrap().contains(&"hartstone"));
         assert_eq!(selected(&["ping-pong"]).unwrap(), ["ping-pong"]);

@@ -1,6 +1,7 @@
 //! The contents of blocks, chosen so that a wrong byte is detected.
 
 use contract::{Error, Result};
+pub(crate) use kernels::mix;
 
 /// A stretch of one pseudorandom sequence. A block of another rank, or a shifted one, differs from it at once.
 #[derive(Clone, Copy)]
@@ -68,15 +69,6 @@ fn first_wrong(found: &[u8], seed: u64, rank: usize, block: usize) -> Option<(us
         }
     }
     None
-}
-
-/// A bijection that spreads every bit of its argument over the result: the finaliser of SplitMix64 (Steele, Lea and
-/// Flood, *Fast splittable pseudorandom number generators*, 2014).
-pub(crate) const fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -71,6 +71,8 @@ pub enum Group {
     Congestion,
     /// Services over the fabric, beside its own messages.
     Services,
+    /// Whole programs, beside the best serial program on the same machine. They take long, so they must be asked for.
+    Applications,
     /// The period that a periodic job sustains. A search takes as long as it needs to be sure, so it must be asked
     /// for.
     RealTime,
@@ -89,6 +91,7 @@ impl Group {
             Group::Windows => "windows",
             Group::Congestion => "congestion",
             Group::Services => "services",
+            Group::Applications => "applications",
             Group::RealTime => "real-time",
             Group::Processor => "processor",
         }
@@ -106,9 +109,17 @@ impl Group {
             Group::Services => {
                 "Services: active messages, a tuple space, libraries of 1983 and 1996"
             }
+            Group::Applications => {
+                "Applications: whole programs and what they gain from more ranks"
+            }
             Group::RealTime => "Real time: which period is kept?",
             Group::Processor => "Processor",
         }
+    }
+
+    /// Whether its benchmarks are run only if they are asked for by name or group.
+    pub const fn must_be_asked_for(self) -> bool {
+        matches!(self, Group::Applications | Group::RealTime)
     }
 
     fn is_of_messages(self) -> bool {

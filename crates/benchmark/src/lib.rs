@@ -35,13 +35,14 @@ mod repetition;
 mod settings;
 mod shape;
 mod sizes;
+mod stage_functions;
 #[cfg(test)]
 mod testing;
 mod timed_loop;
 
 pub use case::is_as_the_fabric_chooses;
 pub use catalogue::{UnknownBenchmark, bound_rule, catalogue, find, select};
-pub use chain::{Chain, Function, Pacing, Pipeline, Stage};
+pub use chain::{Chain, Pacing, Pipeline, Scene, SoughtTarget, Stage};
 pub use declaration::{Benchmark, Group};
 pub use event::Event;
 pub use execute::execute;
@@ -53,3 +54,4 @@ pub use programs::Interpreter;
 pub use ranks::{Placement, RankRule};
 pub use settings::{CornerTurn, EVERY_ALGORITHM, OsIsolation, PatternText, RealTime, Settings};
 pub use sizes::{SizeError, Sizes, parse_size};
+pub use stage_functions::{Function, list as list_stage_functions};

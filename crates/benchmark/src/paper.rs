@@ -99,6 +99,12 @@ pub(crate) const HP2P: Paper = Paper {
     selects: None,
 };
 
+pub(crate) const HPEC: Paper = Paper {
+    label: "HPEC Challenge (2005)",
+    citation: "R. Haney, T. Meuse, J. Kepner, J. Lebak: The HPEC Challenge benchmark suite (HPEC 2005)",
+    selects: None,
+};
+
 pub(crate) const WHETSTONE: Paper = Paper {
     label: "Whetstone (1976)",
     citation: "Curnow and Wichmann, A synthetic benchmark (The Computer Journal, 1976)",

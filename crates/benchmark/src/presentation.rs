@@ -64,6 +64,8 @@ pub enum View {
     Ways,
     /// The pauses of each processor over time.
     Pauses,
+    /// Efficiency and speed-up over ranks, beside the ideal.
+    Efficiency,
     /// Charts, and the pattern as a picture.
     Pattern,
 }

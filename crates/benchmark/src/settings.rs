@@ -1,6 +1,7 @@
 //! What a user may choose about every measurement.
 
 use contract::TimeSpan;
+use contract::record::Parameters;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Pipeline;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub suite_limit_s: Option<f64>,
     /// The seed of everything random: the data that are sent.
     pub seed: u64,
+    /// Parameters whose values are chosen, each with those values: cases with another value of one are left out.
+    pub only: Vec<(String, Vec<String>)>,
     /// How periods are searched for.
     pub real_time: RealTime,
     /// The pattern that `pmp` executes; without one it makes no measurement.
@@ -104,6 +107,8 @@ pub struct RealTime {
     pub threshold_s: Option<f64>,
     /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
     pub load: Option<u64>,
+    /// Whether a search says which pauses would have to go for which shorter period.
+    pub explain: bool,
     /// How ranks are isolated from the operating system.
     pub os_isolation: OsIsolation,
     /// Whether to measure again without each part of that isolation in turn.
@@ -131,6 +136,13 @@ impl Default for OsIsolation {
 }
 
 impl Settings {
+    /// Whether a case with these parameters is wanted.
+    pub(crate) fn wants(&self, parameters: &Parameters) -> bool {
+        self.only.iter().all(|(name, values)| {
+            parameters.get(name).is_none_or(|value| values.contains(&value.to_string()))
+        })
+    }
+
     /// Whether collectives are made by each of their algorithms, beside the fabric's own choice.
     pub(crate) fn wants_every_algorithm(&self) -> bool {
         self.algorithms.iter().any(|name| name == EVERY_ALGORITHM)
@@ -151,6 +163,7 @@ impl Default for Settings {
             suite_limit_s: None,
             seed: 1,
             algorithms: Vec::new(),
+            only: Vec::new(),
             real_time: RealTime::default(),
             pattern: None,
             corner_turn: CornerTurn::default(),
@@ -182,11 +195,16 @@ impl Settings {
         Settings {
             time_limit_s: 0.5,
             samples_max: 4_000,
-            suite_limit_s: Some(50.0),
+            suite_limit_s: Some(32.0),
             real_time: RealTime { duration_s: Some(0.05), repeats: 1, ..RealTime::default() },
             ..Settings::default()
         }
     }
+}
+
+impl RealTime {
+    /// The miss rate of those who forgive no miss, as the papers do: no trial is long enough to forgive one.
+    pub const NONE_MISSED: f64 = 1e-6;
 }
 
 impl Default for RealTime {
@@ -204,6 +222,7 @@ impl Default for RealTime {
             searches: 1,
             threshold_s: None,
             load: None,
+            explain: false,
             os_isolation: OsIsolation::default(),
             ablate: false,
         }

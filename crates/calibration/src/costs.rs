@@ -116,6 +116,15 @@ impl Costs {
         }
     }
 
+    /// What a copy of so many bytes takes, in microseconds; nothing where none was measured.
+    pub(crate) fn copy_us(&self, bytes: f64) -> f64 {
+        match (&self.copy.pieces[..], self.one_copy) {
+            ([_, _, ..], _) => self.copy.of(bytes as u64),
+            (_, Some((size_bytes, us))) => us * bytes / size_bytes as f64,
+            _ => 0.0,
+        }
+    }
+
     /// Whether an end can only send or only receive at a time. Where nobody measured it, it is taken to be so.
     pub(crate) fn simplex(&self) -> bool {
         self.both_ways.is_none_or(|ratio| ratio > 1.5)

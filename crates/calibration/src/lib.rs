@@ -16,6 +16,7 @@ mod machine_file;
 mod pauses;
 mod states;
 mod times;
+mod work;
 
 use contract::FileError;
 use contract::record::Run;

@@ -9,6 +9,7 @@ use crate::costs::{Costs, Ends, NO_LIMIT_MB_PER_S};
 use crate::curve::Curve;
 use crate::pauses::TwinPauses;
 use crate::states::LineStates;
+use crate::work::WorkRates;
 
 /// The machine file of a twin named `name` with these costs and pauses.
 pub(crate) fn describe(
@@ -25,8 +26,9 @@ pub(crate) fn describe(
         "# The twin of a measured machine, made by `cornerstone calibrate`.\n# Measured: {states}.\nname = {name:?}\ntitle = {title:?}\n"
     );
     let from = format!("the run {}", run.label);
+    let rates = WorkRates::of(run, |bytes| costs.copy_us(bytes));
     for section in [
-        processor_section(costs),
+        processor_section(costs) + &rates.text(),
         ends_section(costs),
         protocol_section(costs),
         network_section(costs),
@@ -127,7 +129,7 @@ fn sources(costs: &Costs, pauses: &TwinPauses, from: &str) -> String {
             "processor",
             "measured",
             format!(
-                "copy, clock-cost and reduce of {from}; 0.1 µs to poll where the clock's cost was not measured."
+                "copy, clock-cost and reduce of {from}, and the serial programs of its applications at the largest size, if it has them; 0.1 µs to poll where the clock's cost was not measured."
             ),
         ),
         ("endpoint", "measured", ends_source(costs, from)),

@@ -18,6 +18,7 @@ mod schedule;
 mod select;
 
 pub use algorithm::Own;
+pub use algorithm::between::{RootBetween, TwoGroups};
 pub use blocks::Blocks;
 pub use call::{Algorithm, Call, Collective};
 pub use host_map::HostMap;

@@ -88,7 +88,7 @@ impl Message {
 
 /// What a rank does before it begins the next round: first the steps, in their order, then all of the messages.
 ///
-/// A rank sends another at most one message a round, and receives at most one from it.
+/// Of several messages from one member to another in a round, the first is for the first receive, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// What is done first.

@@ -1,7 +1,10 @@
 //! Computation, as a simulated machine has to know it.
 
+use serde::{Deserialize, Serialize};
+
 /// What kind of work a computation is; a machine file gives a rate for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WorkKind {
     /// Scalar floating-point operations.
     FloatingPoint,
@@ -13,6 +16,36 @@ pub enum WorkKind {
     CornerTurnBytes,
     /// Combining operations of a reduction.
     Reduction,
+    /// Floating-point operations of a product of matrices that is blocked for the caches.
+    MatrixMultiply,
+    /// Comparisons of a sort, counted as n log2 n for n elements, and of a merge, counted as n log2 P for P parts.
+    Sort,
+}
+
+impl WorkKind {
+    /// All kinds.
+    pub const ALL: [WorkKind; 7] = [
+        WorkKind::FloatingPoint,
+        WorkKind::Fft,
+        WorkKind::CopyBytes,
+        WorkKind::CornerTurnBytes,
+        WorkKind::Reduction,
+        WorkKind::MatrixMultiply,
+        WorkKind::Sort,
+    ];
+
+    /// The key of its rate in the table `processor` of a machine file.
+    pub const fn rate_key(self) -> &'static str {
+        match self {
+            WorkKind::FloatingPoint => "floating_point_mflops",
+            WorkKind::Fft => "fft_mflops",
+            WorkKind::CopyBytes => "copy_mb_per_s",
+            WorkKind::CornerTurnBytes => "corner_turn_mb_per_s",
+            WorkKind::Reduction => "reduction_mops",
+            WorkKind::MatrixMultiply => "matrix_multiply_mflops",
+            WorkKind::Sort => "sort_mops",
+        }
+    }
 }
 
 /// An amount of one kind of work, once or several times.

@@ -1,5 +1,7 @@
 //! How runs are compared, by the command and in the report.
 
+use std::collections::BTreeSet;
+
 use analysis::compare::Settings;
 use contract::record::Run;
 
@@ -13,5 +15,14 @@ pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Set
         confidence: first.header().confidence,
         margin,
         one_launch_tells: is_simulated(first) && is_simulated(second),
+        paired: false,
     }
+}
+
+/// The run without metrics that were computed from another metric of the same measurement, which would count it twice.
+pub(crate) fn timed_only(mut run: Run) -> Run {
+    let timed: BTreeSet<_> =
+        run.measurements.iter().filter(|m| !m.samples.is_empty()).map(|m| m.key()).collect();
+    run.measurements.retain(|m| !m.samples.is_empty() || !timed.contains(&m.key()));
+    run
 }

@@ -51,6 +51,11 @@ impl Failure {
         Failure::usage(error.to_string()).hint("`cornerstone list` shows what there is")
     }
 
+    /// What went wrong.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Whether it has no message.
     pub(crate) fn is_quiet(&self) -> bool {
         self.message.is_empty()

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use crate::failure::Failure;
+
 /// Records the signal that asks this process to end. A second signal ends it at once.
 pub(crate) struct Interruption {
     signal: Arc<AtomicUsize>,
@@ -36,4 +38,10 @@ impl Interruption {
             number => i32::try_from(number).ok(),
         }
     }
+}
+
+/// The failure of a command that was asked to end by this signal.
+pub(crate) fn interrupted(signal: i32) -> Failure {
+    let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
+    Failure::signal(format!("interrupted by {name}; all ranks were ended"), signal)
 }

@@ -10,6 +10,8 @@ mod fabric;
 mod fabric_name;
 mod failure;
 mod interruption;
+mod measured;
+mod observed_memory;
 mod orphans;
 mod output;
 mod output_prefix;

@@ -7,7 +7,7 @@ use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
     Error, InPlace, Isolation, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result,
-    Selector, SharedLine, StartedCollective, Time, Writable,
+    Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use crate::ClusterEndpoint;
@@ -226,6 +226,12 @@ unsafe impl Endpoint for ClusterEndpoint {
 
     fn progress(&mut self) -> Result<()> {
         self.poll_both()
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        // The connections between hosts wake it too.
+        let rested = self.inner_mut().sleep_a_while(longest);
+        rested.map_err(|error| self.outer_error(error))
     }
 
     #[inline]

@@ -43,7 +43,7 @@ pub(crate) enum Ask {
     WaitAny,
     WaitUntil,
     /// What a look has found, as the answer asked for.
-    Looked(bool),
+    Polled(bool),
     Send {
         to: usize,
         context: u32,
@@ -130,7 +130,7 @@ impl Ask {
             Ask::Test(one) => (12, of(&[request(one)])),
             Ask::WaitAny => (13, of(&[])),
             Ask::WaitUntil => (14, of(&[])),
-            Ask::Looked(done) => (15, of(&[done.into()])),
+            Ask::Polled(done) => (15, of(&[done.into()])),
             Ask::Send { to, context, tag, bytes } => {
                 (16, of(&[to_number(to), context.into(), tag.into(), to_number(bytes)]))
             }
@@ -176,7 +176,7 @@ impl Ask {
             12 => Ask::Test(request_of(a)),
             13 => Ask::WaitAny,
             14 => Ask::WaitUntil,
-            15 => Ask::Looked(a != 0),
+            15 => Ask::Polled(a != 0),
             16 => Ask::Send { to: a as usize, context: b as u32, tag: c as u32, bytes: d as usize },
             17 => Ask::Receive { selector, room: d as usize },
             18 => Ask::Exchange {
@@ -226,7 +226,7 @@ mod tests {
             Ask::Test(one),
             Ask::WaitAny,
             Ask::WaitUntil,
-            Ask::Looked(flag),
+            Ask::Polled(flag),
             Ask::Send { to, context, tag, bytes: room },
             Ask::Receive { selector, room },
             Ask::Exchange { to, context, tag, selector, room },

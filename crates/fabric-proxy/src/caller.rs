@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use contract::{Awaited, Envelope, Error, Request, Result};
+use contract::{Awaited, Endpoint, Envelope, Error, Request, Result};
 use fabric_shm::{PollState, ShmEndpoint};
 
 use crate::ask::Ask;
@@ -11,8 +11,10 @@ use crate::line::{Line, RunState};
 use crate::reply::{Head, Kind, read_error};
 use crate::stream::{Reader, Writer};
 
-/// How long a process sleeps before it looks whether the run was given up.
+/// How long a process sleeps before it looks whether the run was given up, and at least how long for each rank of the run:
+/// thousands of them may not take the processors with looking.
 const SLEEP: Duration = Duration::from_millis(100);
+const SLEEP_OF_RANK: Duration = Duration::from_millis(5);
 /// The same once nothing can go on any more, and the launcher is told so.
 const STUCK_SLEEP: Duration = Duration::from_millis(30);
 
@@ -21,6 +23,7 @@ pub(crate) struct Caller {
     line: Line,
     /// Whether anybody wants to know how long the process computes.
     measures: bool,
+    longest_sleep: Duration,
     /// The processor's time at the end of the last call: before the first, all of the process's is the program's.
     since_ns: Cell<u64>,
     /// How many functions of the library's own the server has called, one inside the other: they are no computing.
@@ -49,9 +52,11 @@ pub(crate) enum Answer<'a> {
 
 impl Caller {
     pub(crate) fn new(line: Line, measures: bool, launched: Option<ShmEndpoint>) -> Self {
+        let ranks = launched.as_ref().map_or(1, Endpoint::size) as u32;
         Caller {
             line,
             measures,
+            longest_sleep: SLEEP.max(SLEEP_OF_RANK * ranks),
             since_ns: Cell::new(0),
             inside: Cell::new(0),
             is_busy: Cell::new(false),
@@ -145,7 +150,8 @@ impl Caller {
 
     /// Waits until there is an answer.
     pub(crate) fn await_answer(&self) -> Result<Answer<'_>> {
-        while !self.line.await_answer(self.sleep()) {
+        let is_there = self.line.spin_for_answer();
+        while !(is_there || self.line.await_answer(self.sleep())) {
             if let Some(error) = self.why_none_comes() {
                 *self.failed.borrow_mut() = Some(error.clone());
                 self.is_busy.set(false);
@@ -176,7 +182,7 @@ impl Caller {
     fn sleep(&self) -> Duration {
         match self.line.state() {
             RunState::Stuck => STUCK_SLEEP,
-            RunState::Runs | RunState::Over => SLEEP,
+            RunState::Runs | RunState::Over => self.longest_sleep,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A collective in the room of a line: its parameters, and the data of this rank.
 
 use contract::{CollectiveCall, Combine, Element, Operation, Readable, Reduction, Writable};
-use recording::{Collective, CollectiveKind};
+use recording::{CollectiveKind, RecordedCollective};
 
 use crate::stream::{Reader, Writer};
 
@@ -117,14 +117,14 @@ impl Shape {
     }
 
     /// The collective as recordings have it; `sent` is how much this rank sends.
-    pub(crate) fn recorded(&self, sent: usize) -> Collective {
+    pub(crate) fn recorded(&self, sent: usize) -> RecordedCollective {
         let bytes = match self.kind {
             CollectiveKind::Barrier => 0,
             CollectiveKind::Broadcast => self.room.unwrap_or(0),
             CollectiveKind::Reduce | CollectiveKind::Allreduce => sent,
             _ => self.each,
         };
-        Collective { kind: self.kind, root: self.root, bytes }
+        RecordedCollective { kind: self.kind, root: self.root, bytes }
     }
 
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {

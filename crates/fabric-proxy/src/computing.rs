@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::{Error, Result, TimeSpan};
-use recording::{Event, Recording};
+use recording::{RankEvent, Recording};
 
 /// How long the computing of a rank takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ impl Computing {
             Computing::Recorded(recording) => RankComputing::Recorded(Cursor {
                 recording: recording.clone(),
                 rank,
-                events: recording.events(rank).collect(),
+                events: of_program(recording.events(rank)),
                 at: 0,
             }),
         }
@@ -70,7 +70,7 @@ pub(crate) enum RankComputing {
 pub(crate) struct Cursor {
     recording: Arc<Recording>,
     rank: usize,
-    events: Vec<Event>,
+    events: Vec<RankEvent>,
     at: usize,
 }
 
@@ -100,7 +100,7 @@ impl Cursor {
                     self.at += 1;
                 }
                 let mut at = self.at;
-                while let Some(Event::Compute(span)) = self.events.get(at) {
+                while let Some(RankEvent::Compute(span)) = self.events.get(at) {
                     (sum, at) = (sum + *span, at + 1);
                 }
                 if !self.is_end(at) {
@@ -113,8 +113,8 @@ impl Cursor {
                     let event = self.events.get(self.at).copied();
                     self.at += 1;
                     match event {
-                        Some(Event::Compute(span)) => sum = sum + span,
-                        Some(Event::End(_) | Event::Cancel(_)) => {}
+                        Some(RankEvent::Compute(span)) => sum = sum + span,
+                        Some(RankEvent::End(_) | RankEvent::Cancel(_)) => {}
                         other => break other.map(call_of),
                     }
                 };
@@ -128,14 +128,14 @@ impl Cursor {
     }
 
     fn is_end(&self, at: usize) -> bool {
-        matches!(self.events.get(at), Some(Event::End(_) | Event::Cancel(_)))
+        matches!(self.events.get(at), Some(RankEvent::End(_) | RankEvent::Cancel(_)))
     }
 
     fn mismatch(&self, recorded: Option<Call>, made: Option<Call>) -> Error {
         let name = |call: Option<Call>| call.map_or("its end", Call::name);
         Error::Program(format!(
-            "the recorded computing is of another program, or of other arguments ({}): where rank {} comes to {}, the \
-             recording has {}",
+            "the recorded computing is of another program, or of other arguments ({}), or the program has windows: where rank \
+             {} comes to {}, the recording has {}",
             self.recording.title,
             self.rank,
             name(made),
@@ -156,21 +156,45 @@ impl Call {
     }
 }
 
-/// The call that an event is. Computing and ends are none, and do not come here.
-fn call_of(event: Event) -> Call {
+/// Whether messages of a context belong to collectives: their contexts are odd, but for that of messages that were claimed.
+pub(crate) fn is_of_collectives(context: u32) -> bool {
+    context % 2 == 1 && context != u32::MAX
+}
+
+/// The events that the program has called for, and not those that the library did while the program waited.
+fn of_program(mut events: impl Iterator<Item = RankEvent>) -> Vec<RankEvent> {
+    let mut kept = Vec::new();
+    while let Some(event) = events.next() {
+        match event {
+            RankEvent::Meanwhile | RankEvent::Aside => drop(events.next()),
+            RankEvent::PostSend { message, .. } if is_of_collectives(message.context) => {}
+            RankEvent::PostReceive(room) if is_of_collectives(room.selector.context) => {}
+            other => kept.push(other),
+        }
+    }
+    kept
+}
+
+/// The call that an event is. Computing, ends and marks are none, and do not come here.
+fn call_of(event: RankEvent) -> Call {
     match event {
-        Event::Send(_) | Event::PostSend { .. } => Call::Send,
-        Event::Receive(_) | Event::PostReceive(_) => Call::Receive,
-        Event::Exchange(..) => Call::Exchange,
-        Event::Collective(_) => Call::Collective,
-        Event::Sleep(_) | Event::Compute(_) | Event::End(_) | Event::Cancel(_) => Call::Sleep,
+        RankEvent::Send(_) | RankEvent::PostSend { .. } => Call::Send,
+        RankEvent::Receive(_) | RankEvent::PostReceive(_) => Call::Receive,
+        RankEvent::Exchange(..) => Call::Exchange,
+        RankEvent::Collective(_) => Call::Collective,
+        RankEvent::Sleep(_)
+        | RankEvent::Compute(_)
+        | RankEvent::End(_)
+        | RankEvent::Cancel(_)
+        | RankEvent::Meanwhile
+        | RankEvent::Aside => Call::Sleep,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::Message;
+    use recording::SentMessage;
 
     #[test]
     fn computing_takes_its_factor_of_time() {
@@ -180,25 +204,25 @@ mod tests {
         assert_eq!(span(Computing::None, 1_000_000), Ok(TimeSpan::ZERO));
     }
 
-    fn computing(events: &[Event]) -> RankComputing {
+    fn computing(events: &[RankEvent]) -> RankComputing {
         let recording = Recording::of("a program", &[events.to_vec()]);
         Computing::Recorded(Arc::new(recording)).of_rank(0)
     }
 
-    fn send() -> Event {
-        let message = Message { to: 0, context: 0, tag: 0, bytes: 0 };
-        Event::PostSend { message, synchronous: false }
+    fn send() -> RankEvent {
+        let message = SentMessage { to: 0, context: 0, tag: 0, bytes: 0 };
+        RankEvent::PostSend { message, synchronous: false }
     }
 
     #[test]
     fn recorded_computing_comes_before_the_calls_and_waits_that_it_came_before() {
         let us = TimeSpan::from_us;
-        let compute = |one| Event::Compute(us(one));
+        let compute = |one| RankEvent::Compute(us(one));
         let events = [
             compute(1),
             send(),
             compute(2),
-            Event::End(0),
+            RankEvent::End(0),
             compute(4),
             compute(8),
             send(),
@@ -210,9 +234,9 @@ mod tests {
         let spans = steps.map(|step| own.before(step, 99).unwrap());
         assert_eq!(spans, [0, 1, 0, 2, 0, 12, 16].map(us));
         // A program that looks instead of waiting computes as much.
-        let mut looks = computing(&events);
+        let mut polling = computing(&events);
         assert_eq!(
-            [call, call, Step::End].map(|step| looks.before(step, 0).unwrap()),
+            [call, call, Step::End].map(|step| polling.before(step, 0).unwrap()),
             [1, 14, 16].map(us)
         );
     }

@@ -5,14 +5,13 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use contract::{Endpoint, Error, Result, Time, TimeSpan};
+use contract::{Error, Result, Time, TimeSpan};
 use fabric_shm::close_on_exec;
 use recording::{Recorder, RecordingError};
 
 use crate::computing::Computing;
 use crate::join::Job;
 use crate::line::{Lines, RunState};
-use crate::server::Server;
 
 /// The fabric of ranks that are processes of their own.
 pub struct Host {
@@ -71,23 +70,7 @@ impl Host {
         Ok(Job { memory, measures: self.computing.measures(), name: name.into() }.bytes())
     }
 
-    /// Does on `endpoint` what the process of its rank asks, until that has ended its part. `occupy` lets the rank's
-    /// processor work for some time.
-    ///
-    /// # Errors
-    /// Those that end the run.
-    pub fn serve<E: Endpoint>(
-        &self,
-        endpoint: E,
-        occupy: &dyn Fn(&mut E, TimeSpan),
-    ) -> Result<RankAccount> {
-        let rank = endpoint.rank();
-        let line = self.lines.line(rank);
-        Server::new(self, (rank, &line), occupy).run(endpoint)
-    }
-
-    /// The process's end of a line, for tests.
-    #[cfg(test)]
+    /// One end of a line.
     pub(crate) fn line(&self, rank: usize) -> crate::line::Line {
         self.lines.line(rank)
     }

@@ -42,26 +42,18 @@ impl Job {
     }
 }
 
-/// What became of a process that the launcher of `fabric-shm` has started.
-#[expect(clippy::large_enum_variant, reason = "it is made once and taken apart at once")]
-pub enum Joined {
-    /// Its fabric is in the launcher's process.
-    Proxy(ProxyEndpoint),
-    /// Its fabric is another.
-    Other(ShmEndpoint),
-}
-
-/// Joins the run if the launcher has the fabric; gives the rank over shared memory back otherwise.
+/// Joins the run if the launcher has the fabric; gives the rank over shared memory back otherwise, as the inner error.
 ///
 /// # Errors
 /// What failed on the way; the launcher knows of it then.
-pub fn join(launched: ShmEndpoint) -> Result<Joined> {
-    let Some(job) = Job::read(launched.job()) else { return Ok(Joined::Other(launched)) };
+pub fn join(launched: ShmEndpoint) -> Result<std::result::Result<ProxyEndpoint, ShmEndpoint>> {
+    let Some(job) = Job::read(launched.job()) else { return Ok(Err(launched)) };
     let (rank, size) = (launched.rank(), launched.size());
     let failed = |reason: String| Error::System { what: "joining the simulation".into(), reason };
     let line = job.and_then(|job| {
         let memory = take(job.memory)?;
-        let line = Line::open(&memory, rank).map_err(|error| format!("mapping memory: {error}"))?;
+        let line =
+            Line::open(&memory, rank, size).map_err(|error| format!("mapping memory: {error}"))?;
         Ok((line, job))
     });
     match line.map_err(failed) {
@@ -69,7 +61,7 @@ pub fn join(launched: ShmEndpoint) -> Result<Joined> {
             let caller = Caller::new(line, job.measures, Some(launched));
             let mut endpoint = ProxyEndpoint::join(caller, rank, size, job.name)?;
             endpoint.set_clock();
-            Ok(Joined::Proxy(endpoint))
+            Ok(Ok(endpoint))
         }
         Err(error) => {
             launched.finish(Err(error.clone()));

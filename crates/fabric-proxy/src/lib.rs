@@ -12,7 +12,7 @@
 //! * `stream`: what stands in it;
 //! * `collective`, `ask`, `reply`: questions and answers;
 //! * `caller`, `clock`, `endpoint`, `join`: the end of the process;
-//! * `computing`, `server`, `host`: the end of the launcher.
+//! * `computing`, `host`, `server`: the end of the launcher.
 
 mod ask;
 mod caller;
@@ -30,7 +30,7 @@ mod stream;
 pub use computing::Computing;
 pub use endpoint::ProxyEndpoint;
 pub use host::{Host, RankAccount};
-pub use join::{Joined, join};
+pub use join::join;
 
 #[cfg(test)]
 mod tests;

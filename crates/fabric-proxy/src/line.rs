@@ -21,7 +21,7 @@ pub(crate) const LONGEST_BYTES: usize = 1 << 30;
 const KEPT_BYTES: usize = 16 << 20;
 const LINE_BYTES: usize = PAGE_BYTES + ROOM_BYTES;
 
-/// Looks before a sleep, where each end has a processor.
+/// Looks before a sleep, of an end that takes no processor from those that it waits for.
 const SPINS: u32 = 4000;
 
 const OF_PROCESS: u32 = 0;
@@ -100,7 +100,9 @@ impl Lines {
         let bytes = PAGE_BYTES + ranks * LINE_BYTES;
         let memory = memory_file(bytes)?;
         let base = map_shared(memory.as_fd(), 0, bytes)?;
-        Ok(Lines { memory, mapping: Arc::new(Mapping { base, bytes }), spins: spins() })
+        // Only one process computes at a time, so with two processors the server has one to itself.
+        let spins = spins(1);
+        Ok(Lines { memory, mapping: Arc::new(Mapping { base, bytes }), spins })
     }
 
     /// The memory, for the ranks' processes to map.
@@ -135,24 +137,24 @@ impl Lines {
     }
 }
 
-/// How often an end looks before it sleeps.
-fn spins() -> u32 {
+/// How often an end looks before it sleeps that has to share the processors with so `many` others.
+fn spins(many: usize) -> u32 {
     match std::thread::available_parallelism() {
-        Ok(processors) if processors.get() > 1 => SPINS,
+        Ok(processors) if processors.get() > many => SPINS,
         _ => 0,
     }
 }
 
 impl Line {
-    /// The process's end of the line of `rank`, in memory that the launcher has made.
-    pub(crate) fn open(memory: &OwnedFd, rank: usize) -> io::Result<Self> {
+    /// The process's end of the line of `rank` of `ranks`, in memory that the launcher has made.
+    pub(crate) fn open(memory: &OwnedFd, rank: usize, ranks: usize) -> io::Result<Self> {
         let map = |offset, bytes| -> io::Result<Arc<Mapping>> {
             let base = map_shared(memory.as_fd(), offset, bytes)?;
             Ok(Arc::new(Mapping { base, bytes }))
         };
         let header = map(0, PAGE_BYTES)?;
         let line = map(PAGE_BYTES + rank * LINE_BYTES, LINE_BYTES)?;
-        Ok(Line::at(header.base, line.base, spins(), [header, line]))
+        Ok(Line::at(header.base, line.base, spins(ranks), [header, line]))
     }
 
     fn at(
@@ -226,18 +228,23 @@ impl Line {
         }
     }
 
-    /// Waits for the answer, at most for `limit` in a sleep. Returns whether it is there.
+    fn is_answered(&self) -> bool {
+        self.head().turn.load(Ordering::Acquire) == OF_PROCESS
+    }
+
+    /// Looks for the answer as long as that takes nobody's processor. Returns whether it is there.
+    pub(crate) fn spin_for_answer(&self) -> bool {
+        self.spin(|| self.is_answered())
+    }
+
+    /// Waits for the answer in a sleep, at most for `limit`. Returns whether it is there.
     pub(crate) fn await_answer(&self, limit: Duration) -> bool {
         let head = self.head();
-        let is_answered = || head.turn.load(Ordering::Acquire) == OF_PROCESS;
-        if self.spin(is_answered) {
-            return true;
-        }
         head.process_sleeps.store(1, Ordering::SeqCst);
         // The system compares the turn once more before it lets the process sleep.
         futex_wait(&head.turn, OF_SERVER, limit);
         head.process_sleeps.store(0, Ordering::SeqCst);
-        is_answered()
+        self.is_answered()
     }
 
     // The end of the server.
@@ -311,7 +318,7 @@ mod tests {
                     // SAFETY: it is the process's turn.
                     unsafe { *counter(&own) += 1 };
                     own.ask();
-                    while !own.await_answer(LONG) {}
+                    while !own.spin_for_answer() && !own.await_answer(LONG) {}
                     // SAFETY: as above.
                     assert_eq!(unsafe { *counter(&own) }, 2 * (turn + 1));
                 }

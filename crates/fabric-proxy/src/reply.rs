@@ -10,7 +10,7 @@ pub(crate) enum Kind {
     /// The call is over. Numbers follow, and the data that belong to the call.
     Done,
     /// The process is to look whether what it waits for is there.
-    Look,
+    Poll,
     /// The process is to combine elements: a left and a right operand follow.
     Combine,
     /// The call has failed; the error follows.
@@ -35,7 +35,7 @@ impl Head {
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         let kind = match self.kind {
             Kind::Done => 0,
-            Kind::Look => 1,
+            Kind::Poll => 1,
             Kind::Combine => 2,
             Kind::Failed => 3,
         };
@@ -47,7 +47,7 @@ impl Head {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
         let kind = match reader.number() {
             0 => Kind::Done,
-            1 => Kind::Look,
+            1 => Kind::Poll,
             2 => Kind::Combine,
             _ => Kind::Failed,
         };
@@ -174,7 +174,7 @@ mod tests {
         let lines = Lines::create(1).unwrap();
         let line = lines.line(0);
         let envelope = Envelope { context: 2, source: 1, tag: 3, bytes: 2, room: 4 };
-        for kind in [Kind::Done, Kind::Look, Kind::Combine, Kind::Failed] {
+        for kind in [Kind::Done, Kind::Poll, Kind::Combine, Kind::Failed] {
             let values = envelope_values(Some(envelope));
             let head = Head { kind, any_has_left: true, values, ended: 1 };
             let mut writer = Writer::new(&line);

@@ -1,8 +1,9 @@
 //! Processes are threads here, and their fabric a simulated machine in another thread.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use contract::{Endpoint, Error, Result, TimeSpan, conformance};
+use contract::{Endpoint, Error, Process, Result, TimeSpan, conformance};
 use fabric_sim::machine::find;
 use fabric_sim::{Machine, Options, run_endpoints};
 
@@ -19,17 +20,29 @@ fn run(
     std::thread::scope(|scope| {
         let own = host.clone();
         let simulation = scope.spawn(move || {
-            let serve = move |endpoint: fabric_sim::SimEndpoint<'_>| {
-                own.serve(endpoint, &|_, _: TimeSpan| {})
+            let serve = {
+                let own = own.clone();
+                move |endpoint: fabric_sim::SimEndpoint<'_>| {
+                    own.serve(endpoint, &|_, _: TimeSpan| {})
+                }
             };
-            run_endpoints(machine, &Options::new(ranks), serve).map(|outcome| outcome.event_hash)
+            let outcome = run_endpoints(machine, &Options::new(ranks), serve);
+            // Whoever still asks is not to wait for ever.
+            own.stop();
+            outcome.map(|outcome| outcome.event_hash)
         });
         let processes: Vec<_> = (0..ranks)
             .map(|rank| {
                 let (host, program) = (&host, &program);
                 scope.spawn(move || {
                     let caller = Caller::new(host.line(rank), false, None);
-                    program(ProxyEndpoint::join(caller, rank, ranks, "sim:test".into())?)
+                    let joined = ProxyEndpoint::join(caller, rank, ranks, "sim:test".into())?;
+                    // A panic is the death of a process, of which the launcher learns.
+                    let ended = catch_unwind(AssertUnwindSafe(|| program(joined)));
+                    ended.unwrap_or_else(|_| {
+                        host.stop();
+                        Err(Error::Program("the program panicked".into()))
+                    })
                 })
             })
             .collect();
@@ -64,6 +77,23 @@ fn endpoints_pass_the_suite_on_machines_with_and_without_collectives_of_their_ow
             }
         }
     }
+}
+
+#[test]
+fn ranks_pass_the_suite() {
+    let machine = find("cluster").unwrap();
+    let launch = |case: &'static conformance::Case, ranks: usize| {
+        let (outcomes, _) = run(&machine, ranks, |endpoint| {
+            let mut process = Process::new(endpoint);
+            let outcome = case.run(&mut process.world());
+            process.finish(outcome.clone());
+            outcome
+        });
+        let failed =
+            outcomes.into_iter().enumerate().find_map(|(rank, one)| Some((rank, one.err()?)));
+        failed.map_or(Ok(()), |(rank, error)| Err(format!("rank {rank}: {error}")))
+    };
+    conformance::run_all([1, 3], launch).unwrap_or_else(|failed| panic!("{failed}"));
 }
 
 /// Each rank sends to the next, and all are the same every time.

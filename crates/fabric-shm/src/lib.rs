@@ -50,8 +50,8 @@ pub use arena::SharedAllocator;
 pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, attach_if_rank};
 #[cfg(not(loom))]
 pub use launcher::{
-    Activity, Binding, CallSite, LaunchError, LaunchOptions, OnHang, RankActivity, Streams, Watch,
-    launch, launch_and_read,
+    Activity, Binding, CallSite, LaunchError, LaunchOptions, OnHang, OtherProgram, RankActivity,
+    Streams, Watch, launch, launch_and_read,
 };
 #[cfg(not(loom))]
 pub use segment::{MAXIMUM_RANKS, PollState};

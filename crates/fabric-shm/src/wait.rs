@@ -150,9 +150,10 @@ pub(crate) fn announce_sleep(word: &AtomicU32) {
     fence(Ordering::SeqCst);
 }
 
-/// Sleeps, unless somebody has called [`wake_if_asleep`] since [`announce_sleep`]. Returns whether the sleep ran out.
-pub(crate) fn sleep(word: &AtomicU32) -> bool {
-    let has_run_out = futex_wait(word, 1, LONGEST_SLEEP);
+/// Sleeps for so long at most, unless somebody has called [`wake_if_asleep`] since [`announce_sleep`]. Returns whether the
+/// sleep ran out.
+pub(crate) fn sleep(word: &AtomicU32, longest: Duration) -> bool {
+    let has_run_out = futex_wait(word, 1, longest);
     stay_awake(word);
     has_run_out
 }
@@ -210,7 +211,7 @@ mod tests {
                     if work.load(Ordering::Relaxed) == 0 {
                         announce_sleep(word);
                         if work.load(Ordering::Relaxed) == 0 {
-                            sleep(word);
+                            sleep(word, LONGEST_SLEEP);
                         } else {
                             stay_awake(word);
                         }

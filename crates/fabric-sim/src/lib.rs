@@ -29,6 +29,7 @@ mod world;
 
 pub mod machine;
 pub mod quantity;
+pub mod sci;
 pub mod topology;
 pub mod trace;
 pub mod unloaded;

@@ -19,6 +19,8 @@ pub enum Activity {
     Wait,
     /// A computation.
     Compute,
+    /// Something with a name of its own: an index into the names of the trace.
+    Call(u32),
 }
 
 /// The spans of a run in virtual time.
@@ -30,6 +32,10 @@ pub struct Trace {
     pub messages: Vec<(usize, usize, usize, Time, Time)>,
     /// Each time in which a channel was busy: its name, the beginning and the end (level L2).
     pub channels: Vec<(String, Time, Time)>,
+    /// Names of activities.
+    pub names: Vec<String>,
+    /// The critical path, where it is known: the rank that it is at, from when to when.
+    pub path: Vec<(usize, Time, Time)>,
 }
 
 /// Collects a trace during a run.
@@ -51,8 +57,9 @@ impl Recorder {
 }
 
 impl Activity {
-    fn name(self) -> &'static str {
+    fn name(self, trace: &Trace) -> &str {
         match self {
+            Activity::Call(index) => trace.names.get(index as usize).map_or("", String::as_str),
             Activity::Send => "send",
             Activity::Receive => "receive",
             Activity::Exchange => "send and receive",
@@ -61,6 +68,9 @@ impl Activity {
         }
     }
 }
+
+/// What the head of a file with a trace has, by which it is known.
+pub const MARK: &str = "\"traceEvents\":[";
 
 /// The most events of a file. Viewers open files with more slowly or not at all.
 const EVENTS_MAX: usize = 500_000;
@@ -72,7 +82,9 @@ impl Trace {
         let messages = self.messages.iter().flat_map(|&(_, _, _, sent, _)| [sent, sent]);
         let activities = self.activities.iter().map(|&(_, _, begin, _)| begin);
         let channels = self.channels.iter().map(|&(_, begin, _)| begin);
-        let mut begins: Vec<Time> = activities.chain(messages).chain(channels).collect();
+        let path = self.path.iter().map(|&(_, begin, _)| begin);
+        let all = activities.chain(messages).chain(channels).chain(path);
+        let mut begins: Vec<Time> = all.collect();
         (begins.len() > most).then(|| *begins.select_nth_unstable(most).1)
     }
 
@@ -99,6 +111,7 @@ mod tests {
             activities: (0..3).map(|us| (0, Activity::Send, at(us), at(us + 1))).collect(),
             messages: vec![(0, 1, 8, at(3), at(9))],
             channels: vec![("link".into(), at(4), at(5))],
+            ..Trace::default()
         }
     }
 
@@ -117,6 +130,18 @@ mod tests {
         let message = "8 bytes, 0 to 1";
         let all = ["send", "send", "send", message, message, "packet"];
         assert_eq!(names(&trace(), None), all);
+    }
+
+    #[test]
+    fn calls_have_names_and_the_path_is_a_track_of_its_own() {
+        let at = |us| Time::ZERO + TimeSpan::from_us(us);
+        let calls = Trace {
+            activities: vec![(0, Activity::Call(1), at(0), at(1))],
+            names: vec!["other".into(), "MPI_Recv (main)".into()],
+            path: vec![(3, at(0), at(1))],
+            ..Trace::default()
+        };
+        assert_eq!(names(&calls, None), ["MPI_Recv (main)", "rank 3"]);
     }
 
     /// Of six events four may be there: the fifth, which is the message's second, begins at 3 us, and what begins

@@ -3,11 +3,13 @@
 mod composed;
 
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Priority,
-    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
+    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
+    Writable,
 };
 use hosts::{Clock, LocalClock, Settled};
 
@@ -27,6 +29,8 @@ pub struct TcpEndpoint {
     window: Vec<Request>,
     /// Whether the wait that is under way has slept until a limit. From then on a check at every poll costs little.
     waits_long: bool,
+    /// What had moved when the program last looked for something in vain.
+    rested_at: u64,
 }
 
 /// A program that polls checks after so many polls that found nothing whether its wait can end.
@@ -48,6 +52,7 @@ impl TcpEndpoint {
             address,
             window: Vec::new(),
             waits_long: false,
+            rested_at: 0,
         });
         match Self::settle(&mut rank, known.is_some()) {
             Ok(()) => Ok(rank),
@@ -232,6 +237,17 @@ unsafe impl Endpoint for TcpEndpoint {
     #[inline]
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.engine.wait_any(requests)
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        self.engine.check()?;
+        self.engine.poll_all()?;
+        let has_moved = self.engine.activity() != self.rested_at;
+        self.rested_at = self.engine.activity();
+        if !has_moved {
+            self.engine.sleep(Duration::from_nanos(longest.as_ps() / 1000))?;
+        }
+        Ok(has_moved)
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {

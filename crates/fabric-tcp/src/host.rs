@@ -33,6 +33,9 @@ const GRACE: Duration = Duration::from_millis(700);
 /// The longest line of a process's standard input that is no mistake.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
+/// Hands a report to the process that started the run.
+pub(crate) type Report<'a> = &'a mut dyn FnMut(&[u8]);
+
 impl HostPart {
     /// Reads it from the last two arguments of this process, and from its standard input, of which the rest is left.
     ///
@@ -51,11 +54,12 @@ impl HostPart {
     }
 
     /// Starts the ranks, and returns when all have ended; the status of this process. If the run is given up
-    /// elsewhere, or the process that started it is gone, the ranks are ended.
+    /// elsewhere, or the process that started it is gone, the ranks are ended. `at_end` is called when they have ended, and
+    /// may hand reports to the process that started the run.
     ///
     /// # Errors
     /// If that process cannot be called.
-    pub fn run(&self, options: &LaunchOptions) -> Result<i32> {
+    pub fn run(&self, options: &LaunchOptions, at_end: &mut dyn FnMut(Report<'_>)) -> Result<i32> {
         let failed = |reason: String| Error::System {
             what: format!("calling the process that started the run at {}", self.call),
             reason,
@@ -78,8 +82,11 @@ impl HostPart {
         let ended = fabric_shm::launch(options, &mut |_| ControlFlow::Continue(()));
         has_ended.store(true, Ordering::Relaxed);
         let (message, status) = self.outcome(ended);
-        // If the starter has gone, nobody needs the message.
+        // If the starter has gone, nobody needs the messages.
         let _ = send(&control, &message);
+        at_end(&mut |report| {
+            let _ = send(&control, &Message::Report(report.to_vec()));
+        });
         Ok(status)
     }
 

@@ -12,6 +12,19 @@ pub enum Error {
     /// A transform of no points.
     #[error("a transform needs at least one point")]
     EmptyTransform,
+    /// A filter without taps.
+    #[error("a filter needs at least one tap")]
+    NoTaps,
+    /// A matrix to be factored that has more columns than rows, or none.
+    #[error(
+        "a matrix of {rows} x {columns} cannot be factored: it needs a column, and no fewer rows than columns"
+    )]
+    WideMatrix {
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+    },
     /// Instructions that this processor does not have.
     #[error(
         "this processor has no {wanted} instructions; the widest it has are {}",

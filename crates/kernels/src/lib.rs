@@ -2,6 +2,7 @@
 //!
 //! * [`fft`]: the block FFT, many short transforms at once.
 //! * [`foldfft`]: the kernel of a synthetic-aperture-radar chain, in three ways.
+//! * [`fir`], [`qr`], [`cfar`]: filters, factorisation and detection, as the HPEC Challenge defines them.
 //! * [`corner_turn`](fn@corner_turn): the matrix transpose in memory.
 //! * [`classic`], [`whetstone`], [`dhrystone`], [`linpack`], [`stream`]: the processor benchmarks of old, written anew.
 //! * [`peak`]: the core's peak, to see the others as shares of it.
@@ -15,17 +16,23 @@
 )]
 
 mod corner_turn;
+mod dispatch;
 mod error;
 mod instructions;
 mod lanes;
+mod multiply;
 mod prefetch;
+mod random;
 
+pub mod cfar;
 pub mod classic;
 pub mod dhrystone;
 pub mod fft;
+pub mod fir;
 pub mod foldfft;
 pub mod linpack;
 pub mod peak;
+pub mod qr;
 pub mod stream;
 pub mod whetstone;
 
@@ -35,4 +42,6 @@ pub use corner_turn::{
 };
 pub use error::{Error, Result};
 pub use instructions::Instructions;
+pub use multiply::{Matrix, dot_products, multiply_add};
 pub use num_complex::{Complex, Complex32, Complex64};
+pub use random::mix;

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::data::{Abi, Function, Kind, Parameter};
 
-const NOTE: &str = "// Made from abi/mpi5.txt and abi/served.txt; do not edit.\n";
+pub(super) const NOTE: &str =
+    "// Made from abi/mpi5.txt, abi/beyond.txt and abi/served.txt; do not edit.\n";
 
 /// What serves a function: a path in this crate, and words that follow the arguments.
 pub(crate) struct Server {
@@ -95,7 +96,7 @@ fn rust_name(name: &str) -> String {
 const IMPORTS: &str = "\
 use std::ffi::{c_char, c_double, c_int, c_void};
 
-use mpi::{Mode, ScanKind};
+use mpi::{Direction, Members, Mode, Position, ScanKind};
 
 use super::{call, export, filled};
 use crate::abi::*;
@@ -106,8 +107,8 @@ use crate::operation::UserFunction;
 use crate::request::{self, How};
 use crate::status::{self, Status};
 use crate::{
-    attribute, codes, collective, communicator, datatype, environment, failure, group, handle, handler,
-    info, operation, packing, point, topology, window,
+    attribute, codes, collective, communicator, datatype, environment, failure, file, fortran, group,
+    handle, handler, info, operation, packing, partitioned, point, session, tools, topology, window,
 };
 
 ";
@@ -147,12 +148,21 @@ fn export(function: &Function, server: Option<&Server>) -> String {
 /// Whose error handler a failure goes to.
 fn raised_on(function: &Function) -> String {
     let named = |c_type: &str| function.parameters.iter().find(|one| one.c_type == c_type);
-    match (named("Comm"), named("Win"), function.name.starts_with("File_")) {
+    let base = function.name.trim_end_matches("_c");
+    match (named("Comm"), named("Win"), named("File")) {
+        _ if ["File_open", "File_delete", "Register_datarep"].contains(&base) => {
+            "On::File(FILE_NULL)".into()
+        }
+        _ if function.name == "File_close" => "On::FileAt(fh)".into(),
         (Some(comm), ..) => format!("On::Communicator({})", local(comm)),
         _ if function.name == "Win_free" => "On::WindowAt(win)".into(),
         (_, Some(win), _) => format!("On::Window({})", local(win)),
+        _ if named("Session").is_some() => "On::Session(session)".into(),
         _ if function.name.starts_with("T_") => "On::Nobody".into(),
-        (_, _, true) => "On::File".into(),
+        (_, _, Some(file)) => format!("On::File({})", local(file)),
+        _ if named("Errhandler").is_some() && is_checked(function) => {
+            "On::Given(errhandler)".into()
+        }
         _ => "On::Process".into(),
     }
 }
@@ -172,7 +182,7 @@ fn call(function: &Function, server: &Server) -> String {
             *word = "How::Blocking".into();
         }
     }
-    let mut arguments = match ["point::", "collective::", "window::"]
+    let mut arguments = match ["point::", "collective::", "window::", "file::"]
         .iter()
         .any(|room| server.path.starts_with(room))
     {
@@ -184,7 +194,8 @@ fn call(function: &Function, server: &Server) -> String {
     let results = function.parameters.iter().filter(|one| is_result(one));
     let checks: String =
         results.map(|one| format!("filled({0}, \"{0}\")?; ", local(one))).collect();
-    if checks.is_empty() || !is_checked(function) {
+    // A tool passes null for what it does not want to know.
+    if checks.is_empty() || !is_checked(function) || function.name.starts_with("T_") {
         return call;
     }
     format!("{{ {checks}{call} }}")
@@ -216,7 +227,12 @@ fn grouped(parameters: &[&Parameter]) -> Vec<String> {
                 continue;
             }
         };
-        let members: Vec<String> = rest[..length].iter().map(|one| argument(one)).collect();
+        let member = |(index, one): (usize, &&Parameter)| match (group, index) {
+            // Of two kinds in some functions, of one in others.
+            ("Blocks", 1 | 2) => format!("{}.into()", local(one)),
+            _ => argument(one),
+        };
+        let members: Vec<String> = rest[..length].iter().enumerate().map(member).collect();
         arguments.push(format!("{group}::new({})", members.join(", ")));
         rest = &rest[length..];
     }
@@ -280,14 +296,14 @@ fn argument(parameter: &Parameter) -> String {
     }
 }
 
-fn local(parameter: &Parameter) -> String {
+pub(crate) fn local(parameter: &Parameter) -> String {
     match parameter.name.as_str() {
         "type" => "datatype_".into(),
         name => name.into(),
     }
 }
 
-fn rust_type(c_type: &str) -> String {
+pub(crate) fn rust_type(c_type: &str) -> String {
     if let Some((element, size)) = c_type.split_once('[') {
         let element = match size.strip_prefix("][") {
             Some(size) => format!("[{}; {}]", rust_type(element), size.trim_end_matches(']')),
@@ -302,7 +318,9 @@ fn rust_type(c_type: &str) -> String {
         return format!("*{way} {}", rust_type(target.trim_start_matches("const ").trim()));
     }
     match c_type.trim_start_matches("const ") {
-        "int" | "T_cb_safety" | "T_source_order" => "c_int".into(),
+        "int" | "Fint" | "T_cb_safety" | "T_source_order" => "c_int".into(),
+        // It is laid out as C's status is.
+        "F08_status" => "Status".into(),
         "char" => "c_char".into(),
         "void" => "c_void".into(),
         "double" => "c_double".into(),

@@ -1,4 +1,4 @@
-//! Reads abi/mpi5.txt.
+//! Reads abi/mpi5.txt and abi/beyond.txt.
 
 /// The whole ABI.
 pub(crate) struct Abi {
@@ -41,11 +41,20 @@ pub(crate) struct Parameter {
     pub(crate) varies: bool,
 }
 
-pub(crate) fn parse(text: &str) -> Result<Abi, String> {
+impl Abi {
+    /// What lies beyond it.
+    pub(crate) fn add(&mut self, beyond: Abi) {
+        self.sections.extend(beyond.sections);
+        self.callbacks.extend(beyond.callbacks);
+        self.functions.extend(beyond.functions);
+    }
+}
+
+pub(crate) fn parse(file: &str, text: &str) -> Result<Abi, String> {
     let mut abi = Abi { sections: vec![], callbacks: vec![], functions: vec![] };
     let mut head = String::new();
     for (index, line) in text.lines().enumerate() {
-        let wrong = |what: &str| format!("abi/mpi5.txt, line {}: {what}: {line}", index + 1);
+        let wrong = |what: &str| format!("abi/{file}, line {}: {what}: {line}", index + 1);
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }

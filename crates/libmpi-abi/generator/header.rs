@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::data::{Abi, Function, Kind, Section};
+use super::removed;
 
 const TOP: &str = "\
-/* The MPI 5 standard ABI, as a header for C and C++. Made from abi/mpi5.txt; do not edit. */
+/* The MPI 5 standard ABI, as a header for C and C++. Made from abi/mpi5.txt and abi/beyond.txt; do not edit. */
 #ifndef MPI_H_STANDARD_ABI
 #define MPI_H_STANDARD_ABI
 
@@ -26,6 +27,15 @@ typedef struct {
     int MPI_ERROR;
     int MPI_internal[5];
 } MPI_Status;
+
+/* An INTEGER of Fortran, which handles and the words of a status are there, and a TYPE(MPI_Status). */
+typedef int MPI_Fint;
+typedef struct {
+    MPI_Fint MPI_SOURCE;
+    MPI_Fint MPI_TAG;
+    MPI_Fint MPI_ERROR;
+    MPI_Fint MPI_internal[5];
+} MPI_F08_status;
 ";
 
 const BOTTOM: &str = "
@@ -101,6 +111,7 @@ pub(crate) fn write(abi: &Abi) -> String {
             let _ = writeln!(out, "{result} {prefix}{}({});", function.name, parameters(function));
         }
     }
+    out.push_str(removed::NAMES);
     out.push_str(BOTTOM);
     out
 }

@@ -1,4 +1,4 @@
-/* The MPI 5 standard ABI, as a header for C and C++. Made from abi/mpi5.txt; do not edit. */
+/* The MPI 5 standard ABI, as a header for C and C++. Made from abi/mpi5.txt and abi/beyond.txt; do not edit. */
 #ifndef MPI_H_STANDARD_ABI
 #define MPI_H_STANDARD_ABI
 
@@ -19,6 +19,15 @@ typedef struct {
     int MPI_ERROR;
     int MPI_internal[5];
 } MPI_Status;
+
+/* An INTEGER of Fortran, which handles and the words of a status are there, and a TYPE(MPI_Status). */
+typedef int MPI_Fint;
+typedef struct {
+    MPI_Fint MPI_SOURCE;
+    MPI_Fint MPI_TAG;
+    MPI_Fint MPI_ERROR;
+    MPI_Fint MPI_internal[5];
+} MPI_F08_status;
 
 typedef struct MPI_ABI_Op *MPI_Op;
 #define MPI_OP_NULL ((MPI_Op)0x020)
@@ -571,6 +580,12 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 
 #define MPI_T_PVAR_HANDLE_NULL ((MPI_T_pvar_handle)0)
 #define MPI_T_PVAR_ALL_HANDLES ((MPI_T_pvar_handle)1)
+
+#define MPI_F_STATUS_IGNORE ((MPI_Fint*)0)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint*)0)
+
+#define MPI_F08_STATUS_IGNORE ((MPI_F08_status*)0)
+#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status*)0)
 
 int MPI_Abi_get_fortran_booleans(int logical_size, void * logical_true, void * logical_false, int * is_set);
 int MPI_Abi_get_fortran_info(MPI_Info * info);
@@ -1234,6 +1249,34 @@ int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
 int MPI_T_source_get_info(int source_index, char * name, int * name_len, char * desc, int * desc_len, MPI_T_source_order * ordering, MPI_Count * ticks_per_second, MPI_Count * max_ticks, MPI_Info * info);
 int MPI_T_source_get_num(int * num_sources);
 int MPI_T_source_get_timestamp(int source_index, MPI_Count * timestamp);
+MPI_Fint MPI_Comm_c2f(MPI_Comm comm);
+MPI_Comm MPI_Comm_f2c(MPI_Fint comm);
+MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler errhandler);
+MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint errhandler);
+MPI_Fint MPI_File_c2f(MPI_File file);
+MPI_File MPI_File_f2c(MPI_Fint file);
+MPI_Fint MPI_Group_c2f(MPI_Group group);
+MPI_Group MPI_Group_f2c(MPI_Fint group);
+MPI_Fint MPI_Info_c2f(MPI_Info info);
+MPI_Info MPI_Info_f2c(MPI_Fint info);
+MPI_Fint MPI_Message_c2f(MPI_Message message);
+MPI_Message MPI_Message_f2c(MPI_Fint message);
+MPI_Fint MPI_Op_c2f(MPI_Op op);
+MPI_Op MPI_Op_f2c(MPI_Fint op);
+MPI_Fint MPI_Request_c2f(MPI_Request request);
+MPI_Request MPI_Request_f2c(MPI_Fint request);
+MPI_Fint MPI_Session_c2f(MPI_Session session);
+MPI_Session MPI_Session_f2c(MPI_Fint session);
+MPI_Fint MPI_Type_c2f(MPI_Datatype datatype);
+MPI_Datatype MPI_Type_f2c(MPI_Fint datatype);
+MPI_Fint MPI_Win_c2f(MPI_Win win);
+MPI_Win MPI_Win_f2c(MPI_Fint win);
+int MPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status);
+int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status);
+int MPI_Status_c2f08(const MPI_Status* c_status, MPI_F08_status* f08_status);
+int MPI_Status_f082c(const MPI_F08_status* f08_status, MPI_Status* c_status);
+int MPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
+int MPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void * logical_true, void * logical_false, int * is_set);
 int PMPI_Abi_get_fortran_info(MPI_Info * info);
@@ -1897,6 +1940,108 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
 int PMPI_T_source_get_info(int source_index, char * name, int * name_len, char * desc, int * desc_len, MPI_T_source_order * ordering, MPI_Count * ticks_per_second, MPI_Count * max_ticks, MPI_Info * info);
 int PMPI_T_source_get_num(int * num_sources);
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count * timestamp);
+MPI_Fint PMPI_Comm_c2f(MPI_Comm comm);
+MPI_Comm PMPI_Comm_f2c(MPI_Fint comm);
+MPI_Fint PMPI_Errhandler_c2f(MPI_Errhandler errhandler);
+MPI_Errhandler PMPI_Errhandler_f2c(MPI_Fint errhandler);
+MPI_Fint PMPI_File_c2f(MPI_File file);
+MPI_File PMPI_File_f2c(MPI_Fint file);
+MPI_Fint PMPI_Group_c2f(MPI_Group group);
+MPI_Group PMPI_Group_f2c(MPI_Fint group);
+MPI_Fint PMPI_Info_c2f(MPI_Info info);
+MPI_Info PMPI_Info_f2c(MPI_Fint info);
+MPI_Fint PMPI_Message_c2f(MPI_Message message);
+MPI_Message PMPI_Message_f2c(MPI_Fint message);
+MPI_Fint PMPI_Op_c2f(MPI_Op op);
+MPI_Op PMPI_Op_f2c(MPI_Fint op);
+MPI_Fint PMPI_Request_c2f(MPI_Request request);
+MPI_Request PMPI_Request_f2c(MPI_Fint request);
+MPI_Fint PMPI_Session_c2f(MPI_Session session);
+MPI_Session PMPI_Session_f2c(MPI_Fint session);
+MPI_Fint PMPI_Type_c2f(MPI_Datatype datatype);
+MPI_Datatype PMPI_Type_f2c(MPI_Fint datatype);
+MPI_Fint PMPI_Win_c2f(MPI_Win win);
+MPI_Win PMPI_Win_f2c(MPI_Fint win);
+int PMPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status);
+int PMPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status);
+int PMPI_Status_c2f08(const MPI_Status* c_status, MPI_F08_status* f08_status);
+int PMPI_Status_f082c(const MPI_F08_status* f08_status, MPI_Status* c_status);
+int PMPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
+int PMPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
+
+#ifdef MPI_REMOVED_NAMES
+#include <stdlib.h>
+
+#define MPI_Address MPI_Get_address
+#define MPI_Errhandler_create MPI_Comm_create_errhandler
+#define MPI_Errhandler_get MPI_Comm_get_errhandler
+#define MPI_Errhandler_set MPI_Comm_set_errhandler
+#define MPI_Handler_function MPI_Comm_errhandler_function
+#define MPI_Type_hindexed MPI_Type_create_hindexed
+#define MPI_Type_hvector MPI_Type_create_hvector
+
+/* No datatype is made by them any more. */
+#define MPI_COMBINER_HVECTOR_INTEGER (-101)
+#define MPI_COMBINER_HINDEXED_INTEGER (-102)
+#define MPI_COMBINER_STRUCT_INTEGER (-103)
+
+/* Marks of the ends of a datatype, which only MPI_Type_struct takes. */
+#define MPI_LB ((MPI_Datatype)0x3fe)
+#define MPI_UB ((MPI_Datatype)0x3ff)
+
+static inline int MPI_Type_extent(MPI_Datatype type, MPI_Aint *extent) {
+    MPI_Aint lower;
+    return MPI_Type_get_extent(type, &lower, extent);
+}
+
+static inline int MPI_Type_lb(MPI_Datatype type, MPI_Aint *lower) {
+    MPI_Aint extent;
+    return MPI_Type_get_extent(type, lower, &extent);
+}
+
+static inline int MPI_Type_ub(MPI_Datatype type, MPI_Aint *upper) {
+    MPI_Aint lower;
+    int code = MPI_Type_get_extent(type, &lower, upper);
+    if (code == MPI_SUCCESS) *upper += lower;
+    return code;
+}
+
+static inline int MPI_Type_struct(int count, int lengths[], MPI_Aint places[], MPI_Datatype types[], MPI_Datatype *made) {
+    int kept = 0, code, has_lower = 0, has_upper = 0;
+    MPI_Aint lower = 0, upper = 0, own_lower, own_extent;
+    size_t room = count > 0 ? (size_t)count : 1;
+    int *kept_lengths = (int *)malloc(room * sizeof *kept_lengths);
+    MPI_Aint *kept_places = (MPI_Aint *)malloc(room * sizeof *kept_places);
+    MPI_Datatype *kept_types = (MPI_Datatype *)malloc(room * sizeof *kept_types), plain;
+    for (int i = 0; i < count; i++) {
+        if (types[i] == MPI_LB) {
+            lower = has_lower && lower < places[i] ? lower : places[i];
+            has_lower = 1;
+        } else if (types[i] == MPI_UB) {
+            upper = has_upper && upper > places[i] ? upper : places[i];
+            has_upper = 1;
+        } else {
+            kept_lengths[kept] = lengths[i];
+            kept_places[kept] = places[i];
+            kept_types[kept++] = types[i];
+        }
+    }
+    code = MPI_Type_create_struct(count < 0 ? count : kept, kept_lengths, kept_places, kept_types, &plain);
+    free(kept_lengths);
+    free(kept_places);
+    free(kept_types);
+    if (code != MPI_SUCCESS || !(has_lower || has_upper)) {
+        *made = code == MPI_SUCCESS ? plain : MPI_DATATYPE_NULL;
+        return code;
+    }
+    MPI_Type_get_extent(plain, &own_lower, &own_extent);
+    lower = has_lower ? lower : own_lower;
+    upper = has_upper ? upper : own_lower + own_extent;
+    code = MPI_Type_create_resized(plain, lower, upper - lower, made);
+    MPI_Type_free(&plain);
+    return code;
+}
+#endif
 
 #ifdef __cplusplus
 }

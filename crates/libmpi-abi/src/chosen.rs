@@ -8,7 +8,8 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, Writable,
+    Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
+    Writable,
 };
 use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
 use fabric_proxy::ProxyEndpoint;
@@ -40,8 +41,8 @@ impl Chosen {
             return Ok(Chosen::Shm(owned(ShmEndpoint::alone()?)));
         };
         let launched = match fabric_proxy::join(launched?)? {
-            fabric_proxy::Joined::Proxy(endpoint) => return Ok(Chosen::Proxy(owned(endpoint))),
-            fabric_proxy::Joined::Other(launched) => launched,
+            Ok(endpoint) => return Ok(Chosen::Proxy(owned(endpoint))),
+            Err(launched) => launched,
         };
         Ok(match join_from_library(launched)? {
             Joined::One(library::Joined::SharedMemory(endpoint)) => Chosen::Shm(owned(endpoint)),
@@ -85,6 +86,16 @@ impl Drop for Chosen {
     }
 }
 
+/// Does something with an endpoint that is not the hot one.
+macro_rules! rarely {
+    ($seen:ident, $endpoint:ident, $kind:ident, $variant:ident => $body:expr) => {{
+        rare();
+        // SAFETY: it lives as long as its owner, which is borrowed alike.
+        let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::$variant);
+        $body
+    }};
+}
+
 /// Does the same with whichever endpoint it is.
 macro_rules! with {
     ($chosen:expr, $endpoint:ident => $body:expr) => {
@@ -103,24 +114,9 @@ macro_rules! with {
                 let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Shm);
                 $body
             }
-            Chosen::Tcp($endpoint) => {
-                rare();
-                // SAFETY: as above.
-                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Tcp);
-                $body
-            }
-            Chosen::Cluster($endpoint) => {
-                rare();
-                // SAFETY: as above.
-                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Cluster);
-                $body
-            }
-            Chosen::Proxy($endpoint) => {
-                rare();
-                // SAFETY: as above.
-                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Proxy);
-                $body
-            }
+            Chosen::Tcp($endpoint) => rarely!($seen, $endpoint, $kind, Tcp => $body),
+            Chosen::Cluster($endpoint) => rarely!($seen, $endpoint, $kind, Cluster => $body),
+            Chosen::Proxy($endpoint) => rarely!($seen, $endpoint, $kind, Proxy => $body),
         }
     };
 }
@@ -280,6 +276,10 @@ unsafe impl Endpoint for Chosen {
     #[inline(always)]
     fn progress(&mut self) -> Result<()> {
         with!(self, mut endpoint => endpoint.progress())
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        with!(self, mut endpoint => endpoint.sleep_a_while(longest))
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

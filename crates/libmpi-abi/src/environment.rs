@@ -13,7 +13,7 @@ use crate::failure::{Result, ensure, error_of};
 use crate::info;
 use crate::process::{self, Phase, check_running, engine, engine_if_any, process, universe};
 use crate::shared::Shared;
-use crate::{communicator, leaks, text};
+use crate::{communicator, leaks, text, threads};
 
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
     start(THREAD_SINGLE)
@@ -25,8 +25,7 @@ pub(crate) unsafe fn init_thread(
     required: c_int,
     provided: *mut c_int,
 ) -> Result {
-    // The level that is asked for, as far as there is one: the highest is that threads take turns.
-    let level = required.min(THREAD_SERIALIZED);
+    let level = process::granted(required);
     start(level)?;
     *provided = level;
     Ok(())
@@ -40,16 +39,20 @@ fn start(level: c_int) -> Result {
     // SAFETY: no memory is involved.
     process.main_thread.set(unsafe { libc::pthread_self() });
     process.phase.set(Phase::Running);
+    if level == THREAD_MULTIPLE {
+        threads::share(engine()?);
+    }
     Ok(())
 }
 
 pub(crate) unsafe fn finalize() -> Result {
     check_running()?;
+    ensure!(process().phase.get() == Phase::Running, ERR_OTHER, "MPI_Init has not been called");
     leaks::report();
     let universe = universe().expect("a process that runs has a universe");
     // The attributes of MPI_COMM_SELF go first of all, so that their functions may still use everything.
     universe.own().attributes().clear(COMM_SELF.0)?;
-    let outcome = universe.finalize();
+    let outcome = process::leave();
     process().phase.set(Phase::After);
     outcome
 }
@@ -79,6 +82,8 @@ pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Result {
 /// Asks the endpoint, if there is one and nobody uses it.
 #[inline]
 fn with_endpoint<R>(ask: impl FnOnce(&mut Chosen) -> R) -> Option<R> {
+    // The clock is asked for without a call that comes in.
+    let _inside = threads::enter();
     Some(ask(&mut *engine_if_any()?.endpoint().ok()?))
 }
 
@@ -101,19 +106,13 @@ pub(crate) unsafe fn abi_version(major: *mut c_int, minor: *mut c_int) -> Result
     Ok(())
 }
 
-/// The sizes of the ABI's types, and nothing of Fortran.
+/// The sizes of the ABI's types.
 pub(crate) unsafe fn abi_info(place: *mut Info) -> Result {
     let pairs = mpi::Info::new();
     for name in ["mpi_aint_size", "mpi_count_size", "mpi_offset_size"] {
         pairs.set(name, "8");
     }
     *place = info::make(pairs);
-    Ok(())
-}
-
-/// No Fortran.
-pub(crate) unsafe fn abi_fortran_info(place: *mut Info) -> Result {
-    *place = INFO_NULL;
     Ok(())
 }
 

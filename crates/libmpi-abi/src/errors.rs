@@ -1,5 +1,6 @@
 //! What becomes of errors: whose handler gets them, and how a job ends.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::rc::Rc;
 
@@ -7,7 +8,8 @@ use crate::abi::*;
 use crate::failure::{Error, Result, code_of};
 use crate::handler::{self, Handler};
 use crate::process::{Phase, process, universe};
-use crate::{codes, communicator, process, window};
+use crate::shared::Shared;
+use crate::{codes, communicator, file, process, session, window};
 
 /// Whose error handler a failure goes to.
 pub(crate) enum On {
@@ -15,19 +17,34 @@ pub(crate) enum On {
     Communicator(Comm),
     /// The window's, if there is such a window.
     Window(Win),
+    /// The one that the call gives to what it makes, if it is one.
+    Given(Errhandler),
+    /// The session's, if there is such a session.
+    Session(Session),
     /// The same of the window behind a pointer, which may be null.
     WindowAt(*const Win),
     /// That of MPI_COMM_SELF: the call names no communicator.
     Process,
-    /// The default of files, which is to return.
-    File,
+    /// The file's, or the default one of files.
+    File(File),
+    /// The same of the file behind a pointer, which may be null.
+    FileAt(*const File),
     /// None: the tools interface only returns.
     Nobody,
 }
 
-/// Has the right handler deal with a failure, and gives the code to return.
+/// How many calls have failed.
+static FAILED: Shared<Cell<u64>> = Shared::new(|| Cell::new(0));
+
+/// See [`FAILED`].
+pub(crate) fn count() -> u64 {
+    FAILED.get()
+}
+
+/// Has the right handler deal with a failure, and gives the code to return, which a user's handler may change.
 #[cold]
 pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
+    FAILED.set(FAILED.get() + 1);
     let code = code_of(failure.class);
     let name = codes::name(code);
     let words = format!("{function}: {name}: {}", failure.message);
@@ -43,8 +60,27 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     {
         return apply(&handler, win.0, code, &words);
     }
+    let file = match on {
+        On::File(fh) => Some(fh),
+        // SAFETY: a pointer that is not null was passed as that of a file.
+        On::FileAt(place) => Some(unsafe { place.as_ref() }.copied().unwrap_or(FILE_NULL)),
+        _ => None,
+    };
+    if let Some(fh) = file {
+        return apply(&file::handler(fh), fh.0, code, &words);
+    }
+    if let On::Session(session) = on
+        && let Ok(handler) = session::handler(session)
+    {
+        return apply(&handler, session.0, code, &words);
+    }
+    if let On::Given(handle) = on
+        && let Ok(handler) = handler::get(handle)
+    {
+        return apply(&handler, COMM_NULL.0, code, &words);
+    }
     let object = match on {
-        On::Nobody | On::File => return code,
+        On::Nobody => return code,
         On::Communicator(comm) if comm != COMM_SELF && communicator::get(comm).is_ok() => comm,
         _ => failure.context.and_then(communicator::with_context).unwrap_or_else(fallback),
     };
@@ -66,7 +102,7 @@ fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
             let (mut object, mut passed) = (object, code);
             // SAFETY: the user gave this function for this use, with these parameters.
             unsafe { function(&mut object, &mut passed) };
-            code
+            passed
         }
         // If another rank has ended the run before, the launcher keeps to what that one said.
         Handler::Fatal | Handler::Abort => end_job(words, exit_status(code)),
@@ -107,6 +143,19 @@ pub(crate) unsafe fn call(comm: Comm, code: c_int) -> Result {
 pub(crate) unsafe fn call_of_window(win: Win, code: c_int) -> Result {
     let handler = window::handler(win)?;
     apply(&handler, win.0, code, &format!("error {} raised by the program", codes::name(code)));
+    Ok(())
+}
+
+pub(crate) unsafe fn call_of_file(fh: File, code: c_int) -> Result {
+    let words = format!("error {} raised by the program", codes::name(code));
+    apply(&file::handler(fh), fh.0, code, &words);
+    Ok(())
+}
+
+pub(crate) unsafe fn call_of_session(session: Session, code: c_int) -> Result {
+    let handler = session::handler(session)?;
+    let words = format!("error {} raised by the program", codes::name(code));
+    apply(&handler, session.0, code, &words);
     Ok(())
 }
 

@@ -9,30 +9,43 @@ use crate::abi::*;
 
 /// The classes that the library itself raises. Any other code is carried as it is.
 const CLASSES: &[(c_int, ErrorClass)] = &[
+    (ERR_ACCESS, ErrorClass::Access),
+    (ERR_AMODE, ErrorClass::Amode),
     (ERR_ARG, ErrorClass::Argument),
     (ERR_ASSERT, ErrorClass::Assertion),
+    (ERR_BAD_FILE, ErrorClass::BadFile),
     (ERR_BUFFER, ErrorClass::Buffer),
     (ERR_COMM, ErrorClass::Communicator),
     (ERR_CONVERSION, ErrorClass::Conversion),
     (ERR_COUNT, ErrorClass::Count),
     (ERR_DIMS, ErrorClass::Dimensions),
     (ERR_DISP, ErrorClass::Displacement),
+    (ERR_DUP_DATAREP, ErrorClass::DuplicateRepresentation),
     (ERR_ERRHANDLER, ErrorClass::ErrorHandler),
+    (ERR_FILE, ErrorClass::File),
+    (ERR_FILE_EXISTS, ErrorClass::FileExists),
+    (ERR_FILE_IN_USE, ErrorClass::FileInUse),
     (ERR_GROUP, ErrorClass::Group),
-    (ERR_IN_STATUS, ErrorClass::InStatus),
     (ERR_INFO, ErrorClass::Info),
     (ERR_INFO_KEY, ErrorClass::InfoKey),
     (ERR_INFO_NOKEY, ErrorClass::InfoNoKey),
     (ERR_INFO_VALUE, ErrorClass::InfoValue),
     (ERR_INTERN, ErrorClass::Internal),
+    (ERR_IN_STATUS, ErrorClass::InStatus),
+    (ERR_IO, ErrorClass::InputOutput),
     (ERR_KEYVAL, ErrorClass::Key),
     (ERR_LOCKTYPE, ErrorClass::LockType),
+    (ERR_NOT_SAME, ErrorClass::NotSame),
     (ERR_NO_MEM, ErrorClass::NoMemory),
+    (ERR_NO_SPACE, ErrorClass::NoSpace),
+    (ERR_NO_SUCH_FILE, ErrorClass::NoSuchFile),
     (ERR_OP, ErrorClass::Operation),
     (ERR_OTHER, ErrorClass::Other),
     (ERR_PENDING, ErrorClass::Pending),
     (ERR_PROC_ABORTED, ErrorClass::ProcessAborted),
+    (ERR_QUOTA, ErrorClass::Quota),
     (ERR_RANK, ErrorClass::Rank),
+    (ERR_READ_ONLY, ErrorClass::ReadOnly),
     (ERR_REQUEST, ErrorClass::Request),
     (ERR_RMA_ATTACH, ErrorClass::RmaAttach),
     (ERR_RMA_FLAVOR, ErrorClass::RmaFlavor),
@@ -45,6 +58,7 @@ const CLASSES: &[(c_int, ErrorClass)] = &[
     (ERR_TOPOLOGY, ErrorClass::Topology),
     (ERR_TRUNCATE, ErrorClass::Truncated),
     (ERR_TYPE, ErrorClass::Type),
+    (ERR_UNSUPPORTED_DATAREP, ErrorClass::UnsupportedRepresentation),
     (ERR_UNSUPPORTED_OPERATION, ErrorClass::Unsupported),
     (ERR_WIN, ErrorClass::Window),
 ];
@@ -99,7 +113,7 @@ mod tests {
         for &(code, class) in CLASSES {
             assert_eq!((code_of(class), class_of(code)), (code, class));
         }
-        for code in [SUCCESS, ERR_FILE, T_ERR_NOT_SUPPORTED, ERR_LASTCODE + 7] {
+        for code in [SUCCESS, ERR_SPAWN, T_ERR_NOT_SUPPORTED, ERR_LASTCODE + 7] {
             assert_eq!(code_of(class_of(code)), code);
         }
     }

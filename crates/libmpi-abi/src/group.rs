@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::ffi::c_int;
+use std::ops::Deref;
 use std::rc::Rc;
 
-use mpi::{Comparison, Group as Members, RankRange};
+use mpi::{Comparison, Group as Members, RankRange, SendBuffer};
 
 use crate::abi::*;
 use crate::arguments;
@@ -13,15 +14,30 @@ use crate::handle::{Objects, Table};
 use crate::process;
 use crate::shared::Shared;
 
+/// What a handle of a group refers to.
+pub(crate) struct Object {
+    members: Members,
+    /// For buffered sends in communicators that are made of it: its session's.
+    pub(crate) send_buffer: Option<Rc<SendBuffer>>,
+}
+
+impl Deref for Object {
+    type Target = Members;
+
+    fn deref(&self) -> &Members {
+        &self.members
+    }
+}
+
 /// All groups.
-static GROUPS: Objects<Members> = Shared::new(|| {
+static GROUPS: Objects<Object> = Shared::new(|| {
     let mut table = Table::new();
-    table.predefine(GROUP_EMPTY, Rc::new(Members::empty()));
+    table.predefine(GROUP_EMPTY, Rc::new(Object { members: Members::empty(), send_buffer: None }));
     RefCell::new(table)
 });
 
 /// The group behind a handle.
-pub(crate) fn get(group: Group) -> Result<Rc<Members>> {
+pub(crate) fn get(group: Group) -> Result<Rc<Object>> {
     GROUPS.get(group).ok_or_else(|| error_of(ERR_GROUP, "not a group"))
 }
 
@@ -32,12 +48,22 @@ pub(crate) fn count() -> usize {
 
 /// A handle of its own for these members, to be freed by itself.
 pub(crate) fn make_any(members: Members) -> Group {
-    GROUPS.add(Rc::new(members))
+    GROUPS.add(Rc::new(Object { members, send_buffer: None }))
 }
 
-/// A handle for these members.
-fn make(members: Members) -> Group {
-    if members.is_empty() { GROUP_EMPTY } else { GROUPS.add(Rc::new(members)) }
+/// The same for those of a session, with its buffer.
+pub(crate) fn make_of_session(members: Members, send_buffer: Rc<SendBuffer>) -> Group {
+    GROUPS.add(Rc::new(Object { members, send_buffer: Some(send_buffer) }))
+}
+
+/// A handle for these members, which were made of another group's.
+fn make(members: Members, of: &Object) -> Group {
+    let send_buffer = of.send_buffer.clone();
+    if members.is_empty() {
+        GROUP_EMPTY
+    } else {
+        GROUPS.add(Rc::new(Object { members, send_buffer }))
+    }
 }
 
 pub(crate) unsafe fn free(group: *mut Group) -> Result {
@@ -105,11 +131,12 @@ pub(crate) enum Set {
 
 pub(crate) unsafe fn combine(one: Group, other: Group, new: *mut Group, set: Set) -> Result {
     let (one, other) = (get(one)?, get(other)?);
-    *new = make(match set {
+    let members = match set {
         Set::Union => one.union(&other),
         Set::Intersection => one.intersection(&other),
         Set::Difference => one.difference(&other),
-    });
+    };
+    *new = make(members, &one);
     Ok(())
 }
 
@@ -121,11 +148,12 @@ pub(crate) enum Take {
 }
 
 fn choose(group: Group, ranks: &[i64], take: Take) -> Result<Group> {
-    let members = get(group)?;
-    Ok(make(match take {
-        Take::These => members.include(ranks)?,
-        Take::Others => members.exclude(ranks)?,
-    }))
+    let old = get(group)?;
+    let members = match take {
+        Take::These => old.include(ranks)?,
+        Take::Others => old.exclude(ranks)?,
+    };
+    Ok(make(members, &old))
 }
 
 pub(crate) unsafe fn pick(

@@ -23,7 +23,7 @@ static INFOS: Objects<Pairs> = Shared::new(|| {
 /// What MPI_INFO_ENV says of the start of the process.
 fn environment() -> Pairs {
     let pairs = Pairs::new();
-    pairs.set("thread_level", "MPI_THREAD_SERIALIZED");
+    pairs.set("thread_level", "MPI_THREAD_MULTIPLE");
     if let Some(program) = std::env::args().next() {
         pairs.set("command", program);
     }

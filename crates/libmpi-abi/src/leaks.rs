@@ -1,15 +1,34 @@
 //! What a program has made and not freed by the time it finalizes, told on request.
 
+use std::cell::Cell;
+use std::ffi::c_int;
+
+use crate::shared::Shared;
 use crate::{
-    communicator, datatype, group, handler, info, operation, point, process, request, window,
+    communicator, datatype, file, group, handler, info, operation, point, process, request,
+    session, window,
 };
 
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
 
-/// Prints what is left, by kind and number, if the launcher was asked for it.
+/// What a tool has said, if it has said something.
+static TOLD: Shared<Cell<Option<c_int>>> = Shared::new(|| Cell::new(None));
+
+/// Whether what is left is told: not 0 if it is.
+pub(crate) fn wish() -> c_int {
+    let asked = || std::env::var_os(VARIABLE).is_some_and(|value| value != "0");
+    TOLD.get().unwrap_or_else(|| c_int::from(asked()))
+}
+
+/// Has it told or not, whatever the launcher was asked for.
+pub(crate) fn tell(wish: c_int) {
+    TOLD.set(Some(wish));
+}
+
+/// Prints what is left, by kind and number, if somebody has asked for it.
 pub(crate) fn report() {
-    if std::env::var_os(VARIABLE).is_none_or(|value| value == "0") {
+    if wish() == 0 {
         return;
     }
     let left = left();
@@ -19,13 +38,15 @@ pub(crate) fn report() {
     }
 }
 
-/// The kinds of which something is left.
-fn left() -> Vec<String> {
+/// How much of each kind the program has made and not freed.
+pub(crate) fn counts() -> [(usize, &'static str); 12] {
     let has_buffer = process::engine_if_any().is_some_and(|one| one.send_buffer().is_attached());
-    let counts = [
+    [
         (request::count(), "request"),
         (window::count(), "window"),
+        (file::count(), "file"),
         (communicator::count(), "communicator"),
+        (session::count(), "session"),
         (datatype::count(), "datatype"),
         (group::count(), "group"),
         (operation::count(), "operation"),
@@ -33,8 +54,12 @@ fn left() -> Vec<String> {
         (handler::count(), "error handler"),
         (point::count_messages(), "matched message"),
         (usize::from(has_buffer), "send buffer"),
-    ];
-    let some = counts.into_iter().filter(|(count, _)| *count > 0);
+    ]
+}
+
+/// The kinds of which something is left.
+fn left() -> Vec<String> {
+    let some = counts().into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, kind)| format!("{count} {kind}{}", if count == 1 { "" } else { "s" }))
         .collect()
 }

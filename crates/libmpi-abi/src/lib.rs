@@ -13,13 +13,13 @@
 //! * `failure`, `codes`: error codes, the classes behind them, and what they are called;
 //! * `text`, `arguments`: strings and arrays of C;
 //! * `info`, `attribute`, `datatype`, `operation`, `status`, `handler`: objects that need no communication;
-//! * `chosen`, `process`: the fabric, and what this process knows;
-//! * `request`, `group`, `communicator`, `topology`, `packing`, `point`, `collective`, `window`: the chapters of the standard;
+//! * `chosen`, `threads`, `process`: the fabric, several threads of a program, and what this process knows;
+//! * `request`, `group`, `communicator`, `topology`, `packing`, `point`, `collective`, `window`, `file`: the chapters of the standard;
 //! * `errors`: whose handler gets an error, and how a job ends;
 //! * `leaks`, `environment`: the beginning and the end;
 //! * `bindings`: the exported functions, which turn a result into a return code.
 //!
-//! At most one thread is in the library at a time: thread levels end at MPI_THREAD_SERIALIZED.
+//! At most one thread is in the library at a time: `threads` sees to that where the program does not.
 //!
 //! A function that serves one of MPI's is `unsafe` as a whole: what makes it sound is that its caller passes
 //! the pointers that the standard asks for, with as many elements behind each. That is stated here once and not
@@ -38,6 +38,8 @@ mod datatype;
 mod environment;
 mod errors;
 mod failure;
+mod file;
+mod fortran;
 mod group;
 mod handle;
 mod handler;
@@ -45,11 +47,15 @@ mod info;
 mod leaks;
 mod operation;
 mod packing;
+mod partitioned;
 mod point;
 mod process;
 mod request;
+mod session;
 mod shared;
 mod status;
 mod text;
+mod threads;
+mod tools;
 mod topology;
 mod window;

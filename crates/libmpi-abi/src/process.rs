@@ -22,6 +22,10 @@ pub(crate) enum Phase {
 /// What there is one of in a process.
 pub(crate) struct Process {
     pub(crate) phase: Cell<Phase>,
+    /// How many sessions are open.
+    sessions: Cell<usize>,
+    /// Whether there has ever been one: then the process stays in the run until it ends, for there may be others.
+    had_sessions: Cell<bool>,
     pub(crate) thread_level: Cell<c_int>,
     pub(crate) main_thread: Cell<libc::pthread_t>,
     universe: OnceCell<Universe<Chosen>>,
@@ -31,6 +35,8 @@ pub(crate) struct Process {
 
 static PROCESS: Shared<Process> = Shared::new(|| Process {
     phase: Cell::new(Phase::Before),
+    sessions: Cell::new(0),
+    had_sessions: Cell::new(false),
     thread_level: Cell::new(THREAD_SINGLE),
     main_thread: Cell::new(0),
     universe: OnceCell::new(),
@@ -43,10 +49,60 @@ pub(crate) fn process() -> &'static Process {
     &PROCESS
 }
 
-/// Joins the run.
+/// Joins the run, unless a session has done so.
 pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
+    if let Some(universe) = universe() {
+        ensure!(!universe.has_left(), ERR_OTHER, "the process has left the run");
+        return Ok(universe);
+    }
     let universe = Universe::new(Chosen::join()?);
     Ok(process().universe.get_or_init(|| universe))
+}
+
+/// The level of thread support that is asked for, as far as there is one: the highest is that threads take turns.
+pub(crate) fn granted(required: c_int) -> c_int {
+    required.min(THREAD_MULTIPLE)
+}
+
+/// Joins the run for a session.
+pub(crate) fn open_session() -> Result {
+    start()?;
+    let process = process();
+    if !process.had_sessions.replace(true) {
+        // SAFETY: the function lives as long as the library, which is never unloaded.
+        let code = unsafe { libc::atexit(leave_at_exit) };
+        ensure!(code == 0, ERR_OTHER, "no more functions for the end of the process");
+    }
+    process.sessions.set(process.sessions.get() + 1);
+    Ok(())
+}
+
+/// A session has ended.
+pub(crate) fn close_session() {
+    process().sessions.set(process().sessions.get() - 1);
+}
+
+/// Leaves the run as the process ends, if sessions have kept it there and all have ended.
+extern "C" fn leave_at_exit() {
+    if !is_running()
+        && let Some(universe) = universe()
+    {
+        // Nobody is there any more who could be told of a failure; the others are.
+        let _ = universe.finalize();
+    }
+}
+
+/// Leaves the run, unless sessions keep the process there.
+pub(crate) fn leave() -> Result {
+    match universe() {
+        Some(universe) if !process().had_sessions.get() => universe.finalize(),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the process may call.
+fn is_running() -> bool {
+    process().phase.get() == Phase::Running || process().sessions.get() > 0
 }
 
 /// This process's part in the run, from MPI_Init on.
@@ -64,17 +120,17 @@ pub(crate) fn engine_if_any() -> Option<&'static Rc<Engine<Chosen>>> {
 /// The engine of a process that runs.
 ///
 /// # Errors
-/// MPI_ERR_OTHER outside MPI_Init and MPI_Finalize.
+/// MPI_ERR_OTHER outside MPI_Init and MPI_Finalize and all sessions.
 #[inline]
 pub(crate) fn engine() -> Result<&'static Rc<Engine<Chosen>>> {
     check_running()?;
     Ok(engine_if_any().expect("a process that runs has an engine"))
 }
 
-/// Fails outside MPI_Init and MPI_Finalize.
+/// Fails outside MPI_Init and MPI_Finalize and all sessions.
 #[inline]
 pub(crate) fn check_running() -> Result {
-    ensure!(process().phase.get() == Phase::Running, ERR_OTHER, "{}", not_running());
+    ensure!(is_running(), ERR_OTHER, "{}", not_running());
     Ok(())
 }
 

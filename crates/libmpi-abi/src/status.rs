@@ -7,7 +7,7 @@ use mpi::Peer;
 use crate::abi::*;
 use crate::arguments::IntOrCountMut;
 use crate::datatype;
-use crate::failure::{Result, code_of};
+use crate::failure::{Result, code_of, ensure};
 
 /// What C calls MPI_Status: three public words, and five of ours.
 #[repr(C)]
@@ -168,5 +168,31 @@ pub(crate) unsafe fn set_tag(status: *mut Status, tag: c_int) -> Result {
 
 pub(crate) unsafe fn set_error(status: *mut Status, error: c_int) -> Result {
     (*status).error = error;
+    Ok(())
+}
+
+/// The status as an array of Fortran's integers.
+pub(crate) unsafe fn to_words(status: *const Status, words: *mut c_int) -> Result {
+    check_given(status)?;
+    words.cast::<Status>().write_unaligned(*status);
+    Ok(())
+}
+
+/// The status that such an array is.
+pub(crate) unsafe fn from_words(words: *const c_int, status: *mut Status) -> Result {
+    copy(words.cast(), status)
+}
+
+/// Copies a status to or from what Fortran 2008 calls one, which is laid out alike.
+pub(crate) unsafe fn copy(from: *const Status, to: *mut Status) -> Result {
+    check_given(from)?;
+    check_given(to)?;
+    *to = *from;
+    Ok(())
+}
+
+/// Statuses that calls ignore are no statuses.
+fn check_given(status: *const Status) -> Result {
+    ensure!(!status.is_null(), ERR_ARG, "MPI_STATUS_IGNORE is no status");
     Ok(())
 }

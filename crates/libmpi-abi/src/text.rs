@@ -1,6 +1,8 @@
 //! Strings across the border.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, OsStr, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use crate::abi::ERR_ARG;
 use crate::failure::{Result, ensure};
@@ -13,6 +15,17 @@ pub(crate) unsafe fn read(text: *const c_char) -> Result<String> {
     ensure!(!text.is_null(), ERR_ARG, "a string is a null pointer");
     // SAFETY: our caller's promise.
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// A name of a file that the caller gives, whatever its bytes are.
+///
+/// # Safety
+/// As of [`read`].
+pub(crate) unsafe fn read_path(text: *const c_char) -> Result<PathBuf> {
+    ensure!(!text.is_null(), ERR_ARG, "a file name is a null pointer");
+    // SAFETY: our caller's promise.
+    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    Ok(PathBuf::from(OsStr::from_bytes(bytes)))
 }
 
 /// Writes `text`, cut to `room` bytes with the zero at its end, and its length.

@@ -44,7 +44,7 @@ fn compile(name: &str) -> PathBuf {
         .arg(format!("-I{}", folder.display()))
         .arg(format!("-L{}", folder.display()))
         .arg(format!("-Wl,-rpath,{}", folder.display()))
-        .arg("-lmpi_abi")
+        .args(["-lmpi_abi", "-pthread"])
         .output()
         .expect("the tests need a C compiler named cc");
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
@@ -148,6 +148,43 @@ fn grids_and_hints_are_as_the_standard_says() {
 }
 
 #[test]
+fn handles_survive_fortran_and_removed_names_mean_what_they_meant() {
+    succeeds("fortran");
+}
+
+#[test]
+fn neighbours_exchange_what_their_topology_says() {
+    succeeds("neighbours");
+    succeeds_over_tcp("neighbours", &[3, 4]);
+}
+
+#[test]
+fn intercommunicators_are_as_the_standard_says() {
+    succeeds("between");
+    succeeds_over_tcp("between", &[2, 5]);
+}
+
+#[test]
+fn sessions_need_no_init_and_stand_beside_it() {
+    succeeds("sessions");
+    succeeds_over_tcp("sessions", &[3]);
+    let (ended, output) = run(&compile("sessions"), 4, "world");
+    assert!(ended.is_ok(), "{ended:?}\n{output}");
+}
+
+#[test]
+fn partitions_arrive_as_they_are_given() {
+    succeeds("partitions");
+    succeeds_over_tcp("partitions", &[2, 3]);
+}
+
+#[test]
+fn tools_find_every_variable_before_while_and_after() {
+    succeeds("tools");
+    succeeds_over_tcp("tools", &[2]);
+}
+
+#[test]
 fn persistent_requests_serve_again_and_again_and_receives_can_be_cancelled() {
     succeeds("again");
 }
@@ -198,7 +235,7 @@ fn what_few_ranks_do_and_find_many_do_and_find_too() {
     }
 }
 
-/// The list comes from the bindings; those of files have no handler that a program could set, and return.
+/// The list comes from the bindings.
 #[test]
 fn what_the_library_lacks_fails_by_name_when_it_is_called() {
     let bindings = include_str!("../src/bindings/functions.rs");
@@ -206,8 +243,7 @@ fn what_the_library_lacks_fails_by_name_when_it_is_called() {
     let mut list = String::new();
     for line in lacking {
         let name = line.split_whitespace().nth(1).unwrap();
-        let handled = u32::from(!line.contains("On::File"));
-        list += &format!("UNSUPPORTED({name}, {handled})\n");
+        list += &format!("UNSUPPORTED({name})\n");
     }
     std::fs::write(library_folder().join("unsupported_functions.h"), list).unwrap();
     succeeds("unsupported");
@@ -295,6 +331,26 @@ fn a_failure_that_nobody_handles_ends_the_job_at_once_and_is_named() {
         assert_eq!(status, expected, "{how}: {reason}");
         assert!(!output.contains("must not be reached"), "{how}: {output}");
     }
+}
+
+#[test]
+fn files_are_read_and_written_as_the_standard_says() {
+    succeeds("files");
+    succeeds_over_tcp("files", &[1, 2, 4]);
+}
+
+#[test]
+fn threads_of_a_rank_do_not_keep_each_other_from_getting_on() {
+    succeeds("threads");
+    succeeds_over_tcp("threads", &[1, 2, 4]);
+    let (ended, output) = run_bound(&compile("threads"), 2, "", Binding::OneCoreEach);
+    assert!(ended.is_ok(), "{ended:?}\n{output}");
+}
+
+#[test]
+fn ranks_that_look_and_never_wait_get_on_where_they_share_processors() {
+    succeeds("polls");
+    succeeds_over_tcp("polls", &[1, 4]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 const RATE_VARIABLE: &CStr = c"CORNERSTONE_VIRTUAL_TIME";
 const PS_PER_NS: u64 = 1000;
 /// What a look at the clock takes where nobody is asked, so that loops that wait by looking end.
-const LOOK_PS: u64 = 100_000;
+const POLL_PS: u64 = 100_000;
 /// What threads and moments without virtual time are answered.
 const NO_TIME: u64 = u64::MAX;
 
@@ -51,7 +51,7 @@ pub(crate) fn now_ps() -> Option<u64> {
         Some(asked) => Some((asked.now_ps)()).filter(|&ps| ps != NO_TIME),
         None if rate() == REAL => None,
         None => {
-            let looked = ELSE_PS.fetch_add(LOOK_PS, Ordering::Relaxed);
+            let looked = ELSE_PS.fetch_add(POLL_PS, Ordering::Relaxed);
             Some(looked + processor_ps())
         }
     }

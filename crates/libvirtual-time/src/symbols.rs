@@ -142,6 +142,7 @@ pub unsafe extern "C" fn clock_nanosleep(
     match unsafe { libc::syscall(libc::SYS_clock_nanosleep, clock, flags, time, left) } {
         0 => 0,
         // This function returns the error itself.
+        // SAFETY: the place is this thread's own.
         _ => unsafe { *libc::__errno_location() },
     }
 }

@@ -1,5 +1,7 @@
 //! Cartesian topologies: ranks on a grid, the last dimension running fastest.
 
+use std::cmp::Ordering;
+
 use crate::error::{Error, ErrorClass, Result, ensure};
 
 /// A grid.
@@ -96,6 +98,13 @@ impl Cartesian {
         Ok((neighbour(-distance), neighbour(distance)))
     }
 
+    /// The ranks before and after `rank` along each dimension; none over an open edge.
+    pub(crate) fn neighbours(&self, rank: usize) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+        let along = |dimension| self.shift(rank, dimension as i64, 1);
+        let both = (0..self.lengths.len()).map(|dimension| along(dimension).expect("it is one"));
+        both.unzip()
+    }
+
     /// The part that `rank` is in, of those along the dimensions that are kept.
     pub fn part(&self, rank: usize, kept: &[bool]) -> CartesianPart {
         let mut part = CartesianPart {
@@ -117,27 +126,81 @@ impl Cartesian {
     }
 }
 
+/// The sides of a grid, the largest first, that are closest to each other: the difference of the largest and the smallest counts
+/// first, then the smallest, then the others from the small ones on, which are better the larger they are.
+struct Closest {
+    divisors: Vec<i64>,
+    best: Option<Vec<i64>>,
+}
+
+fn difference(sides: &[i64]) -> i64 {
+    sides[0] - sides[sides.len() - 1]
+}
+
+impl Closest {
+    /// Whether better ones are known than any that differ by so much.
+    fn beats(&self, other: i64) -> bool {
+        self.best.as_ref().is_some_and(|best| other > difference(best))
+    }
+
+    fn take(&mut self, sides: &[i64]) {
+        let better = |best: &Vec<i64>| match difference(sides).cmp(&difference(best)) {
+            Ordering::Equal => sides.iter().rev().gt(best.iter().rev()),
+            order => order.is_lt(),
+        };
+        if self.best.as_ref().is_none_or(better) {
+            self.best = Some(sides.to_vec());
+        }
+    }
+
+    /// Tries all ways to go on with `free` sides, none larger than the last, which make so many nodes.
+    fn fill(&mut self, nodes: i64, free: usize, sides: &mut Vec<i64>) {
+        if free == 0 {
+            return self.take(sides);
+        }
+        let last = sides[sides.len() - 1].min(nodes);
+        for index in (0..self.divisors.partition_point(|&side| side <= last)).rev() {
+            let side = self.divisors[index];
+            // Those that follow are not larger, and together must reach the nodes.
+            let reaches = (side as f64).powi(free as i32) >= nodes as f64 * (1.0 - 1e-9);
+            if !reaches || self.beats(sides[0] - side) {
+                return;
+            }
+            if nodes % side == 0 && (free > 1 || side == nodes) {
+                sides.push(side);
+                self.fill(nodes / side, free - 1, sides);
+                sides.pop();
+            }
+        }
+    }
+}
+
+/// The divisors of a number, the smallest first.
+fn divisors(number: i64) -> Vec<i64> {
+    let small = (1..).take_while(|one| one * one <= number).filter(|one| number % one == 0);
+    let small: Vec<i64> = small.collect();
+    let large = small.iter().rev().map(|one| number / one).skip_while(|one| one * one == number);
+    small.iter().copied().chain(large).collect()
+}
+
 /// The divisors of `nodes` that fill `free` dimensions most evenly, the largest first.
 fn even(nodes: i64, free: usize) -> Vec<i64> {
-    if free == 0 {
-        return vec![];
+    if free < 2 {
+        return vec![nodes; free];
     }
-    if free == 1 {
-        return vec![nodes];
-    }
-    // The smallest largest side wins; sides that are left over are evened out in the same way.
-    for side in (1..=nodes).filter(|side| nodes % side == 0) {
-        if (side as f64).powi(free as i32) < nodes as f64 * (1.0 - 1e-9) {
+    let mut closest = Closest { divisors: divisors(nodes), best: None };
+    for first in closest.divisors.clone() {
+        if (first as f64).powi(free as i32) < nodes as f64 * (1.0 - 1e-9) {
             continue;
         }
-        let rest = even(nodes / side, free - 1);
-        if rest[0] <= side {
-            return [vec![side], rest].concat();
+        // The smallest of the others is at most what they are if they are equal.
+        let smallest = ((nodes / first) as f64).powf(1.0 / (free - 1) as f64) + 1e-6;
+        if closest.beats(first - smallest as i64) {
+            break;
         }
+        closest.fill(nodes / first, free - 1, &mut vec![first]);
     }
-    let mut sides = vec![1; free];
-    sides[0] = nodes;
-    sides
+    closest.best.expect("the nodes in one dimension are a grid")
 }
 
 /// Lengths of a grid of `nodes`, as equal as can be where `given` has a zero; its other lengths stay.
@@ -173,6 +236,40 @@ mod tests {
         assert_eq!(even(7, 2), [7, 1]);
         assert_eq!(even(16, 2), [4, 4]);
         assert_eq!(even(1, 2), [1, 1]);
+        // Of sides that differ by six, those with the larger smallest one, not 20, 18 and 14; and by ten, not eleven: 24, 24 and
+        // 13.
+        assert_eq!(even(5040, 3), [21, 16, 15]);
+        assert_eq!(even(7488, 3), [26, 18, 16]);
+        // 6 is the smallest of 12, 6 and 6 as well, but 8 is more than 6.
+        assert_eq!(even(8208, 4), [19, 9, 8, 6]);
+        assert_eq!((even(i64::from(i32::MAX), 3)[0], divisors(36).len()), (i64::from(i32::MAX), 9));
+    }
+
+    /// All ways to write a number as a product of so many, the largest first.
+    fn products(nodes: i64, free: usize, most: i64) -> Vec<Vec<i64>> {
+        if free == 0 {
+            return if nodes == 1 { vec![vec![]] } else { vec![] };
+        }
+        let sides = (1..=most.min(nodes)).filter(|side| nodes % side == 0);
+        let with = |side: i64| {
+            let rest = products(nodes / side, free - 1, side).into_iter();
+            rest.map(move |rest| [vec![side], rest].concat())
+        };
+        sides.flat_map(with).collect()
+    }
+
+    #[test]
+    fn no_other_sides_are_more_even() {
+        for nodes in 1..=400 {
+            for free in 2..=4 {
+                let key = |sides: &Vec<i64>| {
+                    let small_first: Vec<i64> = sides.iter().rev().map(|side| -side).collect();
+                    (difference(sides), small_first)
+                };
+                let wanted = products(nodes, free, nodes).into_iter().min_by_key(key);
+                assert_eq!(Some(even(nodes, free)), wanted, "{nodes} in {free} dimensions");
+            }
+        }
     }
 
     #[test]

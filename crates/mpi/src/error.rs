@@ -85,6 +85,34 @@ pub enum ErrorClass {
     RmaSync,
     /// Something that this library cannot do.
     Unsupported,
+    /// A file that may not be used so.
+    Access,
+    /// A mode of a file that contradicts itself.
+    Amode,
+    /// A name that no file can have.
+    BadFile,
+    /// A data representation that exists already.
+    DuplicateRepresentation,
+    /// Not a file.
+    File,
+    /// A file that exists where it must not.
+    FileExists,
+    /// A file that somebody else uses.
+    FileInUse,
+    /// What the system says when it cannot read or write.
+    InputOutput,
+    /// A device without room for more.
+    NoSpace,
+    /// A file that does not exist.
+    NoSuchFile,
+    /// Members that do not give the same arguments.
+    NotSame,
+    /// A user who may not have more room.
+    Quota,
+    /// A file, or a file system, that is only read.
+    ReadOnly,
+    /// A data representation that there is not.
+    UnsupportedRepresentation,
     /// A class or code that is not of this library: a program's own.
     User(i32),
 }

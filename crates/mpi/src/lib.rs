@@ -10,13 +10,14 @@
 //! * `datatype`: which bytes of memory an element is made of;
 //! * `memory`: a program's memory, seen through a datatype;
 //! * `operation`: how elements become one;
-//! * `group`, `status`, `cartesian`: lists of ranks, what is known of a message, grids of ranks;
+//! * `group`, `status`, `cartesian`, `topology`: lists of ranks, what is known of a message, grids and graphs of ranks;
 //! * `engine`: a process's endpoint, all that is under way, and contexts;
 //! * `request`: what is under way, and its end;
 //! * `schedule`, `collective`: rounds of messages, and the collectives that are made of them;
 //! * `communicator`: contexts with what programs hang on them, and how they are made;
 //! * `point`: messages, also by the shortest way;
 //! * `window`: memory that other processes put to, get from and update;
+//! * `file`: files that several processes read and write;
 //! * `universe`: a process's part in a run, from the beginning to the end;
 //! * `typed`: calls on slices, for programs in Rust.
 // Unsafe code is in `memory`, where programs promise that memory lasts, and in `operation::arithmetic`, which
@@ -30,6 +31,7 @@ mod communicator;
 mod datatype;
 mod engine;
 mod error;
+mod file;
 mod group;
 mod info;
 mod memory;
@@ -38,26 +40,35 @@ mod point;
 mod request;
 mod schedule;
 mod status;
+mod topology;
 mod typed;
 mod universe;
 mod window;
 
+pub use collectives::RootBetween;
 pub use contract::Endpoint;
 
 pub use attribute::{Attributes, Key, KeyFunctions};
 pub use cartesian::{Cartesian, CartesianPart, balanced_dimensions};
 pub use collective::*;
-pub use communicator::Communicator;
+pub use communicator::{Bridge, Communicator};
 pub use datatype::{Construction, Datatype, Distribution, Element, Kind, Order, Run, Spread, Unit};
-pub use engine::{Capacity, Context, Engine, SendBuffer};
+pub use engine::{Capacity, Context, Engine, OtherThreads, SendBuffer};
 pub use error::{Error, ErrorClass, ErrorDetails, Result};
+pub use file::{
+    Access, AccessMode, Direction, File, Members, Position, Representation, View, Whence,
+    delete_file,
+};
 pub use group::{Comparison, Group, RankRange};
 pub use info::Info;
 pub use memory::{Exposed, Incoming, Memory, Outgoing};
 pub use operation::{Operation, Predefined, Reduction, UserOperation};
-pub use point::{Claimed, ExchangeCall, Mode, ProbeManner, ReceiveCall, SendCall, claim, probe};
+pub use point::{
+    Claimed, ExchangeCall, Mode, Partitioned, ProbeManner, ReceiveCall, SendCall, claim, probe,
+};
 pub use request::*;
 pub use status::{Peer, Status};
+pub use topology::{Edge, Exchanges, Graph, Neighbourhood, RankTopology};
 pub use typed::{Scope, Started};
 pub use universe::{Universe, run};
 pub use window::{Flavor, Lock, Place, Promise, Window};

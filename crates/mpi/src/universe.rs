@@ -5,8 +5,8 @@ use std::rc::Rc;
 use contract::{ContextPlace, Endpoint, Error as Failure};
 
 use crate::collective::{Barrier, Collective};
-use crate::communicator::Communicator;
-use crate::engine::{Context, Engine, SELF_CONTEXT, WORLD_CONTEXT};
+use crate::communicator::{Bridge, Communicator};
+use crate::engine::{Context, Engine, GROUPS_CONTEXT, SELF_CONTEXT, WORLD_CONTEXT};
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
 
@@ -15,6 +15,8 @@ pub struct Universe<E: Endpoint> {
     engine: Rc<Engine<E>>,
     world: Rc<Communicator<E>>,
     own: Rc<Communicator<E>>,
+    /// Where groups agree that have no communicator in common: no message of a program travels there.
+    groups: Communicator<E>,
 }
 
 impl<E: Endpoint + 'static> Universe<E> {
@@ -31,7 +33,9 @@ impl<E: Endpoint + 'static> Universe<E> {
         let place = (engine.size() > 1).then_some(ContextPlace::WORLD);
         let world = make(Group::world(engine.size()), WORLD_CONTEXT, place, "MPI_COMM_WORLD");
         let own = make(vec![engine.rank()].into(), SELF_CONTEXT, None, "MPI_COMM_SELF");
-        Universe { engine, world, own }
+        let groups = Context::new(engine.clone(), Group::world(engine.size()));
+        let groups = groups.expect("this process is a member").with_place(GROUPS_CONTEXT, None);
+        Universe { groups: Communicator::of(groups), engine, world, own }
     }
 
     /// The engine of this process.
@@ -50,6 +54,43 @@ impl<E: Endpoint + 'static> Universe<E> {
     #[inline]
     pub fn own(&self) -> &Rc<Communicator<E>> {
         &self.own
+    }
+
+    /// A communicator for the members of a group, who alone call it, with a name that keeps such calls apart; none for who is
+    /// not one of them. It needs no other communicator.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Group`] for members that the run does not have, and those that end the run.
+    pub fn create_from_group(&self, group: &Group, name: &str) -> Result<Option<Communicator<E>>> {
+        self.groups.create_group(group, tag_of(name))
+    }
+
+    /// A communicator between two groups, whose members call it: each with its own group first. The leaders are ranks of their
+    /// groups; `name` keeps such calls apart.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Group`] if this process is not in its group, [`ErrorClass::Rank`] for leaders that are no members, and
+    /// as of [`Communicator::join_across`].
+    pub fn create_between_groups(
+        &self,
+        (own, leader): (&Group, usize),
+        (other, other_leader): (&Group, usize),
+        name: &str,
+    ) -> Result<Communicator<E>> {
+        let across = other.member(other_leader as i64)?;
+        let local = self.create_from_group(own, name)?;
+        let missing = || Error::new(ErrorClass::Group, "this process is not in its own group");
+        let local = local.ok_or_else(missing)?;
+        let context = self.groups.context().clone();
+        let bridge = || Ok(Bridge { context, leader: across, tag: tag_of(name) });
+        let made = local.join_across(leader, bridge);
+        local.free(0)?;
+        made
+    }
+
+    /// Whether this process has left the run.
+    pub fn has_left(&self) -> bool {
+        self.engine.is_leaving()
     }
 
     /// Leaves the run, as all processes do in the end: completes what is under way, and waits for the others.
@@ -75,6 +116,14 @@ impl<E: Endpoint + 'static> Universe<E> {
         let endpoint = self.engine.take_endpoint()?;
         Some(endpoint.finish(Err(Failure::Program(why.into()))))
     }
+}
+
+/// The tag of a name (FNV-1a, in 31 bits). Names that share one are kept apart by the order of the calls.
+fn tag_of(name: &str) -> u32 {
+    let hash = name
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    hash >> 1
 }
 
 /// Runs a program as one rank of a run. Gives the status that the process should exit with.

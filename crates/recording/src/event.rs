@@ -6,21 +6,21 @@ use crate::bytes::{Cut, Source, put_number, put_optional};
 
 /// Something that a rank has done. Contexts, ranks and tags are those of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum RankEvent {
     /// Computed.
     Compute(TimeSpan),
     /// Slept.
     Sleep(TimeSpan),
     /// Sent, and waited until the memory was free again.
-    Send(Message),
+    Send(SentMessage),
     /// Received.
     Receive(Room),
     /// Did both at once.
-    Exchange(Message, Room),
+    Exchange(SentMessage, Room),
     /// Started to send.
     PostSend {
         /// What.
-        message: Message,
+        message: SentMessage,
         /// Whether the send is done only once a receive has taken it.
         synchronous: bool,
     },
@@ -31,12 +31,17 @@ pub enum Event {
     /// Took a started receive back, counted in the same way.
     Cancel(u64),
     /// Called a collective of all ranks.
-    Collective(Collective),
+    Collective(RecordedCollective),
+    /// Nothing of its own: the next event was done in the middle of the collective before it, while the rank waited.
+    Meanwhile,
+    /// Nothing of its own: the next event was done by the library and not by the program, while the rank waited for
+    /// something else than a collective.
+    Aside,
 }
 
 /// A message that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct SentMessage {
     /// To whom.
     pub to: usize,
     /// In which context.
@@ -58,7 +63,7 @@ pub struct Room {
 
 /// A collective of all ranks, without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Collective {
+pub struct RecordedCollective {
     /// Which.
     pub kind: CollectiveKind,
     /// Who gives or gets, where there is one who does.
@@ -103,7 +108,7 @@ impl CollectiveKind {
     }
 }
 
-impl Collective {
+impl RecordedCollective {
     /// What a reduction of a replay combines: of what elements they were is not recorded.
     pub(crate) fn reduction(&self) -> Reduction {
         let element = match self.bytes % 8 {
@@ -115,38 +120,40 @@ impl Collective {
     }
 }
 
-impl Event {
+impl RankEvent {
     /// Appends it to a rank's recording.
     pub fn write(&self, out: &mut Vec<u8>) {
         match *self {
-            Event::Compute(span) => put(out, 0, &[span.as_ps()]),
-            Event::Sleep(span) => put(out, 1, &[span.as_ps()]),
-            Event::Send(message) => {
+            RankEvent::Compute(span) => put(out, 0, &[span.as_ps()]),
+            RankEvent::Sleep(span) => put(out, 1, &[span.as_ps()]),
+            RankEvent::Send(message) => {
                 out.push(2);
                 put_message(out, message);
             }
-            Event::Receive(room) => {
+            RankEvent::Receive(room) => {
                 out.push(3);
                 put_room(out, room);
             }
-            Event::Exchange(message, room) => {
+            RankEvent::Exchange(message, room) => {
                 out.push(4);
                 put_message(out, message);
                 put_room(out, room);
             }
-            Event::PostSend { message, synchronous } => {
+            RankEvent::PostSend { message, synchronous } => {
                 out.push(if synchronous { 6 } else { 5 });
                 put_message(out, message);
             }
-            Event::PostReceive(room) => {
+            RankEvent::PostReceive(room) => {
                 out.push(7);
                 put_room(out, room);
             }
-            Event::End(back) => put(out, 8, &[back]),
-            Event::Cancel(back) => put(out, 9, &[back]),
-            Event::Collective(Collective { kind, root, bytes }) => {
+            RankEvent::End(back) => put(out, 8, &[back]),
+            RankEvent::Cancel(back) => put(out, 9, &[back]),
+            RankEvent::Collective(RecordedCollective { kind, root, bytes }) => {
                 put(out, 10, &[kind as u64, root as u64, bytes as u64]);
             }
+            RankEvent::Meanwhile => out.push(11),
+            RankEvent::Aside => out.push(12),
         }
     }
 
@@ -157,20 +164,26 @@ impl Event {
     pub fn read(from: &mut Source<'_>) -> Result<Option<Self>, Cut> {
         let Some(code) = from.byte() else { return Ok(None) };
         Ok(Some(match code {
-            0 => Event::Compute(TimeSpan::from_ps(from.number()?)),
-            1 => Event::Sleep(TimeSpan::from_ps(from.number()?)),
-            2 => Event::Send(take_message(from)?),
-            3 => Event::Receive(take_room(from)?),
-            4 => Event::Exchange(take_message(from)?, take_room(from)?),
-            5 => Event::PostSend { message: take_message(from)?, synchronous: false },
-            6 => Event::PostSend { message: take_message(from)?, synchronous: true },
-            7 => Event::PostReceive(take_room(from)?),
-            8 => Event::End(from.number()?),
-            9 => Event::Cancel(from.number()?),
+            0 => RankEvent::Compute(TimeSpan::from_ps(from.number()?)),
+            1 => RankEvent::Sleep(TimeSpan::from_ps(from.number()?)),
+            2 => RankEvent::Send(take_message(from)?),
+            3 => RankEvent::Receive(take_room(from)?),
+            4 => RankEvent::Exchange(take_message(from)?, take_room(from)?),
+            5 => RankEvent::PostSend { message: take_message(from)?, synchronous: false },
+            6 => RankEvent::PostSend { message: take_message(from)?, synchronous: true },
+            7 => RankEvent::PostReceive(take_room(from)?),
+            8 => RankEvent::End(from.number()?),
+            9 => RankEvent::Cancel(from.number()?),
             10 => {
                 let kind = *CollectiveKind::ALL.get(from.size()?).ok_or(Cut)?;
-                Event::Collective(Collective { kind, root: from.size()?, bytes: from.size()? })
+                RankEvent::Collective(RecordedCollective {
+                    kind,
+                    root: from.size()?,
+                    bytes: from.size()?,
+                })
             }
+            11 => RankEvent::Meanwhile,
+            12 => RankEvent::Aside,
             _ => return Err(Cut),
         }))
     }
@@ -181,14 +194,14 @@ fn put(out: &mut Vec<u8>, code: u8, numbers: &[u64]) {
     numbers.iter().for_each(|&number| put_number(out, number));
 }
 
-fn put_message(out: &mut Vec<u8>, Message { to, context, tag, bytes }: Message) {
+fn put_message(out: &mut Vec<u8>, SentMessage { to, context, tag, bytes }: SentMessage) {
     [to as u64, context.into(), tag.into(), bytes as u64]
         .into_iter()
         .for_each(|number| put_number(out, number));
 }
 
-fn take_message(from: &mut Source<'_>) -> Result<Message, Cut> {
-    Ok(Message {
+fn take_message(from: &mut Source<'_>) -> Result<SentMessage, Cut> {
+    Ok(SentMessage {
         to: from.size()?,
         context: from.small()?,
         tag: from.small()?,
@@ -215,24 +228,26 @@ mod tests {
     use proptest::prelude::*;
 
     /// Every kind of event with these numbers in it.
-    fn all([a, b, c, d]: [u64; 4], flag: bool) -> Vec<Event> {
+    fn all([a, b, c, d]: [u64; 4], flag: bool) -> Vec<RankEvent> {
         let message =
-            Message { to: a as usize, context: b as u32, tag: c as u32, bytes: d as usize };
+            SentMessage { to: a as usize, context: b as u32, tag: c as u32, bytes: d as usize };
         let source = flag.then_some(a as u32);
         let selector = Selector { context: b as u32, source, tag: (!flag).then_some(c as u32) };
         let room = Room { selector, bytes: d as usize };
         let kind = CollectiveKind::ALL[a as usize % 8];
         vec![
-            Event::Compute(TimeSpan::from_ps(a)),
-            Event::Sleep(TimeSpan::from_ps(b)),
-            Event::Send(message),
-            Event::Receive(room),
-            Event::Exchange(message, room),
-            Event::PostSend { message, synchronous: flag },
-            Event::PostReceive(room),
-            Event::End(c),
-            Event::Cancel(d),
-            Event::Collective(Collective { kind, root: b as usize, bytes: c as usize }),
+            RankEvent::Compute(TimeSpan::from_ps(a)),
+            RankEvent::Sleep(TimeSpan::from_ps(b)),
+            RankEvent::Send(message),
+            RankEvent::Receive(room),
+            RankEvent::Exchange(message, room),
+            RankEvent::PostSend { message, synchronous: flag },
+            RankEvent::PostReceive(room),
+            RankEvent::End(c),
+            RankEvent::Cancel(d),
+            RankEvent::Collective(RecordedCollective { kind, root: b as usize, bytes: c as usize }),
+            RankEvent::Meanwhile,
+            RankEvent::Aside,
         ]
     }
 
@@ -244,9 +259,9 @@ mod tests {
             events.iter().for_each(|event| event.write(&mut bytes));
             let mut source = Source::new(&bytes);
             for event in &events {
-                prop_assert_eq!(Event::read(&mut source), Ok(Some(*event)));
+                prop_assert_eq!(RankEvent::read(&mut source), Ok(Some(*event)));
             }
-            prop_assert_eq!(Event::read(&mut source), Ok(None));
+            prop_assert_eq!(RankEvent::read(&mut source), Ok(None));
         }
 
         #[test]
@@ -255,7 +270,7 @@ mod tests {
                 let mut bytes = Vec::new();
                 event.write(&mut bytes);
                 for end in 1..bytes.len() {
-                    prop_assert_eq!(Event::read(&mut Source::new(&bytes[..end])), Err(Cut));
+                    prop_assert_eq!(RankEvent::read(&mut Source::new(&bytes[..end])), Err(Cut));
                 }
             }
         }
@@ -263,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_no_event_is_told() {
-        assert_eq!(Event::read(&mut Source::new(&[11])), Err(Cut));
-        assert_eq!(Event::read(&mut Source::new(&[10, 8, 0, 0])), Err(Cut));
+        assert_eq!(RankEvent::read(&mut Source::new(&[13])), Err(Cut));
+        assert_eq!(RankEvent::read(&mut Source::new(&[10, 8, 0, 0])), Err(Cut));
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use contract::Selector;
 
 use crate::bytes::{Cut, Source, put_number};
-use crate::event::Event;
+use crate::event::RankEvent;
 
 /// What a file begins with. Its number is that of the format.
 const MARK: &str = "cornerstone-recording 1";
@@ -76,11 +76,11 @@ pub struct Recording {
 pub struct Events<'a>(Source<'a>);
 
 impl Iterator for Events<'_> {
-    type Item = Event;
+    type Item = RankEvent;
 
-    fn next(&mut self) -> Option<Event> {
+    fn next(&mut self) -> Option<RankEvent> {
         // They were checked when they were read.
-        Event::read(&mut self.0).ok().flatten()
+        RankEvent::read(&mut self.0).ok().flatten()
     }
 }
 
@@ -98,7 +98,7 @@ pub struct Recorder {
 /// What a rank has done and is not written.
 #[derive(Clone, Debug, Default)]
 struct Pending {
-    events: Vec<Event>,
+    events: Vec<RankEvent>,
     /// How many events were written before.
     written: u64,
 }
@@ -122,7 +122,7 @@ impl Recorder {
     }
 
     /// Notes what a rank has done; returns its place among what the rank has done. The first error is kept for the end.
-    pub fn note(&mut self, rank: usize, event: Event) -> u64 {
+    pub fn note(&mut self, rank: usize, event: RankEvent) -> u64 {
         let pending = &mut self.pending[rank];
         if pending.events.len() >= BLOCK_EVENTS {
             self.write_block(rank);
@@ -137,7 +137,9 @@ impl Recorder {
     pub fn settle(&mut self, rank: usize, place: u64, selector: Selector) {
         let pending = &mut self.pending[rank];
         let index = place.checked_sub(pending.written).and_then(|one| usize::try_from(one).ok());
-        if let Some(Event::PostReceive(room)) = index.and_then(|one| pending.events.get_mut(one)) {
+        if let Some(RankEvent::PostReceive(room)) =
+            index.and_then(|one| pending.events.get_mut(one))
+        {
             room.selector = selector;
         }
     }
@@ -224,8 +226,8 @@ impl Recording {
     }
 
     /// That of these events.
-    pub fn of(title: &str, ranks: &[Vec<Event>]) -> Self {
-        let write = |events: &Vec<Event>| {
+    pub fn of(title: &str, ranks: &[Vec<RankEvent>]) -> Self {
+        let write = |events: &Vec<RankEvent>| {
             let mut bytes = Vec::new();
             events.iter().for_each(|event| event.write(&mut bytes));
             bytes
@@ -246,7 +248,7 @@ impl Recording {
     fn check(&self) -> Result<(), Cut> {
         for events in &self.ranks {
             let mut source = Source::new(events);
-            while Event::read(&mut source)?.is_some() {}
+            while RankEvent::read(&mut source)?.is_some() {}
         }
         Ok(())
     }
@@ -283,8 +285,8 @@ mod tests {
         std::env::temp_dir().join(format!("cornerstone-{name}-{}", std::process::id()))
     }
 
-    fn events(rank: usize) -> Vec<Event> {
-        (0..20_000).map(|one| Event::Compute(TimeSpan::from_ps(one << rank))).collect()
+    fn events(rank: usize) -> Vec<RankEvent> {
+        (0..20_000).map(|one| RankEvent::Compute(TimeSpan::from_ps(one << rank))).collect()
     }
 
     #[test]
@@ -292,11 +294,10 @@ mod tests {
         let path = temporary("recording");
         let mut recorder = Recorder::create(&path, 3, "a title\nof two lines").unwrap();
         let ranks: Vec<_> = (0..3).map(events).collect();
-        for index in 0..20_000 {
-            (0..3).for_each(|rank| {
-                recorder.note(rank, ranks[rank][index]);
-            });
-        }
+        (0..60_000).for_each(|number| {
+            let (rank, index) = (number % 3, number / 3);
+            recorder.note(rank, ranks[rank][index]);
+        });
         recorder.finish().unwrap();
         let recording = Recording::read(&path).unwrap();
         assert_eq!(recording, Recording::of("a title of two lines", &ranks));
@@ -317,7 +318,7 @@ mod tests {
         let mut recorder = Recorder::create(&path, 1, "x").unwrap();
         let any = Selector { context: 2, source: None, tag: None };
         let one = Selector { source: Some(3), tag: Some(4), ..any };
-        let receive = |selector| Event::PostReceive(crate::Room { selector, bytes: 8 });
+        let receive = |selector| RankEvent::PostReceive(crate::Room { selector, bytes: 8 });
         assert_eq!(recorder.note(0, receive(any)), 0);
         assert_eq!(recorder.note(0, receive(any)), 1);
         recorder.settle(0, 1, one);
@@ -326,7 +327,7 @@ mod tests {
         });
         recorder.settle(0, 0, one);
         recorder.finish().unwrap();
-        let read: Vec<Event> = Recording::read(&path).unwrap().events(0).take(2).collect();
+        let read: Vec<RankEvent> = Recording::read(&path).unwrap().events(0).take(2).collect();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(read, [receive(any), receive(one)]);
     }

@@ -6,12 +6,14 @@
 //! machine, because messages come in another order, it does not.
 
 mod bytes;
+mod duties;
 mod event;
 mod exchange;
 mod file;
+mod operations;
 mod replay;
 
-pub use event::{Collective, CollectiveKind, Event, Message, Room};
+pub use event::{CollectiveKind, RankEvent, RecordedCollective, Room, SentMessage};
 pub use exchange::TextFormat;
 pub use file::{Events, Recorder, Recording, RecordingError};
 pub use replay::replay;

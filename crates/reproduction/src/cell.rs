@@ -77,6 +77,9 @@ struct RunCell {
     per: Option<String>,
     /// The value is the rise from this size on, for each byte.
     rise_from_bytes: Option<u64>,
+    /// The value is the parallel efficiency in percent: the time of one rank over this one's, for each rank.
+    #[serde(default)]
+    efficiency: bool,
     /// The value is multiplied by this.
     scale: Option<f64>,
     /// The value is this over what it would be.
@@ -101,11 +104,12 @@ struct File {
     processor: Vec<ProcessorCell>,
 }
 
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     include_str!("../../../papers/mitre-1995.toml"),
     include_str!("../../../papers/mpi-sharc-2002.toml"),
     include_str!("../../../papers/fem-1983.toml"),
     include_str!("../../../papers/hypercube-1986.toml"),
+    include_str!("../../../papers/scale-1996.toml"),
 ];
 
 fn files() -> impl Iterator<Item = File> {
@@ -164,6 +168,10 @@ impl RunCell {
         if let Some(from) = self.rise_from_bytes {
             let less = simulator.answer(&self.question(&self.benchmark, from))?;
             value = (value - less) / (self.size_bytes - from) as f64;
+        }
+        if self.efficiency {
+            let alone = Question { ranks: 1, ..self.question(&self.benchmark, self.size_bytes) };
+            value = 100.0 * simulator.answer(&alone)? / value / self.ranks as f64;
         }
         if let Some(per) = &self.per {
             value /= simulator.answer(&self.question(per, self.size_bytes))?;

@@ -14,6 +14,7 @@ mod formula;
 mod measured;
 mod simulated;
 mod table;
+mod tradeoff;
 mod validation;
 
 pub use cell::{How, cells};
@@ -21,3 +22,6 @@ pub use error::ReproductionError;
 pub use measured::{Beside, is_of_processors, measure_processors};
 pub use simulated::{Simulator, predict};
 pub use table::{Row, reproduce, tables};
+pub use tradeoff::{
+    CallTradeoff, Crossing, SYSTEMS, SystemCurve, SystemTimes, TradeoffQuestion, tradeoff,
+};

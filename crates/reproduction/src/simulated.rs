@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use benchmark::{Chain, Event, Job, PatternText, Settings, Step};
+use benchmark::{Chain, Event, Group, Job, PatternText, RealTime, Settings, Step};
 use contract::TimeSpan;
 use contract::record::{Measurement, ParameterValue, Parameters};
 use fabric_sim::{Machine, Options, machine, run};
@@ -75,11 +75,13 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
     };
     let mut settings = in_virtual_time();
     settings.real_time.duration_s = question.duration_s.map(|seconds| seconds as f64);
-    settings.real_time.miss_rate = NEVER;
+    // The papers' periods are those in which every deadline of a trial was met.
+    settings.real_time.miss_rate = RealTime::NONE_MISSED;
     settings.pattern =
         question.pattern.as_deref().map(|name| pattern(name, question)).transpose()?;
-    // What a chain computes is checked by its own tests; here only its time counts.
-    let check_results = chain.is_none();
+    // What chains and applications compute is checked by their own tests; here only their time counts.
+    let computes = benchmark::find(&question.benchmark).map(|found| found.group);
+    let check_results = chain.is_none() && computes != Some(Group::Applications);
     settings.pipeline.chain = chain;
     let options = Options {
         check_results,
@@ -96,9 +98,6 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
 pub fn predict(machine: &Machine, ranks: usize, step: Step) -> Result<Vec<Measurement>, String> {
     execute(machine, &Options::new(ranks), step, in_virtual_time())
 }
-
-/// The papers' periods are those in which every deadline of a trial was met: no trial is long enough to forgive one.
-const NEVER: f64 = 1e-6;
 
 /// No sample differs from the next by chance, so few are enough.
 fn in_virtual_time() -> Settings {

@@ -4,12 +4,13 @@ use contract::record::Measurement;
 use serde::Serialize;
 
 use super::correlation::widening;
+use super::shift::{self, Shift};
 use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
 
-/// How many times the second run's median is the first one's.
+/// How many times what the first run measured the second one's is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
-    /// Second over first.
+    /// Second over first: of the medians, or of launches in the middle of all pairs.
     pub ratio: f64,
     /// The lower end of its interval.
     pub low: f64,
@@ -27,8 +28,20 @@ struct LogMedian {
     confidence: f64,
 }
 
-/// The effect between two measurements, or none where a ratio has no meaning: a median that is not above 0.
-pub(super) fn effect([first, second]: [&Measurement; 2], confidence: f64) -> Option<Effect> {
+/// The effect between two measurements, or none where a ratio has no meaning: a median that is not above 0. With `paired`
+/// launches of the same number on both sides belong together.
+pub(super) fn effect(
+    [first, second]: [&Measurement; 2],
+    confidence: f64,
+    paired: bool,
+) -> Option<Effect> {
+    let of_launches = |m: &Measurement| logarithms(&m.launch_medians).filter(|all| all.len() > 1);
+    if let (Some(a), Some(b)) = (of_launches(first), of_launches(second)) {
+        return Some(Effect::of(match paired && a.len() == b.len() {
+            true => shift::paired(&a, &b, confidence),
+            false => shift::between(&a, &b, confidence),
+        }));
+    }
     let a = LogMedian::new(first, confidence)?;
     let b = LogMedian::new(second, confidence)?;
     // The logarithms subtract, and the distances of independent intervals add like standard errors, each on the side
@@ -41,6 +54,18 @@ pub(super) fn effect([first, second]: [&Measurement; 2], confidence: f64) -> Opt
         high: (difference + b.up.hypot(a.down)).exp(),
         confidence: a.confidence.min(b.confidence),
     })
+}
+
+/// How many times the first values the second ones are; none where there are none, or one is not above 0.
+pub fn effect_between([first, second]: [&[f64]; 2], confidence: f64) -> Option<Effect> {
+    let (a, b) = (logarithms(first)?, logarithms(second)?);
+    (!a.is_empty() && !b.is_empty()).then(|| Effect::of(shift::between(&a, &b, confidence)))
+}
+
+/// The logarithms of values that are all above 0.
+fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+    let logarithm = |value: &f64| (*value > 0.0 && value.is_finite()).then(|| value.ln());
+    values.iter().map(logarithm).collect()
 }
 
 impl LogMedian {
@@ -109,6 +134,16 @@ fn above_tick(sorted: &[f64], value: f64) -> f64 {
 }
 
 impl Effect {
+    /// The effect of a shift on the logarithmic scale.
+    fn of(shift: Shift) -> Effect {
+        Effect {
+            ratio: shift.middle.exp(),
+            low: shift.low.exp(),
+            high: shift.high.exp(),
+            confidence: shift.confidence,
+        }
+    }
+
     /// The effect on the inverse: of a rate that was computed from a time.
     pub(super) fn inverse(self) -> Effect {
         Effect {

@@ -1,20 +1,24 @@
 //! Two runs, measurement by measurement: faster, slower, same, or cannot tell.
 //!
-//! The effect is the ratio of the medians. Its interval comes from the launches on each side: the nonparametric interval
-//! of the median of their medians, and both combined on the logarithmic scale. Launches of one build differ by more than
-//! their samples do, so one launch on a side tells nothing of the builds ([`Settings::one_launch_tells`]). Where one
-//! launch is as good as many, the interval comes from its raw samples: the nonparametric one of their median, its ranks
-//! moved outwards by what the samples depend on their neighbours and its ends by half a tick of a coarse clock.
+//! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
+//! ([`shift`]). Launches of one build differ by more than their samples do, so one launch on a side tells nothing of the
+//! builds ([`Settings::one_launch_tells`]). Where one launch is as good as many, the effect is the ratio of the medians,
+//! and its interval comes from the raw samples: the nonparametric ones of both medians, combined on the logarithmic scale,
+//! their ranks moved outwards by what the samples depend on their neighbours and their ends by half a tick of a coarse
+//! clock.
 
 mod correlation;
 mod effect;
+mod interim;
+mod shift;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::record::{Better, Key, Measurement, Run};
 use serde::Serialize;
 
-pub use effect::Effect;
+pub use effect::{Effect, effect_between};
+pub use interim::interim_checks;
 
 use crate::statistics::reaches;
 use crate::student;
@@ -45,6 +49,8 @@ pub struct Settings {
     /// Whether one launch tells as much as many would: on simulated machines, where launches do not differ. Otherwise
     /// what was measured in one launch, on either side, ends with *cannot tell*.
     pub one_launch_tells: bool,
+    /// Whether launches of the same place on both sides were made next to each other, and are compared pair by pair.
+    pub paired: bool,
 }
 
 /// One measurement in both runs.
@@ -58,7 +64,8 @@ pub struct Comparison {
     pub first: f64,
     /// The second run's median.
     pub second: f64,
-    /// Second over first, with its own interval; none where a median is not above 0.
+    /// How many times the first one's launches the second one's are, with its own interval; none where a median is not
+    /// above 0.
     pub effect: Option<Effect>,
     /// In how many launches it was measured on each side.
     pub launches: [usize; 2],
@@ -95,7 +102,7 @@ pub struct ComparedRuns {
 impl Default for Settings {
     /// 95 % confidence, and 5 % either way is the same; one launch tells nothing.
     fn default() -> Self {
-        Settings { confidence: 0.95, margin: 0.05, one_launch_tells: false }
+        Settings { confidence: 0.95, margin: 0.05, one_launch_tells: false, paired: false }
     }
 }
 
@@ -115,8 +122,7 @@ pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
     assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
     assert!(margin >= 0.0, "an equivalence margin is 0 or more, not {margin}");
     let with_fabric = fabrics(first) > 1 || fabrics(second) > 1;
-    let [in_first, in_second] =
-        [first, second].map(|run| Named::new(run, with_fabric, settings.confidence));
+    let [in_first, in_second] = [first, second].map(|run| Named::new(run, with_fabric, settings));
     let mut comparisons = Vec::new();
     let mut only_first = Vec::new();
     for name in in_first.order() {
@@ -143,11 +149,11 @@ fn fabrics(run: &Run) -> usize {
 /// The measurements of a run by name, with their positions. Of two with one name the later counts.
 struct Named<'a> {
     measurements: BTreeMap<Name, (usize, &'a Measurement)>,
-    confidence: f64,
+    settings: Settings,
 }
 
 impl<'a> Named<'a> {
-    fn new(run: &'a Run, with_fabric: bool, confidence: f64) -> Self {
+    fn new(run: &'a Run, with_fabric: bool, settings: Settings) -> Self {
         let measurements = run
             .measurements
             .iter()
@@ -162,7 +168,7 @@ impl<'a> Named<'a> {
                 (name, (index, measurement))
             })
             .collect();
-        Named { measurements, confidence }
+        Named { measurements, settings }
     }
 
     fn order(&self) -> Vec<&Name> {
@@ -174,9 +180,10 @@ impl<'a> Named<'a> {
     /// The comparison of what both hold under `name`, still without a verdict.
     fn against(&self, other: &Named, name: &Name) -> Comparison {
         let [first, second] = [self, other].map(|named| named.measurements[name].1);
+        let Settings { confidence, paired, .. } = self.settings;
         let effect = match self.source(other, name) {
-            Some(source) => effect::effect(source, self.confidence).map(Effect::inverse),
-            None => effect::effect([first, second], self.confidence),
+            Some(source) => effect::effect(source, confidence, paired).map(Effect::inverse),
+            None => effect::effect([first, second], confidence, paired),
         };
         Comparison {
             name: name.clone(),
@@ -222,7 +229,7 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
         if effect.within(settings.margin) {
             comparison.verdict = Verdict::Same;
         }
-        candidates.push((effect.distance(settings.margin), freedom(comparison), index));
+        candidates.push((effect.distance(settings.margin), freedom(comparison, settings), index));
     }
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
     let alpha = 1.0 - settings.confidence;
@@ -240,9 +247,10 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
 }
 
 /// The degrees of freedom of a comparison's interval.
-fn freedom(comparison: &Comparison) -> usize {
+fn freedom(comparison: &Comparison, settings: Settings) -> usize {
     match comparison.launches {
         [1, 1] => 2 * FREEDOM,
+        [pairs, _] if settings.paired => pairs.saturating_sub(1).max(1),
         [first, second] => (first + second).saturating_sub(2).max(1),
     }
 }

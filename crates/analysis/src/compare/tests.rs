@@ -274,8 +274,8 @@ fn one_launch_of_a_real_machine_tells_nothing_and_few_say_how_many_it_takes() {
     let few = |n, median| run(vec![in_launches(8, vec![median; n])]);
     let verdict =
         |n| compare(&few(n, 5.0), &few(n, 10.0), Settings::default()).comparisons[0].verdict;
-    assert_eq!(crate::launches::launches_needed(0.95), 6);
-    assert_eq!((verdict(5), verdict(6)), (Verdict::CannotTell, Verdict::Slower));
+    assert_eq!(crate::launches::launches_to_compare(0.95), 4);
+    assert_eq!((verdict(3), verdict(4)), (Verdict::CannotTell, Verdict::Slower));
 }
 
 /// Launches of a machine with two states, one of which takes four times as long, and 2 % of noise.
@@ -308,8 +308,8 @@ fn two_runs_of_one_build_on_a_machine_with_states_hardly_ever_differ() {
 
 #[test]
 fn a_change_of_ten_percent_is_found_in_ten_launches() {
-    // One state and 1 % of noise: the change lies 5 % beyond the margin, and the interval of ten launches reaches from
-    // the second to the ninth, 1 % or so to either side.
+    // One state and 1 % of noise: the change lies 5 % beyond the margin, and the interval of ten launches reaches 1 % or
+    // so to either side.
     let mut random = SplitMix64::new(2027);
     let launches = |median: f64, random: &mut SplitMix64| {
         (0..10).map(|_| median * (1.0 + 0.01 * random.normal())).collect::<Vec<f64>>()

@@ -85,7 +85,7 @@ pub fn ring_hops(from: usize, to: usize, nodes: usize) -> usize {
 impl Packet {
     /// The bytes of a message beyond the smallest that the first packet carries, the bytes after it, and the packets
     /// that these take. A message that just fills a packet takes no other.
-    fn split(&self, size_bytes: u64) -> (f64, f64, f64) {
+    pub(super) fn split(&self, size_bytes: u64) -> (f64, f64, f64) {
         let first = size_bytes.min(self.payload_max_bytes).saturating_sub(self.payload_min_bytes);
         let rest = size_bytes.saturating_sub(self.payload_max_bytes);
         (first as f64, rest as f64, rest.div_ceil(self.payload_max_bytes) as f64)
@@ -113,6 +113,16 @@ impl Unicast {
     pub fn ping_pong_us(&self, size_bytes: u64, nodes: usize) -> f64 {
         let (there, back) = (ring_hops(0, 1, nodes), ring_hops(1, 0, nodes));
         (self.time_us(size_bytes, there, back) + self.time_us(size_bytes, back, there)) / 2.0
+    }
+}
+
+impl Unicast {
+    /// The longest way on a ring: to the node before, around all the others. Nobody waits for its ready-to-send.
+    ///
+    /// # Panics
+    /// If there are fewer than 2 nodes.
+    pub fn longest_us(&self, size_bytes: u64, nodes: usize) -> f64 {
+        self.time_us(size_bytes, ring_hops(1, 0, nodes), ring_hops(0, 1, nodes))
     }
 }
 

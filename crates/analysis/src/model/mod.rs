@@ -2,6 +2,7 @@
 
 pub mod hockney;
 pub mod loggp;
+pub mod loggp_fit;
 
 mod line;
 mod segments;

@@ -1,5 +1,6 @@
 //! What a user may choose about a chain besides what its file says.
 
+use contract::record::Parameters;
 use serde::{Deserialize, Serialize};
 
 use super::definition::Chain;
@@ -13,7 +14,33 @@ pub struct Pipeline {
     pub rows_per_message: Vec<usize>,
     /// Which timing of the stages to measure.
     pub pacing: Pacing,
+    /// How often the chain is doubled: its rows, and the ranks of each of its parts. Each is measured.
+    #[serde(default)]
+    pub doublings: u32,
+    /// Whether each stage is measured by itself, too.
+    #[serde(default)]
+    pub stages_alone: bool,
+    /// Whether a copy of the chain as it is, given the doubled matrices, is measured beside each doubled chain: as many
+    /// copies that take turns use the same ranks.
+    #[serde(default)]
+    pub copies: bool,
 }
+
+/// A chain that is measured, and what tells it from the others of its file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ChainVariant {
+    pub(crate) chain: Chain,
+    /// The ranks of its first stage, and what of the file it is; none where there is one chain only.
+    pub(crate) parameters: Parameters,
+    /// How many copies would take turns.
+    pub(crate) copies: usize,
+}
+
+/// The parameters that tell variants apart.
+const NODES: &str = "nodes";
+const PART: &str = "part";
+/// The part that is the whole chain.
+const WHOLE: &str = "chain";
 
 /// When a stage of a chain works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,5 +59,58 @@ impl Pipeline {
     /// The chain that is asked for.
     pub fn chain(&self) -> Chain {
         self.chain.clone().unwrap_or_else(Chain::example)
+    }
+
+    /// All chains that are measured.
+    pub(crate) fn variants(&self) -> Vec<ChainVariant> {
+        let chain = self.chain();
+        if self.doublings == 0 && !self.stages_alone && !self.copies {
+            return vec![ChainVariant { chain, parameters: Parameters::new(), copies: 1 }];
+        }
+        let mut all = Vec::new();
+        let nodes = |chain: &Chain| chain.stages.first().map_or(0, |stage| stage.on.len()) as u64;
+        for doubling in 0..=self.doublings {
+            let times = 1 << doubling;
+            let whole = chain.spread(times);
+            let nodes = nodes(&whole);
+            let mut add = |chain: Chain, part: String, copies: usize| {
+                let parameters =
+                    [(NODES.into(), nodes.into()), (PART.into(), part.as_str().into())];
+                all.push(ChainVariant { chain, parameters: parameters.into(), copies });
+            };
+            if self.stages_alone {
+                for (number, group) in whole.groups().into_iter().enumerate() {
+                    let names = whole.stages[group.clone()].iter().map(|stage| stage.name.as_str());
+                    let names = names.collect::<Vec<_>>().join(" + ");
+                    add(whole.part(group), format!("{} {names}", number + 1), 1);
+                }
+            }
+            if self.copies && doubling > 0 {
+                add(chain.lengthened(times), format!("one of {times} copies"), times);
+            }
+            add(whole, WHOLE.into(), 1);
+        }
+        all
+    }
+
+    /// Why one of the chains cannot be, if one cannot.
+    pub fn mistake(&self) -> Option<String> {
+        let mistake = |variant: ChainVariant| {
+            let mistake = variant.chain.mistake()?;
+            let (rows, columns) = (variant.chain.rows, variant.chain.columns);
+            Some(format!("with matrices of {rows} x {columns}, {mistake}"))
+        };
+        self.variants().into_iter().find_map(mistake)
+    }
+
+    /// The numbers of ranks of all chains.
+    pub fn ranks(&self) -> Vec<usize> {
+        let mut ranks: Vec<usize> = Vec::new();
+        for count in self.variants().iter().map(|variant| variant.chain.ranks()) {
+            if !ranks.contains(&count) {
+                ranks.push(count);
+            }
+        }
+        ranks
     }
 }

@@ -1,9 +1,10 @@
 //! A processing chain: what flows through it, and what each stage does with it.
 
-use contract::{Work, WorkKind};
 use kernels::Complex32;
-use kernels::fft::nominal_operations;
 use serde::{Deserialize, Serialize};
+
+use super::scene::{Scene, SoughtTarget};
+use crate::stage_functions::Function;
 
 /// A chain of stages between a source and a sink. Matrices of complex single-precision numbers flow through it, one each
 /// period, cut into messages of whole rows.
@@ -39,6 +40,12 @@ pub struct Chain {
     pub stages: Vec<Stage>,
     /// The ranks that take the results, each as many successive rows.
     pub sink: Vec<usize>,
+    /// What the source's matrices show; random numbers if nothing.
+    pub scene: Option<Scene>,
+    /// The targets that the sink is to find in the results.
+    pub targets: Vec<SoughtTarget>,
+    /// The rows and columns on both sides of a target that it may spill into.
+    pub extent: (usize, usize),
 }
 
 /// One stage of a chain.
@@ -66,57 +73,34 @@ pub(crate) enum ChainPart {
     /// The stage with this index.
     Stage(usize),
     Sink,
-}
-
-/// What a stage may do with a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Function {
-    /// A forward transform of each row, in place.
-    Fft,
-    /// Each row times the same real weights, in place.
-    Weight,
-    /// Rows become columns. Only as the last function of a stage: what follows needs other rows than the stage has.
-    CornerTurn,
+    Scene,
 }
 
 /// Bytes of a matrix element.
 pub(crate) const ELEMENT_BYTES: usize = size_of::<Complex32>();
 
-impl Function {
-    /// All of them, with the names that files use.
-    pub(crate) const NAMED: [(Function, &str); 3] = [
-        (Function::Fft, "fft"),
-        (Function::Weight, "weight"),
-        (Function::CornerTurn, "corner-turn"),
-    ];
-
-    /// The work of doing it to `rows` rows of `columns` elements.
-    pub(crate) fn work(self, rows: usize, columns: usize) -> Work {
-        let elements = rows * columns;
-        match self {
-            Function::Fft => {
-                Work::new(WorkKind::Fft, (rows as f64 * nominal_operations(columns)) as u64)
-            }
-            // A real weight times a complex number.
-            Function::Weight => Work::new(WorkKind::FloatingPoint, 2 * elements as u64),
-            Function::CornerTurn => {
-                Work::new(WorkKind::CornerTurnBytes, (elements * ELEMENT_BYTES) as u64)
-            }
-        }
-    }
-}
-
 impl Stage {
     /// Whether the stage hands on columns as rows.
     pub(crate) fn turns(&self) -> bool {
-        self.functions.last() == Some(&Function::CornerTurn)
+        self.functions.last().is_some_and(Function::turns)
+    }
+
+    /// Columns of what it makes of rows of `columns` elements, before a corner turn.
+    ///
+    /// # Errors
+    /// Which of its functions cannot work on what it gets, and why.
+    pub(crate) fn result_columns(&self, columns: usize) -> Result<usize, String> {
+        self.row_functions().iter().try_fold(columns, |columns, function| {
+            function
+                .columns(columns)
+                .map_err(|why| format!("cannot do `{}`, which {why}", function.name()))
+        })
     }
 
     /// What is done to a message of rows while it is in cache: all but the corner turn.
     pub(crate) fn row_functions(&self) -> &[Function] {
         match self.functions.split_last() {
-            Some((Function::CornerTurn, before)) => before,
+            Some((last, before)) if last.turns() => before,
             _ => &self.functions,
         }
     }
@@ -141,17 +125,26 @@ impl Chain {
 
     /// Nominal floating-point operations on a matrix in the whole chain: a corner turn counts for none.
     pub(crate) fn operations(&self) -> f64 {
-        let turned =
-            |level: usize| self.stages[..level].iter().filter(|s| s.turns()).count() % 2 == 1;
-        let operations = |(level, stage): (usize, &Stage)| -> f64 {
-            let (rows, columns) = match turned(level) {
-                true => (self.columns, self.rows),
-                false => (self.rows, self.columns),
-            };
-            let work = stage.row_functions().iter().map(|function| function.work(rows, columns));
-            work.map(|work| work.amount as f64).sum()
-        };
-        self.stages.iter().enumerate().map(operations).sum()
+        let (mut rows, mut columns, mut operations) = (self.rows, self.columns, 0.0);
+        for stage in &self.stages {
+            for function in stage.row_functions() {
+                operations += function.kind().work(function, rows, columns).amount as f64;
+                columns = function.columns(columns).unwrap_or(columns);
+            }
+            if stage.turns() {
+                (rows, columns) = (columns, rows);
+            }
+        }
+        operations
+    }
+
+    /// Rows and columns of the result.
+    pub(crate) fn result_shape(&self) -> (usize, usize) {
+        let shape = (self.rows, self.columns);
+        self.stages.iter().fold(shape, |(rows, columns), stage| {
+            let columns = stage.result_columns(columns).unwrap_or(columns);
+            if stage.turns() { (columns, rows) } else { (rows, columns) }
+        })
     }
 
     /// What is wrong with the chain's numbers, if anything.
@@ -161,14 +154,27 @@ impl Chain {
         let mistake = |at, what: Option<String>| what.map(|what| Mistake { at, what });
         let mut found = mistake(ChainPart::Source, divided(self.source.len(), rows, wanted));
         for (index, stage) in self.stages.iter().enumerate() {
-            let what = stage.mistake().or_else(|| divided(stage.on.len(), rows, wanted));
+            let result = stage.result_columns(columns);
+            let what = stage.mistake().or_else(|| result.clone().err());
+            let what = what.or_else(|| divided(stage.on.len(), rows, wanted));
             let what = what.map(|what| format!("{} ({}) {what}", index + 1, stage.name));
             found = found.or_else(|| mistake(ChainPart::Stage(index), what));
+            columns = result.unwrap_or(columns);
             if stage.turns() {
                 (rows, columns) = (columns, rows);
             }
         }
-        found.or_else(|| mistake(ChainPart::Sink, divided(self.sink.len(), rows, wanted)))
+        found = found.or_else(|| mistake(ChainPart::Sink, divided(self.sink.len(), rows, wanted)));
+        let scene = self.scene.as_ref().and_then(|scene| scene.mistake(self.rows, self.columns));
+        found = found.or_else(|| mistake(ChainPart::Scene, scene));
+        let outside = self.targets.iter().find(|one| one.row >= rows || one.column >= columns);
+        let outside = outside.map(|one| {
+            let SoughtTarget { row, column, .. } = one;
+            format!(
+                "is to find a target at row {row}, column {column} of a result of {rows} x {columns} elements"
+            )
+        });
+        found.or_else(|| mistake(ChainPart::Sink, outside))
     }
 
     /// The numbers of rows in a message that this chain allows, shortest first.
@@ -182,7 +188,7 @@ impl Chain {
 
 impl Stage {
     fn mistake(&self) -> Option<String> {
-        let turn = self.functions.iter().position(|function| *function == Function::CornerTurn);
+        let turn = self.functions.iter().position(Function::turns);
         turn.is_some_and(|turn| turn + 1 < self.functions.len()).then(|| {
             "has a function after its corner turn, which needs rows that other ranks have; put it into a stage of its own"
                 .into()
@@ -209,6 +215,7 @@ impl std::fmt::Display for Mistake {
             ChainPart::Source => "the source",
             ChainPart::Stage(_) => "stage",
             ChainPart::Sink => "the sink",
+            ChainPart::Scene => "the scene",
         };
         write!(f, "{at} {}", self.what)
     }
@@ -242,6 +249,9 @@ impl Chain {
             source: vec![0],
             stages,
             sink: vec![first],
+            scene: None,
+            targets: Vec::new(),
+            extent: (0, 0),
         }
     }
 }

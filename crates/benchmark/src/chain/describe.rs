@@ -2,6 +2,7 @@
 
 use super::definition::{Chain, ELEMENT_BYTES};
 use super::geometry::levels;
+use super::scene::SoughtTarget;
 
 impl Chain {
     /// What flows where, a line for each stage.
@@ -34,13 +35,25 @@ impl Chain {
             message(source.columns)
         );
         for (stage, level) in self.stages.iter().zip(&levels[1..]) {
+            let result = match level.result_columns == level.columns {
+                true => String::new(),
+                false => format!(", of which it makes {}", level.result_columns),
+            };
             let turned = if level.turns { ", then hands on columns as rows" } else { "" };
             text += &format!(
-                "{}: {}, {} rows of {} elements each{turned}\n",
+                "{}: {}, {} rows of {} elements each{result}{turned}\n",
                 named(&level.ranks),
                 stage.name,
                 level.strip(),
                 level.columns
+            );
+        }
+        if let Some(scene) = &self.scene {
+            text += &format!("the matrices show {}\n", scene.describe());
+        }
+        for SoughtTarget { row, column, at_least_db } in &self.targets {
+            text += &format!(
+                "the sink must find a target at row {row}, column {column}, {at_least_db} dB above the noise\n"
             );
         }
         let sink_ranks = named(&sink.ranks);

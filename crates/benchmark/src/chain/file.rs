@@ -7,14 +7,22 @@ use contract::{FileError, line_of, toml_mistake};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::definition::{Chain, ChainPart, Function, Stage};
+use super::definition::{Chain, ChainPart, Stage};
 use super::placement::{WantedRanks, placed};
+use super::scene::{Scene, SoughtTarget};
+use crate::stage_functions::Function;
 
 /// The largest side of a matrix, and the most ranks of a stage and messages ahead: beyond them is a slip of the pen.
 const SIDE_MAX: usize = 1 << 16;
 const RANKS_MAX: usize = 4096;
 const BUFFERS_MAX: usize = 64;
 const BACKLOG_MAX: usize = 1 << 16;
+
+/// What the table of a function calls its name.
+const NAME: &str = "name";
+
+/// How far a target spills over if the file does not say.
+const EXTENT: (usize, usize) = (4, 4);
 
 /// Texts of a run's record that are chains begin so.
 const KEY: &str = "pipeline ";
@@ -31,7 +39,8 @@ struct File {
     #[serde(default)]
     stage: Vec<Spanned<FileStage>>,
     #[serde(default)]
-    sink: FileEnd,
+    sink: FileSink,
+    scene: Option<Spanned<Scene>>,
 }
 
 #[derive(Deserialize)]
@@ -50,7 +59,6 @@ struct FileFlow {
     backlog: Option<Spanned<usize>>,
 }
 
-/// The source or the sink.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileEnd {
@@ -58,11 +66,21 @@ struct FileEnd {
     on: Option<Spanned<Vec<usize>>>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileSink {
+    ranks: Option<Spanned<usize>>,
+    on: Option<Spanned<Vec<usize>>>,
+    #[serde(default)]
+    target: Vec<SoughtTarget>,
+    extent: Option<(usize, usize)>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileStage {
     name: Option<String>,
-    functions: Vec<Spanned<String>>,
+    functions: Vec<Spanned<toml::Value>>,
     ranks: Option<Spanned<usize>>,
     on: Option<Spanned<Vec<usize>>>,
 }
@@ -79,14 +97,15 @@ impl File {
     fn start_of(&self, part: ChainPart) -> usize {
         let grain =
             || self.flow.rows_per_message.as_ref().unwrap_or(&self.matrix.rows).span().start;
-        let end = |end: &FileEnd| {
-            let ranks = end.ranks.as_ref().map(|ranks| ranks.span().start);
-            ranks.or(end.on.as_ref().map(|on| on.span().start)).unwrap_or_else(grain)
+        let end = |ranks: &Option<Spanned<usize>>, on: &Option<Spanned<Vec<usize>>>| {
+            let ranks = ranks.as_ref().map(|ranks| ranks.span().start);
+            ranks.or(on.as_ref().map(|on| on.span().start)).unwrap_or_else(grain)
         };
         match part {
-            ChainPart::Source => end(&self.source),
+            ChainPart::Source => end(&self.source.ranks, &self.source.on),
             ChainPart::Stage(index) => self.stage[index].span().start,
-            ChainPart::Sink => end(&self.sink),
+            ChainPart::Sink => end(&self.sink.ranks, &self.sink.on),
+            ChainPart::Scene => self.scene.as_ref().map_or_else(grain, |scene| scene.span().start),
         }
     }
 }
@@ -169,6 +188,9 @@ impl Reader<'_> {
             stages: placed.map(|(stage, on)| Stage { on: on.clone(), ..stage }).collect(),
             sink: sink.clone(),
             title: file.title.clone(),
+            scene: file.scene.as_ref().map(|scene| scene.get_ref().clone()),
+            targets: file.sink.target.clone(),
+            extent: file.sink.extent.unwrap_or(EXTENT),
         };
         match chain.mistake() {
             None => Ok(chain),
@@ -195,10 +217,9 @@ impl Reader<'_> {
 
     /// A stage without its ranks.
     fn stage(&self, stage: &FileStage) -> Result<Stage, FileError> {
-        let functions = stage.functions.iter().map(|name| self.function(name));
+        let functions = stage.functions.iter().map(|one| self.function(one));
         let functions = functions.collect::<Result<Vec<_>, _>>()?;
-        let names = stage.functions.iter().map(|name| name.get_ref().as_str());
-        let own = names.collect::<Vec<_>>().join(" + ");
+        let own = functions.iter().map(Function::name).collect::<Vec<_>>().join(" + ");
         let own = if own.is_empty() { "hand on".into() } else { own };
         let name = stage.name.clone().unwrap_or(own);
         Ok(Stage { name, functions, on: Vec::new() })
@@ -243,18 +264,31 @@ impl Reader<'_> {
         Ok(WantedRanks::On(wanted.clone()))
     }
 
-    fn function(&self, name: &Spanned<String>) -> Result<Function, FileError> {
-        let known = Function::NAMED.iter().find(|(_, known)| *known == name.get_ref());
-        known.map(|(function, _)| *function).ok_or_else(|| {
-            let names: Vec<_> =
-                Function::NAMED.iter().map(|(_, name)| format!("`{name}`")).collect();
-            let problem = format!(
-                "there is no function `{}`; there are {}",
-                name.get_ref(),
-                names.join(", ")
-            );
-            self.invalid(name.span().start, problem)
-        })
+    /// A function by its name, or by a table of its name and its numbers.
+    fn function(&self, written: &Spanned<toml::Value>) -> Result<Function, FileError> {
+        let invalid = |problem: String| self.invalid(written.span().start, problem);
+        let mut numbers = BTreeMap::new();
+        let name = match written.get_ref() {
+            toml::Value::String(name) => name,
+            toml::Value::Table(table) => {
+                for (key, value) in table.iter().filter(|(key, _)| *key != NAME) {
+                    let number = value.as_integer().and_then(|number| usize::try_from(number).ok());
+                    let number = number.filter(|&number| number <= SIDE_MAX).ok_or_else(|| {
+                        invalid(format!("`{key}` of a function is of type {}; it must be a number from 0 to {SIDE_MAX}", value.type_str()))
+                    })?;
+                    numbers.insert(key.clone(), number);
+                }
+                let name = table.get(NAME).and_then(toml::Value::as_str);
+                name.ok_or_else(|| invalid("a function has no `name`".into()))?
+            }
+            other => {
+                return Err(invalid(format!(
+                    "a function is of type {}; it must be a name, or a table such as {{ name = \"tdfir\", taps = 16 }}",
+                    other.type_str()
+                )));
+            }
+        };
+        Function::new(name, numbers).map_err(invalid)
     }
 
     fn within(&self, field: &str, value: &Spanned<usize>, max: usize) -> Result<usize, FileError> {

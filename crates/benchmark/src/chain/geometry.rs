@@ -5,7 +5,9 @@
 //! corner turn a rank of the level before has a few columns of every block, so a block comes in as many *pieces* as that
 //! level has ranks, a strip of columns each; otherwise in one. A rank may have a place in several levels.
 
-use super::definition::{Chain, ELEMENT_BYTES};
+use pattern::corner_turn::Design;
+
+use super::definition::{Chain, ELEMENT_BYTES, Stage};
 
 /// One level of a chain, and its place among the ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub(crate) struct Level {
     pub(crate) rows: usize,
     /// Columns of its matrix.
     pub(crate) columns: usize,
+    /// Columns of what it makes of them, before a turn.
+    pub(crate) result_columns: usize,
     /// Rows of a message.
     pub(crate) block_rows: usize,
     /// Whether what it hands on is turned.
@@ -50,16 +54,21 @@ impl Level {
 pub(crate) fn levels(chain: &Chain) -> Vec<Level> {
     let (mut rows, mut columns) = (chain.rows, chain.columns);
     let block_rows = chain.rows_per_message;
-    let turns = chain.stages.iter().map(|stage| stage.turns());
-    let turns = std::iter::once(false).chain(turns).chain([false]);
-    let level = |(number, (ranks, turns)): (usize, (&Vec<usize>, bool))| {
-        let level = Level { number, ranks: ranks.clone(), rows, columns, block_rows, turns };
+    let stages = std::iter::once(None).chain(chain.stages.iter().map(Some)).chain([None]);
+    let level = |(number, (ranks, stage)): (usize, (&Vec<usize>, Option<&Stage>))| {
+        let turns = stage.is_some_and(Stage::turns);
+        // A chain whose functions do not fit its rows is refused when it is read.
+        let result_columns =
+            stage.map_or(columns, |stage| stage.result_columns(columns).unwrap_or(columns));
+        let ranks = ranks.clone();
+        let level = Level { number, ranks, rows, columns, result_columns, block_rows, turns };
+        columns = result_columns;
         if turns {
             std::mem::swap(&mut rows, &mut columns);
         }
         level
     };
-    chain.placed().zip(turns).enumerate().map(level).collect()
+    chain.placed().zip(stages).enumerate().map(level).collect()
 }
 
 /// What a rank receives.
@@ -106,6 +115,23 @@ pub(crate) fn intake(from: &Level, to: &Level, index: usize) -> Intake {
     }
 }
 
+/// When each rank of `to` has its turn to be sent to by rank `index` of `from`. Ranks that turn corners among themselves go by
+/// the published pattern, in each of whose stages a rank sends or receives one message: then not all send to one at once.
+fn order_of_receivers(from: &Level, to: &Level, index: usize) -> Vec<usize> {
+    let count = to.ranks.len();
+    let among_themselves = from.turns && from.ranks == to.ranks;
+    let Some(schedule) =
+        among_themselves.then(|| Design::Recursive.schedule(count)).and_then(Result::ok)
+    else {
+        return (0..count).collect();
+    };
+    // A rank's own rows need no message, and come first.
+    let mut order = vec![0; count];
+    let sends = schedule.stages().iter().flatten().filter(|(sender, _)| *sender == index);
+    sends.enumerate().for_each(|(turn, (_, receiver))| order[*receiver] = turn + 1);
+    order
+}
+
 /// What rank `index` of `from` sends to the next level: of a turned matrix a part of every block, else the blocks of its own
 /// rows. A turned matrix, and the source's, go to the ranks of the next level in turn, so that none waits for the
 /// others' share.
@@ -118,7 +144,8 @@ pub(crate) fn outlet(from: &Level, to: &Level, index: usize) -> Outlet {
     let rows = (0..to.rows).step_by(to.block_rows);
     let mut rows: Vec<usize> = rows.filter(|row| from.turns || own.contains(row)).collect();
     if from.turns || from.number == 0 {
-        rows.sort_by_key(|row| (row % to.strip(), row / to.strip()));
+        let turn_of = order_of_receivers(from, to, index);
+        rows.sort_by_key(|row| (row % to.strip(), turn_of[row / to.strip()]));
     }
     let pieces = rows.into_iter().map(|row| Piece { to: to.owner(row), row }).collect();
     let shape = (to.block_rows, columns);
@@ -128,11 +155,14 @@ pub(crate) fn outlet(from: &Level, to: &Level, index: usize) -> Outlet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::definition::Function::{CornerTurn, Fft};
+    use crate::stage_functions::Function;
+
+    const FFT: Function = Function::FFT;
+    const TURN: Function = Function::CORNER_TURN;
 
     /// 8 x 4 elements in messages of two rows: two ranks that turn, then one, then two.
     fn chain() -> Chain {
-        Chain::of((8, 4, 2), &[(&[Fft, CornerTurn], 2), (&[Fft], 1), (&[], 2)])
+        Chain::of((8, 4, 2), &[(&[FFT, TURN], 2), (&[FFT], 1), (&[], 2)])
     }
 
     /// The same on two ranks, each with half of everything.
@@ -191,6 +221,21 @@ mod tests {
         for index in 0..2 {
             assert_eq!([0, 1, 2, 3].map(|level| leaves(level, index)), [false, true, false, false]);
         }
+    }
+
+    #[test]
+    fn four_ranks_that_turn_among_themselves_go_by_the_published_pattern() {
+        let mut chain = Chain::of((8, 8, 1), &[(&[TURN], 4), (&[], 4)]);
+        (chain.stages[1].on, chain.sink) = (chain.stages[0].on.clone(), vec![5]);
+        let levels = levels(&chain);
+        let first_receivers = |index: usize| -> Vec<usize> {
+            let outlet = outlet(&levels[1], &levels[2], index);
+            outlet.pieces[..4].iter().map(|piece| piece.to - 1).collect()
+        };
+        // quad(0, 2), then swap(0, 1) and swap(2, 3): figure 4.7 of the paper, where rank 0 sends to 3, 2 and 1.
+        assert_eq!(first_receivers(0), [0, 3, 2, 1]);
+        assert_eq!(first_receivers(3)[0], 3);
+        assert_ne!(first_receivers(1)[1], first_receivers(2)[1]);
     }
 
     #[test]

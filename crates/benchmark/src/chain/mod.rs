@@ -5,11 +5,16 @@ mod definition;
 mod describe;
 mod file;
 mod geometry;
+mod mapping;
 mod placement;
+mod scene;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use choice::ChainVariant;
 pub use choice::{Pacing, Pipeline};
 pub(crate) use definition::ELEMENT_BYTES;
-pub use definition::{Chain, Function, Stage};
+pub use definition::{Chain, Stage};
 pub(crate) use geometry::{Intake, Level, Outlet, Piece, intake, levels, outlet};
+pub(crate) use scene::SceneTarget;
+pub use scene::{Scene, SoughtTarget};

@@ -85,8 +85,10 @@ fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
 
 #[test]
 fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
-    // Patterns, chains and corner turns have numbers of ranks of their own, and tests beside them.
-    let apart = ["pmp", "pipeline", "corner-turn"];
+    // Patterns, chains and corner turns have numbers of ranks of their own, and tests beside them; applications need problems
+    // that are large enough for their ranks.
+    let apart =
+        ["pmp", "pipeline", "corner-turn", "multiply", "parallel-sort", "parallel-fft", "sor"];
     let chosen = catalogue().iter().map(|one| one.name).filter(|name| !apart.contains(name));
     let chosen: Vec<&str> = chosen.collect();
     for ranks in [2, 3, 5] {
@@ -312,4 +314,61 @@ fn what_cannot_be_put_together_is_measured_once() {
     let begun = found.iter().filter(|event| matches!(event, Event::Started { .. })).count();
     assert_eq!((begun, measured(&found).len()), (1, 1));
     assert_eq!(measured(&found)[0][0].turns, []);
+}
+
+#[test]
+fn applications_tell_what_they_gain_and_what_they_cannot_do() {
+    for ranks in [1, 2, 3] {
+        let events = events(&["applications"], ranks, &brief("30KiB"));
+        let refused = |event: &&Event| match event {
+            Event::Skipped { label, reason, .. } => {
+                let stages = label.contains("form=stages") && reason.contains("by 3 ranks");
+                // A grid of 61 x 61 has 61 rows, and 3 ranks can have 48 strips at most.
+                assert!(stages, "{label}: {reason}");
+                true
+            }
+            _ => false,
+        };
+        let skipped = events.iter().filter(refused).count();
+        assert_eq!(skipped, if ranks == 3 { 2 } else { 0 });
+        for metrics in measured(&events) {
+            let names: Vec<&str> = metrics.iter().map(|one| one.metric.as_str()).collect();
+            let all =
+                ["time", "speed-up", "efficiency", "serial", "work", "uneven", "communication"];
+            assert_eq!(names[..7], all);
+            let of = |name: &str| metrics.iter().find(|one| one.metric == name).unwrap();
+            let median = |name: &str| of(name).summary.median;
+            // The middle of two times is not that of their inverses.
+            if of("time").summary.n.is_multiple_of(2) {
+                continue;
+            }
+            let speed_up = median("serial") / median("time");
+            assert!((median("speed-up") / speed_up - 1.0).abs() < 1e-6);
+            assert!((median("efficiency") / (100.0 * speed_up / ranks as f64) - 1.0).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn chosen_values_of_parameters_leave_the_other_cases_out() {
+    let only = |wanted: &[(&str, &str)]| Settings {
+        only: wanted.iter().map(|&(name, value)| (name.into(), vec![value.into()])).collect(),
+        ..brief("8KiB")
+    };
+    let labels = |settings: &Settings| -> Vec<String> {
+        let all = launches(&["multiply"], 2, settings);
+        all.iter().flat_map(|launch| launch.job.steps.iter().map(|step| step.label())).collect()
+    };
+    // Blocks have no grain.
+    let grain = labels(&only(&[("grain", "8")]));
+    assert_eq!(grain, ["multiply form=blocks 8 KiB", "multiply form=rows grain=8 8 KiB"]);
+    let both = labels(&only(&[("grain", "8"), ("form", "rows")]));
+    assert_eq!(both, ["multiply form=rows grain=8 8 KiB"]);
+    let none = only(&[("form", "columns")]);
+    let selection = select(&["multiply".into()]).unwrap();
+    let words = plan(&selection, Some(&[2]), 3, &none, &BTreeSet::new()).unwrap_err().to_string();
+    assert_eq!(
+        words,
+        "no case of the selection has form=columns; there are form=blocks,rows,rows-hcs"
+    );
 }

@@ -38,6 +38,21 @@ const TRIALS_MAX: u32 = 80;
 const FIRST_STEP: f64 = 1.3;
 /// The largest step.
 const STEP_MAX: f64 = 4.0;
+/// Where a period is expected to be sustained or refused, a step there is made if it is larger than this and no larger than
+/// that.
+const WORTH_A_STEP: f64 = 1.02;
+const LEAP_MAX: f64 = 64.0;
+/// Of a gap that is wider than this the place where the crossing is expected is tried, and not its middle.
+const WIDE: f64 = 1.1;
+
+/// What is expected of periods that were not tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Foreseen {
+    /// The longest period below the next that is expected to be refused.
+    pub(super) refused: Option<TimeSpan>,
+    /// The shortest period that is expected to be sustained.
+    pub(super) sustained: TimeSpan,
+}
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,12 +115,20 @@ pub(super) struct Decision {
     evidence: BTreeMap<u64, Evidence>,
     trials: u32,
     hurried: bool,
+    expected: Option<Foreseen>,
 }
 
 impl Decision {
     pub(super) fn new(range: SearchRange, guess: TimeSpan) -> Self {
         let guess = guess.max(range.shortest).min(range.longest).as_ps();
-        Decision { range, guess, evidence: BTreeMap::new(), trials: 0, hurried: false }
+        Decision {
+            range,
+            guess,
+            evidence: BTreeMap::new(),
+            trials: 0,
+            hurried: false,
+            expected: None,
+        }
     }
 
     /// Records one more trial of `period`, after which all of them show `verdict`.
@@ -122,6 +145,11 @@ impl Decision {
         let evidence = self.evidence.entry(period.as_ps()).or_insert(new);
         *evidence = Evidence { disproved: true, ..*evidence }.and(verdict);
         self.trials += 1;
+    }
+
+    /// What is expected of periods that were not tried. Steps go there, and only trials are evidence.
+    pub(super) fn expect(&mut self, expected: Option<Foreseen>) {
+        self.expected = expected;
     }
 
     /// From now on gaps are not narrowed further. The time left goes into repeating the trials of the ends: a verdict
@@ -192,7 +220,12 @@ impl Decision {
             return self.done(SearchEnd::NeverSustained);
         }
         let longer = longest as f64 * stride(self.evidence.keys().rev());
-        self.attempt((longer.ceil() as u64).max(longest + 1))
+        let expected = self.expected.map_or(0, |expected| expected.sustained.as_ps());
+        let longer = match expected as f64 / longest as f64 {
+            ratio if (WORTH_A_STEP..=LEAP_MAX).contains(&ratio) => expected,
+            _ => longer.ceil() as u64,
+        };
+        self.attempt(longer.max(longest + 1))
     }
 
     /// The next step if the shortest period that was tried is not refused: a shorter one.
@@ -202,7 +235,13 @@ impl Decision {
             return self.repeat().unwrap_or_else(|| self.done(SearchEnd::AlwaysSustained));
         }
         let shorter = shortest as f64 / stride(self.evidence.keys());
-        self.attempt((shorter.floor() as u64).min(shortest - 1))
+        let expected =
+            self.expected.and_then(|expected| expected.refused).map_or(0, TimeSpan::as_ps);
+        let shorter = match shortest as f64 / expected as f64 {
+            ratio if (WORTH_A_STEP..=LEAP_MAX).contains(&ratio) => expected,
+            _ => shorter.floor() as u64,
+        };
+        self.attempt(shorter.min(shortest - 1))
     }
 
     /// The next step if both ends are known: halves the wider gap that is too wide, or repeats a trial.
@@ -221,10 +260,15 @@ impl Decision {
         self.repeat().unwrap_or_else(|| self.done(end))
     }
 
-    /// The width of a gap as the ratio of its ends, and its geometric mean; none if the gap is narrow enough.
+    /// The width of a gap as the ratio of its ends, and where to try next within it: its geometric mean, or where a period
+    /// is expected to be sustained; none if the gap is narrow enough.
     fn middle(&self, low: u64, high: u64) -> Option<(f64, u64)> {
         let ratio = high as f64 / low as f64;
+        let (low_end, high_end) = (low as f64 * WORTH_A_STEP, high as f64 / WORTH_A_STEP);
+        let is_inside = |ps: &u64| ratio > WIDE && (low_end..=high_end).contains(&(*ps as f64));
+        let expected = self.expected.map(|expected| expected.sustained.as_ps()).filter(is_inside);
         let middle = (low as f64 * high as f64).sqrt().round() as u64;
+        let middle = expected.unwrap_or(middle);
         (ratio > 1.0 + self.range.width && low < middle && middle < high).then_some((ratio, middle))
     }
 

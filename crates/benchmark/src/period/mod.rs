@@ -31,6 +31,8 @@
 //!   causes them, count as fewer ([`analysis::statistics::miss_rate`]).
 //! * The answer is an interval: every period at or below its lower end that was tried is refused, every one at or above
 //!   its upper end is sustained, and each end was tried several times ([`decision`]). Unclear periods lie inside it.
+//! * Where a search has a time limit it predicts first: instances are recorded back to back, and from these follows what
+//!   would be missed at any period ([`analysis::replay`]). The search tries where that crosses the wanted rate ([`forecast`]).
 //! * A search may have a time limit. The interval is then what is known when the time is over.
 //! * The period that was found is *confirmed*: it is kept up for a multiple of a trial's length, and these instances alone
 //!   must prove the wanted miss rate. If they do not, the period is no longer sustained, and the search goes on upwards
@@ -48,6 +50,7 @@ mod command;
 mod deadlines;
 mod decision;
 mod first_guess;
+mod forecast;
 mod notes;
 mod os_isolation;
 mod outcome;

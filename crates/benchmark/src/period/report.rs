@@ -45,7 +45,7 @@ fn measurements(
         ..response.clone()
     };
     let confidence = search.confidence;
-    let interval = |low, middle, high, n| interval(low, middle, high, n, confidence);
+    let interval = |low, middle, high, n| Summary::of_interval((low, middle, high), n, confidence);
     let percent = |share: f64| 100.0 * share;
     let missed = rate.missed as f64 / rate.instances.max(1) as f64;
     let (least, most) = (percent(rate.min), percent(rate.max));
@@ -79,26 +79,13 @@ pub(crate) fn derived(
         metric: metric.into(),
         unit: unit.into(),
         better,
-        summary: interval(one.min(other), f(median), one.max(other), n, ci_confidence),
+        summary: Summary::of_interval(
+            (one.min(other), f(median), one.max(other)),
+            n,
+            ci_confidence,
+        ),
         samples: Vec::new(),
         search: None,
         ..from.clone()
-    }
-}
-
-/// The summary of a number and its interval that do not come from samples.
-fn interval(low: f64, middle: f64, high: f64, n: u64, confidence: f64) -> Summary {
-    Summary {
-        median: middle,
-        ci_low: low,
-        ci_high: high,
-        ci_confidence: confidence,
-        mean: middle,
-        min: low,
-        p99: high,
-        p999: high,
-        max: high,
-        n,
-        outliers: Default::default(),
     }
 }

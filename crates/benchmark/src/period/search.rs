@@ -138,19 +138,25 @@ fn search(
     limits: SearchRange,
     guess: TimeSpan,
 ) -> Result<Answer> {
-    let mut decision = Decision::new(limits, guess);
+    runner.predict(guess)?;
+    let foreseen = runner.foreseen();
+    let mut decision = Decision::new(limits, foreseen.map_or(guess, |foreseen| foreseen.sustained));
+    decision.expect(foreseen);
     let Schedule { narrowing_s, finding_s, times, .. } = runner.schedule;
     let answer = loop {
         if runner.spent_s() >= narrowing_s {
             decision.hurry();
         }
-        let step = match runner.spent_s() >= finding_s {
+        let step = match runner.spent_s() >= finding_s && runner.has_tried() {
             true => decision.done(SearchEnd::TimeLimit),
             false => decision.next(),
         };
         match step {
             NextStep::Done(answer) => break answer,
-            NextStep::Try(period) => decision.record(period, runner.test(period, finding_s)?),
+            NextStep::Try(period) => {
+                decision.record(period, runner.test(period, finding_s)?);
+                decision.expect(runner.foreseen());
+            }
         }
     };
     if times == 0 { Ok(answer) } else { confirm(runner, decision, answer) }

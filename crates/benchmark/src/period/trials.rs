@@ -8,7 +8,8 @@ use contract::{Result, Time, TimeSpan};
 
 use super::acceptance::Acceptance;
 use super::command::Command;
-use super::decision::{Answer, Verdict};
+use super::decision::{Answer, Foreseen, Verdict};
+use super::forecast::{self, Forecast};
 use super::notes::{Interruption, LateEnd, WORST_KEPT};
 use super::outcome::{PERIODS_PER_WAITING, SearchOutcome};
 use super::schedule::Schedule;
@@ -25,6 +26,9 @@ const GROWTH: u64 = 8;
 const EARLIEST: f64 = 1.0 / 4.0;
 /// A trial that shows too little is made this many times as long, if the user left its length open.
 const EXTENSION: u64 = 4;
+/// Where a period was predicted, a trial whose length the user left open takes this share of the time for finding: a few
+/// trials near the crossing show more than one long one.
+const SHARE_PREDICTED: f64 = 1.0 / 8.0;
 /// The longest pauses of a search that are kept.
 const PAUSES_KEPT: usize = 1024;
 
@@ -46,6 +50,8 @@ pub(super) struct TrialRunner<'a, 'b> {
     last: TimeSpan,
     worst: Vec<LateInstance>,
     pauses: Vec<SeenPause>,
+    forecast: Option<Forecast>,
+    no_forecast: Option<String>,
 }
 
 /// The trials of one period.
@@ -92,7 +98,54 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             last: TimeSpan::ZERO,
             worst: Vec::new(),
             pauses: Vec::new(),
+            forecast: None,
+            no_forecast: None,
         }
+    }
+
+    /// Records instances back to back, which take about `each`, and predicts from them; on machines where time costs
+    /// something.
+    pub(super) fn predict(&mut self, each: TimeSpan) -> Result<()> {
+        let real_time = &self.bench.settings.real_time;
+        let explains = real_time.explain;
+        if real_time.search_limit_s.is_none() {
+            return Ok(());
+        }
+        let instances = match forecast::instances(each, self.schedule.finding_s) {
+            Ok(instances) => instances,
+            Err(why) => {
+                self.no_forecast = Some(why);
+                return Ok(());
+            }
+        };
+        let mut alone = Vec::new();
+        for _ in 0..forecast::ALONE {
+            alone.extend(self.back_to_back(1)?);
+        }
+        let ends = self.back_to_back(instances)?;
+        match Forecast::new(&ends, &alone, self.waiting, self.wanted, explains) {
+            Ok(forecast) => self.forecast = Some(forecast),
+            Err(why) => self.no_forecast = Some(why),
+        }
+        Ok(())
+    }
+
+    /// When each of `instances` ended that follow each other at once, in picoseconds since the first began.
+    fn back_to_back(&mut self, instances: u64) -> Result<Vec<u64>> {
+        Command::Segment { period: TimeSpan::ZERO, instances }.send(self.bench.rank)?;
+        let segment = self.segments.run(self.bench.rank, TimeSpan::ZERO, instances)?;
+        self.keep_pauses(&segment);
+        Ok(segment.responses_ps)
+    }
+
+    /// Whether a period has been tried.
+    pub(super) fn has_tried(&self) -> bool {
+        !self.trials.is_empty()
+    }
+
+    /// What is expected of the periods that were not tried yet.
+    pub(super) fn foreseen(&self) -> Option<Foreseen> {
+        self.forecast.as_ref().and_then(Forecast::foreseen)
     }
 
     /// How long the search has taken so far, in seconds.
@@ -185,6 +238,9 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         responses: Vec<u64>,
         trials: usize,
     ) -> Verdict {
+        if let Some(forecast) = &mut self.forecast {
+            forecast.learn(&trial);
+        }
         self.trials.push(trial);
         self.last = period;
         let tried = self.tried.entry(period).or_default();
@@ -199,7 +255,12 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let instances = settings.instances(period, self.wanted.instances_needed());
         // The last segment, which is most of the trial, must hold that many.
         let for_waiting = (PERIODS_PER_WAITING * self.waiting).div_ceil(GROWTH) * (GROWTH + 1);
-        if settings.trials_are_free() { instances.max(for_waiting) } else { instances }
+        let free = settings.trials_are_free();
+        let shorter = self.forecast.as_ref().filter(|_| free).map_or(u64::MAX, |_| {
+            let part = (SHARE_PREDICTED * self.schedule.finding_s / period.as_s()) as u64;
+            part.max(2 * self.wanted.instances_needed())
+        });
+        if free { instances.min(shorter).max(for_waiting) } else { instances }
     }
 
     /// Runs a segment of a trial of which `made` instances are done, and returns its responses.
@@ -279,6 +340,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             confirm_times: self.schedule.times,
             worst,
             pauses: self.pauses,
+            forecast: self.forecast.as_ref().map(Forecast::record),
+            no_forecast: self.no_forecast,
             trials: self.trials,
             hygiene: BTreeMap::new(),
         };

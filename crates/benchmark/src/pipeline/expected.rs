@@ -4,7 +4,8 @@
 use contract::{Error, Result};
 use kernels::{Complex, Complex32, Complex64};
 
-use crate::chain::{Chain, Function};
+use super::scene;
+use crate::chain::Chain;
 use crate::contents::mix;
 
 /// The number of different matrices, which the source sends in rotation.
@@ -12,16 +13,13 @@ pub(super) const MATRICES: usize = 2;
 
 /// Matrix `which` that the source injects, row by row.
 pub(super) fn input(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
+    if let Some(scene) = &chain.scene {
+        return scene::matrix(chain, scene, seed, which);
+    }
     let elements = chain.rows * chain.columns;
     let first = 2 * (which * elements) as u64;
     let part = |at: u64| (mix(seed ^ mix(first + at)) >> 40) as f32 / (1 << 23) as f32 - 1.0;
     (0..elements as u64).map(|at| Complex::new(part(2 * at), part(2 * at + 1))).collect()
-}
-
-/// The weight of column `column` of `columns`: a raised cosine, as windows are.
-pub(super) fn weight(column: usize, columns: usize) -> f32 {
-    let angle = std::f64::consts::TAU * column as f64 / columns as f64;
-    (0.54 - 0.46 * angle.cos()) as f32
 }
 
 /// The expected output for matrix `which`.
@@ -30,43 +28,20 @@ pub(super) fn output(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
     let mut matrix: Vec<Complex64> = input(chain, seed, which).iter().map(widen).collect();
     let mut columns = chain.columns;
     for function in chain.stages.iter().flat_map(|stage| &stage.functions) {
-        match function {
-            Function::Fft => matrix = matrix.chunks(columns).flat_map(transform).collect(),
-            Function::Weight => {
-                let weights = (0..columns).map(|column| f64::from(weight(column, columns))).cycle();
-                matrix.iter_mut().zip(weights).for_each(|(point, weight)| *point *= weight);
-            }
-            Function::CornerTurn => {
-                let rows = matrix.len() / columns;
-                let turned = |at: usize| matrix[at % rows * columns + at / rows];
-                matrix = (0..matrix.len()).map(turned).collect();
-                columns = rows;
-            }
-        }
+        let rows = matrix.len() / columns;
+        matrix = function.kind().directly(function, &matrix, columns);
+        columns = if function.turns() { rows } else { matrix.len() / rows };
     }
     matrix.iter().map(|point| Complex::new(point.re as f32, point.im as f32)).collect()
-}
-
-/// The transform by its definition; an even length is split into two halves.
-fn transform(points: &[Complex64]) -> Vec<Complex64> {
-    let n = points.len();
-    let turn = |k: usize| Complex64::cis(-std::f64::consts::TAU * (k % n) as f64 / n as f64);
-    if !n.is_multiple_of(2) {
-        let sum = |k: usize| points.iter().enumerate().map(|(at, x)| x * turn(at * k)).sum();
-        return (0..n).map(sum).collect();
-    }
-    let every_second =
-        |first: usize| -> Vec<_> { points[first..].iter().step_by(2).copied().collect() };
-    let (even, odd) = (transform(&every_second(0)), transform(&every_second(1)));
-    (0..n).map(|k| even[k % (n / 2)] + turn(k) * odd[k % (n / 2)]).collect()
 }
 
 /// Checks results against the expected output.
 pub(super) struct Expected {
     matrices: Vec<Vec<Complex32>>,
-    /// The largest error of an element. Single precision leaves an error of about 10^-7 of the root mean square at
-    /// each transform.
+    /// The largest error of an element of no size, and what of its size is added to that. Single precision leaves an error
+    /// of about 10^-7 of the root mean square at each transform.
     off_max: f32,
+    off_max_of_size: f32,
     columns: usize,
 }
 
@@ -78,8 +53,11 @@ impl Expected {
     pub(super) fn new(chain: &Chain, seed: u64, columns: usize) -> Self {
         let matrices: Vec<_> = (0..MATRICES).map(|which| output(chain, seed, which)).collect();
         let squares: f32 = matrices[0].iter().map(|point| point.norm_sqr()).sum();
-        let off_max = OFF_MAX * (squares / matrices[0].len() as f32).sqrt();
-        Expected { matrices, off_max, columns }
+        let functions = chain.stages.iter().flat_map(|stage| &stage.functions);
+        let off_max_of_size =
+            OFF_MAX * functions.map(|one| one.kind().error_factor()).product::<f32>();
+        let off_max = off_max_of_size * (squares / matrices[0].len() as f32).sqrt();
+        Expected { matrices, off_max, off_max_of_size, columns }
     }
 
     /// Checks `block`, which begins with `row` of `matrix`: all of it, or a few elements that differ from block to block.
@@ -93,7 +71,8 @@ impl Expected {
         let first = row * self.columns;
         let right = &self.matrices[matrix as usize % MATRICES][first..][..block.len()];
         // Written so that NaN is wrong, too.
-        let right_enough = |at: usize| (block[at] - right[at]).norm() <= self.off_max;
+        let off_max = |at: usize| self.off_max + self.off_max_of_size * right[at].norm();
+        let right_enough = |at: usize| (block[at] - right[at]).norm() <= off_max(at);
         let wrong = |&at: &usize| !right_enough(at);
         let spot = |spot: usize| (mix(matrix ^ mix((first + spot) as u64)) as usize) % block.len();
         let found = match all {
@@ -116,26 +95,15 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stage_functions::Function;
 
     fn chain(functions: &[Function], rows: usize, columns: usize) -> Chain {
         Chain::of((rows, columns, 1), &[(functions, 1)])
     }
 
     #[test]
-    fn a_row_of_ones_transforms_to_its_length_and_zeros() {
-        let ones = [Complex64::new(1.0, 0.0); 12];
-        let transformed = transform(&ones);
-        assert!((transformed[0] - 12.0).norm() < 1e-12);
-        assert!(transformed[1..].iter().all(|point| point.norm() < 1e-12), "{transformed:?}");
-        // One point late: point k turns by k/12 of a circle.
-        let mut late = [Complex64::new(0.0, 0.0); 12];
-        late[1] = Complex64::new(1.0, 0.0);
-        assert!((transform(&late)[3] - Complex64::new(0.0, -1.0)).norm() < 1e-12);
-    }
-
-    #[test]
     fn a_corner_turn_makes_columns_rows() {
-        let chain = chain(&[Function::CornerTurn], 2, 3);
+        let chain = chain(&[Function::CORNER_TURN], 2, 3);
         let (input, output) = (input(&chain, 7, 1), output(&chain, 7, 1));
         let at = [0, 3, 1, 4, 2, 5];
         assert_eq!(output, at.map(|at| input[at]));

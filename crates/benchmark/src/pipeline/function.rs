@@ -1,49 +1,68 @@
 //! The functions of a stage, applied to the blocks of a rank.
 
 use contract::{Buffer, Rank, Result, Work, WorkKind};
-use kernels::fft::BlockFft;
 use kernels::{Complex32, corner_turn_pitched};
 
 use super::apart::Apart;
-use super::expected::weight;
-use crate::chain::{Function, Stage};
+use crate::chain::Stage;
 use crate::chain::{Level, Outlet};
 use crate::error::failed;
-
-/// A function with its tables, which are made in advance.
-enum Prepared {
-    Fft(Box<BlockFft<f32>>),
-    Weight(Vec<f32>),
-}
+use crate::stage_functions::{Function, Prepared};
 
 /// The functions of a stage, for blocks of one rank.
 pub(super) struct Functions {
-    prepared: Vec<(Function, Prepared)>,
+    steps: Vec<FunctionStep>,
     rows: usize,
-    columns: usize,
+    /// Columns of what the functions make of a block.
+    result_columns: usize,
     /// Columns of the level that gets the results.
     columns_after: usize,
+}
+
+/// One function, with what it needs.
+struct FunctionStep {
+    prepared: Prepared,
+    work: Work,
+    /// What it makes of a block; empty if that is the block.
+    output: Vec<Complex32>,
 }
 
 impl Functions {
     /// The functions of `stage`, which is `level` and sends to `to`.
     pub(super) fn new(stage: &Stage, level: &Level, to: &Level) -> Result<Self> {
-        let columns = level.columns;
-        let prepare = |&function: &Function| {
-            let prepared = match function {
-                Function::Fft => Prepared::Fft(Box::new(BlockFft::new(columns).map_err(failed)?)),
-                _ => Prepared::Weight((0..columns).map(|column| weight(column, columns)).collect()),
-            };
-            Ok((function, prepared))
+        let rows = level.block_rows;
+        let mut columns = level.columns;
+        let step = |function: &Function| {
+            let kind = function.kind();
+            let prepared = kind.prepare(function, columns).map_err(failed)?;
+            let work = kind.work(function, rows, columns);
+            columns = function.columns(columns).map_err(contract::Error::Program)?;
+            let room = if matches!(prepared, Prepared::OutOfPlace(_)) { rows * columns } else { 0 };
+            Ok(FunctionStep { prepared, work, output: vec![Complex32::default(); room] })
         };
-        let prepared = stage.row_functions().iter().map(prepare).collect::<Result<_>>()?;
-        let (rows, columns_after) = (level.block_rows, to.columns);
-        Ok(Functions { prepared, rows, columns, columns_after })
+        Ok(Functions {
+            steps: stage.row_functions().iter().map(step).collect::<Result<_>>()?,
+            rows,
+            result_columns: level.result_columns,
+            columns_after: to.columns,
+        })
     }
 
-    /// Applies all functions but the corner turn to `block`, in place.
+    /// Whether what the functions make of a block is elsewhere than in the block.
+    pub(super) fn are_out_of_place(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.prepared, Prepared::OutOfPlace(_)))
+    }
+
+    /// What the functions have made of the latest block, which is `block`.
+    pub(super) fn result<'a>(&'a self, block: &'a Buffer) -> &'a [Complex32] {
+        let makes_rows = |step: &&FunctionStep| matches!(step.prepared, Prepared::OutOfPlace(_));
+        let last = self.steps.iter().rev().find(makes_rows);
+        last.map_or_else(|| block.elements(), |step| &step.output)
+    }
+
+    /// Applies all functions but the corner turn to `block`.
     pub(super) fn rows(&mut self, rank: &mut dyn Rank, block: &mut Buffer) -> Result<()> {
-        self.rows_after(rank, 0, block)
+        apply(&mut self.steps, rank, block.elements_mut())
     }
 
     /// As [`rows`](Self::rows), for a block with pieces in other ranks' memory. If the functions are not `wanted`, the
@@ -55,10 +74,16 @@ impl Functions {
         apart: &Apart<'_>,
         wanted: bool,
     ) -> Result<()> {
-        let work = Function::Fft.work(self.rows, self.columns);
         let whole = block.elements_mut::<Complex32>();
-        let first = self.prepared.first_mut().filter(|_| wanted);
-        let Some((Function::Fft, Prepared::Fft(fft))) = first else {
+        let joining = match self.steps.first_mut().filter(|_| wanted) {
+            Some(FunctionStep { prepared: Prepared::InPlace(first), work, .. })
+                if first.joins() =>
+            {
+                Some((first, *work))
+            }
+            _ => None,
+        };
+        let Some((first, work)) = joining else {
             apart.bring(rank, whole);
             return if wanted { self.rows(rank, block) } else { Ok(()) };
         };
@@ -66,15 +91,17 @@ impl Functions {
         // the closure notes whether this machine really computes.
         let mut computes = false;
         rank.compute(work, &mut || computes = true);
-        match apart.strips(rank).as_ref().filter(|_| computes) {
-            Some((strips, count)) => fft.transform_joined(whole, &strips[..*count]),
+        let strips = apart.strips(rank).filter(|_| computes);
+        let joined = strips.and_then(|(strips, count)| first.apply_joined(whole, &strips[..count]));
+        match joined {
+            Some(done) => done,
             None => {
                 apart.bring(rank, whole);
-                if computes { fft.transform(whole) } else { Ok(()) }
+                if computes { first.apply(whole) } else { Ok(()) }
             }
         }
         .map_err(failed)?;
-        self.rows_after(rank, 1, block)
+        apply(&mut self.steps[1..], rank, whole)
     }
 
     /// As [`rows`](Self::rows), from `input`, which does not change, to `block`. If the functions are not `wanted`,
@@ -86,43 +113,23 @@ impl Functions {
         block: &mut Buffer,
         wanted: bool,
     ) -> Result<()> {
-        let (rows, columns) = (self.rows, self.columns);
-        let (input, output) = (input.elements::<Complex32>(), block.elements_mut::<Complex32>());
+        let (input, block) = (input.elements::<Complex32>(), block.elements_mut::<Complex32>());
+        let Some((first, after)) = self.steps.split_first_mut().filter(|_| wanted) else {
+            let copy = Work::new(WorkKind::CopyBytes, size_of_val(input) as u64);
+            rank.compute(copy, &mut || block.copy_from_slice(input));
+            return Ok(());
+        };
         let mut done = Ok(());
-        match self.prepared.first_mut().filter(|_| wanted) {
-            Some((function, prepared)) => {
-                rank.compute(function.work(rows, columns), &mut || match prepared {
-                    Prepared::Fft(fft) => done = fft.transform_into(input, output),
-                    Prepared::Weight(weights) => {
-                        let weighted = input.iter().zip(weights.iter().cycle());
-                        output.iter_mut().zip(weighted).for_each(|(to, (x, w))| *to = x * w);
-                    }
-                });
+        let FunctionStep { prepared, work, output } = first;
+        rank.compute(*work, &mut || {
+            done = match prepared {
+                Prepared::InPlace(function) => function.apply_into(input, block),
+                Prepared::OutOfPlace(function) => function.apply(input, output),
             }
-            None => {
-                let copy = Work::new(WorkKind::CopyBytes, size_of_val(input) as u64);
-                rank.compute(copy, &mut || output.copy_from_slice(input));
-            }
-        }
+        });
         done.map_err(failed)?;
-        if wanted { self.rows_after(rank, 1, block) } else { Ok(()) }
-    }
-
-    /// Applies the functions from index `first` on, in place.
-    fn rows_after(&mut self, rank: &mut dyn Rank, first: usize, block: &mut Buffer) -> Result<()> {
-        let block = block.elements_mut::<Complex32>();
-        for (function, prepared) in self.prepared.iter_mut().skip(first) {
-            let mut done = Ok(());
-            rank.compute(function.work(self.rows, self.columns), &mut || match prepared {
-                Prepared::Fft(fft) => done = fft.transform(block),
-                Prepared::Weight(weights) => {
-                    let weights = weights.iter().cycle();
-                    block.iter_mut().zip(weights).for_each(|(point, weight)| *point *= weight);
-                }
-            });
-            done.map_err(failed)?;
-        }
-        Ok(())
+        let made = if output.is_empty() { block } else { &mut output[..] };
+        apply(after, rank, made)
     }
 
     /// Turns block `number` of this rank's strip into its columns of the outgoing pieces.
@@ -133,11 +140,12 @@ impl Functions {
         number: usize,
         turned: &mut TurnedPieces<'_>,
     ) -> Result<()> {
-        let block = block.elements::<Complex32>();
+        let block = self.result(block);
         let TurnedPieces { me, outlet, pieces } = turned;
         let (piece_rows, piece_columns) = outlet.shape;
         let mut done = Ok(());
-        rank.compute(Function::CornerTurn.work(self.rows, self.columns), &mut || {
+        let turn = Function::CORNER_TURN;
+        rank.compute(turn.kind().work(&turn, self.rows, self.result_columns), &mut || {
             for (piece, buffer) in outlet.pieces.iter().zip(pieces.iter_mut()) {
                 // The buffer is a whole block for this rank itself, and only this rank's piece for another.
                 let (first, pitch) = match piece.to == *me {
@@ -147,7 +155,7 @@ impl Functions {
                 let turned = corner_turn_pitched(
                     &block[piece.row..],
                     (self.rows, piece_rows),
-                    self.columns,
+                    self.result_columns,
                     &mut buffer.elements_mut::<Complex32>()[first + number * self.rows..],
                     pitch,
                 );
@@ -156,6 +164,25 @@ impl Functions {
         });
         done.map_err(failed)
     }
+}
+
+/// Applies functions to `block`, and then each to what the one before made of it.
+fn apply(steps: &mut [FunctionStep], rank: &mut dyn Rank, block: &mut [Complex32]) -> Result<()> {
+    let mut current = block;
+    for FunctionStep { prepared, work, output } in steps {
+        let mut done = Ok(());
+        rank.compute(*work, &mut || {
+            done = match prepared {
+                Prepared::InPlace(function) => function.apply(current),
+                Prepared::OutOfPlace(function) => function.apply(current, output),
+            }
+        });
+        done.map_err(failed)?;
+        if !output.is_empty() {
+            current = output;
+        }
+    }
+    Ok(())
 }
 
 /// Where a turned block goes.

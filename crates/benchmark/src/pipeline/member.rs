@@ -2,6 +2,7 @@
 
 use contract::{Rank, Result, Work, WorkKind};
 
+use super::detection::{self, Found};
 use super::flow::{Flow, Readiness};
 use super::mode::Mode;
 use super::pending::{Arrival, PendingOperations};
@@ -96,6 +97,16 @@ impl Member {
     /// Gathers the stamps of the last trial's first `matrices` at rank 0.
     pub(crate) fn bring_stamps(&self, rank: &mut dyn Rank, matrices: u64) -> Result<AllStamps> {
         self.stamps.bring(rank, matrices)
+    }
+
+    /// Gathers what the sink found at rank 0. Collective; the other ranks get nothing.
+    pub(crate) fn bring_found(&self, rank: &mut dyn Rank, chain: &Chain) -> Result<Vec<Found>> {
+        let mut parts = self.parts.iter();
+        let detection = parts.find_map(|part| match &part.kind {
+            PartKind::Sink(sink) => sink.detection.as_deref(),
+            _ => None,
+        });
+        detection::bring(rank, chain, detection)
     }
 }
 

@@ -12,11 +12,13 @@
 //! # Where things are
 //! [`chain`](crate::chain) describes a chain, and who sends what to whom. [`inlet`] (with [`apart`]) and [`outgoing`]
 //! are the two sides of a part; [`stage`], [`source`] and [`sink`] are the three kinds of parts; [`member`] is a rank
-//! with its parts. [`function`] computes what stages compute, and [`expected`] computes the same directly. [`results`]
-//! makes measurements of what was noted ([`stamps`]), [`rounds`] of the times back to back. The benchmark is
+//! with its parts. [`function`] applies the [functions of stages](crate::stage_functions), and [`expected`] does the same
+//! directly, to the matrices of a [`scene`] or to random ones. [`results`]
+//! makes measurements of what was noted ([`stamps`], [`detection`]), [`rounds`] of the times back to back. The benchmark is
 //! `programs::real_time::pipeline`.
 
 mod apart;
+mod detection;
 mod expected;
 mod flow;
 mod function;
@@ -27,6 +29,7 @@ mod outgoing;
 mod pending;
 mod results;
 mod rounds;
+mod scene;
 mod sink;
 mod source;
 mod stage;

@@ -3,6 +3,7 @@
 use contract::record::{Better, Measurement, Summary};
 use contract::{Result, TimeSpan};
 
+use super::detection::Found;
 use super::stamps::AllStamps;
 use crate::chain::{Chain, levels};
 
@@ -14,8 +15,8 @@ pub(super) struct MetricSeries {
     pub(super) metric: &'static str,
     pub(super) unit: &'static str,
     pub(super) better: Better,
-    /// The stage it belongs to, with its number; none for the whole chain.
-    pub(super) stage: Option<String>,
+    /// The stage it belongs to, with its number, or the target; none for the whole chain.
+    pub(super) of: Option<(&'static str, String)>,
     pub(super) samples: Vec<f64>,
     pub(super) summary: Summary,
 }
@@ -25,19 +26,19 @@ pub(crate) struct Profile {
     pub(super) series: Vec<MetricSeries>,
 }
 
-/// Makes the profile from the stamps of all ranks, of a trial that began at `begin_ps`.
+/// Makes the profile from the stamps of all ranks, of a trial that began at `begin_ps`, and from what the sink found.
 pub(crate) fn profile(
     chain: &Chain,
-    stamps: &AllStamps,
+    (stamps, found): (&AllStamps, Vec<Found>),
     (begin_ps, period): (u64, TimeSpan),
     summarise: impl Fn(&[f64]) -> Result<Summary>,
 ) -> Result<Profile> {
     let mut series = Vec::new();
     let mut add = |metric, stage: Option<&str>, samples: Vec<f64>| {
         if !samples.is_empty() {
-            let (stage, summary) = (stage.map(Into::into), summarise(&samples)?);
+            let (of, summary) = (stage.map(|name| ("stage", name.into())), summarise(&samples)?);
             let (unit, better) = ("us", Better::Lower);
-            series.push(MetricSeries { metric, unit, better, stage, samples, summary });
+            series.push(MetricSeries { metric, unit, better, of, samples, summary });
         }
         Ok(())
     };
@@ -64,6 +65,13 @@ pub(crate) fn profile(
             add("computing", Some(&stage), busy)?;
         }
     }
+    // A machine that only lets time pass searches nothing.
+    let found = found.into_iter().filter(|found| !found.signal_to_noise_db.is_empty());
+    for Found { target, signal_to_noise_db: samples } in found {
+        let (of, summary) = (Some(("target", target)), summarise(&samples)?);
+        let (metric, unit, better) = ("signal-to-noise", "dB", Better::Higher);
+        series.push(MetricSeries { metric, unit, better, of, samples, summary });
+    }
     Ok(Profile { series })
 }
 
@@ -80,10 +88,10 @@ impl Profile {
     /// The profile as measurements beside `period`, or beside the measurement in its place.
     pub(crate) fn measurements(self, period: &Measurement) -> Vec<Measurement> {
         let mut all = Vec::new();
-        for MetricSeries { metric, unit, better, stage, samples, summary } in self.series {
+        for MetricSeries { metric, unit, better, of, samples, summary } in self.series {
             let mut parameters = period.parameters.clone();
             parameters
-                .extend(stage.iter().map(|stage| ("stage".to_owned(), stage.as_str().into())));
+                .extend(of.iter().map(|(kind, name)| ((*kind).to_owned(), name.as_str().into())));
             all.push(Measurement {
                 parameters,
                 metric: metric.into(),

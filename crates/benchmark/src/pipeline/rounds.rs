@@ -43,7 +43,7 @@ pub(crate) fn in_rounds(
         let samples: Vec<f64> = read(rounds).filter_map(of).collect();
         if !samples.is_empty() {
             let summary = summarise(&samples)?;
-            series.push(MetricSeries { metric, unit, better, stage: None, samples, summary });
+            series.push(MetricSeries { metric, unit, better, of: None, samples, summary });
         }
         Ok(())
     };

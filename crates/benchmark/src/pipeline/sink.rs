@@ -3,6 +3,7 @@
 use contract::{Result, TimeSpan};
 use kernels::Complex32;
 
+use super::detection::Detection;
 use super::expected::Expected;
 use super::flow::{Flow, Readiness};
 use super::inlet::Inlet;
@@ -23,6 +24,7 @@ pub(super) struct SinkPart {
     first_row: usize,
     inlet: Inlet,
     expected: Option<Expected>,
+    pub(super) detection: Option<Box<Detection>>,
     /// The blocks of the trial that have arrived, and their number.
     block: u64,
     of: u64,
@@ -45,8 +47,11 @@ impl SinkPart {
         let inlet = Inlet::new(intake(from, level, index), level, me, (chain.buffers, 0))?;
         let expected = checks.then(|| Expected::new(chain, seed, level.columns));
         let first_row = index * level.strip();
+        let detection = Detection::new(chain, first_row, level.strip(), level.columns);
+        let detection = detection.filter(|_| checks).map(Box::new);
         let (level, settled, trend) = (level.clone(), TimeSpan::ZERO, Trend::default());
-        Ok(SinkPart { level, first_row, inlet, expected, block: 0, of: 0, settled, trend })
+        let (block, of) = (0, 0);
+        Ok(SinkPart { level, first_row, inlet, expected, detection, block, of, settled, trend })
     }
 
     /// Operations that can be under way at once.
@@ -87,9 +92,16 @@ impl SinkPart {
             let all = matrix + 1 == flow.trial.instances;
             let row = self.first_row + number * self.level.block_rows;
             expected.check(elements, matrix, row, all)?;
+            if let Some(detection) = self.detection.as_mut().filter(|_| all) {
+                detection.take(row, elements);
+            }
         }
         self.inlet.free(slot);
         self.block += 1;
+        let is_last = self.block == self.of && flow.mode != Mode::MessagesOnly;
+        if let Some(detection) = self.detection.as_mut().filter(|_| is_last) {
+            detection.judge(matrix)?;
+        }
         if self.block.is_multiple_of(blocks) {
             flow.stamps.ended(self.level.number, matrix, came);
             self.judge(flow, matrix, came.since(flow.trial.start(matrix)));

@@ -1,7 +1,8 @@
 //! A rank's share of a stage: receives blocks, processes them and sends them on, all at once as far as there are
 //! buffers.
 
-use contract::{Buffer, Rank, Result, Time};
+use contract::{Buffer, Rank, Result, Time, Work, WorkKind};
+use kernels::Complex32;
 
 use super::flow::{Flow, Readiness};
 use super::function::{Functions, TurnedPieces};
@@ -20,9 +21,10 @@ pub(super) struct StagePart {
     functions: Functions,
     inlet: Inlet,
     pub(super) outgoing: Outgoing,
-    /// The turned pieces of as many matrices as may be under way; empty if the stage has no corner turn.
+    /// The outgoing pieces of as many matrices as may be under way; empty if the stage has no corner turn and its functions
+    /// leave their results in the blocks, which are then sent themselves.
     sets: Vec<PieceSet>,
-    /// The set that takes the matrix that is being turned.
+    /// The set that takes the matrix that is being worked on.
     filling: usize,
     overlap_sends: bool,
     /// The blocks of the trial that are done, and their number.
@@ -33,7 +35,7 @@ pub(super) struct StagePart {
     pub(super) usual_alone: UsualTime,
 }
 
-/// The pieces that one turned matrix leaves in.
+/// The pieces that the results of one matrix leave in.
 struct PieceSet {
     pieces: Vec<Buffer>,
     /// Pieces that are queued or being sent.
@@ -54,8 +56,10 @@ impl StagePart {
         let index = level.ranks.iter().position(|&rank| rank == me).unwrap_or(0);
         let inlet = Inlet::new(intake(from, level, index), level, me, (chain.buffers, waiting))?;
         let outlet = outlet(level, to, index);
+        let functions = Functions::new(stage, level, to)?;
         // A set is free again only when its receivers have processed it.
-        let sets = if stage.turns() { chain.buffers } else { 0 };
+        let leaves_block = stage.turns() || functions.are_out_of_place();
+        let sets = if leaves_block { chain.buffers } else { 0 };
         // A piece for this rank itself is written to its place in the receiver's block, which is swapped as a whole.
         let piece = |piece: &Piece| {
             let bytes = if piece.to == me { to.block_bytes() } else { outlet.piece_bytes };
@@ -70,7 +74,7 @@ impl StagePart {
         Ok(StagePart {
             level: level.clone(),
             me,
-            functions: Functions::new(stage, level, to)?,
+            functions,
             inlet,
             outgoing: Outgoing::new(level.number, me, outlet, room),
             sets,
@@ -161,8 +165,10 @@ impl StagePart {
         if self.sets.is_empty() {
             let block = self.inlet.take_out(slot);
             self.outgoing.push(number as usize, BufferPlace::Slot(slot), block);
-        } else {
+        } else if self.level.turns {
             self.turn(flow, slot, number)?;
+        } else {
+            self.copy_out(flow, slot, number);
         }
         let end = flow.rank.now();
         let level = self.level.number;
@@ -215,6 +221,26 @@ impl StagePart {
         Ok(())
     }
 
+    /// Copies what the functions made of a block to its piece, which is sent at once.
+    fn copy_out(&mut self, flow: &mut Flow<'_>, slot: usize, number: u64) {
+        if number == 0 {
+            self.filling = self.free_set().unwrap_or_default();
+        }
+        let (at, piece) = (self.filling, number as usize);
+        let set = &mut self.sets[at];
+        if flow.mode != Mode::MessagesOnly {
+            let result = self.functions.result(self.inlet.whole(slot));
+            let copy = Work::new(WorkKind::CopyBytes, size_of_val(result) as u64);
+            let to = set.pieces[piece].elements_mut::<Complex32>();
+            flow.rank.compute(copy, &mut || to.copy_from_slice(result));
+        }
+        self.inlet.free(slot);
+        // The empty buffer has no memory, so this allocates nothing.
+        let buffer = std::mem::replace(&mut set.pieces[piece], Buffer::zeroed(0));
+        set.away += 1;
+        self.outgoing.push(piece, BufferPlace::Turned { set: at, piece }, buffer);
+    }
+
     pub(super) fn take(&mut self, purpose: Purpose, came: Arrived) {
         match purpose {
             Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, came),
@@ -244,7 +270,7 @@ impl StagePart {
         for number in 0..self.inlet.blocks() {
             let slot = number % self.inlet.slots();
             self.functions.rows(rank, self.inlet.whole(slot))?;
-            if let Some(set) = self.sets.first_mut() {
+            if let Some(set) = self.sets.first_mut().filter(|_| self.level.turns) {
                 let pieces = &mut set.pieces;
                 let mut turned =
                     TurnedPieces { me: self.me, outlet: &self.outgoing.outlet, pieces };

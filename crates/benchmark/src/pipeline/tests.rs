@@ -3,9 +3,13 @@
 use contract::{Result, Time, TimeSpan, reference};
 
 use super::*;
-use crate::chain::Function::{CornerTurn, Fft, Weight};
-use crate::chain::{Chain, Function};
+use crate::chain::Chain;
 use crate::period::{Deadlines, Trial};
+use crate::stage_functions::Function;
+
+const FFT: Function = Function::FFT;
+const TURN: Function = Function::CORNER_TURN;
+const WEIGHT: Function = Function::WEIGHT;
 
 /// Runs `matrices` through the chain, back to back, on the reference machine; the sink's verdict.
 fn run(chain: &Chain, mode: Mode, matrices: u64) -> Result<()> {
@@ -28,7 +32,7 @@ fn run(chain: &Chain, mode: Mode, matrices: u64) -> Result<()> {
 
 #[test]
 fn a_two_dimensional_transform_comes_out_right_in_messages_of_any_size() {
-    let stages: [(&[Function], usize); 3] = [(&[Fft], 1), (&[CornerTurn], 1), (&[Fft], 1)];
+    let stages: [(&[Function], usize); 3] = [(&[FFT], 1), (&[TURN], 1), (&[FFT], 1)];
     for rows_per_message in [1, 2, 4, 8] {
         run(&Chain::of((8, 16, rows_per_message), &stages), Mode::SelfTimed, 5).unwrap();
     }
@@ -37,19 +41,15 @@ fn a_two_dimensional_transform_comes_out_right_in_messages_of_any_size() {
 #[test]
 fn stages_of_any_number_of_ranks_fit_together() {
     for (first, second, third) in [(1, 2, 4), (4, 2, 1), (2, 2, 2), (2, 4, 2), (4, 4, 4)] {
-        let stages: [(&[Function], usize); 4] = [
-            (&[Weight, Fft], first),
-            (&[Fft, CornerTurn], second),
-            (&[], third),
-            (&[Fft, CornerTurn], first),
-        ];
+        let stages: [(&[Function], usize); 4] =
+            [(&[WEIGHT, FFT], first), (&[FFT, TURN], second), (&[], third), (&[FFT, TURN], first)];
         run(&Chain::of((16, 8, 2), &stages), Mode::SelfTimed, 3).unwrap();
     }
 }
 
 #[test]
 fn a_rank_may_work_for_several_stages() {
-    let stages: [(&[Function], usize); 3] = [(&[Weight, Fft], 1), (&[CornerTurn], 1), (&[Fft], 1)];
+    let stages: [(&[Function], usize); 3] = [(&[WEIGHT, FFT], 1), (&[TURN], 1), (&[FFT], 1)];
     // The ranks of the source, the three stages and the sink: all on one, all on two, three for two stages, crosswise.
     let placements: [[&[usize]; 5]; 5] = [
         [&[0]; 5],
@@ -78,7 +78,7 @@ fn a_rank_may_work_for_several_stages() {
 
 #[test]
 fn one_buffer_is_enough_and_sends_need_not_overlap() {
-    let stages: [(&[Function], usize); 3] = [(&[Fft], 2), (&[CornerTurn], 2), (&[Weight], 1)];
+    let stages: [(&[Function], usize); 3] = [(&[FFT], 2), (&[TURN], 2), (&[WEIGHT], 1)];
     for (buffers, overlap_sends) in [(1, true), (1, false), (2, false), (5, true)] {
         let chain = Chain { buffers, overlap_sends, ..Chain::of((8, 8, 2), &stages) };
         run(&chain, Mode::SelfTimed, 4).unwrap();
@@ -88,14 +88,14 @@ fn one_buffer_is_enough_and_sends_need_not_overlap() {
 
 #[test]
 fn messages_flow_without_functions_and_functions_run_without_messages() {
-    let chain = Chain::of((8, 4, 2), &[(&[Fft, CornerTurn], 2), (&[Fft], 1)]);
+    let chain = Chain::of((8, 4, 2), &[(&[FFT, TURN], 2), (&[FFT], 1)]);
     run(&chain, Mode::MessagesOnly, 3).unwrap();
     run(&chain, Mode::FunctionsOnly, 3).unwrap();
 }
 
 #[test]
 fn a_lone_corner_turn_is_seen_to_be_done() {
-    let turned = Chain::of((8, 4, 4), &[(&[CornerTurn], 1)]);
+    let turned = Chain::of((8, 4, 4), &[(&[TURN], 1)]);
     run(&turned, Mode::SelfTimed, 2).unwrap();
     // The same chain whose sink expects rows as they were injected.
     let error = reference::run(3, |rank| {

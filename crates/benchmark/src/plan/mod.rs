@@ -42,6 +42,23 @@ pub enum PlanError {
         /// The names of the benchmarks that have algorithms, each with those.
         known: Vec<(&'static str, Vec<&'static str>)>,
     },
+    /// No case of the selection has the wanted values of parameters.
+    #[error("no case of the selection has {}{}", only(.wanted), cases_have(.known))]
+    Only {
+        /// What was wanted.
+        wanted: Vec<(String, Vec<String>)>,
+        /// The values that cases of the selection have of these parameters.
+        known: Vec<(String, Vec<String>)>,
+    },
+}
+
+fn only(wanted: &[(String, Vec<String>)]) -> String {
+    let one = |(name, values): &(String, Vec<String>)| format!("{name}={}", values.join(","));
+    wanted.iter().map(one).collect::<Vec<_>>().join(" and ")
+}
+
+fn cases_have(known: &[(String, Vec<String>)]) -> String {
+    if known.is_empty() { String::new() } else { format!("; there are {}", only(known)) }
 }
 
 fn has(known: &[(&'static str, Vec<&'static str>)]) -> String {
@@ -74,6 +91,9 @@ pub fn plan(
     for benchmark in selection {
         for count in counts(benchmark, ranks, processors, settings)? {
             let steps = steps(benchmark, count, settings);
+            if steps.is_empty() && !settings.only.is_empty() {
+                continue;
+            }
             match launches
                 .iter_mut()
                 .find(|launch| launch.ranks == count && launch.placement == benchmark.placement)
@@ -87,6 +107,9 @@ pub fn plan(
                 }),
             }
         }
+    }
+    if launches.is_empty() && !settings.only.is_empty() {
+        return Err(unknown_values(selection, ranks, processors, settings));
     }
     add_yardsticks(&mut launches, settings);
     if selection.iter().any(|benchmark| benchmark.name == HAND_OVER.name) {
@@ -103,6 +126,32 @@ pub fn plan(
     launches.retain(|launch| !launch.job.steps.is_empty());
     share_limit(&mut launches, settings.suite_limit_s);
     Ok(launches)
+}
+
+/// The error for values of parameters that no case has.
+fn unknown_values(
+    selection: &[&'static Benchmark],
+    ranks: Option<&[usize]>,
+    processors: usize,
+    settings: &Settings,
+) -> PlanError {
+    let all = Settings { only: Vec::new(), ..settings.clone() };
+    let counts = |benchmark: &&'static Benchmark| {
+        counts(benchmark, ranks, processors, &all).unwrap_or_default()
+    };
+    let cases: Vec<Step> = selection
+        .iter()
+        .flat_map(|one| counts(one).into_iter().map(move |count| (one, count)))
+        .flat_map(|(one, count)| steps(one, count, &all))
+        .collect();
+    let values = |name: &String| {
+        let found = cases.iter().filter_map(|step| step.parameters.get(name));
+        let found: BTreeSet<String> = found.map(ToString::to_string).collect();
+        (name.clone(), found.into_iter().collect::<Vec<_>>())
+    };
+    let known = settings.only.iter().map(|(name, _)| values(name));
+    let known = known.filter(|(_, values)| !values.is_empty()).collect();
+    PlanError::Only { wanted: settings.only.clone(), known }
 }
 
 /// Refuses algorithms that no benchmark of the selection has.
@@ -126,7 +175,7 @@ fn counts(
     settings: &Settings,
 ) -> Result<Vec<usize>, PlanError> {
     let counts = match benchmark.ranks {
-        RankRule::OfChain => vec![settings.pipeline.chain().ranks()],
+        RankRule::OfChain => settings.pipeline.ranks(),
         rule => rule.counts(wanted, processors),
     };
     if counts.is_empty() {

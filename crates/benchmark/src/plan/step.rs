@@ -10,7 +10,8 @@ use crate::settings::Settings;
 pub(super) fn steps(benchmark: &Benchmark, ranks: usize, settings: &Settings) -> Vec<Step> {
     let scope = Scope { ranks, sizes: settings.sizes.as_ref(), settings };
     let cases = (benchmark.cases)(&scope).into_iter();
-    let by_algorithms = cases.flat_map(|case| by_algorithms(benchmark, case, settings));
+    let wanted = cases.filter(|case| settings.wants(&case.parameters));
+    let by_algorithms = wanted.flat_map(|case| by_algorithms(benchmark, case, settings));
     by_algorithms.map(|case| step(benchmark, ranks, case, settings)).collect()
 }
 

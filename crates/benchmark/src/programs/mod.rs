@@ -4,6 +4,7 @@
 //! [`Program`](crate::program::Program), most of which comes from [`BETWEEN_TWO`](common::BETWEEN_TWO) or
 //! [`COLLECTIVE`](common::COLLECTIVE), and the function that is one event.
 
+mod applications;
 mod bandwidths;
 mod collectives;
 mod common;
@@ -65,6 +66,11 @@ pub(crate) static ALL: &[Benchmark] = &[
     services::tuple_space::TUPLE_SPACE,
     services::send_and_receive::SEND_AND_RECEIVE,
     services::hcs::HCS,
+    applications::multiply::MULTIPLY,
+    applications::parallel_sort::PARALLEL_SORT,
+    applications::parallel_fft::PARALLEL_FFT,
+    applications::sor::SOR,
+    applications::tracking::TRACKING,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,
@@ -86,4 +92,8 @@ pub(crate) static ALL: &[Benchmark] = &[
     processor::foldfft::FOLDFFT,
     processor::corner_turn::CORNER_TURN_MEMORY,
     processor::corner_turn::FFT_CORNER_TURN,
+    processor::hpec::TDFIR,
+    processor::hpec::FDFIR,
+    processor::hpec::QR,
+    processor::hpec::CFAR,
 ];

@@ -5,6 +5,7 @@ pub mod all_to_all;
 pub mod allgather;
 pub mod allreduce;
 pub mod barrier;
+pub mod between;
 pub mod broadcast;
 mod combining;
 pub mod gather;

@@ -3,6 +3,7 @@
 //! A unit is a text. Combining two puts one behind the other, which is associative and does not commute, so that the result tells
 //! who was combined, how often and in which order.
 
+mod between;
 mod cases;
 mod model;
 

@@ -24,7 +24,7 @@ use std::ptr::NonNull;
 use crate::record::FabricDescription;
 use crate::{
     ClockQuality, Error, InPlace, Isolation, Priority, PriorityGranted, Readable, Result,
-    SharedLine, Time, Work, Writable,
+    SharedLine, Time, TimeSpan, Work, Writable,
 };
 
 /// One rank's end of a fabric.
@@ -46,7 +46,6 @@ use crate::{
 #[allow(unsafe_code)]
 pub unsafe trait Endpoint: RemoteMemory + Sized {
     // Identity and placement.
-
     /// This rank's number.
     fn rank(&self) -> usize;
 
@@ -83,7 +82,6 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     }
 
     // Time.
-
     /// The time on the clock that all ranks share.
     fn now(&self) -> Time;
 
@@ -101,7 +99,6 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     }
 
     // Contexts.
-
     /// This rank's part of a context of several members to come. The members tell each other theirs, and then
     /// each opens the context or withdraws.
     fn offer_context(&mut self) -> ContextOffer {
@@ -125,7 +122,6 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     fn close_context(&mut self, place: ContextPlace) -> Result<()>;
 
     // Messages.
-
     /// Starts to send `data` to rank `to`, which exists.
     fn post_send(
         &mut self,
@@ -188,7 +184,6 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>>;
 
     // Progress.
-
     /// Takes in what has arrived, and sends on what is queued, without waiting.
     fn progress(&mut self) -> Result<()>;
 
@@ -198,6 +193,12 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
             self.progress()?;
         }
         Ok(self.is_done(request))
+    }
+
+    /// For a program that looks again and again and does not wait: sleeps until something comes for this rank, but no longer
+    /// than `longest`. Returns whether anything has come since the last such call; then it has not slept.
+    fn sleep_a_while(&mut self, _longest: TimeSpan) -> Result<bool> {
+        Ok(true)
     }
 
     /// Waits until one of `requests` is done: the first in the list, if several are. There is at least one.
@@ -210,7 +211,6 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()>;
 
     // What a fabric may do better than its face: one call instead of a post, a wait and an end.
-
     /// Sends, if the message leaves at once and completely; false if it does not, and then nothing has happened.
     #[inline(always)]
     fn send_at_once(
@@ -294,7 +294,6 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     }
 
     // Collectives.
-
     /// Carries out a collective of a context's members, if this fabric has something better than messages for
     /// it: `None` if not, and then nothing has happened. All members of a context get the same answer. While
     /// it waits, `idle` is called again and again; it must not wait.
@@ -358,7 +357,6 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     fn mark_algorithm(&mut self, _begins: bool) {}
 
     // Memory.
-
     /// Memory that every rank reads and writes directly, aligned to pages, if there is any. It may hold anything.
     fn allocate(&mut self, _bytes: usize) -> Option<NonNull<u8>> {
         None
@@ -371,7 +369,6 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     unsafe fn release(&mut self, _memory: NonNull<u8>, _bytes: usize) {}
 
     // The end.
-
     /// Says that this rank sends no messages of its own any more and takes none. What all ranks do together may go on.
     fn leave(&mut self) -> Result<()>;
 

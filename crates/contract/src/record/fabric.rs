@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use collectives::plan::Plans;
 use serde::{Deserialize, Serialize};
 
+use crate::WorkKind;
+
 /// What carries the messages of a run, and with which choices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FabricDescription {
@@ -14,6 +16,9 @@ pub struct FabricDescription {
     pub version: String,
     /// Choices made at set-up that a reader of the numbers wants to know (thresholds, waiting, copying), by name.
     pub details: BTreeMap<String, String>,
+    /// The kinds of work for which a simulated machine has no rate, and lets no time pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_rate: Vec<WorkKind>,
     /// What a model of a fabric in shared memory needs to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemory>,

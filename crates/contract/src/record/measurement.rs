@@ -99,6 +99,23 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// A number and its interval that do not come from samples: `n` is what they stand for.
+    pub fn of_interval((low, middle, high): (f64, f64, f64), n: u64, confidence: f64) -> Self {
+        Summary {
+            median: middle,
+            ci_low: low,
+            ci_high: high,
+            ci_confidence: confidence,
+            mean: middle,
+            min: low,
+            p99: high,
+            p999: high,
+            max: high,
+            n,
+            outliers: Outliers::default(),
+        }
+    }
+
     /// Half the width of the median's interval as a share of the median; 0 where the median is not positive.
     pub fn half_width(&self) -> f64 {
         if self.median > 0.0 { (self.ci_high - self.ci_low) / 2.0 / self.median } else { 0.0 }

@@ -7,6 +7,7 @@
 
 mod environment;
 mod fabric;
+mod forecast;
 mod measurement;
 mod pauses;
 mod period;
@@ -14,6 +15,7 @@ mod run;
 
 pub use environment::{Environment, RunEnd, RunHeader};
 pub use fabric::{FabricDescription, SharedMemory};
+pub use forecast::{Forecast, ForecastPoint, WithoutPauses};
 pub use measurement::{
     Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary,
     Timing, Turn,

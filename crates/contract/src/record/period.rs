@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Key;
+use super::{Forecast, Key};
 
 /// One trial: a period, kept up for a number of instances.
 ///
@@ -135,6 +135,12 @@ pub struct PeriodSearch {
     /// How many times as long as a trial a confirmation was to be; 0 where none was to be made.
     #[serde(default)]
     pub confirm_times: u32,
+    /// What was predicted before the first trial, and corrected by the trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
+    /// Why nothing was predicted, where that was to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_forecast: Option<String>,
     /// All trials, in the order in which they were made.
     pub trials: Vec<Trial>,
     /// The latest instances of the trials that counted, then of the others, latest first.

@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::fabric::FabricChoice;
 use super::hosts::HostsArguments;
+use super::observation::ObservationArguments;
 use super::prediction::PredictionArguments;
-use super::values::Seconds;
+use super::values::{Seconds, Variable};
 
 const LAUNCH_EXAMPLES: &str = "\
 Examples:
@@ -19,6 +21,7 @@ Examples:
   cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface, one host
   cornerstone launch -n 4 --watch 60s ./program          tell what the ranks do when nothing has moved for a minute
   cornerstone launch --fabric sim:fat-tree -n 64 ./program  on a simulated machine: how long would it take there
+  cornerstone launch -n 4 --report ./program             where its time goes, who waits for whom: text and program-report.html
   cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts: shared memory inside, TCP between
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
@@ -135,6 +138,18 @@ pub(crate) struct LaunchArguments {
     #[arg(long)]
     pub(crate) prefix: bool,
 
+    /// A variable of the ranks' environment; without a value, that of this process, for ranks on other hosts
+    #[arg(
+        long = "env",
+        value_name = "NAME[=VALUE]",
+        value_parser = OsStringValueParser::new().try_map(Variable::read)
+    )]
+    pub(crate) variables: Vec<Variable>,
+
+    /// The folder in which the ranks begin [default: this one]
+    #[arg(long = "wdir", value_name = "FOLDER")]
+    pub(crate) directory: Option<PathBuf>,
+
     /// At MPI_Finalize, tell which requests, communicators, datatypes and other objects were not freed (our library
     /// only)
     #[arg(long)]
@@ -155,6 +170,9 @@ pub(crate) struct LaunchArguments {
 
     #[command(flatten)]
     pub(crate) prediction: PredictionArguments,
+
+    #[command(flatten)]
+    pub(crate) observation: ObservationArguments,
 
     /// The program and its arguments
     #[arg(

@@ -1,16 +1,24 @@
 //! The command line: the arguments of each subcommand, and their help.
 
+mod compare;
 mod fabric;
+mod generate;
+mod history;
 mod hosts;
 mod launch;
+mod mpiexec;
+mod observation;
 mod pattern;
 mod pipeline;
 mod prediction;
 mod real_time;
 mod run;
+mod sci;
 mod simulation;
+mod tradeoff;
 mod values;
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,16 +27,25 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
+pub(crate) use compare::CompareArguments;
 pub(crate) use fabric::FabricChoice;
+pub(crate) use generate::{GenerateArguments, Generated};
+pub(crate) use history::{CheckArguments, HistoryArguments, Publication};
 pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
+pub(crate) use mpiexec::{Mpiexec, MpiexecArguments};
+pub(crate) use observation::ObservationArguments;
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use prediction::{Compute, PredictionArguments, ReplayArguments};
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
+pub(crate) use sci::{
+    AccessChoice, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
+};
 pub(crate) use simulation::{Answer, SimulationArguments};
-pub(crate) use values::{AlgorithmNames, RankCounts, Seconds, Share};
+pub(crate) use tradeoff::TradeoffArguments;
+pub(crate) use values::{AlgorithmNames, Only, RankCounts, Seconds, Share, Variable};
 
 /// The heading of the options on where results go.
 const RESULTS: &str = "Results";
@@ -47,13 +64,17 @@ Examples:
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml    that of a chain of processing stages
   cornerstone report results/RUN.jsonl   make the HTML report again
   cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
+  cornerstone history                    the numbers of results/ over time, and their changes
+  cornerstone check --against results 'cornerstone run ping-pong'    status 1 if it got slower
   cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
   cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
+  cornerstone sci                        rings of the Scalable Coherent Interface under load
+  cornerstone tradeoff sharc-ring --clock 2 --links 4   what faster processors or links are worth
 
 Exit status:
   0    done
-  1    the run failed on the way, or `compare` found a regression beyond the threshold
+  1    the run failed on the way, or `compare` or `check` found a regression beyond the threshold
   2    the command line, or a file named on it, is wrong
   130  Ctrl-C; what was measured is kept, and `cornerstone run --resume FILE` goes on";
 
@@ -89,10 +110,16 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Compare two runs number by number: faster, slower, the same, or cannot tell
     Compare(CompareArguments),
+    /// Show what a folder of results says over time: each number, and when it changed
+    History(HistoryArguments),
+    /// Measure, compare with a history, measure again what seems slower, and fail if it is: for CI
+    Check(CheckArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
     /// Do on a simulated machine what a recorded MPI program has done
     Replay(ReplayArguments),
+    /// The same with the usual options of mpiexec: -n, -host, -genv, and ':' between several programs
+    Mpiexec(MpiexecArguments),
     /// Make a machine file from a measured run: the measured machine's twin, to predict with
     Calibrate(CalibrateArguments),
     /// Recompute the papers' tables on the simulated machines, beside what was published
@@ -101,6 +128,12 @@ pub(crate) enum Command {
     Machines(MachinesArguments),
     /// Print the models fitted to a run: start-up time, rate, half-performance size
     Fit(FitArguments),
+    /// Write man pages, or what completes this command's words in a shell
+    Generate(GenerateArguments),
+    /// Load rings of the Scalable Coherent Interface, simulated packet by packet: throughput and delay
+    Sci(SciArguments),
+    /// Compare what faster processors and faster links are worth on a simulated machine
+    Tradeoff(TradeoffArguments),
 }
 
 /// How results are written to standard output.
@@ -135,21 +168,6 @@ pub(crate) struct ReportArguments {
     /// Print every table of the runs, and make no HTML file
     #[arg(long, conflicts_with = "output")]
     pub(crate) tables: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CompareArguments {
-    /// The results file to compare with
-    #[arg(value_name = "A")]
-    pub(crate) before: PathBuf,
-
-    /// The results files that are judged, each beside A
-    #[arg(value_name = "B", required = true)]
-    pub(crate) after: Vec<PathBuf>,
-
-    /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
-    #[arg(long, value_name = "SHARE", default_value = "5%")]
-    pub(crate) threshold: Share,
 }
 
 #[derive(Args, Debug)]
@@ -202,6 +220,14 @@ pub(crate) struct FitArguments {
     /// The results file
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+
+    /// Fit LogGP to each call on 2 to 4 ranks, and show how well it predicts the times of more
+    #[arg(long)]
+    pub(crate) loggp: bool,
+
+    /// The longest packet in bytes, for --loggp: beyond it a message costs for each further packet
+    #[arg(long, value_name = "BYTES", default_value = "2048", requires = "loggp")]
+    pub(crate) packet: NonZeroU64,
 }
 
 /// Reads the command line of this process. Help and versions are written to standard output, and errors to standard

@@ -19,6 +19,9 @@ Examples:
       the same for every length of message
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml --timing both
       self-timed and synchronised: see the jitter
+  cornerstone pipeline pipelines/scalable-mapping.toml --doublings 3 \\
+      --stages-alone --copies --fabric sim:paragon-osf1
+      over 2, 4, 8 and 16 ranks a stage: which stage limits the mapping
   cornerstone pipeline CHAIN.toml --fabric tcp --hosts HOSTS
       over TCP, on the hosts of a file
   cornerstone pipeline pipelines/paragon-fft-corner-turn-fft.toml \\
@@ -45,6 +48,18 @@ pub(crate) struct PipelineArguments {
     /// When a stage works
     #[arg(long, value_enum, default_value = "self-timed")]
     pub(crate) timing: TimingOfStages,
+
+    /// Measure the chain doubled so often, too: twice the rows over twice the ranks in each part, each time
+    #[arg(long, value_name = "TIMES", default_value = "0", value_parser = clap::value_parser!(u32).range(0..=10))]
+    pub(crate) doublings: u32,
+
+    /// Measure each stage by itself, too, between a source and a sink of as many ranks
+    #[arg(long)]
+    pub(crate) stages_alone: bool,
+
+    /// Measure a copy of the chain as it is with each doubled matrix, too: copies that take turns use as many ranks
+    #[arg(long, requires = "doublings")]
+    pub(crate) copies: bool,
 
     #[command(flatten)]
     pub(crate) periodic: PeriodicArguments,
@@ -74,7 +89,9 @@ impl PipelineArguments {
             (Some(rows), Some(chain)) if rows.is_empty() => chain.granularities(),
             (rows, _) => rows.unwrap_or_default(),
         };
-        let pipeline = Pipeline { chain, rows_per_message, pacing };
+        let (doublings, stages_alone, copies) = (self.doublings, self.stages_alone, self.copies);
+        let pipeline =
+            Pipeline { chain, rows_per_message, pacing, doublings, stages_alone, copies };
         RunArguments { pipeline: Some(pipeline), ..self.periodic.run("pipeline", None) }
     }
 }

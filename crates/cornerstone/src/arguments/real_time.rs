@@ -28,8 +28,8 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) instances: Option<u64>,
 
-    /// The share of instances that may miss a deadline [default: 1%]
-    #[arg(long, value_name = "SHARE")]
+    /// The share of instances that may miss a deadline; 0: none of a trial may [default: 1%]
+    #[arg(long, value_name = "SHARE", value_parser = miss_rate)]
     pub(crate) miss_rate: Option<Share>,
 
     /// How narrow the interval of periods is to be, as a share of its lower end [default: 2%]
@@ -66,6 +66,10 @@ pub(crate) struct RealTimeArguments {
     /// Measure again with each part of --hygiene left out in turn
     #[arg(long)]
     pub(crate) ablate: bool,
+
+    /// Say which pauses of the machine would have to go for which shorter period; for searches with a time limit
+    #[arg(long, conflicts_with = "period")]
+    pub(crate) explain: bool,
 }
 
 /// The options of `hartstone` and `clock`, which only `run` offers.
@@ -119,6 +123,7 @@ impl RealTimeArguments {
             searches: self.searches.or(earlier.searches),
             hygiene: self.hygiene.or(earlier.hygiene),
             ablate: self.ablate || earlier.ablate,
+            explain: self.explain || earlier.explain,
         }
     }
 
@@ -141,6 +146,7 @@ impl RealTimeArguments {
                 .hygiene
                 .map_or(defaults.os_isolation, |Isolated(isolation)| isolation),
             ablate: self.ablate || defaults.ablate,
+            explain: self.explain || defaults.explain,
             ..defaults
         }
     }
@@ -162,6 +168,14 @@ impl TaskArguments {
             threshold_s: self.threshold.map(|Seconds(s)| s).or(settings.threshold_s),
             ..settings
         }
+    }
+}
+
+/// A share that may be 0. Then a rate stands for it of which no trial is long enough to forgive one.
+fn miss_rate(text: &str) -> Result<Share, String> {
+    match text.trim().trim_end_matches('%').parse() {
+        Ok(0.0) => Ok(Share(RealTime::NONE_MISSED)),
+        _ => text.parse(),
     }
 }
 

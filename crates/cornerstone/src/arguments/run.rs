@@ -6,7 +6,7 @@ use benchmark::{CornerTurn, PatternText, Pipeline};
 use clap::{Args, Parser, ValueEnum};
 
 use super::{
-    AlgorithmNames, Arguments, Command, FabricChoice, HostsArguments, RESULTS, RankCounts,
+    AlgorithmNames, Arguments, Command, FabricChoice, HostsArguments, Only, RESULTS, RankCounts,
     RealTimeArguments, Seconds, Share, SimulationArguments, Sizes, TaskArguments,
 };
 
@@ -20,6 +20,8 @@ Examples:
       a whole group, sizes doubling from 0 to 1 MiB
   cornerstone run allreduce --algorithm all --fabric tcp
       each algorithm over messages, beside the one that is chosen
+  cornerstone run multiply --ranks 1,2,4,8 --only form=blocks
+      a whole program, what it gains from more ranks and what bounds it
   cornerstone run ping-pong --sizes 8,1KiB,3000
       just these sizes
   cornerstone run --precision 1% --time-limit 10s --launches 10
@@ -117,6 +119,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "LIST")]
     pub(crate) algorithm: Option<AlgorithmNames>,
 
+    /// Leave out the cases with other values of a parameter, such as form=blocks or grain=1,8; may be given several times
+    #[arg(long, value_name = "NAME=LIST")]
+    pub(crate) only: Vec<Only>,
+
     /// Seed of everything random, such as the data that are sent [default: 1]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
@@ -191,6 +197,7 @@ impl RunArguments {
             launches: self.launches.or(earlier.launches),
             turns: self.turns.or(earlier.turns),
             algorithm: self.algorithm.or(earlier.algorithm),
+            only: if self.only.is_empty() { earlier.only } else { self.only },
             seed: self.seed.or(earlier.seed),
             real_time: self.real_time.or(earlier.real_time),
             tasks: self.tasks.or(earlier.tasks),

@@ -1,5 +1,7 @@
 //! The values of options.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::str::FromStr;
 
 use benchmark::EVERY_ALGORITHM;
@@ -17,9 +19,54 @@ pub(crate) struct Share(pub(crate) f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seconds(pub(crate) f64);
 
+/// A variable of an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Variable {
+    pub(crate) name: OsString,
+    pub(crate) value: OsString,
+}
+
+impl Variable {
+    /// `NAME=VALUE`, or `NAME` for the variable as this process has it.
+    pub(crate) fn read(text: OsString) -> Result<Variable, String> {
+        let bytes = text.as_bytes();
+        let (name, value) = match bytes.iter().position(|byte| *byte == b'=') {
+            Some(place) => (&bytes[..place], OsStr::from_bytes(&bytes[place + 1..]).to_os_string()),
+            None => {
+                let unset = || format!("{} is not set here, and no value is given", text.display());
+                (bytes, std::env::var_os(&text).ok_or_else(unset)?)
+            }
+        };
+        if name.is_empty() {
+            return Err(format!("'{}' names no variable", text.display()));
+        }
+        Ok(Variable { name: OsStr::from_bytes(name).into(), value })
+    }
+}
+
 /// Names of algorithms of collectives; one may be `all`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AlgorithmNames(pub(crate) Vec<String>);
+
+/// A parameter and the values of it that are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Only {
+    pub(crate) name: String,
+    pub(crate) values: Vec<String>,
+}
+
+impl FromStr for Only {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, values) = text
+            .split_once('=')
+            .filter(|(name, values)| !name.trim().is_empty() && !values.trim().is_empty())
+            .ok_or_else(|| format!("'{text}' names no parameter and value: write grain=1,8"))?;
+        let values = values.split(',').map(|value| value.trim().to_string()).collect();
+        Ok(Only { name: name.trim().into(), values })
+    }
+}
 
 /// The most numbers in a list. No run needs so many.
 const COUNTS_MAX: usize = 1000;
@@ -157,6 +204,15 @@ mod tests {
         assert_eq!("20us".parse(), Ok(Seconds(20.0 * 1e-6)));
         for bad in ["0", "-1s", "2 fortnights", "s", "nan", "2d", "25h", "1e9"] {
             assert!(refusal::<Seconds>(bad).contains(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_has_a_name_and_values() {
+        let found: Only = "grain= 1,8".parse().unwrap();
+        assert_eq!((found.name.as_str(), found.values), ("grain", vec!["1".into(), "8".into()]));
+        for bad in ["grain", "grain=", "=8", ""] {
+            assert!(refusal::<Only>(bad).contains("write grain=1,8"), "{bad}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! `fit`: prints the models that explain a run.
 
+mod loggp;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -12,10 +14,13 @@ use crate::output::{print, table, wrapped};
 use crate::results;
 use crate::wording::{between, percent, quantity, ranks, significant, size};
 
-/// Prints Hockney's model for each series of times over message size.
+/// Prints Hockney's model for each series of times over message size, or LogGP's for each call.
 pub(crate) fn execute(arguments: FitArguments) -> Result<ExitCode, Failure> {
     let run = results::read_noting_gaps(&arguments.run)?;
     let series = time_series(&run);
+    if arguments.loggp {
+        return print(&loggp::models(&series, arguments.packet.get())?).map(|()| ExitCode::SUCCESS);
+    }
     let (sized, others): (Vec<_>, Vec<_>) =
         series.iter().partition(|series| series.points.len() >= 3);
     if sized.is_empty() {

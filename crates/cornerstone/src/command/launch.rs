@@ -3,6 +3,7 @@
 
 mod activity;
 mod call_sites;
+mod profile;
 mod program_file;
 mod simulated;
 
@@ -12,48 +13,87 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use fabric_shm::{LaunchError, LaunchOptions, OnHang, Watch};
+use fabric_shm::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 use fabric_tcp::Secret;
 
-use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric};
+use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable};
 use crate::descriptors;
 use crate::fabric::cluster::{self, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
 use crate::failure::{Failure, STATUS_HANG};
 use crate::orphans;
 use crate::output_prefix::prefixed;
+use profile::Observation;
 
-/// Starts the ranks, and returns when all have ended.
-pub(super) fn execute(arguments: LaunchArguments) -> Result<ExitCode, Failure> {
-    let fabric = arguments.fabric();
+/// The variable in which a rank finds which of several programs it runs, from 0 on: MPI_APPNUM.
+const PROGRAM_NUMBER: &str = "CORNERSTONE_MPI_APPNUM";
+
+/// Starts the ranks of the program and those of the `others`, and returns when all have ended. Of the others count the
+/// program, its ranks, its folder and its variables.
+pub(super) fn execute(
+    mut arguments: LaunchArguments,
+    others: &[LaunchArguments],
+) -> Result<ExitCode, Failure> {
+    for directory in [&arguments].into_iter().chain(others).flat_map(|one| &one.directory) {
+        if !directory.is_dir() {
+            return Err(Failure::usage(format!("'{}' is no folder", directory.display())));
+        }
+    }
+    let others = other_programs(arguments.ranks, others);
+    arguments.ranks = others.last().map_or(arguments.ranks, |last| last.ranks.end);
     if arguments.ranks == 0 {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
+    if let LaunchFabric::Simulated(machine) = arguments.fabric() {
+        return simulated::launch(&arguments, others, &machine);
+    }
+    simulated::refuse_options(&arguments)?;
+    let mut observation = Observation::prepare(&arguments)?;
+    let ended = run(&arguments, others, &mut observation);
+    match observation {
+        None => ended,
+        Some(observation) => observation.report(ended),
+    }
+}
+
+fn run(
+    arguments: &LaunchArguments,
+    others: Vec<OtherProgram>,
+    observation: &mut Option<Observation>,
+) -> Result<ExitCode, Failure> {
+    let fabric = arguments.fabric();
     let hosts = Hosts::new(&arguments.hosts, fabric == LaunchFabric::Cluster)?;
     if fabric == LaunchFabric::Cluster {
         if arguments.watch.is_some() {
             return Err(Failure::usage("--watch is for programs on this host alone")
                 .hint("nothing watches the ranks of --fabric cluster: leave --watch out"));
         }
+        if !others.is_empty() {
+            return Err(Failure::usage("several programs run on this host alone")
+                .hint("name no hosts, or start one program that knows its part by its rank"));
+        }
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
-        let ended = cluster::launch_program(&hosts, arguments.ranks, &host_task(&arguments)?);
+        let mut task = host_task(arguments)?;
+        task.observed = observation.as_ref().map(Observation::wanted);
+        let ended = cluster::launch_program(&hosts, arguments.ranks, &task, &mut |region| {
+            observation.iter_mut().for_each(|one| one.take(region));
+        });
         return ended.map(|()| ExitCode::SUCCESS).map_err(explain);
     }
-    if hosts.is_some() {
-        let why = format!("--fabric {fabric} is for programs on this host alone");
-        return Err(Failure::usage(why).hint("leave --fabric out, or write --fabric cluster"));
+    on_this_host(hosts.as_ref(), &fabric)?;
+    let mut options = options(arguments)?;
+    options.others = others;
+    options.environment.extend(observation.iter().flat_map(Observation::environment));
+    launch(arguments, options, &mut start)
+}
+
+/// Refuses hosts for a fabric that has one alone.
+fn on_this_host(hosts: Option<&Hosts>, fabric: &LaunchFabric) -> Result<(), Failure> {
+    if hosts.is_none() {
+        return Ok(());
     }
-    if let LaunchFabric::Simulated(machine) = &fabric {
-        return simulated::launch(&arguments, machine);
-    }
-    let record = arguments.record.as_ref().map(|_| "--record");
-    if let Some(option) = arguments.prediction.given().or(record) {
-        let why = format!("{option} is for simulated machines, which --fabric {fabric} is not");
-        return Err(
-            Failure::usage(why).hint("add --fabric sim:MACHINE; `cornerstone machines` lists them")
-        );
-    }
-    run(&arguments, options(&arguments)?, &mut start)
+    let why = format!("--fabric {fabric} is for programs on this host alone");
+    Err(Failure::usage(why).hint("leave --fabric out, or write --fabric cluster"))
 }
 
 /// Starts the ranks and waits for their end.
@@ -62,7 +102,7 @@ fn start(options: &LaunchOptions) -> Result<(), LaunchError> {
 }
 
 /// Runs the program by `start`, with its output and its orphans taken care of.
-fn run(
+fn launch(
     arguments: &LaunchArguments,
     mut options: LaunchOptions,
     start: &mut dyn FnMut(&LaunchOptions) -> Result<(), LaunchError>,
@@ -100,14 +140,42 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     options.arguments = rest.to_vec();
     options.any_program = true;
     options.environment = environment(arguments);
+    options.directory = arguments.directory.clone();
     options.binding = binding(arguments.bind).into();
     options.watch = Some(watch(arguments));
     Ok(options)
 }
 
+/// The programs of the ranks from `first_rank` on.
+fn other_programs(mut first_rank: usize, all: &[LaunchArguments]) -> Vec<OtherProgram> {
+    let other = |(index, one): (usize, &LaunchArguments)| {
+        let (program, rest) = one.program.split_first().expect("clap asks for a program");
+        let mut environment = variables(one);
+        environment.push((PROGRAM_NUMBER.into(), (index + 1).to_string().into()));
+        let ranks = first_rank..first_rank + one.ranks;
+        first_rank = ranks.end;
+        OtherProgram {
+            ranks,
+            program: PathBuf::from(program),
+            arguments: rest.to_vec(),
+            environment,
+            directory: one.directory.clone(),
+        }
+    };
+    all.iter().enumerate().map(other).collect()
+}
+
+/// The variables that the command line gives.
+fn variables(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
+    let pair = |one: &Variable| (one.name.clone(), one.value.clone());
+    arguments.variables.iter().map(pair).collect()
+}
+
 /// What every rank's environment has besides that of this process.
 fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
-    let mut variables = vec![("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into())];
+    let mut variables = variables(arguments);
+    variables.push(("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into()));
+    variables.push((PROGRAM_NUMBER.into(), "0".into()));
     if arguments.check_leaks {
         variables.push(("CORNERSTONE_CHECK_LEAKS".into(), "1".into()));
     }
@@ -136,8 +204,9 @@ fn binding(bind: Bind) -> TaskBinding {
 
 /// What each host is to start.
 fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
-    let directory = std::env::current_dir()
+    let here = std::env::current_dir()
         .map_err(|error| Failure::failed(format!("this process's folder: {error}")))?;
+    let directory = arguments.directory.as_ref().map_or(here.clone(), |given| here.join(given));
     let mut environment = environment(arguments);
     // What an agent that logs in does not bring along.
     let needed = |name: &OsString| {
@@ -145,13 +214,18 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         ["LD_LIBRARY_PATH", "PATH", "PYTHONPATH"].contains(&&*name)
             || ["CORNERSTONE_", "OMP_", "MPI4PY_"].iter().any(|start| name.starts_with(start))
     };
+    // What the command line says comes last, and counts.
+    let own = std::mem::take(&mut environment);
     environment.extend(std::env::vars_os().filter(|(name, _)| needed(name)));
+    environment.extend(own);
     Ok(HostTask {
         program: Some(arguments.program.clone()),
         environment,
         directory: Some(directory),
         binding: binding(arguments.bind),
         prefix: arguments.prefix,
+        observed: None,
+        ranks: arguments.ranks,
     })
 }
 

@@ -22,7 +22,13 @@ pub(crate) fn execute(arguments: PipelineArguments) -> Result<ExitCode, Failure>
         print(chain.describe().trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
-    run::execute(arguments.run(Some(chain)))
+    let file = chain.file.clone();
+    let arguments = arguments.run(Some(chain));
+    if let Some(mistake) = arguments.pipeline.as_ref().and_then(|pipeline| pipeline.mistake()) {
+        return Err(Failure::usage(format!("'{file}' cannot be measured so: {mistake}"))
+            .hint("double it less often, or let fewer rows travel in a message"));
+    }
+    run::execute(arguments)
 }
 
 fn read(path: &Path) -> Result<Chain, FileError> {

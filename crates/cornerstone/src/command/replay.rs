@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use contract::{Endpoint, Error, Time, TimeSpan};
 use fabric_sim::{Machine, SimEndpoint};
-use recording::{Event, Recording, RecordingError, TextFormat};
+use recording::{RankEvent, Recording, RecordingError, TextFormat};
 
 use super::predicted::{self, Predicted, RankTime};
 use crate::arguments::{Compute, FabricChoice, PredictionArguments, ReplayArguments};
@@ -104,10 +104,10 @@ fn replay(
 }
 
 /// An event on a processor on which computing takes `factor` of its time.
-fn scaled(event: Event, factor: f64) -> Event {
+fn scaled(event: RankEvent, factor: f64) -> RankEvent {
     match event {
-        Event::Compute(span) if factor != 1.0 => {
-            Event::Compute(TimeSpan::from_ps((span.as_ps() as f64 * factor).round() as u64))
+        RankEvent::Compute(span) if factor != 1.0 => {
+            RankEvent::Compute(TimeSpan::from_ps((span.as_ps() as f64 * factor).round() as u64))
         }
         other => other,
     }

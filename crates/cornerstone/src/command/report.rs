@@ -44,6 +44,11 @@ fn default_path(paths: &[PathBuf], runs: &[Run]) -> PathBuf {
 
 /// Writes the report of `runs` to `path`. It replaces an earlier report, but no other file.
 pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
+    write_page(path, &report::render(runs))
+}
+
+/// Writes a page of ours to `path`, under the same rule.
+pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     let shown = path.display();
     if path.exists() && !is_report(path) {
         return Err(Failure::usage(format!(
@@ -51,7 +56,7 @@ pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
         ))
         .hint("choose another name with -o FILE"));
     }
-    std::fs::write(path, report::render(runs)).map_err(|error| {
+    std::fs::write(path, page).map_err(|error| {
         Failure::failed(format!("cannot write the report '{shown}': {error}")).hint(
             "the results are safe; `cornerstone report RUN -o FILE` makes the report elsewhere",
         )
@@ -59,7 +64,7 @@ pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
 }
 
 /// Whether a file is a report of Cornerstone, by the generator in its head.
-fn is_report(path: &Path) -> bool {
+pub(crate) fn is_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
     // A full disk leaves an empty file for a report.

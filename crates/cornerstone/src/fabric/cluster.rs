@@ -15,6 +15,7 @@ use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
 use crate::descriptors;
 use crate::interruption::Interruption;
+use crate::observed_memory::Memory;
 use crate::orphans;
 use crate::output_prefix::prefixed;
 use crate::progress::note;
@@ -34,6 +35,12 @@ pub(crate) struct HostTask {
     pub(crate) binding: TaskBinding,
     /// Whether each line of output gets its rank.
     pub(crate) prefix: bool,
+    /// What ranks are to note of what they do, besides tables; nothing if they are to note nothing.
+    #[serde(default)]
+    pub(crate) observed: Option<u64>,
+    /// How many ranks the run has, on all hosts.
+    #[serde(default)]
+    pub(crate) ranks: usize,
 }
 
 /// Where the ranks of a host run.
@@ -103,15 +110,18 @@ pub(super) fn run(
     })
 }
 
-/// Runs a program as `ranks` ranks on `hosts`.
+/// Runs a program as `ranks` ranks on `hosts`. `take` gets what each has noted of what it did.
 pub(crate) fn launch_program(
     hosts: &Hosts,
     ranks: usize,
     task: &HostTask,
+    take: &mut dyn FnMut(&[u8]),
 ) -> Result<(), LaunchError> {
-    let options = start_options(hosts, ranks, task, Vec::new())?;
+    let task = HostTask { ranks, ..task.clone() };
+    let options = start_options(hosts, ranks, &task, Vec::new())?;
     let interruption = Interruption::watch();
-    fabric_tcp::start(&options, &mut || interruption.signal(), &mut |_| {
+    fabric_tcp::start(&options, &mut || interruption.signal(), &mut |region| {
+        take(region);
         std::ops::ControlFlow::Continue(())
     })
 }
@@ -170,6 +180,10 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
         (_, binding) => binding.into(),
     };
     options.environment = task.environment;
+    let memory = task.observed.map(|wanted| Memory::new(part.ranks.len(), task.ranks, wanted));
+    let mut memory =
+        memory.transpose().map_err(|failure| Error::Program(failure.message().into()))?;
+    options.environment.extend(memory.iter().flat_map(Memory::environment));
     let failed = |what: &str, error: std::io::Error| Error::System {
         what: what.into(),
         reason: error.to_string(),
@@ -194,7 +208,11 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
             options.streams.push(streams.map_err(|error| failed("making pipes", error))?);
         }
     }
-    let status = part.run(&options)?;
+    let status = part.run(&options, &mut |report| {
+        // What cannot be read is missing in the report, which says whose it is.
+        let regions = memory.take().and_then(|memory| memory.regions().ok());
+        regions.into_iter().flatten().for_each(|region| report(&region));
+    })?;
     if is_program && status != 0 {
         orphans::end();
     }

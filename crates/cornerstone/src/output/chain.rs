@@ -11,6 +11,8 @@ use crate::wording::{chain_cost, quantity, range};
 
 const PIPELINE: &str = "pipeline";
 const STAGE: &str = "stage";
+/// The parameter of what the sink found.
+const TARGET: &str = "target";
 /// The parameter that stands in the title and takes no column.
 const CHAIN: &str = "chain";
 
@@ -55,6 +57,8 @@ impl<'a> Measurements<'a> {
 
     fn tables(&self, title: &str) -> String {
         let cases: BTreeSet<&Parameters> = self.0.iter().map(|m| &m.parameters).collect();
+        let (targets, cases): (Vec<&Parameters>, Vec<&Parameters>) =
+            cases.into_iter().partition(|case| case.contains_key(TARGET));
         let (stages, wholes): (Vec<&Parameters>, Vec<&Parameters>) =
             cases.into_iter().partition(|case| case.contains_key(STAGE));
         let names: BTreeSet<&String> = wholes.iter().flat_map(|case| case.keys()).collect();
@@ -63,7 +67,14 @@ impl<'a> Measurements<'a> {
         if !stages.is_empty() {
             text += &format!("{}\n", self.of_stages(&names, &stages));
         }
+        text += &targets.iter().filter_map(|case| self.found(case)).collect::<String>();
         text + &wholes.iter().filter_map(|case| self.cost(&names, case)).collect::<String>()
+    }
+
+    /// A target that the sink found, in a line.
+    fn found(&self, case: &Parameters) -> Option<String> {
+        let (target, ratio) = (case.get(TARGET)?, self.get(case, "signal-to-noise")?);
+        Some(format!("target at {target}: {:.1} dB above the noise\n", ratio.summary.median))
     }
 
     fn of_wholes(&self, names: &[&String], wholes: &[&Parameters]) -> String {

@@ -1,11 +1,9 @@
 //! The text below the table of a periodic benchmark: the result of the search, the latest instances, and the pauses.
 
 use analysis::pauses::{cause, explained};
-use contract::record::{
-    During, LateInstance, Measurement, PauseKind, Pauses, PeriodSearch, SeenPause,
-};
+use contract::record::{During, LateInstance, Measurement, Pauses, PeriodSearch, SeenPause};
 
-use crate::wording::{outcome, quantity};
+use crate::wording::{forecast, outcome, pause_kind, quantity, without_pauses};
 
 /// The latest instances that are shown; the results file has more.
 const LATE_SHOWN: usize = 3;
@@ -16,6 +14,12 @@ const NO_PAUSE: &str = "no rank met a pause that explains it: it was the work, o
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
     let search = measurement.search.as_ref()?;
     let mut text = format!("{}: {}\n", name(measurement), outcome(search).join("\n  "));
+    for line in forecast(search) {
+        text += &format!("  {line}\n");
+    }
+    for line in without_pauses(search) {
+        text += &format!("    {line}\n");
+    }
     for late in search.worst.iter().take(LATE_SHOWN) {
         let cause = cause(late, &search.pauses);
         text += &format!("  {}\n    {}\n", words(late), cause.map_or(NO_PAUSE.into(), paused));
@@ -100,26 +104,11 @@ pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
     }
     let mut text = format!("{place}: pauses over {threshold} in {} s\n", pauses.duration_s);
     for kind in &pauses.kinds {
-        text += &format!("  {}\n", of_kind(kind));
+        text += &format!("  {}\n", pause_kind(kind));
     }
     if pauses.not_kept > 0 {
         text +=
             &format!("  {} more were counted only; use a longer --threshold\n", pauses.not_kept);
     }
     Some(text + "\n")
-}
-
-fn of_kind(kind: &PauseKind) -> String {
-    let us = |us: f64| quantity(us, "us");
-    let when = if kind.regular {
-        format!("every {}", us(kind.period_us))
-    } else {
-        format!("irregular, {} in all, one in {}", kind.count, us(kind.period_us))
-    };
-    format!(
-        "{when}: {} ({} .. {})",
-        us(kind.length_median_us),
-        us(kind.length_min_us),
-        us(kind.length_max_us)
-    )
 }

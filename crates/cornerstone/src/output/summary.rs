@@ -8,6 +8,7 @@ use contract::record::Run;
 
 use super::entry::Entry;
 use super::headlines::headlines;
+use super::mapping::mapping;
 use super::tables::{entries, machine, subjects};
 use super::{labelled, tables, wrapped};
 
@@ -40,6 +41,7 @@ fn summary(run: &Run, stands_out: &[StandsOut], path: &Path) -> String {
     let found = entries(run, &shares);
     let mut text = format!("{}\n\n", wrapped(&machine(run), ""));
     text += &headlines(&found, shares.limits());
+    text += &mapping(&found).unwrap_or_default();
     text += &said("What stands out", stands_out.iter().map(finding));
     text += &said(&measured(&found), groups(&found).into_iter());
     let print_all = format!("cornerstone report --tables {}", path.display());

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use analysis::limits::{Bound, GROUP as LIMITS, Limits, Shares};
 use benchmark::bound_rule;
+use contract::WorkKind;
 use contract::record::{Measurement, Run};
 
 use super::agreement::agreement;
@@ -11,9 +12,10 @@ use super::chain::chains;
 use super::entry::{Entry, UNCONVERGED};
 use super::group_table::group_table;
 use super::headlines::headlines;
+use super::mapping::mapping;
 use super::real_time::{pauses, search};
 use crate::fabric_name::simulated_machine;
-use crate::wording::{about_size, quantity, ranks};
+use crate::wording::{about_size, gains, quantity, ranks};
 
 /// The tables of a run.
 pub(crate) fn tables(run: &Run) -> String {
@@ -32,7 +34,9 @@ pub(crate) fn tables(run: &Run) -> String {
         text += &of_table.iter().filter_map(|f| pauses(f.measurement)).collect::<String>();
         text += &of_table.iter().filter_map(|f| search(f.measurement)).collect::<String>();
         text += &agreement(of_table.iter().map(|f| f.measurement));
+        text += &gained(&of_table);
     }
+    text += &mapping(&found).unwrap_or_default();
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
         text += &format!(
             "{UNCONVERGED} did not converge: when the time or the samples ran out, the interval was still wider than asked for, or had too few samples\n\n"
@@ -55,6 +59,16 @@ pub(crate) fn tables(run: &Run) -> String {
     text + &headlines(&found, limits)
 }
 
+/// What parallel programs gained, below their table; empty for others.
+fn gained(found: &[&Entry]) -> String {
+    let gains = gains(found.iter().map(|entry| entry.measurement));
+    let mut text: String = gains.iter().map(|forms| format!("{}\n", forms.join("\n  "))).collect();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
 /// The measurements of a run with their shares of the limits.
 pub(super) fn entries<'a>(run: &'a Run, shares: &Shares) -> Vec<Entry<'a>> {
     let entry = |measurement| Entry { measurement, share: shares.share(measurement) };
@@ -72,7 +86,10 @@ fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
 pub(super) fn machine(run: &Run) -> String {
     let header = run.header();
     if let Some(name) = simulated_machine(&header.fabric.name) {
-        return format!("the simulated machine {name}; times are virtual");
+        return format!(
+            "the simulated machine {name}; times are virtual{}",
+            free(&header.fabric.without_rate)
+        );
     }
     let environment = &header.environment;
     format!(
@@ -84,6 +101,15 @@ pub(super) fn machine(run: &Run) -> String {
         environment.kernel,
         header.fabric.name
     )
+}
+
+/// The kinds of work that take no time on a simulated machine; empty where all take some.
+fn free(kinds: &[WorkKind]) -> String {
+    let keys: Vec<&str> = kinds.iter().map(|kind| kind.rate_key()).collect();
+    match keys.is_empty() {
+        true => String::new(),
+        false => format!("; work without a rate takes none: {}", keys.join(", ")),
+    }
 }
 
 /// The benchmarks with their numbers of ranks. The limits come first, because the other numbers are compared with them.

@@ -278,7 +278,7 @@ fn crooked(runs: &[Run], benchmarks: &[Benchmark]) -> Option<Finding> {
     let mut examples = Vec::new();
     let messages = |benchmark: &Benchmark| benchmark.group != analysis::limits::GROUP;
     for (index, benchmark) in benchmarks.iter().enumerate().filter(|(_, b)| messages(b)) {
-        for fit in benchmark.metrics.iter().flat_map(|metric| fits::fits(metric, runs)) {
+        for fit in fits::all(benchmark, runs) {
             all += 1;
             if fit.model.failing_sizes().next().is_none() {
                 continue;

@@ -2,12 +2,13 @@
 
 use analysis::model::hockney::{self, Hockney};
 use analysis::model::{Estimate, Point};
+use benchmark::View;
 use contract::record::Run;
 use maud::{Markup, html};
 
 use super::chart::{Chart, ChartLine, Reference, XAxis, YAxis};
 use super::elements::swatch;
-use super::grouping::{Axis, Line, Metric};
+use super::grouping::{Axis, Benchmark, Line, Metric};
 use super::samples::rounded;
 use crate::wording::{about_size, quantity, size, whole_percent};
 
@@ -16,6 +17,13 @@ pub(super) struct Fit {
     pub(super) run: usize,
     pub(super) label: String,
     pub(super) model: Hockney,
+}
+
+/// The models of all metrics of a benchmark; none for a whole program, whose time is no straight line over the size of its
+/// problem.
+pub(super) fn all(benchmark: &Benchmark, runs: &[Run]) -> Vec<Fit> {
+    let lines = benchmark.metrics.iter().filter(|_| benchmark.view() != View::Efficiency);
+    lines.flat_map(|metric| fits(metric, runs)).collect()
 }
 
 /// The models of the lines of a metric; empty unless it is a time in microseconds over three or more message sizes.

@@ -6,12 +6,15 @@
 
 mod chart;
 mod comparing;
+mod efficiency;
 mod elements;
 mod environment;
 mod figures;
 mod findings;
 mod fits;
+mod forecast;
 mod grouping;
+mod history;
 mod jitter;
 mod lateness;
 mod limits;
@@ -43,9 +46,19 @@ pub(crate) fn stands_out(run: &Run) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
+/// The page of a history.
+pub(crate) fn render_history(series: &[analysis::history::Series]) -> String {
+    history::render(series)
+}
+
 /// The report of one run, or of several side by side, as one HTML document.
 ///
 /// Without runs it is a page that says so.
 pub fn render(runs: &[Run]) -> String {
     page::render(runs)
+}
+
+/// A whole document in the style of reports.
+pub(crate) fn document(title: &str, body: &maud::Markup) -> String {
+    page::document(title, body)
 }

@@ -19,7 +19,7 @@ use crate::fabric_name::simulated_machine;
 const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("../../assets/vendor/uPlot-LICENSE");
-const STYLE: &str = include_str!("../../assets/report.css");
+pub(super) const STYLE: &str = include_str!("../../assets/report.css");
 /// Runs before the page is painted, so that a dark page does not flash white.
 const THEME: &str = include_str!("../../assets/theme.js");
 /// The page's own script. Each file uses only files before it.
@@ -62,10 +62,15 @@ pub(super) fn render(runs: &[Run]) -> String {
         .unzip();
     let labels = runs.iter().map(|run| run.label.as_str()).collect();
     let data = Data { runs: labels, benchmarks: data };
-    document(&title(runs), &body(&material, &found, &articles), &data)
+    with_data(&title(runs), &body(&material, &found, &articles), &data)
 }
 
-fn document(title: &str, body: &Markup, data: &Data) -> String {
+/// A whole document in the style of reports, of which nothing is drawn by the script.
+pub(super) fn document(title: &str, body: &Markup) -> String {
+    with_data(title, body, &Data { runs: Vec::new(), benchmarks: Vec::new() })
+}
+
+fn with_data(title: &str, body: &Markup, data: &Data) -> String {
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {} {} {}",
         source_hash(THEME),

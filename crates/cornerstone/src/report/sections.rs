@@ -8,9 +8,11 @@ use serde::Serialize;
 
 use super::chart::{Chart, Context, XAxis, capitalised};
 use super::comparing::Comparisons;
+use super::efficiency;
 use super::elements::anchor;
 use super::figures;
 use super::fits::{self, Fit};
+use super::forecast;
 use super::grouping::{Axis, Benchmark, Metric, full_label, words};
 use super::jitter;
 use super::lateness;
@@ -86,8 +88,7 @@ impl Context for Known<'_> {
 
 /// The section of a benchmark and the data of its charts.
 pub(super) fn prepare(index: usize, benchmark: &Benchmark, material: &Material) -> Prepared {
-    let fits: Vec<Fit> =
-        benchmark.metrics.iter().flat_map(|metric| fits::fits(metric, material.runs)).collect();
+    let fits = fits::all(benchmark, material.runs);
     let data = data(benchmark, &fits, material);
     let article = article(index, benchmark, &data, &fits, material);
     Prepared { data, article }
@@ -105,6 +106,7 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
     let known = Known { limits: &material.limits, comparisons: &material.comparisons, detailed };
     let mut charts: Vec<Chart> = Vec::new();
     charts.extend(figures::charts(benchmark, &material.limits, &known));
+    charts.extend(efficiency::charts(benchmark, &known));
     if matches!(benchmark.view(), View::Charts | View::Pattern) {
         let plotted: Vec<_> =
             benchmark.metrics.iter().map(|metric| (metric, metric.plots())).collect();
@@ -194,10 +196,12 @@ fn article(
             @if benchmark.view() == View::Pauses { (pauses::pictures(material.runs)) }
             (lateness::outcomes(benchmark))
             (jitter::pictures(benchmark))
+            (forecast::pictures(benchmark))
             (lateness::pictures(benchmark))
             (figures::table(benchmark, material.runs))
             @if data.in_view > 0 { (places(data, 0..data.in_view)) }
             (shares::pairs(benchmark, material.runs))
+            (efficiency::explanation(benchmark, material.runs))
             (shares::links(benchmark, material.runs, shares::has_pairs(benchmark)))
             @if let Some(known) = known {
                 details { summary { "What is timed, and how" } p { (known.explanation()) } }

@@ -1,9 +1,40 @@
 //! Results files: their paths, writing and reading.
 
+mod folder;
 mod place;
 mod reader;
 mod writer;
 
+pub(crate) use folder::{add_to_folder, read_folder};
 pub(crate) use place::{beside, default_path};
-pub(crate) use reader::read_noting_gaps;
+pub(crate) use reader::{parse, read_noting_gaps};
 pub(crate) use writer::ResultsFile;
+
+use std::collections::BTreeMap;
+
+use benchmark::Settings;
+use contract::record::{Environment, FabricDescription, RunHeader, SCHEMA_VERSION};
+
+use crate::utc;
+
+/// The header of a run that this command makes now, without texts.
+pub(crate) fn header(
+    settings: &Settings,
+    fabric: FabricDescription,
+    environment: Environment,
+) -> RunHeader {
+    RunHeader {
+        schema_version: SCHEMA_VERSION,
+        cornerstone_version: env!("CARGO_PKG_VERSION").into(),
+        revision: env!("CORNERSTONE_REVISION").into(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        started: utc::now(),
+        seed: settings.seed,
+        precision: settings.precision,
+        confidence: settings.confidence,
+        time_limit_s: settings.time_limit_s,
+        fabric,
+        texts: BTreeMap::new(),
+        environment,
+    }
+}

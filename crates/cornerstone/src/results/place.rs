@@ -16,15 +16,20 @@ pub(crate) fn default_path(header: &RunHeader) -> Result<PathBuf, Failure> {
         Failure::usage(format!("cannot make the folder '{FOLDER}' for the results: {error}"))
             .hint("choose a place that can be written to with --out FILE")
     })?;
+    Ok(free_path(Path::new(FOLDER), header))
+}
+
+/// A path in `folder` that is free, with the time and the host of a run.
+pub(super) fn free_path(folder: &Path, header: &RunHeader) -> PathBuf {
     let stem = format!("{}-{}", utc::compact(&header.started), file_name(&header.environment.host));
     let free = (1..)
         .map(|number| match number {
             1 => format!("{stem}.jsonl"),
             _ => format!("{stem}-{number}.jsonl"),
         })
-        .map(|name| Path::new(FOLDER).join(name))
+        .map(|name| folder.join(name))
         .find(|path| !path.exists());
-    Ok(free.expect("a folder cannot hold every name"))
+    free.expect("a folder cannot hold every name")
 }
 
 /// The report that belongs to a results file.

@@ -29,7 +29,7 @@ pub(crate) fn read_noting_gaps(path: &Path) -> Result<Run, Failure> {
 }
 
 /// Reads the bytes of a results file. `path` names it in errors.
-pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Run, Failure> {
+pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Run, Failure> {
     let text = whole_lines(path, bytes)?;
     let mut run = Run::parse(&path.display().to_string(), text).map_err(explain)?;
     run.cut_off = text.len() < bytes.len();

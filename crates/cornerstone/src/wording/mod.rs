@@ -1,13 +1,18 @@
 //! Numbers and results in words: the terminal and the report say them alike.
 
 mod chain_cost;
+mod forecast;
+mod gain;
 mod numbers;
 mod period_search;
 mod phrases;
 
 pub(crate) use chain_cost::chain_cost;
+pub(crate) use forecast::{forecast, without_pauses};
+pub(crate) use gain::gains;
 pub(crate) use numbers::{
-    about_size, percent, precise, quantity, significant, size, unit_name, whole_percent,
+    about_size, percent, precise, quantity, ratio_change, significant, size, unit_name,
+    whole_percent,
 };
 pub(crate) use period_search::{holds, outcome};
-pub(crate) use phrases::{between, range, ranks, wait};
+pub(crate) use phrases::{between, pause_kind, range, ranks, wait};

@@ -67,6 +67,15 @@ pub(crate) fn whole_percent(share: f64) -> String {
     }
 }
 
+/// A ratio as a signed percentage.
+pub(crate) fn ratio_change(ratio: f64) -> String {
+    match 100.0 * (ratio - 1.0) {
+        change if !change.is_finite() => "no bound".into(),
+        change if change.abs() < 0.005 => "0 %".into(),
+        change => format!("{}{} %", if change > 0.0 { "+" } else { "" }, significant(change)),
+    }
+}
+
 fn time_ns(ns: f64) -> String {
     scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"), (1e-3, "ps")])
 }

@@ -168,6 +168,8 @@ mod tests {
             trials: Vec::new(),
             worst: Vec::new(),
             pauses: Vec::new(),
+            forecast: None,
+            no_forecast: None,
             hygiene: Default::default(),
         }
     }

@@ -1,5 +1,7 @@
 //! Ranges, counts and waits in words.
 
+use contract::record::PauseKind;
+
 use super::numbers::quantity;
 
 /// `low` and `high` of `unit` as a range.
@@ -18,6 +20,22 @@ pub(crate) fn between(low: String, high: String) -> String {
 /// A number of ranks.
 pub(crate) fn ranks(count: usize) -> String {
     if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
+}
+
+/// A kind of pauses: when they come, and how long they are.
+pub(crate) fn pause_kind(kind: &PauseKind) -> String {
+    let us = |us: f64| quantity(us, "us");
+    let when = if kind.regular {
+        format!("every {}", us(kind.period_us))
+    } else {
+        format!("irregular, {} in all, one in {}", kind.count, us(kind.period_us))
+    };
+    format!(
+        "{when}: {} ({} .. {})",
+        us(kind.length_median_us),
+        us(kind.length_min_us),
+        us(kind.length_max_us)
+    )
 }
 
 /// A time to wait, at least one second: `45 s`, `3 min 05 s`.

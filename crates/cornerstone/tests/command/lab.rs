@@ -60,7 +60,13 @@ impl Lab {
     /// The command with these words, to be started in the folder.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cornerstone"));
-        command.args(words).current_dir(self.folder.path()).env(MARK, &self.mark);
+        command.args(words).current_dir(self.folder.path());
+        self.marked(command)
+    }
+
+    /// Another command with the mark of what is started here.
+    pub(crate) fn marked(&self, mut command: Command) -> Command {
+        command.env(MARK, &self.mark);
         command
     }
 

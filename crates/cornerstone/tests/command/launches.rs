@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, eventually, signal};
 use crate::results::{BRIEF, METRICS};
 
 fn launched(lab: &Lab, more: &[&str]) -> String {
@@ -46,4 +46,32 @@ fn launches_that_would_be_alike_or_cannot_be_made_are_refused() {
     lab.run(&["run", "ping-pong", "--launches", "0"]).refuses(2, &["--launches", "1..=1000"]);
     let words = ["run", "ping-pong", "--launches", "2", "--turns", "2"];
     lab.run(&words).refuses(2, &["--launches", "--turns"]);
+}
+
+#[test]
+fn a_launch_that_dies_among_several_is_told_and_the_others_count() {
+    let lab = Lab::new();
+    let words =
+        ["run", "ping-pong", "--sizes", "8,32MiB,33MiB", "--ranks", "2", "--precision", "0.01%"];
+    let more = ["--time-limit", "900ms", "--launches", "3", "--out", "a.jsonl"];
+    let running = lab.start(&[&words[..], &more].concat());
+    let is_in_second = || by_launch(&lab).contains_key(&1);
+    assert!(eventually(is_in_second), "the second launch measured nothing");
+    signal(running.started(1), "KILL");
+    let ended = running.wait();
+    ended.refuses(
+        1,
+        &[
+            "a launch died, and the others count",
+            "launch 2 of 2 ranks",
+            "SIGKILL",
+            "--resume a.jsonl",
+        ],
+    );
+    assert!(ended.stderr.contains("the run goes on with the others"), "{ended:#?}");
+    assert!(ended.stdout.contains("ping-pong, 2 ranks"), "{ended:#?}");
+    let before = by_launch(&lab);
+    assert!(before[&0] == before[&2] && before[&1] < before[&0], "{before:?}");
+    lab.succeed(&["run", "--resume", "a.jsonl", "--time-limit", "50ms"]);
+    assert_eq!(by_launch(&lab)[&1], before[&0]);
 }

@@ -34,12 +34,17 @@ fn sorted(text: &str) -> Vec<&str> {
 
 /// Our library as the tests' build leaves it: the newer of the two places.
 pub(crate) fn library(test: &str) -> Option<PathBuf> {
+    built(test, "libmpi_abi.so", "libmpi-abi")
+}
+
+/// The same of a library of any crate.
+pub(crate) fn built(test: &str, file: &str, package: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_BIN_EXE_cornerstone")).parent().unwrap();
-    let places = [folder.join("libmpi_abi.so"), folder.join("deps/libmpi_abi.so")];
+    let places = [folder.join(file), folder.join("deps").join(file)];
     let built = |path: &PathBuf| path.metadata().and_then(|one| one.modified()).ok();
     let found = places.into_iter().filter(|path| path.exists()).max_by_key(built);
     if found.is_none() {
-        skip(test, "our library is not built; `cargo build -p libmpi-abi` does");
+        skip(test, &format!("{file} is not built; `cargo build -p {package}` does"));
     }
     found
 }

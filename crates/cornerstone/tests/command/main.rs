@@ -1,14 +1,22 @@
 //! The built command, end to end, as a user meets it.
 
+mod applications;
 mod arguments;
 mod cluster;
 mod congestion;
 mod endings;
+mod explaining;
+mod forecasts;
+mod guides;
 mod hangs;
+mod history;
+mod hpec;
+mod in_turn;
 mod lab;
 mod launches;
 mod launching;
 mod mpi;
+mod package;
 mod patterns;
 mod permissions;
 mod pipelines;
@@ -16,9 +24,11 @@ mod predictions;
 mod reading;
 mod real_time;
 mod results;
+mod sci;
 mod services;
 mod ssh;
 mod summary;
 mod tcp;
+mod tradeoff;
 mod two_hosts;
 mod windows;

@@ -2,7 +2,9 @@
 
 mod endings;
 mod files;
+mod mappings;
 mod periods;
+mod scenes;
 mod turns;
 
 use crate::lab::Lab;

@@ -48,8 +48,8 @@ fn data_arrive_by_messages_collectives_and_windows_on_machines_of_all_kinds() {
             well(&lab, &["-n", ranks, "--fabric", machine], "all");
         }
     }
-    // Its collectives are the machine's own.
-    well(&lab, &["-n", "5", "--fabric", "sim:sharc-ring"], "messages");
+    // Its collectives are the machine's own, and windows are served while ranks wait there.
+    well(&lab, &["-n", "5", "--fabric", "sim:sharc-ring"], "all");
     let shared = ["-n", "6", "--fabric", "sim:paragon-osf1", "--ranks-per-processor", "3"];
     well(&lab, &shared, "all");
     assert!(lab.becomes_empty());
@@ -201,11 +201,24 @@ fn a_recorded_program_is_replayed_on_other_machines_and_in_other_formats() {
     assert!(messages(&replay("r.goal", "sim:cluster")) > 100);
 }
 
+/// Ranks serve each other's windows while they wait in collectives.
+#[test]
+fn a_program_with_windows_is_replayed_and_not_written_as_text() {
+    let Some(lab) = prepared("a program with windows is replayed") else { return };
+    let record = ["-n", "5", "--fabric", "sim:cluster", "--record", "r", "--compute", "none"];
+    well(&lab, &record, "all");
+    for machine in ["sim:cluster", "sim:sharc-ring", "sim:paragon-osf1"] {
+        let replay = || lab.succeed(&["replay", "r", "--fabric", machine]);
+        assert_eq!(hash(&replay()), hash(&replay()), "{machine}");
+    }
+    lab.run(&["replay", "r", "--to", "r.goal"]).refuses(1, &["in the middle of a collective"]);
+}
+
 #[test]
 fn recorded_computing_makes_a_run_the_same_twice() {
     let Some(lab) = prepared("recorded computing") else { return };
     let cluster = ["-n", "3", "--fabric", "sim:cluster"];
-    for name in ["computes", "all"] {
+    for name in ["computes", "messages"] {
         let record = [&cluster[..], &["--record", "r"]].concat();
         well(&lab, &record, name);
         let recorded = [&cluster[..], &["--compute", "recorded:r"]].concat();
@@ -215,8 +228,8 @@ fn recorded_computing_makes_a_run_the_same_twice() {
     let of = |ranks, name| {
         run(&lab, &["-n", ranks, "--fabric", "sim:cluster", "--compute", "recorded:r"], name)
     };
-    of("2", "all").refuses(2, &["'r'", "3 ranks, not of 2"]);
-    of("3", "sleeps").refuses(1, &["another program", "all"]);
+    of("2", "messages").refuses(2, &["'r'", "3 ranks, not of 2"]);
+    of("3", "sleeps").refuses(1, &["another program", "messages"]);
     assert!(lab.becomes_empty());
 }
 

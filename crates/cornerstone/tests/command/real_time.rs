@@ -210,6 +210,7 @@ fn what_is_wrong_with_a_period_or_its_search_is_told_before_anything_runs() {
         (&["--threshold", "often"], &["--threshold", "often"]),
         (&["--period", "5parsec"], &["--period", "5parsec"]),
         (&["--miss-rate", "200%"], &["--miss-rate"]),
+        (&["--miss-rate=-1%"], &["--miss-rate"]),
         (&["--width", "0"], &["--width"]),
         (&["--repeats", "0"], &["--repeats", "1..=100"]),
         (&["--instances", "0"], &["--instances"]),
@@ -260,4 +261,27 @@ fn a_search_ends_in_time_and_says_so() {
     let found = lab.measurements("a.jsonl");
     let search = &found.iter().find(|m| m["search"].is_object()).unwrap()["search"];
     assert_eq!((&search["end"], &search["limit_s"]), (&"time-limit".into(), &0.001.into()));
+}
+
+#[test]
+fn a_miss_rate_of_nothing_forgives_no_miss() {
+    let lab = Lab::new();
+    // A period of which a trial misses some instances, as the machine stops for 112 us every 10 ms.
+    let period = ["pmp", "pair.pmp", "--fabric", "sim:paragon-osf1", "--search-limit", "5s"];
+    lab.write("pair.pmp", "0: S 1 1024 R E\n1: R S 0 0 E\n");
+    let shortest_us = |rate: &str| {
+        let words =
+            [&period[..], &["--miss-rate", rate, "--instances", "500", "--out", "run.jsonl"]]
+                .concat();
+        lab.succeed(&words);
+        let found = lab.measurements("run.jsonl");
+        std::fs::remove_file(lab.path("run.jsonl")).unwrap();
+        let median = |metric: &str| {
+            found.iter().find(|m| m["metric"] == metric).unwrap()["median"].as_f64().unwrap()
+        };
+        (median("period"), median("miss-rate"))
+    };
+    let (strict_us, missed) = shortest_us("0");
+    assert_eq!(missed, 0.0);
+    assert!(strict_us >= shortest_us("20%").0, "{strict_us}");
 }

@@ -8,8 +8,14 @@ const MOST_LINES_OF_A_FILE: usize = 400;
 const MOST_LINES_OF_A_FUNCTION: usize = 60;
 
 /// Written by programs, not by people.
-const GENERATED: &[&str] =
-    &["crates/libmpi-abi/src/abi/constants.rs", "crates/libmpi-abi/src/bindings/functions.rs"];
+const GENERATED: &[&str] = &[
+    "crates/libmpi-abi/src/abi/constants.rs",
+    "crates/libmpi-abi/src/bindings/functions.rs",
+    "crates/libmpich-abi/src/bindings/functions.rs",
+    "crates/libmpich-abi/src/values.rs",
+    "crates/libprofile/src/entries/functions.rs",
+    "crates/profile/src/functions/list.rs",
+];
 
 /// Files that are too long. This list only becomes shorter.
 const LONG_FILES: &[&str] = &[];

@@ -30,9 +30,9 @@ impl ProxyEndpoint {
             Ask::Collective(place),
             fill,
             &mut |own, kind, left, right| {
-                if kind == Kind::Look {
+                if kind == Kind::Poll {
                     caller.inside(|| idle(own));
-                    return caller.ask(Ask::Looked(true), |_| {});
+                    return caller.ask(Ask::Polled(true), |_| {});
                 }
                 let mut result = vec![0; left.len()];
                 if let Some(combine) = &mut combine {

@@ -180,9 +180,9 @@ unsafe impl Endpoint for ProxyEndpoint {
             Ask::WaitUntil,
             |_| {},
             &mut |own, kind, _, _| match kind {
-                Kind::Look => {
+                Kind::Poll => {
                     let found = caller.inside(|| done.borrow_mut()(own));
-                    caller.ask(Ask::Looked(found), |_| {})
+                    caller.ask(Ask::Polled(found), |_| {})
                 }
                 _ => Err(out_of_turn()),
             },

@@ -22,6 +22,9 @@ use operations::Operations;
 /// What both ends of a line must agree on.
 pub(crate) const VERSION: u64 = 1;
 
+/// What a process does when an answer asks it to poll or to combine two operands.
+type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<()> + 'a;
+
 /// A rank's end of a fabric that another process has.
 pub struct ProxyEndpoint {
     caller: Rc<Caller>,
@@ -82,7 +85,7 @@ impl ProxyEndpoint {
         &mut self,
         ask: Ask,
         fill: impl FnOnce(&mut Writer<'_>),
-        turn: &mut dyn FnMut(&mut Self, Kind, Vec<u8>, Vec<u8>) -> Result<()>,
+        turn: &mut Turn<'_>,
         tell: &mut dyn FnMut(&mut Self),
         read: &mut dyn FnMut(&Head, &mut Reader<'_>),
     ) -> Result<[u64; VALUES]> {
@@ -100,9 +103,9 @@ impl ProxyEndpoint {
                 }
             };
             match head.kind {
-                Kind::Look => {
+                Kind::Poll => {
                     self.operations.absorb(head.ended, &mut reader);
-                    turn(self, Kind::Look, Vec::new(), Vec::new())?;
+                    turn(self, Kind::Poll, Vec::new(), Vec::new())?;
                 }
                 Kind::Combine => {
                     let (left, right) = (reader.bytes().to_vec(), reader.bytes().to_vec());

@@ -30,7 +30,10 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 shape.room.map(|bytes| Writable::new(output.as_mut_ptr(), bytes)),
             )
         };
-        let recorded = shape.recorded(input.len());
+        if place == ContextPlace::WORLD {
+            // It is noted before what is done in its middle.
+            self.notes.collective(shape.recorded(input.len()));
+        }
         let broken = Cell::new(None);
         let own = RefCell::new(&mut *self);
         let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
@@ -55,7 +58,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         };
         let carried_out =
             endpoint.collective(place, shape.call(send, receive, combine), &mut |endpoint| {
-                if let Err(error) = own.borrow_mut().look(endpoint) {
+                if let Err(error) = own.borrow_mut().poll(endpoint) {
                     broken.set(Some(error));
                 }
             });
@@ -63,7 +66,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             return Err(error);
         }
         if place == ContextPlace::WORLD {
-            self.notes.collective(recorded, carried_out.is_none());
+            self.notes.carried_out(carried_out.is_none());
         }
         Ok(self.answer_collective(endpoint, carried_out, &output))
     }
@@ -85,7 +88,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 writer.bytes(output);
                 writer.end();
                 self.line.answer();
-                Err(Outcome::Answered)
+                Err(Outcome::Replied)
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Messages of a process: what it starts, and what it waits for in one call.
 
 use contract::{Completion, Endpoint, Error, Readable, Request, Result, Selector, Writable};
-use recording::{Message, Room};
+use recording::{Room, SentMessage};
 
 use super::requests::Memory;
 use super::{Attempt, Outcome, Server, done, failed};
 use crate::ask::Ask;
+use crate::computing::is_of_collectives;
 use crate::reply::{Kind, VALUES, envelope_values};
 use crate::stream::Reader;
 
@@ -16,11 +17,11 @@ impl<'a, E: Endpoint> Server<'a, E> {
     pub(super) fn post_send(
         &mut self,
         endpoint: &mut E,
-        message: Message,
+        message: SentMessage,
         data: Vec<u8>,
         synchronous: bool,
     ) -> Attempt {
-        let Message { to, context, tag, .. } = message;
+        let SentMessage { to, context, tag, .. } = message;
         let completion = if synchronous { Completion::Synchronous } else { Completion::Local };
         // SAFETY: the table keeps the bytes until the request has ended.
         let readable = unsafe { Readable::new(data.as_ptr(), data.len()) };
@@ -68,7 +69,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         context: u32,
         post: impl FnOnce(&mut E) -> R,
     ) -> R {
-        let is_librarys = context % 2 == 1 && context != u32::MAX;
+        let is_librarys = is_of_collectives(context);
         if is_librarys {
             endpoint.mark_algorithm(true);
         }
@@ -94,7 +95,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 let mut values = [0; VALUES];
                 values[0] = index as u64;
                 self.answer_as(Kind::Done, endpoint, values, Some(requests[index]));
-                Err(Outcome::Answered)
+                Err(Outcome::Replied)
             }
             Err(error) => failed(error),
         }
@@ -119,7 +120,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Ask::Exchange { to, context, tag, selector, room: bytes } => {
                 let place = (to, context, tag);
                 let received = endpoint.exchange(place, &data, selector, buffer(bytes));
-                let message = Message { to, context, tag, bytes: data.len() };
+                let message = SentMessage { to, context, tag, bytes: data.len() };
                 (received, Some(message), Room { selector, bytes })
             }
             _ => return failed(Error::UnknownRequest),
@@ -139,6 +140,6 @@ impl<'a, E: Endpoint> Server<'a, E> {
         writer.room(envelope.bytes.min(envelope.room));
         writer.end();
         self.line.answer();
-        Err(Outcome::Answered)
+        Err(Outcome::Replied)
     }
 }

@@ -8,10 +8,10 @@ mod requests;
 use std::time::Duration;
 
 use contract::{ContextPlace, Endpoint, Error, Request, Result, TimeSpan};
-use recording::Message;
+use recording::SentMessage;
 
 use crate::ask::Ask;
-use crate::computing::{Call, RankComputing, Step};
+use crate::computing::{Call, RankComputing, Step, is_of_collectives};
 use crate::endpoint::VERSION;
 use crate::host::{Host, RankAccount};
 use crate::line::Line;
@@ -24,6 +24,23 @@ use requests::Requests;
 const SLEEP: Duration = Duration::from_millis(100);
 /// Data of requests that one answer brings at most, but for those of the first.
 const ENDED_BYTES: usize = 1 << 30;
+
+impl Host {
+    /// Does on `endpoint` what the process of its rank asks, until that has ended its part. `occupy` lets the rank's
+    /// processor work for some time.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub fn serve<E: Endpoint>(
+        &self,
+        endpoint: E,
+        occupy: &dyn Fn(&mut E, TimeSpan),
+    ) -> Result<RankAccount> {
+        let rank = endpoint.rank();
+        let line = self.line(rank);
+        Server::new(self, (rank, &line), occupy).run(endpoint)
+    }
+}
 
 /// The end of a line that answers.
 pub(crate) struct Server<'a, E> {
@@ -98,15 +115,15 @@ impl<'a, E: Endpoint> Server<'a, E> {
 
     /// What a question means for recorded computing.
     fn step(&mut self, ask: &Ask) -> Step {
-        match *ask {
-            Ask::PostSend { context, tag, .. } if self.notes.is_inner(context, Some(tag)) => {
-                Step::Other
-            }
-            Ask::PostReceive { selector, .. }
-                if self.notes.is_inner(selector.context, selector.tag) =>
-            {
-                Step::Other
-            }
+        let context = match *ask {
+            Ask::PostSend { context, .. } => Some(context),
+            Ask::PostReceive { selector, .. } => Some(selector.context),
+            _ => None,
+        };
+        if context.is_some_and(is_of_collectives) || self.notes.is_librarys() {
+            return Step::Other;
+        }
+        let step = match *ask {
             Ask::PostSend { .. } | Ask::Send { .. } => Step::Call(Call::Send),
             Ask::PostReceive { .. } | Ask::Receive { .. } => Step::Call(Call::Receive),
             Ask::Exchange { .. } => Step::Call(Call::Exchange),
@@ -115,14 +132,18 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Ask::WaitAny | Ask::WaitUntil => Step::Wait,
             Ask::Finish { failed: false } => Step::End,
             _ => Step::Other,
+        };
+        if matches!(step, Step::Call(_)) {
+            self.notes.leave_collective();
         }
+        step
     }
 
     /// Does what is asked, and answers.
     fn perform(&mut self, endpoint: &mut E, ask: Ask, reader: Reader<'a>) -> Result<()> {
         let outcome = match self.attempt(endpoint, ask, reader)? {
             Ok(values) => return self.answer(endpoint, values),
-            Err(Outcome::Answered) => return Ok(()),
+            Err(Outcome::Replied) => return Ok(()),
             Err(Outcome::Failed(error)) => error,
         };
         if matches!(outcome, Error::Deadlock { .. }) && !matches!(ask, Ask::GiveUpOn(_)) {
@@ -143,7 +164,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Ask::Join { version } => self.join(endpoint, version),
             Ask::PostSend { to, context, tag, synchronous } => {
                 let data = reader.bytes().to_vec();
-                let message = Message { to, context, tag, bytes: data.len() };
+                let message = SentMessage { to, context, tag, bytes: data.len() };
                 self.post_send(endpoint, message, data, synchronous)
             }
             Ask::PostReceive { selector, room } => self.post_receive(endpoint, selector, room),
@@ -165,7 +186,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 let data = reader.bytes();
                 let sent = endpoint.send(to, context, tag, data);
                 if sent.is_ok() {
-                    self.notes.sent(Message { to, context, tag, bytes: data.len() }, None);
+                    self.notes.sent(SentMessage { to, context, tag, bytes: data.len() }, None);
                 }
                 unit(sent)
             }
@@ -184,7 +205,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             }
             Ask::Finish { failed } => {
                 self.finished = Some(failed.then(|| reader.text()));
-                Err(Outcome::Answered)
+                Err(Outcome::Replied)
             }
             other => plain(endpoint, other, reader),
         };
@@ -258,7 +279,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     /// Waits until the process says that it has seen what it waits for.
     fn wait_until(&mut self, endpoint: &mut E) -> Result<Attempt> {
         let mut broken = None;
-        let waited = endpoint.wait_until(&mut |endpoint| match self.look(endpoint) {
+        let waited = endpoint.wait_until(&mut |endpoint| match self.poll(endpoint) {
             Ok(found) => found,
             Err(error) => {
                 broken = Some(error);
@@ -270,14 +291,17 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// Lets the process look; what it asks meanwhile is done.
-    fn look(&mut self, endpoint: &mut E) -> Result<bool> {
-        self.answer_as(Kind::Look, endpoint, [0; VALUES], None);
-        loop {
+    fn poll(&mut self, endpoint: &mut E) -> Result<bool> {
+        self.answer_as(Kind::Poll, endpoint, [0; VALUES], None);
+        self.notes.note_poll(true);
+        let found = loop {
             match self.next(endpoint)? {
-                (Ask::Looked(found), _) => return Ok(found),
+                (Ask::Polled(found), _) => break found,
                 (ask, reader) => self.perform(endpoint, ask, reader)?,
             }
-        }
+        };
+        self.notes.note_poll(false);
+        Ok(found)
     }
 }
 
@@ -310,7 +334,7 @@ type Attempt = std::result::Result<[u64; VALUES], Outcome>;
 
 enum Outcome {
     /// The answer has been given.
-    Answered,
+    Replied,
     Failed(Error),
 }
 

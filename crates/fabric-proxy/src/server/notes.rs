@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use contract::{Envelope, Request, Selector, TimeSpan};
-use recording::{Collective, Event, Message, Recorder, Room};
+use recording::{RankEvent, RecordedCollective, Recorder, Room, SentMessage};
 
 /// The context of messages inside collectives of all ranks.
 const WORLD_COLLECTIVES: u32 = 1;
@@ -22,6 +22,10 @@ pub(super) struct Notes<'a> {
     /// Messages that were claimed, by the tag that they got.
     claims: HashMap<u32, Envelope>,
     inner: Inner,
+    /// Whether the program is in a collective of all ranks, as far as its questions show.
+    in_collective: bool,
+    /// How many looks are under way, one inside the other: what the process asks in them, the library does beside a wait.
+    polls: u32,
 }
 
 /// A started operation.
@@ -62,7 +66,23 @@ impl Inner {
 impl<'a> Notes<'a> {
     pub(super) fn new(recorder: Option<&'a Mutex<Recorder>>, rank: usize) -> Self {
         let (posts, claims, inner) = Default::default();
-        Notes { recorder, rank, posts, started: 0, claims, inner }
+        let (in_collective, polls) = Default::default();
+        Notes { recorder, rank, posts, started: 0, claims, inner, in_collective, polls }
+    }
+
+    /// A look begins, or the last one ends.
+    pub(super) fn note_poll(&mut self, begins: bool) {
+        self.polls = if begins { self.polls + 1 } else { self.polls - 1 };
+    }
+
+    /// The program does something that no collective does.
+    pub(super) fn leave_collective(&mut self) {
+        self.in_collective &= self.polls > 0;
+    }
+
+    /// Whether what is asked is the library's, done while the program waits.
+    pub(super) fn is_librarys(&self) -> bool {
+        self.polls > 0
     }
 
     /// Whether anybody wants to know.
@@ -75,24 +95,30 @@ impl<'a> Notes<'a> {
         self.inner.has(context, tag)
     }
 
-    fn note(&self, event: Event) -> u64 {
-        let recorder = self.recorder.and_then(|recorder| recorder.lock().ok());
-        recorder.map_or(0, |mut recorder| recorder.note(self.rank, event))
+    fn note(&self, event: RankEvent) -> u64 {
+        let Some(mut recorder) = self.recorder.and_then(|recorder| recorder.lock().ok()) else {
+            return 0;
+        };
+        if self.is_librarys() {
+            let mark = if self.in_collective { RankEvent::Meanwhile } else { RankEvent::Aside };
+            recorder.note(self.rank, mark);
+        }
+        recorder.note(self.rank, event)
     }
 
     pub(super) fn computed(&self, span: TimeSpan) {
-        self.note(Event::Compute(span));
+        self.note(RankEvent::Compute(span));
     }
 
     pub(super) fn slept(&self, span: TimeSpan) {
-        self.note(Event::Sleep(span));
+        self.note(RankEvent::Sleep(span));
     }
 
     /// A blocking send was made, with a receive at the same time, if there was one, that has got a message.
-    pub(super) fn sent(&mut self, message: Message, received: Option<(Room, Envelope)>) {
+    pub(super) fn sent(&mut self, message: SentMessage, received: Option<(Room, Envelope)>) {
         let event = match received {
-            Some((room, envelope)) => Event::Exchange(message, self.settled(room, &envelope)),
-            None => Event::Send(message),
+            Some((room, envelope)) => RankEvent::Exchange(message, self.settled(room, &envelope)),
+            None => RankEvent::Send(message),
         };
         self.note(event);
     }
@@ -100,7 +126,7 @@ impl<'a> Notes<'a> {
     /// A blocking receive has got a message.
     pub(super) fn received(&mut self, room: Room, envelope: &Envelope) {
         let room = self.settled(room, envelope);
-        self.note(Event::Receive(room));
+        self.note(RankEvent::Receive(room));
     }
 
     /// The same receive of just that message: a replay must not get another.
@@ -108,9 +134,14 @@ impl<'a> Notes<'a> {
         Room { selector: settled(room.selector, envelope), ..room }
     }
 
-    pub(super) fn posted_send(&mut self, request: Request, message: Message, synchronous: bool) {
+    pub(super) fn posted_send(
+        &mut self,
+        request: Request,
+        message: SentMessage,
+        synchronous: bool,
+    ) {
         if !self.is_inner(message.context, Some(message.tag)) && self.is_wanted() {
-            self.posted(request, Event::PostSend { message, synchronous }, false);
+            self.posted(request, RankEvent::PostSend { message, synchronous }, false);
         }
     }
 
@@ -125,10 +156,10 @@ impl<'a> Notes<'a> {
             room.selector = Selector { context, source: Some(source), tag: Some(tag) };
         }
         let is_open = room.selector.source.is_none() || room.selector.tag.is_none();
-        self.posted(request, Event::PostReceive(room), is_open);
+        self.posted(request, RankEvent::PostReceive(room), is_open);
     }
 
-    fn posted(&mut self, request: Request, event: Event, is_open: bool) {
+    fn posted(&mut self, request: Request, event: RankEvent, is_open: bool) {
         let place = self.note(event);
         self.posts.insert(request.0, Post { number: self.started, place, is_open });
         self.started += 1;
@@ -144,12 +175,12 @@ impl<'a> Notes<'a> {
             let selector = Selector { context, source: Some(source), tag: Some(tag) };
             recorder.settle(self.rank, post.place, selector);
         }
-        self.note(Event::End(self.started - 1 - post.number));
+        self.note(RankEvent::End(self.started - 1 - post.number));
     }
 
     pub(super) fn cancelled(&mut self, request: Request) {
         if let Some(post) = self.posts.remove(&request.0) {
-            self.note(Event::Cancel(self.started - 1 - post.number));
+            self.note(RankEvent::Cancel(self.started - 1 - post.number));
         }
     }
 
@@ -159,10 +190,16 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// A collective of all ranks was called; `by_messages` says that its face makes it by messages, which follow.
-    pub(super) fn collective(&mut self, collective: Collective, by_messages: bool) {
-        self.note(Event::Collective(collective));
+    /// A collective of all ranks is called.
+    pub(super) fn collective(&mut self, collective: RecordedCollective) {
+        self.note(RankEvent::Collective(collective));
+        self.in_collective = true;
+    }
+
+    /// It is over, or its face makes it by messages, which follow.
+    pub(super) fn carried_out(&mut self, by_messages: bool) {
         self.inner.is_recorded = by_messages;
+        self.in_collective = by_messages;
     }
 
     pub(super) fn announced(&mut self, of_all_ranks: bool) {

@@ -1,12 +1,13 @@
 //! The contract's [`Endpoint`], in terms of the engine and the teams.
 
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
     Error, InPlace, Isolation, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result,
-    Selector, SharedLine, StartedCollective, Time, Writable,
+    Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use super::{ShmEndpoint, real_time};
@@ -86,6 +87,7 @@ unsafe impl Endpoint for ShmEndpoint {
             details: self.details(),
             shared_memory: Some(self.shared_memory()),
             plans: self.plans(),
+            ..FabricDescription::default()
         }
     }
 
@@ -142,6 +144,8 @@ unsafe impl Endpoint for ShmEndpoint {
         data: Readable,
         completion: Completion,
     ) -> Result<Request> {
+        #[cfg(feature = "delayed-sends")]
+        super::delay::before_send();
         let synchronous = completion == Completion::Synchronous;
         let (memory, bytes) = (data.as_ptr(), data.bytes());
         // SAFETY: whoever made `data` promised it.
@@ -218,6 +222,10 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.test(request)
     }
 
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        self.engine.sleep_a_while(Duration::from_nanos(longest.as_ps() / 1000))
+    }
+
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.engine.wait_any(requests)
     }
@@ -235,6 +243,8 @@ unsafe impl Endpoint for ShmEndpoint {
 
     #[inline]
     fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        #[cfg(feature = "delayed-sends")]
+        super::delay::before_send();
         self.engine.send(to, context, tag, data)
     }
 
@@ -250,6 +260,8 @@ unsafe impl Endpoint for ShmEndpoint {
         selector: Selector,
         buffer: &mut [u8],
     ) -> Result<Envelope> {
+        #[cfg(feature = "delayed-sends")]
+        super::delay::before_send();
         self.engine.send_receive(to, context, tag, data, selector, buffer)
     }
 
@@ -261,6 +273,8 @@ unsafe impl Endpoint for ShmEndpoint {
         data: &[u8],
         count: usize,
     ) -> Result<()> {
+        #[cfg(feature = "delayed-sends")]
+        super::delay::before_send();
         self.engine.send_window(to, context, tag, data, count)
     }
 

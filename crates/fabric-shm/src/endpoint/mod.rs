@@ -4,6 +4,8 @@
 mod collectives;
 mod composed;
 mod contexts;
+#[cfg(feature = "delayed-sends")]
+mod delay;
 mod implementation;
 mod join;
 mod library;

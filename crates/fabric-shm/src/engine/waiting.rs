@@ -1,6 +1,7 @@
 //! How calls wait: they poll, yield, sleep, and tell the launcher once that has taken long.
 
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use contract::{Request, Result};
 
@@ -132,18 +133,40 @@ impl Engine {
         Ok(())
     }
 
+    /// For a program that looks again and again: sleeps until something comes, but no longer than `longest`. Returns whether
+    /// anything has moved since the last such call; then it has not slept.
+    pub(crate) fn sleep_a_while(&mut self, longest: Duration) -> Result<bool> {
+        let has_moved = self.idle_polls == 0;
+        self.idle_polls = self.idle_polls.max(1);
+        if has_moved {
+            return Ok(true);
+        }
+        wait::announce_sleep(self.segment.block(self.me).sleep_word());
+        let checked = self.poll().and_then(|()| self.check_run(&[]));
+        if checked.is_err() || self.idle_polls == 0 {
+            wait::stay_awake(self.segment.block(self.me).sleep_word());
+            return checked.map(|()| true);
+        }
+        self.sleep_at_most(longest.min(self.sleep.longest));
+        Ok(false)
+    }
+
     /// Sleeps until another rank wakes this one, or what [`Sleep`](super::Sleep) names does. Returns whether the sleep
     /// ran out.
     fn sleep(&self) -> bool {
+        self.sleep_at_most(self.sleep.longest)
+    }
+
+    fn sleep_at_most(&self, longest: Duration) -> bool {
         let word = self.segment.block(self.me).sleep_word();
         match self.segment.bell(self.me) {
-            None => wait::sleep(word),
+            None => wait::sleep(word, longest),
             Some(bell) => {
                 let wakes_too = self.sleep.wakes_too.as_ref().map(AsFd::as_fd);
-                let has_run_out = bell.sleep(wakes_too, self.sleep.longest);
+                let has_run_out = bell.sleep(wakes_too, longest);
                 wait::stay_awake(word);
                 // A short sleep that ran out says nothing of a long wait.
-                has_run_out && self.sleep.longest >= wait::LONGEST_SLEEP
+                has_run_out && longest >= wait::LONGEST_SLEEP
             }
         }
     }

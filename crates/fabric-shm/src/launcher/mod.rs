@@ -14,7 +14,7 @@ mod written;
 
 pub use activity::{Activity, CallSite, RankActivity};
 pub use error::LaunchError;
-pub use options::{Binding, LaunchOptions, Streams};
+pub use options::{Binding, LaunchOptions, OtherProgram, Streams};
 pub use watch::{OnHang, Watch};
 pub use written::launch_and_read;
 

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::ops::Range;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 
 use super::{LaunchError, Watch};
@@ -31,6 +33,10 @@ pub struct LaunchOptions {
     pub any_program: bool,
     /// Variables that every rank's environment has besides this process's own.
     pub environment: Vec<(OsString, OsString)>,
+    /// The folder in which the ranks begin; this process's if not given.
+    pub directory: Option<PathBuf>,
+    /// Ranks that run something else than the program above.
+    pub others: Vec<OtherProgram>,
     /// Where each rank's standard output and standard error go; empty means where this process's go.
     pub streams: Vec<Streams>,
     /// Whether ranks wait for descriptors of their own as well as for each other ([`ShmEndpoint::wake_by`]). Such ranks
@@ -42,6 +48,21 @@ pub struct LaunchOptions {
     pub watch: Option<Watch>,
     /// How many descriptors a rank may have open (the soft limit); as many as this process if not given.
     pub descriptor_limit: Option<u64>,
+}
+
+/// What some of the ranks run instead of the program of all.
+#[derive(Clone, Debug)]
+pub struct OtherProgram {
+    /// Which ranks.
+    pub ranks: Range<usize>,
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Variables that the environment of these ranks has besides that of all.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The folder in which these ranks begin, if it is not that of all.
+    pub directory: Option<PathBuf>,
 }
 
 /// One rank's standard output and standard error.
@@ -92,11 +113,28 @@ impl LaunchOptions {
             cross_memory_attach: true,
             any_program: false,
             environment: Vec::new(),
+            directory: None,
+            others: Vec::new(),
             streams: Vec::new(),
             waits_for_descriptors: false,
             watch: None,
             descriptor_limit: None,
         }
+    }
+
+    /// The command of a rank, in its folder and with its environment.
+    pub(super) fn command(&self, rank: usize) -> Command {
+        let other = self.others.iter().find(|other| other.ranks.contains(&rank));
+        let mut command = Command::new(other.map_or(&self.program, |other| &other.program));
+        command.args(other.map_or(&self.arguments, |other| &other.arguments));
+        command.envs(self.environment.iter().cloned());
+        command.envs(other.iter().flat_map(|other| other.environment.iter().cloned()));
+        let directory =
+            other.and_then(|other| other.directory.as_ref()).or(self.directory.as_ref());
+        if let Some(directory) = directory {
+            command.current_dir(directory);
+        }
+        command
     }
 
     pub(super) fn plan(&self) -> Result<Plan, LaunchError> {

@@ -36,8 +36,7 @@ impl Process {
             io::pipe().map_err(|error| failed("making a pipe for", error))?;
         // What a rank has started may hold the other end for as long as it likes.
         system::do_not_block(reports.as_fd()).map_err(|error| failed("preparing", error))?;
-        let mut command = Command::new(&options.program);
-        command.args(&options.arguments).envs(options.environment.iter().cloned());
+        let mut command = options.command(rank);
         connect(&mut command, options, rank).map_err(|error| failed("preparing", error))?;
         let memory = segment.memory().as_raw_fd();
         let bells: Vec<RawFd> =
@@ -77,7 +76,7 @@ impl Process {
             });
         }
         let child = command.spawn().map_err(|error| {
-            failed(&format!("starting {} as", options.program.display()), error)
+            failed(&format!("starting {} as", command.get_program().display()), error)
         })?;
         let end = process_descriptor(child.id()).map_err(|error| failed("watching", error))?;
         Ok(Process { rank, child, end, reports: Reports::new(File::from(OwnedFd::from(reports))) })

@@ -137,7 +137,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
         self.poll();
-        let world = self.world.borrow();
+        let mut world = self.world.borrow_mut();
         world.check()?;
         Ok(world.probe(self.rank, selector))
     }

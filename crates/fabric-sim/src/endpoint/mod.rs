@@ -117,6 +117,7 @@ impl<'a> SimEndpoint<'a> {
             if let Some(index) = self.find_done(requests)? {
                 return Ok(index);
             }
+            self.world.borrow_mut().stop_looking(self.rank);
             self.yielder.suspend(());
         }
     }
@@ -240,8 +241,9 @@ impl<'a> SimEndpoint<'a> {
             name: format!("sim:{}", world.machine.name),
             version: env!("CARGO_PKG_VERSION").into(),
             details,
-            shared_memory: None,
+            without_rate: world.machine.processor.without_rate(),
             plans: self.plans(&world),
+            ..FabricDescription::default()
         }
     }
 }

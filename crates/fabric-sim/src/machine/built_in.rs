@@ -24,6 +24,8 @@ machines![
     "paragon-osf1",
     "paragon-osf1-plain",
     "paragon-sunmos",
+    "scale-atm",
+    "scale-sci",
     "sharc-ring",
     "sharc-fast-clock",
     "sharc-fast-links",

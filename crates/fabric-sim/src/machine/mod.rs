@@ -4,6 +4,7 @@ mod array;
 mod built_in;
 mod error;
 mod file;
+mod scaled;
 mod show;
 mod source;
 
@@ -102,8 +103,8 @@ pub struct NodeCosts {
     pub library_posts: bool,
     /// The time of the sender's engine before the first packet of a message, by the message's length.
     pub setup: Piecewise,
-    /// From this many bytes on a node either sends or takes in a message, not both at once, and taking in takes as long
-    /// as sending (level L1). `None` if it always does both at once.
+    /// From this many bytes on a node either sends or takes in a message, not both at once (level L1: as a
+    /// whole, and taking in takes as long as sending; L2: packet by packet at its ends). `None` if it always does both at once.
     pub simplex_from_bytes: Option<u64>,
     /// The gap: the shortest time between two messages that a node sends, by the length of the first, and between two
     /// that it takes in, by the length of the second (level L1).
@@ -309,6 +310,12 @@ impl Processor {
     pub fn time(&self, kind: WorkKind, amount: u64) -> TimeSpan {
         let cost = self.work.iter().find(|(known, _)| *known == kind);
         cost.map_or(TimeSpan::ZERO, |(_, cost)| cost.of(amount))
+    }
+
+    /// The kinds of work without a rate: they take no time.
+    pub fn without_rate(&self) -> Vec<WorkKind> {
+        let known = |kind: &WorkKind| self.work.iter().any(|(known, _)| known == kind);
+        WorkKind::ALL.into_iter().filter(|kind| !known(kind)).collect()
     }
 
     /// How much longer a copy of `bytes` bytes takes as part of `footprint_bytes` bytes of memory than when it is

@@ -53,6 +53,10 @@ fn kind_in_words(kind: WorkKind) -> (&'static str, &'static str) {
         WorkKind::CopyBytes => ("A copy", "MB/s"),
         WorkKind::CornerTurnBytes => ("A corner turn in memory", "MB/s"),
         WorkKind::Reduction => ("Combining what a reduction gets", "million operations a second"),
+        WorkKind::MatrixMultiply => {
+            ("A blocked product of matrices", "million floating-point operations a second")
+        }
+        WorkKind::Sort => ("Sorting", "million comparisons a second"),
     }
 }
 

@@ -322,3 +322,33 @@ fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine()
         assert_eq!(results[1], [1, 2, 3, 4], "{}", machine.name);
     }
 }
+
+/// Rank 0 answers what rank 1 sends, and rank 1 comes to the barrier only when it has the answer. Nobody has posted a
+/// receive: rank 0 looks.
+#[test]
+fn a_rank_that_looks_for_messages_in_a_collective_of_the_machine_is_woken_by_one() {
+    let program = |mut endpoint: SimEndpoint<'_>| {
+        let (question, answer) = (from(1, 1), from(0, 2));
+        let mut is_answered = endpoint.rank() != 0;
+        if endpoint.rank() == 1 {
+            endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(5000));
+            endpoint.send(0, CONTEXT, 1, &[1])?;
+            endpoint.receive(answer, &mut [0])?;
+        }
+        let idle = &mut |endpoint: &mut SimEndpoint<'_>| {
+            if is_answered || endpoint.probe(question) == Ok(None) {
+                return;
+            }
+            is_answered = true;
+            let sent = endpoint.post_send(1, CONTEXT, 2, of(&[2]), Completion::Local).unwrap();
+            assert!(endpoint.is_done(sent));
+            endpoint.end(sent);
+        };
+        let barrier = endpoint.collective(ContextPlace::WORLD, CollectiveCall::Barrier, idle);
+        barrier.expect("it has one")
+    };
+    for machine in [machine(super::boards::BOARDS), find("sharc-ring").unwrap()] {
+        let ended = run_endpoints(&machine, &Options::new(2), program).map(drop);
+        assert_eq!(ended, Ok(()), "{}", machine.name);
+    }
+}

@@ -3,6 +3,7 @@
 use contract::{Buffer, Progress, Source, TimeSpan, Work, WorkKind};
 
 use super::{TAG, machine, run};
+use crate::Level;
 
 #[test]
 fn programs_that_poll_get_on() {
@@ -53,13 +54,16 @@ fn computing_takes_the_machines_time_and_is_left_out_on_demand() {
 }
 
 /// Both send 10 kB, which take 100 µs on the link each way. Ranks that can do both at once need 100 µs; simplex ones
-/// 200.
+/// 200, whether the packets are looked at or not.
 #[test]
 fn a_simplex_node_sends_and_takes_in_one_after_the_other() {
-    for (simplex, us) in [(false, 100), (true, 200)] {
-        let machine = machine(&format!(
-            "[endpoint]\nsimplex = {simplex}\n[network]\nshape = \"line\"\nlink_mb_per_s = 100"
+    let cases =
+        [Level::LogGp, Level::Packets].map(|level| [(level, false, 100), (level, true, 200)]);
+    for (level, simplex, us) in cases.into_iter().flatten() {
+        let mut machine = machine(&format!(
+            "[endpoint]\nsimplex = {simplex}\n[network]\nshape = \"line\"\nlink_mb_per_s = 100\npacket_bytes = 1000"
         ));
+        machine.level = level;
         let outcome = run(&machine, 2, |rank| {
             let other = 1 - rank.rank();
             rank.send_receive(

@@ -10,15 +10,18 @@ use super::{Activity, Trace};
 
 const RANKS: u32 = 1;
 const LINKS: u32 = 2;
+const PATH: u32 = 3;
 const PS_PER_US: f64 = 1e6;
 
 /// The part of a trace that begins before a cut, in the order that viewers need.
 struct Part<'a> {
+    trace: &'a Trace,
     activities: Vec<&'a (usize, Activity, Time, Time)>,
     messages: Vec<&'a (usize, usize, usize, Time, Time)>,
     channels: Vec<&'a (String, Time, Time)>,
     /// The names of all links of the trace, each once, in ascending order; a link's place is the number of its track.
     links: Vec<&'a str>,
+    path: Vec<&'a (usize, Time, Time)>,
 }
 
 /// Writes the events of a list, with commas between them.
@@ -33,7 +36,7 @@ struct Events<'a> {
 /// Those of `out`.
 pub(super) fn write(trace: &Trace, cut: Option<Time>, out: &mut dyn Write) -> io::Result<()> {
     let part = Part::of(trace, cut);
-    write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    write!(out, "{{\"displayTimeUnit\":\"ns\",{}", super::MARK)?;
     let mut events = Events { out, comma: "" };
     part.write_tracks(&mut events)?;
     if let Some(cut) = cut {
@@ -44,6 +47,7 @@ pub(super) fn write(trace: &Trace, cut: Option<Time>, out: &mut dyn Write) -> io
     part.write_spans_of_ranks(&mut events)?;
     part.write_messages(&mut events)?;
     part.write_spans_of_links(&mut events)?;
+    part.write_path(&mut events)?;
     writeln!(events.out, "\n]}}")
 }
 
@@ -60,10 +64,12 @@ impl<'a> Part<'a> {
         links.sort_unstable();
         links.dedup();
         Part {
+            trace,
             activities,
             messages: trace.messages.iter().filter(|message| is_in(message.3)).collect(),
             channels: trace.channels.iter().filter(|channel| is_in(channel.1)).collect(),
             links,
+            path: trace.path.iter().filter(|stretch| is_in(stretch.1)).collect(),
         }
     }
 
@@ -75,7 +81,8 @@ impl<'a> Part<'a> {
     }
 
     fn write_tracks(&self, events: &mut Events) -> io::Result<()> {
-        for (pid, name) in [(RANKS, "ranks"), (LINKS, "links")] {
+        let path = (!self.path.is_empty()).then_some((PATH, "critical path"));
+        for (pid, name) in [(RANKS, "ranks"), (LINKS, "links")].into_iter().chain(path) {
             events.write(&metadata(pid, None, "process_name", json!({"name": name})))?;
             events.write(&metadata(pid, None, "process_sort_index", json!({"sort_index": pid})))?;
         }
@@ -96,7 +103,7 @@ impl<'a> Part<'a> {
 
     fn write_spans_of_ranks(&self, events: &mut Events) -> io::Result<()> {
         for &&(rank, activity, begin, end) in &self.activities {
-            events.write(&span(RANKS, rank, activity.name(), begin, end))?;
+            events.write(&span(RANKS, rank, activity.name(self.trace), begin, end))?;
         }
         Ok(())
     }
@@ -123,6 +130,13 @@ impl<'a> Part<'a> {
         for (name, begin, end) in &self.channels {
             let number = self.links.binary_search(&name.as_str()).unwrap_or_default();
             events.write(&span(LINKS, number, "packet", *begin, *end))?;
+        }
+        Ok(())
+    }
+
+    fn write_path(&self, events: &mut Events) -> io::Result<()> {
+        for &&(rank, begin, end) in &self.path {
+            events.write(&span(PATH, 0, &format!("rank {rank}"), begin, end))?;
         }
         Ok(())
     }

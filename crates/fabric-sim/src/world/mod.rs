@@ -80,6 +80,8 @@ struct RankState {
     left: bool,
     /// How many messages have arrived without a receive, and requests been done.
     happenings: u64,
+    /// Whether it has looked for a message in vain, and will look again: the next message wakes it.
+    polls: bool,
 }
 
 impl World {
@@ -108,6 +110,7 @@ impl World {
             lent_peak_bytes: 0,
             left: false,
             happenings: 0,
+            polls: false,
         };
         let has_boards = machine.board.is_some();
         World {

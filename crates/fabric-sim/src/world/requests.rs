@@ -153,9 +153,18 @@ impl World {
         cancelled
     }
 
-    /// The oldest message that has arrived, has no receive, and that `selector` accepts.
-    pub(crate) fn probe(&self, rank: usize, selector: Selector) -> Option<Envelope> {
-        self.ranks[rank].mailbox.find(&selector)
+    /// The oldest message that has arrived, has no receive, and that `selector` accepts. If there is none, the next
+    /// message wakes the rank in a collective of the machine's own, too.
+    pub(crate) fn probe(&mut self, rank: usize, selector: Selector) -> Option<Envelope> {
+        let state = &mut self.ranks[rank];
+        let found = state.mailbox.find(&selector);
+        state.polls |= found.is_none();
+        found
+    }
+
+    /// The rank waits for requests alone: it does not look for messages meanwhile.
+    pub(crate) fn stop_looking(&mut self, rank: usize) {
+        self.ranks[rank].polls = false;
     }
 
     /// Moves such a message to another context and tag; returns what it was before.
@@ -206,8 +215,10 @@ impl World {
 
     /// A message arrived that no receive has taken.
     pub(super) fn note_arrival(&mut self, rank: usize) {
-        self.ranks[rank].happenings += 1;
-        if self.ranks[rank].waiting == Waiting::Anything {
+        let state = &mut self.ranks[rank];
+        state.happenings += 1;
+        let polls = std::mem::take(&mut state.polls) && state.waiting.is_for_others();
+        if polls || state.waiting == Waiting::Anything {
             self.wake_after(rank, TimeSpan::ZERO);
         }
     }

@@ -27,8 +27,9 @@ impl Run<'_> {
                 self.fail(None, LaunchError::Interrupted { signal }, false);
             }
             self.accept_callers();
-            self.read_ranks(&mut |report| stopped = stopped || on_report(report).is_break());
-            self.read_hosts();
+            let on_report = &mut |report: &[u8]| stopped = stopped || on_report(report).is_break();
+            self.read_ranks(on_report);
+            self.read_hosts(on_report);
             if stopped && self.kill_at.is_none() {
                 self.fail(None, LaunchError::Stopped, false);
             }
@@ -122,7 +123,7 @@ impl Run<'_> {
     }
 
     /// Takes what hosts say of their ranks.
-    fn read_hosts(&mut self) {
+    fn read_hosts(&mut self, on_report: &mut dyn FnMut(&[u8])) {
         for index in 0..self.processes.len() {
             loop {
                 match self.processes[index].receive() {
@@ -138,6 +139,7 @@ impl Run<'_> {
                         let what = format!("starting ranks on {}", self.processes[index].host);
                         self.fail(None, LaunchError::System { what, reason: why }, false);
                     }
+                    Received::Message(Message::Report(bytes)) => on_report(&bytes),
                     Received::Message(_) => {}
                     Received::Nothing | Received::Closed => break,
                 }

@@ -1,4 +1,4 @@
-// Made from abi/mpi5.txt and abi/served.txt; do not edit.
+// Made from abi/mpi5.txt, abi/beyond.txt and abi/served.txt; do not edit.
 #![allow(dead_code)] // All of the ABI, used or not.
 
 use std::ffi::c_int;
@@ -368,6 +368,10 @@ pub(crate) const MAX_PROCESSOR_NAME: c_int = 256;
 pub(crate) const MAX_STRINGTAG_LEN: c_int = 1024;
 pub(crate) const MAX_PSET_NAME_LEN: c_int = 1024;
 pub(crate) const BSEND_OVERHEAD: c_int = 512;
+pub(crate) const F_STATUS_IGNORE: usize = 0;
+pub(crate) const F_STATUSES_IGNORE: usize = 0;
+pub(crate) const F08_STATUS_IGNORE: usize = 0;
+pub(crate) const F08_STATUSES_IGNORE: usize = 0;
 
 handle!(Op);
 handle!(Comm);

@@ -8,6 +8,7 @@ use std::ffi::c_int;
 use crate::abi::*;
 use crate::errors::{self, On};
 use crate::failure::{Result, error_of};
+use crate::threads;
 
 /// Exports a function under its two names. A checked one returns an error code, a raw one its value.
 macro_rules! export {
@@ -47,6 +48,7 @@ fn filled<T>(place: *const T, name: &str) -> Result {
 /// Turns a result into a code, after the error handler has had its say.
 #[inline]
 fn call(name: &'static str, on: On, body: impl FnOnce() -> Result) -> c_int {
+    let _inside = threads::enter();
     match body() {
         Ok(()) => SUCCESS,
         Err(failure) => errors::raise(name, on, failure),

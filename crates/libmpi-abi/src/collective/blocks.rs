@@ -23,6 +23,13 @@ pub(super) unsafe fn whole(each: Data, blocks: usize) -> Result<Memory> {
     datatype::memory(each.start, each.count.saturating_mul(blocks as i64), each.of)
 }
 
+/// The same, each block by itself.
+pub(super) unsafe fn pieces(each: Data, blocks: usize) -> Result<Vec<Memory>> {
+    ensure!(!is_in_place(each.start), ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
+    let all = whole(each, blocks)?;
+    Ok((0..blocks as i64).map(|index| all.part(index * each.count, each.count)).collect())
+}
+
 /// Blocks of counts and places, in elements.
 pub(super) unsafe fn unequal(all: Blocks<Datatype>, blocks: usize) -> Result<Vec<Memory>> {
     let (counts, places) = (all.counts.read(blocks), all.places.read(blocks));

@@ -2,6 +2,7 @@
 
 use mpi::{AllToAll, AllToAllUnequal, Allgather, AllgatherUnequal};
 
+use super::between::{self, is_between};
 use super::blocks::{of_types, unequal, unless_in_place, whole};
 use super::go_on;
 use crate::abi::*;
@@ -12,6 +13,9 @@ use crate::request::How;
 
 pub(crate) unsafe fn allgather(mine: Data, each: Data, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::allgather(context, mine, each, how);
+    }
     let mine = unless_in_place(mine)?;
     let all = whole(each, context.size())?;
     go_on(Allgather::new(context, mine, all)?, how)
@@ -24,12 +28,18 @@ pub(crate) unsafe fn allgather_unequal(
     how: How,
 ) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::allgather_unequal(context, mine, all, how);
+    }
     let blocks = unequal(all, context.size())?;
     go_on(AllgatherUnequal::new(context, unless_in_place(mine)?, blocks)?, how)
 }
 
 pub(crate) unsafe fn all_to_all(from: Data, to: Data, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::all_to_all(context, from, to, how);
+    }
     let size = context.size();
     let from = if is_in_place(from.start) { None } else { Some(whole(from, size)?) };
     let to = whole(to, size)?;
@@ -43,6 +53,9 @@ pub(crate) unsafe fn all_to_all_unequal(
     how: How,
 ) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::all_to_all_unequal(context, from, to, how);
+    }
     let size = context.size();
     let to = unequal(to, size)?;
     let from = if is_in_place(from.start) { None } else { Some(unequal(from, size)?) };
@@ -56,6 +69,9 @@ pub(crate) unsafe fn all_to_all_types(
     how: How,
 ) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::all_to_all_types(context, from, to, how);
+    }
     let size = context.size();
     let to = of_types(to, size)?;
     let from = if is_in_place(from.start) { None } else { Some(of_types(from, size)?) };

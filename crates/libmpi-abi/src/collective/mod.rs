@@ -1,13 +1,16 @@
 //! Collective operations: their arguments as C gives them.
 
+mod between;
 mod blocks;
 mod exchange;
+mod neighbours;
 mod reduce;
 mod root;
 
 use mpi::Collective;
 
 pub(crate) use exchange::*;
+pub(crate) use neighbours::*;
 pub(crate) use reduce::*;
 pub(crate) use root::*;
 

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use mpi::{Allreduce, Memory, Reduce, ReduceScatter, Reduction, Scan, ScanKind};
 
+use super::between::{self, is_between};
 use super::blocks::unless_in_place;
 use super::go_on;
 use super::root::check_root;
@@ -46,6 +47,9 @@ unsafe fn result(to: *const c_void, count: i64, reduction: &Reduction) -> Result
 pub(crate) unsafe fn reduce(operands: Operands<i64>, root: c_int, comm: Comm, how: How) -> Result {
     let Operands { from, to, count, of, op } = operands;
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::reduce(context, operands, root, how);
+    }
     let root = check_root(&context, root)?;
     let is_root = context.rank() == root;
     ensure!(is_root || !is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
@@ -58,12 +62,16 @@ pub(crate) unsafe fn reduce(operands: Operands<i64>, root: c_int, comm: Comm, ho
 
 pub(crate) unsafe fn allreduce(operands: Operands<i64>, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::allreduce(context, operands, how);
+    }
     let Terms { reduction, input, output } = Terms::new(operands, operands.count)?;
     go_on(Allreduce::new(context, reduction, input, output)?, how)
 }
 
 pub(crate) unsafe fn scan(operands: Operands<i64>, comm: Comm, kind: ScanKind, how: How) -> Result {
     let context = communicator::context(comm)?;
+    between::check_one_group(&context)?;
     let Terms { reduction, input, output } = Terms::new(operands, operands.count)?;
     go_on(Scan::new(context, kind, reduction, input, output)?, how)
 }
@@ -74,6 +82,9 @@ pub(crate) unsafe fn reduce_scatter(
     how: How,
 ) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::reduce_scatter(context, operands, how);
+    }
     let counts = operands.count.read(context.size());
     for &count in &counts {
         ensure!(count >= 0, ERR_COUNT, "a count of {count}");
@@ -86,6 +97,9 @@ pub(crate) unsafe fn reduce_scatter(
 
 pub(crate) unsafe fn reduce_scatter_block(operands: Operands<i64>, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::reduce_scatter_block(context, operands, how);
+    }
     let count = operands.count;
     ensure!(count >= 0, ERR_COUNT, "a count of {count}");
     let all = count.saturating_mul(context.size() as i64);

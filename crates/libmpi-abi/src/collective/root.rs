@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use mpi::{Broadcast, Context, Gather, GatherUnequal, Scatter, ScatterUnequal};
 
+use super::between::{self, is_between};
 use super::blocks::{unequal, unless_in_place, whole};
 use super::go_on;
 use crate::abi::*;
@@ -26,6 +27,9 @@ pub(super) fn check_root(context: &Rc<Context<Chosen>>, root: c_int) -> Result<u
 
 pub(crate) unsafe fn broadcast(data: Data, root: c_int, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::broadcast(context, data, root, how);
+    }
     let root = check_root(&context, root)?;
     let memory = datatype::memory(data.start, data.count, data.of)?;
     go_on(Broadcast::new(context, root, memory)?, how)
@@ -33,6 +37,9 @@ pub(crate) unsafe fn broadcast(data: Data, root: c_int, comm: Comm, how: How) ->
 
 pub(crate) unsafe fn gather(mine: Data, each: Data, root: c_int, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::gather(context, mine, each, root, how);
+    }
     let root = check_root(&context, root)?;
     let mine = unless_in_place(mine)?;
     let is_root = context.rank() == root;
@@ -48,6 +55,9 @@ pub(crate) unsafe fn gather_unequal(
     how: How,
 ) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::gather_unequal(context, mine, all, root, how);
+    }
     let root = check_root(&context, root)?;
     let is_root = context.rank() == root;
     let blocks = if is_root { unequal(all, context.size())? } else { vec![] };
@@ -56,6 +66,9 @@ pub(crate) unsafe fn gather_unequal(
 
 pub(crate) unsafe fn scatter(each: Data, mine: Data, root: c_int, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::scatter(context, each, mine, root, how);
+    }
     let root = check_root(&context, root)?;
     let mine = unless_in_place(mine)?;
     let is_root = context.rank() == root;
@@ -71,6 +84,9 @@ pub(crate) unsafe fn scatter_unequal(
     how: How,
 ) -> Result {
     let context = communicator::context(comm)?;
+    if is_between(&context) {
+        return between::scatter_unequal(context, all, mine, root, how);
+    }
     let root = check_root(&context, root)?;
     let is_root = context.rank() == root;
     let blocks = if is_root { unequal(all, context.size())? } else { vec![] };

@@ -16,6 +16,9 @@ fn predefined(key: c_int) -> Option<Option<usize>> {
     static ANY: c_int = ANY_SOURCE;
     static NUMBERS: [c_int; 2] = [1, PROC_NULL];
     static UNIVERSE: Shared<c_int> = Shared::new(|| process::size() as c_int);
+    /// Which of several programs that were started together this is. `cornerstone launch` tells the others.
+    static PROGRAM_NUMBER: Shared<Option<c_int>> =
+        Shared::new(|| std::env::var("CORNERSTONE_MPI_APPNUM").ok()?.parse().ok());
     let place: *const c_int = match key {
         TAG_UB => &TAG_BOUND,
         IO => &ANY,
@@ -23,7 +26,9 @@ fn predefined(key: c_int) -> Option<Option<usize>> {
         WTIME_IS_GLOBAL => &NUMBERS[0],
         LASTUSEDCODE => codes::last_used(),
         UNIVERSE_SIZE => &*UNIVERSE,
-        APPNUM => return Some(None),
+        APPNUM => {
+            return Some(PROGRAM_NUMBER.as_ref().map(|number| number as *const c_int as usize));
+        }
         _ => return None,
     };
     Some(Some(place as usize))

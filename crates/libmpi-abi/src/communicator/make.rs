@@ -2,9 +2,9 @@
 
 use std::ffi::c_int;
 
-use mpi::Cartesian;
+use mpi::RankTopology;
 
-use super::{Object, get_object, register};
+use super::{Communicator, Object, get_object, register};
 use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
 use crate::group;
@@ -93,11 +93,20 @@ pub(crate) fn split_with(
     comm: Comm,
     colour: Option<usize>,
     key: usize,
-    topology: Cartesian,
+    topology: impl Into<RankTopology>,
 ) -> Result<Comm> {
     let old = get_object(comm)?;
     let (colour, key) = (colour.map(|colour| colour as u32), key as i64);
     Ok(register(old.communicator.split_with_topology(colour, key, topology)?, &old))
+}
+
+/// What `make` makes of a communicator.
+pub(crate) fn made_of(
+    comm: Comm,
+    make: impl FnOnce(&Communicator) -> Result<Option<Communicator>>,
+) -> Result<Comm> {
+    let old = get_object(comm)?;
+    Ok(register(make(&old.communicator)?, &old))
 }
 
 /// Below the host this library knows no parts.

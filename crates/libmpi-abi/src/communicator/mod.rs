@@ -1,15 +1,17 @@
 //! Communicators: their handles, and what only C hangs on them.
 
 mod attribute;
+mod between;
 mod make;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
 
-use mpi::{Context, Universe};
+use mpi::{Context, Group as Members, Universe};
 
 pub(crate) use attribute::*;
+pub(crate) use between::*;
 pub(crate) use make::*;
 
 use crate::abi::*;
@@ -147,25 +149,28 @@ pub(crate) unsafe fn compare(one: Comm, other: Comm, result: *mut c_int) -> Resu
 
 /// The group of a communicator.
 pub(crate) unsafe fn group(comm: Comm, group: *mut Group) -> Result {
-    *group = group::make_any(get(comm)?.group().clone());
+    *group = group::make_any(get(comm)?.group());
     Ok(())
 }
 
-/// There are no intercommunicators.
 pub(crate) unsafe fn test_inter(comm: Comm, flag: *mut c_int) -> Result {
-    get(comm)?;
-    *flag = 0;
+    *flag = c_int::from(get(comm)?.remote_group().is_some());
     Ok(())
 }
 
-pub(crate) unsafe fn remote_size(comm: Comm, _size: *mut c_int) -> Result {
-    get(comm)?;
-    Err(error_of(ERR_COMM, "not an intercommunicator"))
+fn remote(communicator: &Communicator) -> Result<&Members> {
+    let found = communicator.remote_group();
+    found.ok_or_else(|| error_of(ERR_COMM, "not an intercommunicator"))
 }
 
-pub(crate) unsafe fn remote_group(comm: Comm, _group: *mut Group) -> Result {
-    get(comm)?;
-    Err(error_of(ERR_COMM, "not an intercommunicator"))
+pub(crate) unsafe fn remote_size(comm: Comm, size: *mut c_int) -> Result {
+    *size = remote(&*get(comm)?)?.size() as c_int;
+    Ok(())
+}
+
+pub(crate) unsafe fn remote_group(comm: Comm, group: *mut Group) -> Result {
+    *group = group::make_any(remote(&*get(comm)?)?.clone());
+    Ok(())
 }
 
 /// Nobody spawned this process.

@@ -1,14 +1,12 @@
 //! What C can ask of a datatype.
 
 use std::ffi::c_int;
-use std::rc::Rc;
 
 use super::contents::{Contents, combiner};
-use super::table::{add, get};
+use super::table::{get, own_handle};
 use crate::abi::*;
 use crate::arguments::IntOrCountMut;
 use crate::failure::{Result, ensure, error_of};
-use crate::handle::is_predefined;
 
 pub(crate) unsafe fn size(datatype: Datatype, size: IntOrCountMut) -> Result {
     size.write(get(datatype)?.size());
@@ -125,9 +123,7 @@ pub(crate) unsafe fn contents_large(
         *large.add(index) = count;
     }
     for (index, part) in contents.types.iter().enumerate() {
-        // A predefined type is itself; any other gets a handle of its own, since the first may be freed.
-        let own = Datatype(part.number());
-        *types.add(index) = if is_predefined(own) { own } else { add(Rc::clone(part)) };
+        *types.add(index) = own_handle(part);
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use mpi::{Datatype as Type, Memory};
 
 use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
-use crate::handle::{Objects, Table};
+use crate::handle::{Objects, Table, is_predefined};
 use crate::shared::Shared;
 
 /// The predefined types of one element each.
@@ -144,6 +144,13 @@ pub(super) fn add(made: Rc<Type>) -> Datatype {
     let handle: Datatype = TYPES.add(made.clone());
     made.set_number(handle.number());
     handle
+}
+
+/// A handle for a program that asks what something is made of: a predefined type's own, and for any other a new one, since
+/// the first may be freed.
+pub(crate) fn own_handle(object: &Rc<Type>) -> Datatype {
+    let own = Datatype(object.number());
+    if is_predefined(own) { own } else { add(object.clone()) }
 }
 
 /// A handle of a type, if it has one. There may be several: the one that is kept with the type is the newest,

@@ -15,9 +15,9 @@ use crate::request;
 const _: () = assert!(SendBuffer::OVERHEAD_BYTES == BSEND_OVERHEAD as usize);
 
 /// What a program has attached: where it lies, and its length.
-type Attached = Cell<Option<(*mut c_void, i64)>>;
+pub(crate) type Attached = Cell<Option<(*mut c_void, i64)>>;
 
-fn attach_to(
+pub(crate) fn attach_to(
     send_buffer: &SendBuffer,
     attached: &Attached,
     buffer: *mut c_void,
@@ -33,7 +33,7 @@ fn attach_to(
     Ok(())
 }
 
-unsafe fn detach_from(
+pub(crate) unsafe fn detach_from(
     send_buffer: &SendBuffer,
     attached: &Attached,
     place: *mut c_void,

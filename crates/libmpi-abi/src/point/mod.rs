@@ -9,5 +9,6 @@ mod transfer;
 
 pub(crate) use buffered::*;
 pub(crate) use exchange::*;
+pub(crate) use peer::{check_tag, destination, memory};
 pub(crate) use probe::*;
 pub(crate) use transfer::*;

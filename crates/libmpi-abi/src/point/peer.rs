@@ -10,7 +10,7 @@ use crate::communicator::Communicator;
 use crate::datatype;
 use crate::failure::{Error, Result, error_of};
 
-pub(super) fn check_tag(tag: c_int) -> Result<u32> {
+pub(crate) fn check_tag(tag: c_int) -> Result<u32> {
     u32::try_from(tag).map_err(|_| error_of(ERR_TAG, format!("tag {tag}")))
 }
 
@@ -25,7 +25,7 @@ fn no_rank(communicator: &Communicator, rank: c_int) -> Error {
 }
 
 /// Where a message goes. Whether there is such a rank is asked later.
-pub(super) fn destination(communicator: &Communicator, rank: c_int) -> Result<Peer> {
+pub(crate) fn destination(communicator: &Communicator, rank: c_int) -> Result<Peer> {
     match rank {
         PROC_NULL => Ok(Peer::Nobody),
         _ => u32::try_from(rank).map(Peer::Rank).map_err(|_| no_rank(communicator, rank)),
@@ -39,7 +39,7 @@ pub(super) fn source(communicator: &Communicator, rank: c_int) -> Result<Peer> {
 
 /// The buffer of a message. One with MPI_PROC_NULL has no data, so what the other arguments say of them does not matter.
 #[inline]
-pub(super) unsafe fn memory(data: Data, peer: c_int) -> Result<Memory> {
+pub(crate) unsafe fn memory(data: Data, peer: c_int) -> Result<Memory> {
     let nothing = peer == PROC_NULL && data.of == DATATYPE_NULL;
     match nothing {
         true => datatype::memory(data.start, 0, BYTE),

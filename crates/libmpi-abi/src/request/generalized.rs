@@ -81,7 +81,7 @@ pub(crate) unsafe fn generalized_start(
     let (complete, status) = (Cell::new(false), Cell::new(Status::empty()));
     let one = Rc::new(Generalized { query, free, cancel, extra, complete, status });
     let object = mpi::Request::generalized(engine, one.clone());
-    let object = Object { request: object, generalized: Some(one) };
+    let object = Object { generalized: Some(one), ..Object::of(object) };
     *request = REQUESTS.borrow_mut().add(Rc::new(object));
     Ok(())
 }

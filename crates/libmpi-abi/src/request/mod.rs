@@ -10,7 +10,7 @@ mod wait;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mpi::RequestPlace;
+use mpi::{Partitioned, RequestPlace};
 
 pub(crate) use generalized::{generalized_complete, generalized_start};
 pub(crate) use life::{cancel, free, start, start_all};
@@ -43,6 +43,8 @@ pub(crate) struct Object {
     request: mpi::Request<Chosen>,
     /// The program's part of a generalized request.
     generalized: Option<Rc<Generalized>>,
+    /// A message in partitions.
+    partitioned: Option<Rc<Partitioned<Chosen>>>,
 }
 
 static REQUESTS: Shared<RefCell<Table<Rc<Object>>>> = Shared::new(|| RefCell::new(Table::new()));
@@ -55,7 +57,22 @@ impl RequestPlace<Chosen> for Object {
 
 /// A handle for a request.
 pub(crate) fn register(request: mpi::Request<Chosen>) -> Request {
-    REQUESTS.borrow_mut().add(Rc::new(Object { request, generalized: None }))
+    REQUESTS.borrow_mut().add(Rc::new(Object::of(request)))
+}
+
+/// The same of a message in partitions.
+pub(crate) fn register_partitioned(
+    request: mpi::Request<Chosen>,
+    partitioned: Partitioned<Chosen>,
+) -> Request {
+    let partitioned = Some(Rc::new(partitioned));
+    REQUESTS.borrow_mut().add(Rc::new(Object { partitioned, ..Object::of(request) }))
+}
+
+/// The message in partitions behind a handle.
+pub(crate) fn partitioned(request: Request) -> Result<Rc<Partitioned<Chosen>>> {
+    let found = given(request)?.partitioned.clone();
+    found.ok_or_else(|| error_of(ERR_REQUEST, "not a partitioned request"))
 }
 
 /// How many requests there are that the program has not freed.
@@ -87,7 +104,7 @@ fn find(request: Request) -> Result<Option<Rc<Object>>> {
     }
     if let Some(light) = LIGHT_REQUESTS.get(request) {
         let request = mpi::Request::of_light(engine()?, light);
-        return Ok(Some(Rc::new(Object { request, generalized: None })));
+        return Ok(Some(Rc::new(Object::of(request))));
     }
     let found = REQUESTS.borrow().get(request).cloned();
     found.map(Some).ok_or_else(|| error_of(ERR_REQUEST, "not a request"))
@@ -99,6 +116,10 @@ fn given(request: Request) -> Result<Rc<Object>> {
 }
 
 impl Object {
+    fn of(request: mpi::Request<Chosen>) -> Self {
+        Object { request, generalized: None, partitioned: None }
+    }
+
     /// A status as C wants it. Only the program knows that of a generalized request.
     fn as_c(&self, status: mpi::Status) -> Status {
         self.generalized.as_ref().map_or_else(|| status.into(), |one| one.latest_status())

@@ -7,10 +7,10 @@ typedef int (*Function)(long, long, long, long, long, long, long, long, long, lo
 static const struct {
     const char *name;
     Function call;
-    int handled;
 } FUNCTIONS[] = {
-#define UNSUPPORTED(name, handled) {#name, (Function)(void (*)(void))name, handled},
+#define UNSUPPORTED(name) {#name, (Function)(void (*)(void))name},
 #include "unsupported_functions.h"
+    {NULL, NULL}, /* Where it lacks none. */
 };
 
 static int calls;
@@ -27,15 +27,13 @@ int main(int argc, char **argv) {
     MPI_Comm_create_errhandler(handler, &mine);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, mine);
-    int many = sizeof FUNCTIONS / sizeof *FUNCTIONS;
-    CHECK(many > 100);
-    for (int i = 0; i < many; i++) {
+    for (int i = 0; FUNCTIONS[i].name; i++) {
         char text[MPI_MAX_ERROR_STRING];
         int length, before = calls;
         int code = FUNCTIONS[i].call(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-        if (code != MPI_ERR_UNSUPPORTED_OPERATION || calls != before + FUNCTIONS[i].handled)
+        if (code != MPI_ERR_UNSUPPORTED_OPERATION || calls != before + 1)
             fprintf(stderr, "%s gives %d\n", FUNCTIONS[i].name, code);
-        CHECK(code == MPI_ERR_UNSUPPORTED_OPERATION && calls == before + FUNCTIONS[i].handled);
+        CHECK(code == MPI_ERR_UNSUPPORTED_OPERATION && calls == before + 1);
         MPI_Error_string(code, text, &length);
         CHECK(strncmp(text, FUNCTIONS[i].name, strlen(FUNCTIONS[i].name)) == 0 || strstr(text, FUNCTIONS[i].name));
     }

@@ -11,7 +11,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Gives block r of member s to member r, as block s.
 pub struct AllToAll<E: Endpoint> {
@@ -76,9 +76,9 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
         packed.receive.deliver(&self.to, self.to.bytes());
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let blocks = ByteBlocks::equal(self.context.size(), self.each());
-        Call::AllToAll { input: blocks.clone(), output: blocks }
+        Work::Call(Call::AllToAll { input: blocks.clone(), output: blocks })
     }
 
     fn memory(&self) -> CallMemory {
@@ -145,10 +145,10 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAllUnequal<E> {
         CollectiveMark::of(self.kind)
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let output = lengths(&self.to);
         let input = self.source().ok().flatten().map_or_else(|| output.clone(), lengths);
-        Call::AllToAll { input, output }
+        Work::Call(Call::AllToAll { input, output })
     }
 
     fn memory(&self) -> CallMemory {

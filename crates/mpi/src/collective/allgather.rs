@@ -11,7 +11,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Puts the data of member r into block r at every member.
 pub struct Allgather<E: Endpoint> {
@@ -74,8 +74,8 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
         packed.receive.deliver(&self.all, self.all.bytes());
     }
 
-    fn call(&self) -> Call {
-        Call::Allgather { blocks: ByteBlocks::equal(self.context.size(), self.each()) }
+    fn work(&self) -> Work {
+        Work::Call(Call::Allgather { blocks: ByteBlocks::equal(self.context.size(), self.each()) })
     }
 
     fn memory(&self) -> CallMemory {
@@ -111,8 +111,8 @@ impl<E: Endpoint + 'static> Plan<E> for AllgatherUnequal<E> {
         CollectiveMark::of(CollectiveKind::AllgatherUnequal)
     }
 
-    fn call(&self) -> Call {
-        Call::Allgather { blocks: lengths(&self.blocks) }
+    fn work(&self) -> Work {
+        Work::Call(Call::Allgather { blocks: lengths(&self.blocks) })
     }
 
     fn memory(&self) -> CallMemory {

@@ -12,7 +12,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Combines the elements of all members at all of them: the same bits at each.
 pub struct Allreduce<E: Endpoint> {
@@ -56,8 +56,8 @@ impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
         self.terms.with_native_call(None, fabric)
     }
 
-    fn call(&self) -> Call {
-        Call::Allreduce { length: self.terms.length(), order: self.terms.order() }
+    fn work(&self) -> Work {
+        Work::Call(Call::Allreduce { length: self.terms.length(), order: self.terms.order() })
     }
 
     fn unit_bytes(&self) -> usize {

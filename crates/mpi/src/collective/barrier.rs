@@ -8,7 +8,7 @@ use contract::{CollectiveCall, Endpoint};
 use super::Plan;
 use super::native::{CarryOut, Packed};
 use crate::engine::Context;
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Waits until all members have come here.
 pub struct Barrier<E: Endpoint> {
@@ -42,8 +42,8 @@ impl<E: Endpoint + 'static> Plan<E> for Barrier<E> {
         Some(fabric.carry_out(CollectiveCall::Barrier))
     }
 
-    fn call(&self) -> Call {
-        Call::Barrier
+    fn work(&self) -> Work {
+        Work::Call(Call::Barrier)
     }
 
     fn memory(&self) -> CallMemory {

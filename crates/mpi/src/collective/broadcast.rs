@@ -10,7 +10,7 @@ use super::native::{CarryOut, Packed};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Copies the root's data to all members.
 pub struct Broadcast<E: Endpoint> {
@@ -59,8 +59,8 @@ impl<E: Endpoint + 'static> Plan<E> for Broadcast<E> {
         }
     }
 
-    fn call(&self) -> Call {
-        Call::Broadcast { root: self.root, length: self.memory.bytes() }
+    fn work(&self) -> Work {
+        Work::Call(Call::Broadcast { root: self.root, length: self.memory.bytes() })
     }
 
     fn memory(&self) -> CallMemory {

@@ -13,7 +13,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Puts the data of member r into block r at the root.
 pub struct Gather<E: Endpoint> {
@@ -88,9 +88,9 @@ impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
         }
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let blocks = ByteBlocks::equal(self.context.size(), self.each());
-        Call::Gather { root: self.root, blocks }
+        Work::Call(Call::Gather { root: self.root, blocks })
     }
 
     fn memory(&self) -> CallMemory {
@@ -135,10 +135,10 @@ impl<E: Endpoint + 'static> Plan<E> for GatherUnequal<E> {
         CollectiveMark::rooted(CollectiveKind::GatherUnequal, self.root)
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let is_root = self.context.rank() == self.root;
         let blocks = lengths_at(is_root, &self.blocks, self.mine.as_ref());
-        Call::Gather { root: self.root, blocks }
+        Work::Call(Call::Gather { root: self.root, blocks })
     }
 
     fn memory(&self) -> CallMemory {

@@ -6,38 +6,44 @@ mod all_to_all;
 mod allgather;
 mod allreduce;
 mod barrier;
+mod between;
 mod blocks;
 mod broadcast;
+mod bytes;
 mod gather;
 mod native;
+mod neighbours;
 mod reduce;
 mod reduce_scatter;
 mod reduction;
 mod scan;
 mod scatter;
+mod scheduled;
 
 use std::rc::Rc;
 
-use collectives::{Call, Own};
 use contract::Endpoint;
 
 pub use all_to_all::{AllToAll, AllToAllUnequal};
 pub use allgather::{Allgather, AllgatherUnequal};
 pub use allreduce::Allreduce;
 pub use barrier::Barrier;
+pub use between::Between;
 pub use broadcast::Broadcast;
+pub(crate) use bytes::{all_to_all_bytes, allgather_bytes, broadcast_bytes, gather_then};
 pub use gather::{Gather, GatherUnequal};
+pub use neighbours::Neighbours;
 pub use reduce::Reduce;
 pub use reduce_scatter::ReduceScatter;
 pub use scan::{Scan, ScanKind};
 pub use scatter::{Scatter, ScatterUnequal};
+pub use scheduled::Scheduled;
 
 use crate::engine::Context;
 use crate::error::Result;
-use crate::memory::Storage;
 use crate::request::{Action, Request};
 use crate::schedule::{
-    self, Areas, CallMemory, Chosen, CollectiveContext, CollectiveMark, Manner, Schedule,
+    self, CallMemory, Chosen, CollectiveContext, CollectiveMark, Manner, Schedule, Work,
 };
 use native::{CarryOut, Packed};
 
@@ -72,7 +78,7 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
     fn deliver(&self, _packed: &Packed) {}
 
     /// What messages have to do.
-    fn call(&self) -> Call;
+    fn work(&self) -> Work;
 
     /// How many bytes the units have in which the call counts.
     fn unit_bytes(&self) -> usize {
@@ -88,7 +94,7 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
 fn announce<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> (CollectiveContext<E>, Chosen) {
     let context = plan.context();
     let members = (context.size(), context.hosts());
-    let chosen = Chosen::new(plan.call(), members, plan.unit_bytes(), manner);
+    let chosen = Chosen::new(plan.work(), members, plan.unit_bytes(), manner);
     let mark = plan.mark().in_manner(manner).by(chosen.algorithm);
     (CollectiveContext::next(plan.context(), mark), chosen)
 }
@@ -120,6 +126,9 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// [`ErrorClass::Other`](crate::ErrorClass::Other) if they make different calls, and errors that end the run.
     #[inline(always)]
     fn run(self) -> Result {
+        if self.context().engine().has_other_threads() {
+            return run_in_turns(self);
+        }
         match native::run(&self) {
             Some(outcome) => outcome,
             None => self.run_by_messages(),
@@ -157,34 +166,8 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
 
 impl<E: Endpoint + 'static, P: Plan<E>> Collective<E> for P {}
 
-/// Gathers as many bytes from every member, in the order of their ranks.
-///
-/// # Errors
-/// Those that end the run.
-pub(crate) fn allgather_bytes<E: Endpoint + 'static>(
-    at: CollectiveContext<E>,
-    mine: &[u8],
-) -> Result<Vec<u8>> {
-    let all = Rc::new(std::cell::RefCell::new(Vec::new()));
-    let place = all.clone();
-    schedule::finish(gather_then(at, mine, Manner::Blocking, move |_, bytes| {
-        *place.borrow_mut() = bytes.to_vec();
-        Ok(())
-    }))?;
-    Ok(all.take())
-}
-
-/// The schedule of the same, which hands the bytes on.
-pub(crate) fn gather_then<E: Endpoint>(
-    at: CollectiveContext<E>,
-    mine: &[u8],
-    manner: Manner,
-    then: impl FnOnce(&mut E, &[u8]) -> Result + 'static,
-) -> Schedule<E> {
-    let blocks = collectives::Blocks::equal(at.members.size(), mine.len());
-    let all = Storage::zeroed(blocks.total());
-    let areas = Areas::of_bytes().own_input(mine).own_output(all.clone());
-    let chosen = Chosen::new(Call::Allgather { blocks }, (at.members.size(), None), 1, manner);
-    Schedule::new(at, &chosen, CallMemory::new(Own::InInput, areas))
-        .then(move |endpoint| all.with(0..all.bytes(), |bytes| then(endpoint, bytes)))
+/// Carries a collective out where other threads get on meanwhile: nothing waits inside of the fabric.
+#[cold]
+fn run_in_turns<E: Endpoint + 'static>(plan: impl Plan<E>) -> Result {
+    plan.start()?.wait().map(drop)
 }

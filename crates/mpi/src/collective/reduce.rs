@@ -12,7 +12,7 @@ use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Combines the elements of all members at the root.
 pub struct Reduce<E: Endpoint> {
@@ -63,9 +63,9 @@ impl<E: Endpoint + 'static> Plan<E> for Reduce<E> {
         self.terms.with_native_call(Some(self.root), fabric)
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let (root, length, order) = (self.root, self.terms.length(), self.terms.order());
-        Call::Reduce { root, length, order }
+        Work::Call(Call::Reduce { root, length, order })
     }
 
     fn unit_bytes(&self) -> usize {

@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Combines the elements of all members, and gives each member some of the result.
 pub struct ReduceScatter<E: Endpoint> {
@@ -91,9 +91,9 @@ impl<E: Endpoint + 'static> Plan<E> for ReduceScatter<E> {
         CollectiveMark::of(self.kind)
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let blocks = Blocks::of_lengths(self.counts.iter().map(|&count| count as usize));
-        Call::ReduceScatter { blocks, order: self.terms.order() }
+        Work::Call(Call::ReduceScatter { blocks, order: self.terms.order() })
     }
 
     fn unit_bytes(&self) -> usize {

@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Whether a rank's own elements are part of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,9 @@ impl<E: Endpoint + 'static> Plan<E> for Scan<E> {
         })
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let exclusive = self.kind == ScanKind::Exclusive;
-        Call::Scan { length: self.terms.length(), exclusive }
+        Work::Call(Call::Scan { length: self.terms.length(), exclusive })
     }
 
     fn unit_bytes(&self) -> usize {

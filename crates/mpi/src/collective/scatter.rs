@@ -13,7 +13,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark};
+use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
 /// Gives block r of the root's data to member r.
 pub struct Scatter<E: Endpoint> {
@@ -86,9 +86,9 @@ impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
         }
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let blocks = ByteBlocks::equal(self.context.size(), self.each());
-        Call::Scatter { root: self.root, blocks }
+        Work::Call(Call::Scatter { root: self.root, blocks })
     }
 
     fn memory(&self) -> CallMemory {
@@ -133,10 +133,10 @@ impl<E: Endpoint + 'static> Plan<E> for ScatterUnequal<E> {
         CollectiveMark::rooted(CollectiveKind::ScatterUnequal, self.root)
     }
 
-    fn call(&self) -> Call {
+    fn work(&self) -> Work {
         let is_root = self.context.rank() == self.root;
         let blocks = lengths_at(is_root, &self.blocks, self.mine.as_ref());
-        Call::Scatter { root: self.root, blocks }
+        Work::Call(Call::Scatter { root: self.root, blocks })
     }
 
     fn memory(&self) -> CallMemory {

@@ -22,13 +22,18 @@ impl Proposal {
 
     /// This process's.
     pub(super) fn new<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
+        if at.members.size() > 1 {
+            return Proposal::for_several(at);
+        }
+        let number = at.context.engine().propose_context(at.rank == 0)?;
+        Ok(Proposal { number, offer: ContextOffer::NOTHING })
+    }
+
+    /// The same for a context of several members, also where this one agrees with itself alone.
+    pub(super) fn for_several<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
         let engine = at.context.engine();
         let number = engine.propose_context(at.rank == 0)?;
-        let offer = match at.members.size() {
-            1 => ContextOffer::NOTHING,
-            _ => engine.endpoint()?.offer_context(),
-        };
-        Ok(Proposal { number, offer })
+        Ok(Proposal { number, offer: engine.endpoint()?.offer_context() })
     }
 
     pub(super) fn to_bytes(self) -> Vec<u8> {
@@ -45,8 +50,8 @@ impl Proposal {
 
 /// What all members gave.
 pub(super) struct Agreement {
-    number: u32,
-    offers: Vec<ContextOffer>,
+    pub(super) number: u32,
+    pub(super) offers: Vec<ContextOffer>,
 }
 
 impl Agreement {

@@ -21,7 +21,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
 
     /// One of the same members that has no context yet.
     fn copy(&self, attributes: Attributes, info: Info) -> Self {
-        let context = Context::new(self.engine().clone(), self.group().clone());
+        let everybody: Vec<usize> = (0..self.context().size()).collect();
+        let context = self.context().part(&everybody);
         let context = context.expect("a member of the old communicator is one of the new");
         let topology = self.topology.clone();
         Communicator { attributes, info, topology, ..Communicator::of(context) }
@@ -58,12 +59,17 @@ impl<E: Endpoint + 'static> Communicator<E> {
     }
 
     /// A communicator for the members of `group`, who may be none; none for who is not one of them. All members of this
-    /// communicator call it.
+    /// communicator call it. Between two groups each names some of its own, and the new one is between these.
     ///
     /// # Errors
     /// [`ErrorClass::Group`] for a group with other members, and as of [`dup`](Communicator::dup).
     pub fn create(&self, group: &Group) -> Result<Option<Self>> {
         self.check_inside(group)?;
+        if self.remote_group().is_some() {
+            let place = group.rank_of(self.engine().rank());
+            let colour = place.map(|_| 0);
+            return self.split_as(CollectiveKind::Create, colour, place.unwrap_or(0) as i64);
+        }
         let at = self.next_making(CollectiveKind::Create);
         self.create_at(group, &at)
     }
@@ -75,6 +81,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// As of [`create`](Communicator::create), and [`ErrorClass::Tag`].
     pub fn create_group(&self, group: &Group, tag: u32) -> Result<Option<Self>> {
         ensure!(tag < GROUP_TAGS, ErrorClass::Tag, "tag {tag}");
+        self.check_one_group()?;
         self.check_inside(group)?;
         let Some(rank) = group.rank_of(self.engine().rank()) else { return Ok(None) };
         // Not announced: the other members of the communicator do not call this.
@@ -89,7 +96,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
     }
 
     fn check_inside(&self, group: &Group) -> Result {
-        let inside = group.members().iter().all(|&member| self.group().rank_of(member).is_some());
+        let own = self.group();
+        let inside = group.members().iter().all(|&member| own.rank_of(member).is_some());
         let what = "the group has members that the communicator lacks";
         ensure!(inside, ErrorClass::Group, "{what}");
         Ok(())

@@ -1,8 +1,12 @@
 //! Communicators: some processes with messages of their own, and what programs hang on that.
 
 mod agree;
+mod between;
 mod make;
 mod part;
+mod shaped;
+
+pub use between::Bridge;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,19 +14,19 @@ use std::rc::Rc;
 use contract::Endpoint;
 
 use crate::attribute::Attributes;
-use crate::cartesian::Cartesian;
 use crate::engine::{Context, Engine};
-use crate::error::Result;
+use crate::error::{ErrorClass, Result, ensure};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
+use crate::topology::RankTopology;
 
-/// A communicator within one group.
+/// A communicator within one group, or between two (an intercommunicator).
 pub struct Communicator<E: Endpoint> {
     context: Rc<Context<E>>,
     name: RefCell<String>,
     info: Info,
     attributes: Attributes,
-    topology: Option<Cartesian>,
+    topology: Option<RankTopology>,
 }
 
 impl<E: Endpoint> Communicator<E> {
@@ -49,21 +53,49 @@ impl<E: Endpoint> Communicator<E> {
         self.context.engine()
     }
 
-    /// This process's rank in it.
+    /// This process's rank in its group.
     #[inline]
     pub fn rank(&self) -> usize {
-        self.context.rank()
+        match self.context.two_groups() {
+            None => self.context.rank(),
+            Some(both) => both.me - both.own().start,
+        }
     }
 
-    /// How many members it has.
+    /// How many members this process's group has.
     #[inline]
     pub fn size(&self) -> usize {
-        self.context.size()
+        match self.context.two_groups() {
+            None => self.context.size(),
+            Some(both) => both.own().len(),
+        }
     }
 
-    /// Its members.
-    pub fn group(&self) -> &Group {
-        self.context.group()
+    /// The members of this process's group.
+    pub fn group(&self) -> Group {
+        match self.context.two_groups() {
+            None => self.context.group().clone(),
+            Some(both) => self.context.members()[both.own()].to_vec().into(),
+        }
+    }
+
+    /// The other group, if it is between two.
+    pub fn remote_group(&self) -> Option<&Group> {
+        self.context.two_groups().map(|_| self.context.peers())
+    }
+
+    /// Fails for one between two groups.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Communicator`].
+    pub fn check_one_group(&self) -> Result {
+        let one = self.context.two_groups().is_none();
+        ensure!(
+            one,
+            ErrorClass::Communicator,
+            "an intercommunicator, which the call has no use for"
+        );
+        Ok(())
     }
 
     /// What it is called.
@@ -86,8 +118,8 @@ impl<E: Endpoint> Communicator<E> {
         &self.attributes
     }
 
-    /// Its grid, if it has one.
-    pub fn topology(&self) -> Option<&Cartesian> {
+    /// Its topology, if it has one.
+    pub fn topology(&self) -> Option<&RankTopology> {
         self.topology.as_ref()
     }
 
@@ -96,9 +128,15 @@ impl<E: Endpoint> Communicator<E> {
         if Rc::ptr_eq(&self.context, &other.context) {
             return Comparison::Identical;
         }
-        match self.group().compare(other.group()) {
-            Comparison::Identical => Comparison::Congruent,
-            other => other,
+        let remote = match (self.remote_group(), other.remote_group()) {
+            (None, None) => Comparison::Identical,
+            (Some(one), Some(other)) => one.compare(other),
+            _ => Comparison::Unequal,
+        };
+        match (self.group().compare(&other.group()), remote) {
+            (Comparison::Identical, Comparison::Identical) => Comparison::Congruent,
+            (Comparison::Unequal, _) | (_, Comparison::Unequal) => Comparison::Unequal,
+            _ => Comparison::Similar,
         }
     }
 

@@ -4,11 +4,8 @@ use contract::Endpoint;
 
 use super::Communicator;
 use super::agree::{Agreement, Proposal};
-use crate::cartesian::Cartesian;
 use crate::collective::allgather_bytes;
-use crate::engine::Context;
-use crate::error::{ErrorClass, Result, ensure};
-use crate::group::Group;
+use crate::error::Result;
 use crate::schedule::CollectiveKind;
 
 /// What a member says of the part that it wants to be in.
@@ -48,23 +45,29 @@ fn members_of(colour: u32, choices: &[Choice]) -> Vec<usize> {
 
 impl<E: Endpoint + 'static> Communicator<E> {
     /// One communicator for all members that give the same colour, in the order of their keys and then of their old ranks;
-    /// none for who gives no colour.
+    /// none for who gives no colour. Between two groups the new one is between those of each that give the same colour, and
+    /// there is none if one of the groups has no such member.
     ///
     /// # Errors
     /// [`ErrorClass::Other`] if the members make different calls, and those that end the run.
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Self>> {
-        let at = self.next_making(CollectiveKind::Split);
+        self.split_as(CollectiveKind::Split, colour, key)
+    }
+
+    pub(super) fn split_as(
+        &self,
+        kind: CollectiveKind,
+        colour: Option<u32>,
+        key: i64,
+    ) -> Result<Option<Self>> {
+        let at = self.next_making(kind);
         let mut mine = Proposal::new(&at)?.to_bytes();
         mine.extend(Choice { colour, key }.to_bytes());
         let all = allgather_bytes(at.clone(), &mine)?;
         let agreement = Agreement::read(&all, mine.len());
         let choice = |words: &[u8]| Choice::from_bytes(&words[Proposal::BYTES..]);
         let choices: Vec<Choice> = all.chunks(mine.len()).map(choice).collect();
-        let context = colour.and_then(|colour| {
-            let ranks = members_of(colour, &choices).into_iter();
-            let members: Vec<usize> = ranks.map(|rank| self.group().members()[rank]).collect();
-            Context::new(self.engine().clone(), Group::from(members))
-        });
+        let context = colour.and_then(|colour| self.context().part(&members_of(colour, &choices)));
         agreement.open(&mut *self.engine().endpoint()?, &at, context.as_ref())?;
         Ok(context.map(Communicator::of))
     }
@@ -81,35 +84,6 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let all = allgather_bytes(at, &mine)?;
         let first = all.chunks(mine.len()).position(|one| one == mine);
         self.split(first.filter(|_| takes_part).map(|rank| rank as u32), key)
-    }
-
-    /// Splits, and gives the part a grid.
-    ///
-    /// # Errors
-    /// As of [`split`](Communicator::split).
-    pub fn split_with_topology(
-        &self,
-        colour: Option<u32>,
-        key: i64,
-        grid: Cartesian,
-    ) -> Result<Option<Self>> {
-        let part = self.split(colour, key)?;
-        Ok(part.map(|part| Communicator { topology: Some(grid), ..part }))
-    }
-
-    /// A communicator whose ranks are those of a grid; none for members that it has no place for.
-    ///
-    /// # Errors
-    /// [`ErrorClass::Dimensions`] if it has more places than there are members, and as of [`split`](Communicator::split).
-    pub fn with_cartesian(&self, grid: Cartesian) -> Result<Option<Self>> {
-        let (needed, size) = (grid.size(), self.size());
-        ensure!(
-            needed <= size,
-            ErrorClass::Dimensions,
-            "a grid of {needed} in a communicator of {size}"
-        );
-        let colour = (self.rank() < needed).then_some(0);
-        self.split_with_topology(colour, self.rank() as i64, grid)
     }
 }
 

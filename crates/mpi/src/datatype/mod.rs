@@ -8,6 +8,7 @@ mod builder;
 mod create;
 mod element;
 mod fortran;
+mod in_portable_form;
 mod kind;
 mod layout;
 mod portable;

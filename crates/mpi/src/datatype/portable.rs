@@ -126,6 +126,25 @@ impl Datatype {
         Ok(portable)
     }
 
+    /// How many packed bytes the whole numbers are that lie in the first `portable` bytes of the portable form.
+    pub(crate) fn packed_bytes_of(&self, portable: i64) -> i64 {
+        let each = self.portable_bytes(1).unwrap_or(0);
+        if each == 0 {
+            return 0;
+        }
+        let (mut packed, mut left) = (portable / each * self.size(), portable % each);
+        for run in self.runs() {
+            let (number, numbers) = numbers(run);
+            let whole = (left / number.there as i64).min(numbers as i64);
+            packed += whole * number.here as i64;
+            left -= whole * number.there as i64;
+            if whole < numbers as i64 {
+                break;
+            }
+        }
+        packed
+    }
+
     /// The packed form of `count` elements that come in the portable form.
     ///
     /// # Panics
@@ -160,6 +179,8 @@ mod tests {
         let portable = of.to_portable(&both).unwrap();
         assert_eq!(portable, [1, 2, 255, 255, 255, 254, 1, 2, 255, 255, 255, 254]);
         assert_eq!(of.from_portable(&portable, 2), both);
+        // One whole of 10 bytes; with 3 more the short, and with 6 more the long as well.
+        assert_eq!([6, 9, 11, 12].map(|bytes| of.packed_bytes_of(bytes)), [10, 12, 12, 20]);
     }
 
     #[test]

@@ -3,21 +3,26 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use collectives::HostMap;
+use collectives::{HostMap, TwoGroups};
 use contract::{ContextOffer, ContextPlace, Endpoint, Envelope};
 
-use super::{Engine, SendBuffer};
+use super::{Engine, SendBuffer, Setups};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::status::Status;
 
-/// Some processes of the run, with messages of their own.
+/// Some processes of the run, with messages of their own: one group, or two whose members send to each other.
 ///
 /// What is under way keeps it, so that it may outlive its communicator.
 pub struct Context<E: Endpoint> {
     engine: Rc<Engine<E>>,
+    /// All members; of two groups, those of the second behind those of the first.
     group: Group,
     rank: usize,
+    /// Those to whom messages go, and whose ranks programs name: the members, or those of the other group.
+    peers: Group,
+    /// How many members the first of two groups has.
+    split: Option<usize>,
     /// Whether the ranks of the run and of the context are the same.
     is_identity: bool,
     /// Set once all members have agreed on it.
@@ -32,6 +37,10 @@ pub struct Context<E: Endpoint> {
     closing: Cell<Option<ContextPlace>>,
     /// For its buffered sends, if the program has given it one of its own.
     send_buffer: Rc<SendBuffer>,
+    /// For them too, if that has no capacity: one of several communicators.
+    shared_buffer: OnceCell<Rc<SendBuffer>>,
+    /// Who sends in partitions to this member.
+    setups: Setups,
     /// Which members share a host, where the fabric knows; not set before anybody has asked.
     hosts: OnceCell<Option<HostMap>>,
 }
@@ -39,18 +48,40 @@ pub struct Context<E: Endpoint> {
 /// Tags of messages that make a communicator for some members of another lie above those of collective calls.
 pub(crate) const GROUP_TAGS: u32 = 1 << 31;
 
+/// Tags of messages between the leaders of two groups lie below these and above those of collective calls.
+pub(crate) const BETWEEN_TAGS: u32 = 1 << 30;
+
 /// The low bits of a collective's tag, which count the calls. What the call is stands in the others.
 const COUNT_BITS: u32 = 18;
 
 impl<E: Endpoint> Context<E> {
     /// A context of some processes that has no number yet; none if this process is not one of them.
     pub(crate) fn new(engine: Rc<Engine<E>>, group: Group) -> Option<Self> {
+        let peers = group.clone();
+        Context::of(engine, group, peers, None)
+    }
+
+    /// The same of two groups; none if one of them is empty.
+    pub(crate) fn between(engine: Rc<Engine<E>>, first: &Group, second: &Group) -> Option<Self> {
+        if first.is_empty() || second.is_empty() {
+            return None;
+        }
+        let is_first = first.rank_of(engine.rank()).is_some();
+        let peers = if is_first { second } else { first }.clone();
+        Context::of(engine, first.union(second), peers, Some(first.size()))
+    }
+
+    fn of(engine: Rc<Engine<E>>, group: Group, peers: Group, split: Option<usize>) -> Option<Self> {
         Some(Context {
             rank: group.rank_of(engine.rank())?,
-            is_identity: group.is_identity(),
+            is_identity: split.is_none() && group.is_identity(),
             engine,
             group,
+            peers,
+            split,
             send_buffer: SendBuffer::default().into(),
+            shared_buffer: OnceCell::new(),
+            setups: Setups::default(),
             hosts: OnceCell::new(),
             number: Cell::new(0),
             place: Cell::new(None),
@@ -58,6 +89,23 @@ impl<E: Endpoint> Context<E> {
             started: Cell::new(0),
             closing: Cell::new(None),
         })
+    }
+
+    /// One of some of the members, by their ranks here; none if this process is not one of them, or if one of two groups is
+    /// empty then.
+    pub(crate) fn part(&self, ranks: &[usize]) -> Option<Self> {
+        let some = |wanted: &dyn Fn(usize) -> bool| -> Group {
+            let ranks = ranks.iter().copied().filter(|&rank| wanted(rank));
+            ranks.map(|rank| self.members()[rank]).collect::<Vec<_>>().into()
+        };
+        let part = match self.split {
+            None => Context::new(self.engine.clone(), some(&|_| true)),
+            Some(split) => {
+                let (first, second) = (some(&|rank| rank < split), some(&|rank| rank >= split));
+                Context::between(self.engine.clone(), &first, &second)
+            }
+        };
+        part.map(|part| Context { shared_buffer: self.shared_buffer.clone(), ..part })
     }
 
     /// One that the fabric has had from the beginning.
@@ -116,6 +164,18 @@ impl<E: Endpoint> Context<E> {
         &self.engine
     }
 
+    /// The two groups that it is between, as this member sees them; none if it has one group.
+    #[inline(always)]
+    pub fn two_groups(&self) -> Option<TwoGroups> {
+        Some(TwoGroups { first: self.split?, me: self.rank, size: self.size() })
+    }
+
+    /// Those to whom messages go: the members, or those of the other group.
+    #[inline(always)]
+    pub fn peers(&self) -> &Group {
+        &self.peers
+    }
+
     /// Its members, as ranks of the run.
     pub fn group(&self) -> &Group {
         &self.group
@@ -137,6 +197,22 @@ impl<E: Endpoint> Context<E> {
             self.hosts.get_or_init(|| map);
         }
         self.hosts.get()?.as_ref()
+    }
+
+    /// Who sends in partitions to this member, and its receives.
+    pub(crate) fn setups(&self) -> &Setups {
+        &self.setups
+    }
+
+    /// Has it use a buffer that others use too, where it has none of its own.
+    pub fn share_buffer(&self, buffer: Rc<SendBuffer>) {
+        self.shared_buffer.get_or_init(|| buffer);
+    }
+
+    /// The buffer that buffered sends go through: its own, one that it shares, or that of all, whichever has a capacity.
+    pub(crate) fn buffer_in_use(&self) -> &SendBuffer {
+        let mut own = [Some(&self.send_buffer), self.shared_buffer.get()].into_iter().flatten();
+        own.find(|one| one.is_attached()).unwrap_or(self.engine.send_buffer())
     }
 
     /// The buffer of its own for buffered sends.
@@ -191,22 +267,23 @@ impl<E: Endpoint> Context<E> {
         call << COUNT_BITS | number
     }
 
-    /// The rank here of a rank of the run.
+    /// The rank by which programs name a rank of the run.
     #[inline]
     pub(crate) fn rank_of(&self, member: usize) -> usize {
         if self.is_identity {
             return member;
         }
-        self.group.rank_of(member).unwrap_or(member)
+        self.peers.rank_of(member).unwrap_or(member)
     }
 
-    /// The rank of the run behind a rank here.
+    /// The rank of the run behind a rank that messages go to.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`].
     #[inline]
     pub fn member(&self, rank: usize) -> Result<usize> {
-        self.members().get(rank).copied().ok_or_else(|| self.no_member(ErrorClass::Rank, rank))
+        let member = self.peers.members().get(rank).copied();
+        member.ok_or_else(|| self.no_member(ErrorClass::Rank, rank))
     }
 
     /// A root, checked.
@@ -221,7 +298,7 @@ impl<E: Endpoint> Context<E> {
     #[cold]
     fn no_member(&self, class: ErrorClass, rank: usize) -> Error {
         let what = if class == ErrorClass::Root { "root" } else { "rank" };
-        Error::new(class, format!("{what} {rank} of a communicator of {}", self.size()))
+        Error::new(class, format!("{what} {rank} of a communicator of {}", self.peers.size()))
     }
 
     /// The status of a message that a receive has taken, and whether it did fit.

@@ -2,27 +2,36 @@
 
 mod activity;
 mod context;
+mod polls;
 mod send_buffer;
+mod setups;
+mod turns;
 mod waiting;
 
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::rc::Rc;
 
 use contract::{ContextNumbers, Endpoint};
 
 pub(crate) use activity::{Activity, Orphan};
 pub use context::Context;
-pub(crate) use context::{GROUP_TAGS, too_long};
+pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, too_long};
 pub use send_buffer::{Capacity, SendBuffer};
+pub(crate) use setups::{AwaitsSetup, Setup};
+pub use turns::OtherThreads;
 
 use crate::error::{Error, ErrorClass, Result};
 use activity::Activities;
+use polls::Polls;
+use setups::Setups;
 
 /// The contexts of the world and of each process alone, which no agreement gives out.
 pub(crate) const WORLD_CONTEXT: u32 = 0;
 /// See [`WORLD_CONTEXT`].
 pub(crate) const SELF_CONTEXT: u32 = 1;
-const KEPT_CONTEXTS: u32 = 2;
+/// The context in which groups of the world agree that have no communicator in common.
+pub(crate) const GROUPS_CONTEXT: u32 = 2;
+const KEPT_CONTEXTS: u32 = 3;
 
 /// One process's engine.
 pub struct Engine<E: Endpoint> {
@@ -30,6 +39,11 @@ pub struct Engine<E: Endpoint> {
     endpoint: RefCell<Option<E>>,
     rank: usize,
     size: usize,
+    /// Whether every rank has a processor, so that no fruitless poll keeps another from its work.
+    has_processor: bool,
+    polls: Polls,
+    /// Set once the program has asked for several threads.
+    others: OnceCell<&'static dyn OtherThreads>,
     activities: Activities<E>,
     orphans: RefCell<Vec<Box<dyn Orphan<E>>>>,
     numbers: RefCell<ContextNumbers>,
@@ -45,6 +59,9 @@ impl<E: Endpoint> Engine<E> {
     pub fn new(endpoint: E) -> Self {
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Engine {
+            has_processor: endpoint.every_rank_has_a_processor(),
+            polls: Polls::default(),
+            others: OnceCell::new(),
             endpoint: RefCell::new(Some(endpoint)),
             rank,
             size,

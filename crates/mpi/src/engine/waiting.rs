@@ -8,10 +8,11 @@ use super::{Activity, Engine, Orphan};
 use crate::error::Result;
 
 impl<E: Endpoint> Engine<E> {
-    /// Whether no activity is under way: then a blocking call of the endpoint may wait by itself.
+    /// Whether no activity is under way, and no other thread may want to get in: then a blocking call of the endpoint may
+    /// wait by itself.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
-        self.activities.is_empty()
+        self.activities.is_empty() && !self.has_other_threads()
     }
 
     /// Runs everything that is under way until `done` says so. It is asked after every look at what has arrived, may use
@@ -33,11 +34,26 @@ impl<E: Endpoint> Engine<E> {
         done: &mut dyn FnMut(&mut E) -> bool,
         hopeless: &dyn Fn(&E) -> Option<Request>,
     ) -> Result {
+        match self.others.get() {
+            None => self.wait_for_a_turn(done, hopeless, &mut || false).map(drop),
+            Some(&others) => self.wait_in_turns(others, done, hopeless),
+        }
+    }
+
+    /// The same until `is_over` ends it; returns whether `done` has.
+    #[inline(always)]
+    pub(super) fn wait_for_a_turn(
+        &self,
+        done: &mut dyn FnMut(&mut E) -> bool,
+        hopeless: &dyn Fn(&E) -> Option<Request>,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
-        let mut lost = None;
+        let (mut lost, mut is_done) = (None, false);
         endpoint.wait_until(&mut |endpoint| {
             self.activities.advance(endpoint);
-            if done(endpoint) {
+            is_done = done(endpoint);
+            if is_done {
                 return true;
             }
             if endpoint.any_has_left()
@@ -49,11 +65,11 @@ impl<E: Endpoint> Engine<E> {
                 let again = hopeless(endpoint).filter(|&again| again == found);
                 lost = again.filter(|_| looked.is_ok() && !done(endpoint));
             }
-            lost.is_some()
+            lost.is_some() || is_over()
         })?;
         match lost {
             Some(request) => Err(endpoint.give_up_on(request).into()),
-            None => Ok(()),
+            None => Ok(is_done),
         }
     }
 

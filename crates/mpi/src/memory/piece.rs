@@ -112,4 +112,12 @@ impl Piece {
     pub(crate) fn deliver(&self, bytes: usize) {
         self.copy.deliver(&self.memory, bytes);
     }
+    /// Puts what the copy got of some elements into the program's memory.
+    pub(crate) fn deliver_elements(&self, first: i64, count: i64) {
+        if let Some(copy) = &self.copy.0 {
+            let part = self.memory.part(first, count);
+            let start = (first * part.of().size()) as usize;
+            copy.with(start..start + part.bytes(), |data| part.unpack_from(data));
+        }
+    }
 }

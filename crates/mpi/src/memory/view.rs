@@ -205,6 +205,25 @@ impl Memory {
         unsafe { self.unpack(from.as_ptr(), bytes) };
     }
 
+    /// Shows the data in one piece: itself, or a packed copy.
+    pub(crate) fn with_data<R>(&self, read: impl FnOnce(&[u8]) -> R) -> R {
+        match self.readable() {
+            Some(data) => read(data.as_slice()),
+            None => read(&self.packed()),
+        }
+    }
+
+    /// Has `write` fill the beginning of the data, and say how much of it.
+    pub(crate) fn fill(&self, write: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<usize> {
+        if let Some(mut room) = self.writable() {
+            return write(room.part_mut(0..self.bytes()));
+        }
+        let mut room = vec![0; self.bytes()];
+        let written = write(&mut room)?;
+        self.unpack_from(&room[..written]);
+        Ok(written)
+    }
+
     /// Copies from memory of another shape but the same data, as far as both go.
     pub fn copy_from(&self, from: &Memory) {
         match (from.in_one_piece(), self.in_one_piece()) {

@@ -55,7 +55,9 @@ fn find<E: Endpoint>(
 ) -> Result<Option<Envelope>> {
     if manner == ProbeManner::Once {
         engine.progress()?;
-        return Ok(ask(&mut *engine.endpoint()?)?);
+        let found = ask(&mut *engine.endpoint()?)?;
+        engine.note_poll(found.is_some())?;
+        return Ok(found);
     }
     let mut found = Ok(None);
     let mut lost = false;

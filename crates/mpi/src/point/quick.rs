@@ -13,7 +13,7 @@ impl<E: Endpoint> Engine<E> {
     /// Where a message to another member goes: the rank of the run, which is not this one.
     #[inline(always)]
     fn other_member(&self, context: &Context<E>, to: usize) -> Option<usize> {
-        let to = *context.members().get(to)?;
+        let to = *context.peers().members().get(to)?;
         (to != self.rank()).then_some(to)
     }
 
@@ -64,7 +64,7 @@ impl<E: Endpoint> Engine<E> {
         tag: Option<u32>,
         mut room: Writable,
     ) -> Option<Result<Envelope>> {
-        let member = *context.members().get(source)?;
+        let member = *context.peers().members().get(source)?;
         let selector =
             Selector { context: context.of_programs(), source: Some(member as u32), tag };
         if !self.is_idle() {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use contract::{Endpoint, Envelope, Selector};
 
 use crate::engine::Context;
-use crate::error::Result;
+use crate::error::{Error, ErrorClass, Result};
 use crate::memory::{Memory, Piece};
 use crate::request::{Action, Request, Role, Transfer};
 use crate::status::{Peer, Status};
@@ -19,6 +19,15 @@ impl<E: Endpoint> Context<E> {
             Peer::Nobody => return Ok(None),
         };
         Ok(Some(Selector { context: self.of_programs(), source, tag }))
+    }
+
+    /// The one rank of the run on the other side, and as programs know it; none for the null process.
+    pub(super) fn partner(&self, peer: Peer) -> Result<Option<(usize, u32)>> {
+        match peer {
+            Peer::Rank(rank) => Ok(Some((self.member(rank as usize)?, rank))),
+            Peer::Nobody => Ok(None),
+            Peer::Any => Err(Error::new(ErrorClass::Rank, "any rank where one must be named")),
+        }
     }
 }
 

@@ -72,7 +72,11 @@ impl<E: Endpoint> SendCall<E> {
         let mut endpoint = self.context.engine().endpoint()?;
         let (context, tag) = (self.context.of_programs(), self.tag);
         if self.mode == Mode::Buffered {
-            self.buffer().send(&mut *endpoint, (to, context, tag), self.memory.packed())?;
+            self.context.buffer_in_use().send(
+                &mut *endpoint,
+                (to, context, tag),
+                self.memory.packed(),
+            )?;
             return Ok(Action::Done(Status::empty(), Ok(())));
         }
         let data = match data {
@@ -86,14 +90,6 @@ impl<E: Endpoint> SendCall<E> {
         let started = endpoint.post_send(to, context, tag, data.readable(), completion)?;
         let context = self.context.clone();
         Ok(Action::Transfer(Transfer { started, context, role: Role::Send(data) }))
-    }
-
-    /// The communicator's buffer, if it has one of its own.
-    fn buffer(&self) -> &crate::engine::SendBuffer {
-        match self.context.send_buffer().is_attached() {
-            true => self.context.send_buffer(),
-            false => self.context.engine().send_buffer(),
-        }
     }
 
     /// The shortest way for a blocking send; false if that cannot be taken.

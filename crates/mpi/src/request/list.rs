@@ -98,7 +98,9 @@ pub fn have_all_ended<E: Endpoint, P: RequestPlace<E>>(
     places: &[P],
 ) -> Result<bool> {
     engine.progress()?;
-    Ok(all_have_ended(places, &*engine.endpoint()?))
+    let have_ended = all_have_ended(places, &*engine.endpoint()?);
+    engine.note_poll(have_ended)?;
+    Ok(have_ended)
 }
 
 /// The active ones that have ended, after one look at what has arrived; none if none is active.
@@ -113,5 +115,7 @@ pub fn which_have_ended<E: Endpoint, P: RequestPlace<E>>(
         return Ok(None);
     }
     engine.progress()?;
-    Ok(Some(which_ended(places, &*engine.endpoint()?)))
+    let found = which_ended(places, &*engine.endpoint()?);
+    engine.note_poll(!found.is_empty())?;
+    Ok(Some(found))
 }

@@ -27,9 +27,22 @@ pub(crate) enum Action<E: Endpoint> {
     /// A receive and a send, which end together.
     Exchange(Box<[Action<E>; 2]>),
     Collective(Rc<dyn Activity<E>>),
+    Staged(Rc<dyn Staged<E>>),
     Generalized(Rc<dyn Generalized>),
     /// Ends when these buffered sends have.
     Flush(Rc<SendBuffer>),
+}
+
+/// A message that goes in several parts, as the program goes on.
+pub(crate) trait Staged<E: Endpoint> {
+    /// Whether all have ended, as far as is known.
+    fn has_ended(&self, endpoint: &E) -> bool;
+
+    /// A part that can never come to its end, because the rank that it needs has left.
+    fn hopeless(&self, endpoint: &E) -> Option<Started>;
+
+    /// Takes note of the end.
+    fn finish(&self, endpoint: &mut E) -> (Status, Result);
 }
 
 /// A request that the program itself completes.
@@ -140,7 +153,9 @@ impl<E: Endpoint> Request<E> {
     /// Those that end the run.
     pub fn test(&self) -> Result<bool> {
         self.engine.progress()?;
-        Ok(self.has_ended(&*self.engine.endpoint()?))
+        let has_ended = self.has_ended(&*self.engine.endpoint()?);
+        self.engine.note_poll(has_ended)?;
+        Ok(has_ended)
     }
 
     /// Waits until it has ended, and takes its end.
@@ -202,6 +217,7 @@ impl<E: Endpoint> Request<E> {
                 let outcome = one.take_outcome();
                 (Status::empty(), outcome.map_err(|error| error.in_context(one.context())))
             }
+            Some(Action::Staged(one)) => one.finish(endpoint),
             Some(Action::Flush(_)) => (Status::empty(), Ok(())),
             other => {
                 *action = other;
@@ -220,6 +236,7 @@ impl<E: Endpoint> Action<E> {
             Action::Transfer(transfer) => transfer.has_ended(endpoint),
             Action::Exchange(both) => both.iter().all(|one| one.has_ended(endpoint)),
             Action::Collective(one) => one.has_ended(),
+            Action::Staged(one) => one.has_ended(endpoint),
             Action::Generalized(one) => one.is_complete(),
             Action::Flush(buffer) => buffer.is_empty(endpoint),
         }
@@ -232,6 +249,7 @@ impl<E: Endpoint> Action<E> {
             Action::Transfer(transfer) => transfer.hopeless(endpoint),
             Action::Exchange(both) => both.iter().find_map(|one| one.hopeless(endpoint)),
             Action::Collective(one) => one.hopeless(endpoint),
+            Action::Staged(one) => one.hopeless(endpoint),
             _ => None,
         }
     }

@@ -28,6 +28,11 @@ pub(crate) enum CollectiveKind {
     Split,
     Window,
     Create,
+    Merge,
+    Graph,
+    NeighbourAllgather,
+    NeighbourAllToAll,
+    File,
 }
 
 /// How a collective call goes on once its arguments are checked.
@@ -119,7 +124,7 @@ mod tests {
         let short = broadcast.in_manner(Manner::Nonblocking).in_ten_bits();
         assert_eq!(short, 2 << 5 | 1 << 3 | 3);
         // The last kind. 31 would reach tags that some MPIs keep for themselves.
-        let last = CollectiveMark::of(CollectiveKind::Create).in_manner(Manner::Persistent);
+        let last = CollectiveMark::of(CollectiveKind::File).in_manner(Manner::Persistent);
         assert!(last.in_ten_bits() < 31 << 5);
     }
 }

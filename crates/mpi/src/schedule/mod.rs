@@ -6,7 +6,7 @@ mod call;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use collectives::{Algorithm, Call, Cursor, HostMap, Message, Own, Round};
+use collectives::{Algorithm, Call, Cursor, HostMap, Membership, Message, Own, Round};
 use contract::{Completion, Endpoint, Readable, Request as Started, Selector};
 
 pub(crate) use areas::Areas;
@@ -54,9 +54,17 @@ impl<E: Endpoint> CollectiveContext<E> {
 /// What follows once a collective of our own has ended, with the bytes of its output.
 type Then<E> = Box<dyn FnOnce(&mut E) -> Result>;
 
+/// What messages have to do.
+pub enum Work {
+    /// A call, by the algorithm that suits.
+    Call(Call),
+    /// What this makes, in the only way that there is.
+    Rounds(Box<dyn Fn() -> collectives::Schedule>),
+}
+
 /// What a collective does, and by which algorithm.
 pub(crate) struct Chosen {
-    call: Call,
+    work: Work,
     pub(crate) algorithm: Algorithm,
     hosts: Option<HostMap>,
 }
@@ -64,7 +72,7 @@ pub(crate) struct Chosen {
 impl Chosen {
     /// The algorithm that suits a call of members on these hosts. Members that disagree about lengths may disagree here.
     pub(crate) fn new(
-        call: Call,
+        work: Work,
         (members, hosts): (usize, Option<&HostMap>),
         unit_bytes: usize,
         manner: Manner,
@@ -73,8 +81,19 @@ impl Chosen {
             Manner::Blocking => collectives::Manner::Blocking,
             Manner::Nonblocking | Manner::Persistent => collectives::Manner::InBackground,
         };
-        let algorithm = collectives::select(&call, members, unit_bytes, manner, hosts);
-        Chosen { call, algorithm, hosts: hosts.cloned() }
+        let algorithm = match &work {
+            Work::Call(call) => collectives::select(call, members, unit_bytes, manner, hosts),
+            Work::Rounds(_) => Algorithm::Linear,
+        };
+        Chosen { work, algorithm, hosts: hosts.cloned() }
+    }
+
+    /// What one member does, whose own data are where `own` says.
+    fn rounds(&self, group: Membership, own: Own) -> collectives::Schedule {
+        match &self.work {
+            Work::Call(call) => call.schedule(self.algorithm, group, own, self.hosts.as_ref()),
+            Work::Rounds(make) => make(),
+        }
     }
 }
 
@@ -113,13 +132,13 @@ pub(crate) struct Schedule<E: Endpoint> {
 
 impl<E: Endpoint> Schedule<E> {
     pub(crate) fn new(at: CollectiveContext<E>, chosen: &Chosen, memory: CallMemory) -> Self {
-        let group = collectives::Membership { me: at.rank, size: at.members.size() };
+        let group = Membership { me: at.rank, size: at.members.size() };
         let CallMemory { own, mut areas, failure } = memory;
-        let rounds = chosen.call.schedule(chosen.algorithm, group, own, chosen.hosts.as_ref());
+        let rounds = chosen.rounds(group, own);
         areas.make_scratch(rounds.scratch());
         // The root's own block is nobody else's.
-        let (outcome, last_failure) = match chosen.call {
-            Call::Scatter { .. } | Call::Gather { .. } => (Ok(()), failure),
+        let (outcome, last_failure) = match chosen.work {
+            Work::Call(Call::Scatter { .. } | Call::Gather { .. }) => (Ok(()), failure),
             _ => (failure, Ok(())),
         };
         Schedule {

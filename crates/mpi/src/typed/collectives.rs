@@ -9,6 +9,7 @@ use crate::collective::{
     Scan, ScanKind, Scatter,
 };
 use crate::communicator::Communicator;
+use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::{Incoming, Memory, Outgoing};
 use crate::operation::{Operation, Reduction};
@@ -20,7 +21,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// As for all collectives: [`ErrorClass::Truncated`] if the members disagree about lengths, [`ErrorClass::Other`] if
     /// they make different calls, and errors that end the run.
     pub fn barrier(&self) -> Result {
-        Barrier::new(self.context().clone()).run()
+        Barrier::new(self.one_group()?).run()
     }
 
     /// Copies the root's data to all members.
@@ -29,7 +30,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// [`ErrorClass::Root`], and those of [`barrier`](Communicator::barrier).
     pub fn broadcast<'a>(&self, data: impl Into<Incoming<'a>>, root: usize) -> Result {
         let data = data.into();
-        Broadcast::new(self.context().clone(), root, data.memory().clone())?.run()
+        Broadcast::new(self.one_group()?, root, data.memory().clone())?.run()
     }
 
     /// Puts the data of member r into block r at the root, which alone has room, for as many blocks as there are members.
@@ -46,7 +47,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.into(), room.map(Into::into));
         let all = room.as_ref().map(|room| self.blocks(room.memory())).transpose()?;
         self.check_root_has(all.as_ref(), root)?;
-        Gather::new(self.context().clone(), root, Some(data.memory().clone()), all)?.run()
+        Gather::new(self.one_group()?, root, Some(data.memory().clone()), all)?.run()
     }
 
     /// Gives block r of the root's data to member r. Only the root has data, of as many blocks as there are members.
@@ -62,7 +63,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.map(Into::into), room.into());
         let all = data.as_ref().map(|data| self.blocks(data.memory())).transpose()?;
         self.check_root_has(all.as_ref(), root)?;
-        Scatter::new(self.context().clone(), root, all, Some(room.memory().clone()))?.run()
+        Scatter::new(self.one_group()?, root, all, Some(room.memory().clone()))?.run()
     }
 
     /// Puts the data of member r into block r at every member.
@@ -76,7 +77,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     ) -> Result {
         let (data, room) = (data.into(), room.into());
         let all = self.blocks(room.memory())?;
-        Allgather::new(self.context().clone(), Some(data.memory().clone()), all)?.run()
+        Allgather::new(self.one_group()?, Some(data.memory().clone()), all)?.run()
     }
 
     /// Gives block r of member s to member r, as block s.
@@ -90,7 +91,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     ) -> Result {
         let (data, room) = (data.into(), room.into());
         let (from, to) = (self.blocks(data.memory())?, self.blocks(room.memory())?);
-        AllToAll::new(self.context().clone(), Some(from), to)?.run()
+        AllToAll::new(self.one_group()?, Some(from), to)?.run()
     }
 
     /// Combines the elements of all members at the root, which alone has room.
@@ -109,7 +110,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (input, output) = (data.memory(), room.as_ref().map(Incoming::memory));
         let reduction = reduction(operation, input, output)?;
         let (input, output) = (Some(input.clone()), output.cloned());
-        Reduce::new(self.context().clone(), root, reduction, input, output)?.run()
+        Reduce::new(self.one_group()?, root, reduction, input, output)?.run()
     }
 
     /// Combines the elements of all members at all of them: the same bits at each.
@@ -125,8 +126,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.into(), room.into());
         let (input, output) = (data.memory(), room.memory());
         let reduction = reduction(operation, input, Some(output))?;
-        Allreduce::new(self.context().clone(), reduction, Some(input.clone()), output.clone())?
-            .run()
+        Allreduce::new(self.one_group()?, reduction, Some(input.clone()), output.clone())?.run()
     }
 
     /// Combines the elements of the members up to each rank at that rank.
@@ -143,8 +143,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.into(), room.into());
         let (input, output) = (data.memory(), room.memory());
         let reduction = reduction(operation, input, Some(output))?;
-        Scan::new(self.context().clone(), kind, reduction, Some(input.clone()), output.clone())?
-            .run()
+        Scan::new(self.one_group()?, kind, reduction, Some(input.clone()), output.clone())?.run()
     }
 
     /// Combines the elements of all members, and gives each member as many of the result as it has room for, the same at
@@ -161,8 +160,14 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let (data, room) = (data.into(), room.into());
         let (input, output) = (data.memory().clone(), room.memory().clone());
         let reduction = Reduction::new(Rc::new(operation.into()), input.of().clone())?;
-        let (context, count) = (self.context().clone(), output.count());
+        let (context, count) = (self.one_group()?, output.count());
         ReduceScatter::of_equal_counts(context, reduction, count, Some(input), output)?.run()
+    }
+
+    /// The context, of one group.
+    fn one_group(&self) -> Result<Rc<Context<E>>> {
+        self.check_one_group()?;
+        Ok(self.context().clone())
     }
 
     /// Memory that has a block for each member.

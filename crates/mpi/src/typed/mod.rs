@@ -1,7 +1,9 @@
 //! Calls for programs in Rust, on slices of numbers or on [`Outgoing`] and [`Incoming`] memory of any datatype. All are safe.
 
 mod collectives;
+mod files;
 mod messages;
+mod neighbours;
 mod scope;
 
 pub use scope::{Scope, Started};

@@ -93,6 +93,7 @@ impl<E: Endpoint + 'static> Window<E> {
                     std::hint::spin_loop();
                 }
                 self.engine().progress()?;
+                self.engine().let_others_in();
                 std::thread::yield_now();
             }
         }

@@ -105,6 +105,7 @@ impl<E: Endpoint + 'static> Window<E> {
         info: Info,
         memory: impl FnOnce(&Communicator<E>, &[u64]) -> Result<Memory>,
     ) -> Result<Self> {
+        of.check_one_group()?;
         let communicator = of.dup(Attributes::new(), Info::new())?;
         let words = [bytes, unit as u64].map(u64::to_ne_bytes);
         let all = gather(&communicator, words.as_flattened())?;
@@ -145,7 +146,7 @@ impl<E: Endpoint + 'static> Window<E> {
         let all = gather(communicator, &part.offer().to_bytes())?;
         let (offers, _) = all.as_chunks::<{ WindowOffer::BYTES }>();
         let offers: Vec<WindowOffer> = offers.iter().map(WindowOffer::from_bytes).collect();
-        let members = (communicator.group().members(), communicator.rank());
+        let members = (communicator.context().group().members(), communicator.rank());
         let context = communicator.context().of_programs();
         let endpoint = &*communicator.engine().endpoint()?;
         Ok(contract::Window::open(endpoint, part, members, context, &offers, CODED)?)

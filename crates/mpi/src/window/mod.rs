@@ -82,7 +82,7 @@ impl<E: Endpoint> Window<E> {
 
     /// Its members.
     pub fn group(&self) -> &Group {
-        self.communicator.group()
+        self.communicator.context().group()
     }
 
     /// This process's rank in it.

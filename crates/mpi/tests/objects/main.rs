@@ -1,5 +1,6 @@
 //! MPI's objects as a Rust program sees them, against slow oracles.
 
+mod files;
 mod model;
 mod operations;
 mod random;

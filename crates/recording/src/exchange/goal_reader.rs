@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use contract::{Selector, TimeSpan};
 
 use super::{Mistake, number};
-use crate::{Event, Message, Room};
+use crate::{RankEvent, Room, SentMessage};
 
 /// An operation of a rank.
 struct Operation {
-    event: Event,
+    event: RankEvent,
     /// The operations, by their places, that must be over before it begins.
     requires: Vec<usize>,
     line: usize,
@@ -22,7 +22,7 @@ struct Rank {
     labels: HashMap<String, usize>,
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<Vec<Event>>, Mistake> {
+pub(super) fn read(text: &str) -> Result<Vec<Vec<RankEvent>>, Mistake> {
     let mut ranks: Vec<Rank> = Vec::new();
     let mut current: Option<usize> = None;
     for (line, words) in (1..).zip(text.lines()) {
@@ -88,21 +88,21 @@ impl Rank {
     }
 
     /// The operations one after the other.
-    fn events(&self) -> Result<Vec<Event>, Mistake> {
+    fn events(&self) -> Result<Vec<RankEvent>, Mistake> {
         let order = self.order()?;
         let mut events = Vec::new();
         // By place: how many were started up to it, for those that were and have not been waited for.
         let mut under_way: HashMap<usize, u64> = HashMap::new();
         let mut started = 0;
         let wait = |place: usize, under_way: &mut HashMap<usize, u64>, started: u64| {
-            under_way.remove(&place).map(|number| Event::End(started - number))
+            under_way.remove(&place).map(|number| RankEvent::End(started - number))
         };
         for place in order {
             let operation = &self.operations[place];
             for &before in &operation.requires {
                 events.extend(wait(before, &mut under_way, started));
             }
-            if !matches!(operation.event, Event::Compute(_)) {
+            if !matches!(operation.event, RankEvent::Compute(_)) {
                 started += 1;
                 under_way.insert(place, started);
             }
@@ -146,7 +146,7 @@ impl Rank {
     }
 }
 
-fn event(words: &[&str], line: usize) -> Result<Event, Mistake> {
+fn event(words: &[&str], line: usize) -> Result<RankEvent, Mistake> {
     let bytes = |word: &str| number(word.strip_suffix('b'), line, "a length, such as 8b,");
     let tag = |words: &[&str]| match words {
         ["tag", tag, ..] => number(Some(tag), line, "a tag"),
@@ -155,17 +155,17 @@ fn event(words: &[&str], line: usize) -> Result<Event, Mistake> {
     match words {
         ["calc", ns, ..] => {
             let ns: u64 = number(Some(ns), line, "a time in nanoseconds")?;
-            Ok(Event::Compute(TimeSpan::from_ps(ns.saturating_mul(1000))))
+            Ok(RankEvent::Compute(TimeSpan::from_ps(ns.saturating_mul(1000))))
         }
         ["send", length, "to", to, rest @ ..] => {
             let (to, bytes) = (number(Some(to), line, "a rank")?, bytes(length)?);
-            let message = Message { to, context: 0, tag: tag(rest)?, bytes };
-            Ok(Event::PostSend { message, synchronous: false })
+            let message = SentMessage { to, context: 0, tag: tag(rest)?, bytes };
+            Ok(RankEvent::PostSend { message, synchronous: false })
         }
         ["recv", length, "from", from, rest @ ..] => {
             let (source, bytes) = (number(Some(from), line, "a rank")?, bytes(length)?);
             let selector = Selector { context: 0, source: Some(source), tag: Some(tag(rest)?) };
-            Ok(Event::PostReceive(Room { selector, bytes }))
+            Ok(RankEvent::PostReceive(Room { selector, bytes }))
         }
         words => Err((line, format!("'{}' is none of calc, send and recv", words.join(" ")))),
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::numbers::Tags;
 use super::rounds::rounds;
-use crate::{Event, Message, Recording, Room};
+use crate::{RankEvent, Recording, Room, SentMessage};
 
 /// One rank's part.
 struct Rank<'a> {
@@ -36,7 +36,7 @@ pub(super) fn write(recording: &Recording) -> Result<String, String> {
         };
         let mut cancelled = cancelled(recording, rank).into_iter().peekable();
         for event in recording.events(rank) {
-            let is_post = matches!(event, Event::PostReceive(_) | Event::PostSend { .. });
+            let is_post = matches!(event, RankEvent::PostReceive(_) | RankEvent::PostSend { .. });
             if is_post && cancelled.next_if_eq(&own.started.len()).is_some() {
                 own.started.push(None);
             } else {
@@ -53,8 +53,8 @@ fn cancelled(recording: &Recording, rank: usize) -> Vec<usize> {
     let (mut started, mut found) = (0, Vec::new());
     for event in recording.events(rank) {
         match event {
-            Event::PostReceive(_) | Event::PostSend { .. } => started += 1,
-            Event::Cancel(back) => found.extend((started - 1_usize).checked_sub(back as usize)),
+            RankEvent::PostReceive(_) | RankEvent::PostSend { .. } => started += 1,
+            RankEvent::Cancel(back) => found.extend((started - 1_usize).checked_sub(back as usize)),
             _ => {}
         }
     }
@@ -74,7 +74,7 @@ impl Rank<'_> {
         label
     }
 
-    fn send(&mut self, message: &Message) -> usize {
+    fn send(&mut self, message: &SentMessage) -> usize {
         let (to, bytes, tag) = (message.to, message.bytes, self.tags.of_message(message));
         self.operation(format_args!("send {bytes}b to {to} tag {tag}"))
     }
@@ -85,32 +85,33 @@ impl Rank<'_> {
         Ok(self.operation(format_args!("recv {bytes}b from {from} tag {tag}")))
     }
 
-    fn write(&mut self, event: Event) -> Result<(), String> {
+    fn write(&mut self, event: RankEvent) -> Result<(), String> {
         match event {
-            Event::Compute(span) | Event::Sleep(span) => {
+            RankEvent::Compute(span) | RankEvent::Sleep(span) => {
                 let ns = span.as_ns().round();
                 let label = self.operation(format_args!("calc {ns}"));
                 self.before = vec![label];
             }
-            Event::Send(message) => self.before = vec![self.send(&message)],
-            Event::Receive(room) => self.before = vec![self.receive(&room)?],
-            Event::Exchange(message, room) => {
+            RankEvent::Send(message) => self.before = vec![self.send(&message)],
+            RankEvent::Receive(room) => self.before = vec![self.receive(&room)?],
+            RankEvent::Exchange(message, room) => {
                 self.before = vec![self.send(&message), self.receive(&room)?];
             }
-            Event::PostSend { message, .. } => {
+            RankEvent::PostSend { message, .. } => {
                 let label = self.send(&message);
                 self.started.push(Some(label));
             }
-            Event::PostReceive(room) => {
+            RankEvent::PostReceive(room) => {
                 let label = self.receive(&room)?;
                 self.started.push(Some(label));
             }
-            Event::End(back) => {
+            RankEvent::End(back) => {
                 let index = self.started.len().checked_sub(1 + back as usize);
                 self.before.extend(index.and_then(|index| self.started[index]));
             }
-            Event::Cancel(_) => {}
-            Event::Collective(collective) => {
+            // What was taken back is left out, and recordings with `Meanwhile` are refused before.
+            RankEvent::Cancel(_) | RankEvent::Meanwhile | RankEvent::Aside => {}
+            RankEvent::Collective(collective) => {
                 let tag = self.tags.count() + 1 + self.collectives;
                 self.collectives += 1;
                 for round in rounds(&collective, self.rank, self.size) {

@@ -9,7 +9,7 @@ mod traces_writer;
 
 use std::path::Path;
 
-use crate::{Recording, RecordingError};
+use crate::{RankEvent, Recording, RecordingError};
 
 /// A format of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,12 @@ impl Recording {
     /// # Errors
     /// What the format cannot say.
     pub fn to_text(&self, format: TextFormat) -> Result<String, String> {
+        let answers = |&rank: &usize| self.events(rank).any(|event| event == RankEvent::Meanwhile);
+        if let Some(rank) = (0..self.ranks()).find(answers) {
+            return Err(format!(
+                "rank {rank} answers others in the middle of a collective, as for windows, which this format cannot say"
+            ));
+        }
         match format {
             TextFormat::Goal => goal_writer::write(self),
             TextFormat::Traces => traces_writer::write(self),

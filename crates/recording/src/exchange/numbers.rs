@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Event, Message, Recording, Room};
+use crate::{RankEvent, Recording, Room, SentMessage};
 
 /// What a receive must say to be told in these formats.
 pub(super) struct Sender {
@@ -19,9 +19,9 @@ impl Tags {
         let mut tags = BTreeMap::new();
         let all = (0..recording.ranks()).flat_map(|rank| recording.events(rank));
         for event in all {
-            if let Event::Send(Message { context, tag, .. })
-            | Event::Exchange(Message { context, tag, .. }, _)
-            | Event::PostSend { message: Message { context, tag, .. }, .. } = event
+            if let RankEvent::Send(SentMessage { context, tag, .. })
+            | RankEvent::Exchange(SentMessage { context, tag, .. }, _)
+            | RankEvent::PostSend { message: SentMessage { context, tag, .. }, .. } = event
             {
                 tags.insert((context, tag), 0);
             }
@@ -36,7 +36,7 @@ impl Tags {
         self.0.len() as u32
     }
 
-    pub(super) fn of_message(&self, message: &Message) -> u32 {
+    pub(super) fn of_message(&self, message: &SentMessage) -> u32 {
         self.0.get(&(message.context, message.tag)).copied().unwrap_or(self.count())
     }
 

@@ -2,7 +2,7 @@
 
 use collectives::{Blocks, Call, Cursor, Manner, Membership, Order, Own, select};
 
-use crate::{Collective, CollectiveKind};
+use crate::{CollectiveKind, RecordedCollective};
 
 /// Messages that a rank sends and receives at once: partners and lengths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(super) struct Round {
 }
 
 /// What rank `me` of `size` does in a collective, round by round, by the algorithm that a collective over messages takes.
-pub(super) fn rounds(collective: &Collective, me: usize, size: usize) -> Vec<Round> {
-    let Collective { kind, root, bytes } = *collective;
+pub(super) fn rounds(collective: &RecordedCollective, me: usize, size: usize) -> Vec<Round> {
+    let RecordedCollective { kind, root, bytes } = *collective;
     let unit_bytes = match kind {
         CollectiveKind::Reduce | CollectiveKind::Allreduce => {
             collective.reduction().element.bytes()
@@ -56,7 +56,7 @@ mod tests {
     fn every_message_of_a_collective_has_a_sender_and_a_receiver() {
         for kind in CollectiveKind::ALL {
             for size in [1, 2, 5, 8] {
-                let collective = Collective { kind, root: size - 1, bytes: 48 };
+                let collective = RecordedCollective { kind, root: size - 1, bytes: 48 };
                 let (mut sent, mut received) = (Vec::new(), Vec::new());
                 for me in 0..size {
                     for round in rounds(&collective, me, size) {

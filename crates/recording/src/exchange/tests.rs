@@ -3,10 +3,10 @@
 use contract::{Selector, TimeSpan};
 
 use super::TextFormat;
-use crate::{Collective, CollectiveKind, Event, Message, Recording, Room};
+use crate::{CollectiveKind, RankEvent, RecordedCollective, Recording, Room, SentMessage};
 
-fn message(to: usize, bytes: usize) -> Message {
-    Message { to, context: 0, tag: 0, bytes }
+fn message(to: usize, bytes: usize) -> SentMessage {
+    SentMessage { to, context: 0, tag: 0, bytes }
 }
 
 fn room(from: u32, bytes: usize) -> Room {
@@ -17,33 +17,36 @@ fn us(us: u64) -> TimeSpan {
     TimeSpan::from_us(us)
 }
 
-fn recording() -> Vec<Vec<Event>> {
-    let post = |message| Event::PostSend { message, synchronous: false };
-    let barrier =
-        Event::Collective(Collective { kind: CollectiveKind::Barrier, root: 0, bytes: 0 });
+fn recording() -> Vec<Vec<RankEvent>> {
+    let post = |message| RankEvent::PostSend { message, synchronous: false };
+    let barrier = RankEvent::Collective(RecordedCollective {
+        kind: CollectiveKind::Barrier,
+        root: 0,
+        bytes: 0,
+    });
     vec![
         vec![
-            Event::PostReceive(room(1, 100)),
+            RankEvent::PostReceive(room(1, 100)),
             post(message(1, 8)),
-            Event::Compute(us(3)),
-            Event::End(1),
-            Event::End(0),
+            RankEvent::Compute(us(3)),
+            RankEvent::End(1),
+            RankEvent::End(0),
             barrier,
-            Event::Send(message(1, 5)),
+            RankEvent::Send(message(1, 5)),
         ],
         vec![
-            Event::Compute(us(2)),
-            Event::PostReceive(room(0, 8)),
-            Event::End(0),
+            RankEvent::Compute(us(2)),
+            RankEvent::PostReceive(room(0, 8)),
+            RankEvent::End(0),
             post(message(0, 100)),
-            Event::End(0),
+            RankEvent::End(0),
             barrier,
-            Event::Receive(room(0, 5)),
+            RankEvent::Receive(room(0, 5)),
         ],
     ]
 }
 
-fn text(format: TextFormat, ranks: &[Vec<Event>]) -> Result<String, String> {
+fn text(format: TextFormat, ranks: &[Vec<RankEvent>]) -> Result<String, String> {
     Recording::of("x", ranks).to_text(format)
 }
 
@@ -77,7 +80,7 @@ fn every_collective_of_a_trace_is_read_as_it_was_written() {
                 | CollectiveKind::Reduce
         ));
         let bytes = if kind == CollectiveKind::Barrier { 0 } else { 24 };
-        Event::Collective(Collective { kind, root, bytes })
+        RankEvent::Collective(RecordedCollective { kind, root, bytes })
     });
     let ranks = [all.to_vec(), all.to_vec()];
     let again = read(TextFormat::Traces, &text(TextFormat::Traces, &ranks).unwrap()).unwrap();
@@ -93,42 +96,47 @@ fn goal_has_operations_and_what_they_require() {
     let barrier = "l4: send 0b to 1 tag 2\nl4 requires l3\nl4 requires l1\nl4 requires l2\nl5: recv 0b from 1 tag 2\n";
     assert!(text.contains(barrier), "{text}");
     let again = read(TextFormat::Goal, &text).unwrap();
-    let events: Vec<Event> = again.events(0).collect();
-    let post = |to, tag, bytes| Event::PostSend {
-        message: Message { to, context: 0, tag, bytes },
+    let events: Vec<RankEvent> = again.events(0).collect();
+    let post = |to, tag, bytes| RankEvent::PostSend {
+        message: SentMessage { to, context: 0, tag, bytes },
         synchronous: false,
     };
     assert_eq!(
         events[..3],
-        [Event::PostReceive(room(1, 100)), post(1, 0, 8), Event::Compute(us(3))]
+        [RankEvent::PostReceive(room(1, 100)), post(1, 0, 8), RankEvent::Compute(us(3))]
     );
     // Both are waited for before the barrier's message, which is there as a message.
-    assert_eq!(events[3..6], [Event::End(1), Event::End(0), post(1, 2, 0)]);
-    assert_eq!(again.events(1).filter(|one| matches!(one, Event::End(_))).count(), 5);
+    assert_eq!(events[3..6], [RankEvent::End(1), RankEvent::End(0), post(1, 2, 0)]);
+    assert_eq!(again.events(1).filter(|one| matches!(one, RankEvent::End(_))).count(), 5);
 }
 
 #[test]
 fn contexts_become_tags_and_what_a_format_cannot_say_is_told() {
-    let of = |context| Message { context, tag: 70, to: 0, bytes: 1 };
+    let of = |context| SentMessage { context, tag: 70, to: 0, bytes: 1 };
     let receive = |context, source| {
-        Event::Receive(Room { selector: Selector { context, source, tag: Some(70) }, bytes: 1 })
+        RankEvent::Receive(Room { selector: Selector { context, source, tag: Some(70) }, bytes: 1 })
     };
     let two = [
         vec![receive(0, Some(1)), receive(2, Some(1))],
-        vec![Event::Send(of(0)), Event::Send(of(2))],
+        vec![RankEvent::Send(of(0)), RankEvent::Send(of(2))],
     ];
     let traces = text(TextFormat::Traces, &two).unwrap();
     assert!(
         traces.contains("0 recv 1 0 1\n0 recv 1 1 1\n") && traces.contains("1 send 0 1 1\n"),
         "{traces}"
     );
-    let any = [vec![receive(0, None)], vec![Event::Send(of(0))]];
+    let any = [vec![receive(0, None)], vec![RankEvent::Send(of(0))]];
     for format in [TextFormat::Goal, TextFormat::Traces] {
         assert!(text(format, &any).unwrap_err().contains("rank 0 has a receive of any rank"));
     }
-    let taken_back = [vec![Event::PostReceive(room(0, 1)), Event::Cancel(0)]];
+    let taken_back = [vec![RankEvent::PostReceive(room(0, 1)), RankEvent::Cancel(0)]];
     assert_eq!(text(TextFormat::Goal, &taken_back).unwrap(), "num_ranks 1\n\nrank 0 {\n}\n");
     assert!(text(TextFormat::Traces, &taken_back).unwrap_err().contains("took a receive back"));
+    let answers = [vec![RankEvent::Meanwhile, RankEvent::Send(of(0))], vec![]];
+    for format in [TextFormat::Goal, TextFormat::Traces] {
+        let words = text(format, &answers).unwrap_err();
+        assert!(words.contains("rank 0 answers others in the middle of a collective"), "{words}");
+    }
 }
 
 #[test]

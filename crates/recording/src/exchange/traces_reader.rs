@@ -3,7 +3,7 @@
 use contract::{Selector, TimeSpan};
 
 use super::{Mistake, number};
-use crate::{Collective, CollectiveKind, Event, Message, Room};
+use crate::{CollectiveKind, RankEvent, RecordedCollective, Room, SentMessage};
 
 /// Operations in a second of the host for which traces are written.
 const FLOPS_PER_S: f64 = 1e9;
@@ -11,12 +11,12 @@ const FLOPS_PER_S: f64 = 1e9;
 /// One rank, as far as it was read.
 #[derive(Default)]
 struct Rank {
-    events: Vec<Event>,
+    events: Vec<RankEvent>,
     /// Started operations: sender, receiver and tag, and whether they were waited for.
     started: Vec<((usize, usize, u32), bool)>,
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<Vec<Event>>, Mistake> {
+pub(super) fn read(text: &str) -> Result<Vec<Vec<RankEvent>>, Mistake> {
     let mut ranks: Vec<Rank> = Vec::new();
     for (line, words) in (1..).zip(text.lines()) {
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -47,7 +47,7 @@ impl Rank {
         let real = |what| number::<f64>(given.first().copied(), line, what);
         let message = || {
             let (to, bytes) = (size(0, "a rank")?, size(2, "a length")?);
-            Ok::<_, Mistake>(Message { to, context: 0, tag: tag(1)?, bytes })
+            Ok::<_, Mistake>(SentMessage { to, context: 0, tag: tag(1)?, bytes })
         };
         let room = || {
             let (from, bytes) = (size(0, "a rank")?, size(2, "a length")?);
@@ -56,26 +56,26 @@ impl Rank {
         };
         let event = match *verb {
             "init" | "finalize" | "comm_size" => return Ok(()),
-            "compute" => Event::Compute(TimeSpan::from_s(real("operations")? / FLOPS_PER_S)),
-            "sleep" => Event::Sleep(TimeSpan::from_s(real("seconds")?)),
-            "send" => Event::Send(message()?),
-            "recv" => Event::Receive(room()?),
+            "compute" => RankEvent::Compute(TimeSpan::from_s(real("operations")? / FLOPS_PER_S)),
+            "sleep" => RankEvent::Sleep(TimeSpan::from_s(real("seconds")?)),
+            "send" => RankEvent::Send(message()?),
+            "recv" => RankEvent::Receive(room()?),
             "isend" => {
                 let message = message()?;
                 self.started.push(((rank, message.to, message.tag), false));
-                Event::PostSend { message, synchronous: false }
+                RankEvent::PostSend { message, synchronous: false }
             }
             "irecv" => {
                 let room = room()?;
                 self.started.push(((size(0, "a rank")?, rank, tag(1)?), false));
-                Event::PostReceive(room)
+                RankEvent::PostReceive(room)
             }
             "wait" => return self.wait((size(0, "a rank")?, size(1, "a rank")?, tag(2)?), line),
             "waitall" => {
                 self.wait_for_all();
                 return Ok(());
             }
-            other => Event::Collective(collective(other, size, line)?),
+            other => RankEvent::Collective(collective(other, size, line)?),
         };
         self.events.push(event);
         Ok(())
@@ -99,7 +99,7 @@ impl Rank {
 
     fn end(&mut self, index: usize) {
         self.started[index].1 = true;
-        self.events.push(Event::End((self.started.len() - 1 - index) as u64));
+        self.events.push(RankEvent::End((self.started.len() - 1 - index) as u64));
     }
 }
 
@@ -107,10 +107,10 @@ fn collective(
     verb: &str,
     size: impl Fn(usize, &'static str) -> Result<usize, Mistake>,
     line: usize,
-) -> Result<Collective, Mistake> {
+) -> Result<RecordedCollective, Mistake> {
     use CollectiveKind::*;
     let (kind, root_at) = match verb {
-        "barrier" => return Ok(Collective { kind: Barrier, root: 0, bytes: 0 }),
+        "barrier" => return Ok(RecordedCollective { kind: Barrier, root: 0, bytes: 0 }),
         "bcast" => (Broadcast, Some(1)),
         "scatter" => (Scatter, Some(2)),
         "gather" => (Gather, Some(2)),
@@ -121,5 +121,5 @@ fn collective(
         other => return Err((line, format!("the action '{other}' cannot be replayed"))),
     };
     let root = root_at.map_or(Ok(0), |at| size(at, "a root"))?;
-    Ok(Collective { kind, root, bytes: size(0, "a length")? })
+    Ok(RecordedCollective { kind, root, bytes: size(0, "a length")? })
 }

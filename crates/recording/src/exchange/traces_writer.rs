@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::numbers::Tags;
-use crate::{Collective, CollectiveKind, Event, Message, Recording, Room};
+use crate::{CollectiveKind, RankEvent, RecordedCollective, Recording, Room, SentMessage};
 
 /// Operations in a nanosecond of the host for which traces are written.
 const FLOPS_PER_NS: f64 = 1.0;
@@ -28,10 +28,10 @@ fn write_event(
     tags: &Tags,
     rank: usize,
     started: &mut Vec<Option<String>>,
-    event: Event,
+    event: RankEvent,
 ) -> Result<(), String> {
-    let send = |message: &Message| {
-        let Message { to, bytes, .. } = *message;
+    let send = |message: &SentMessage| {
+        let SentMessage { to, bytes, .. } = *message;
         let tag = tags.of_message(message);
         (format!("send {to} {tag} {bytes}"), format!("wait {rank} {to} {tag}"))
     };
@@ -47,41 +47,43 @@ fn write_event(
         let _ = writeln!(text, "{rank} {words}");
     };
     match event {
-        Event::Compute(span) => line(&format!("compute {}", span.as_ns() * FLOPS_PER_NS)),
-        Event::Sleep(span) => line(&format!("sleep {}", span.as_s())),
-        Event::Send(message) => line(&send(&message).0),
-        Event::Receive(room) => line(&receive(&room)?.0),
-        Event::Exchange(message, room) => {
+        RankEvent::Compute(span) => line(&format!("compute {}", span.as_ns() * FLOPS_PER_NS)),
+        RankEvent::Sleep(span) => line(&format!("sleep {}", span.as_s())),
+        RankEvent::Send(message) => line(&send(&message).0),
+        RankEvent::Receive(room) => line(&receive(&room)?.0),
+        RankEvent::Exchange(message, room) => {
             let (receive, wait) = receive(&room)?;
             line(&format!("i{receive}"));
             line(&send(&message).0);
             line(&wait);
         }
-        Event::PostSend { message, .. } => {
+        RankEvent::PostSend { message, .. } => {
             let (send, wait) = send(&message);
             line(&format!("i{send}"));
             started.push(Some(wait));
         }
-        Event::PostReceive(room) => {
+        RankEvent::PostReceive(room) => {
             let (receive, wait) = receive(&room)?;
             line(&format!("i{receive}"));
             started.push(Some(wait));
         }
-        Event::End(back) => {
+        RankEvent::End(back) => {
             let index = started.len().checked_sub(1 + back as usize);
             if let Some(wait) = index.and_then(|index| started[index].take()) {
                 line(&wait);
             }
         }
-        Event::Cancel(_) => {
+        RankEvent::Cancel(_) => {
             return Err(format!("rank {rank} took a receive back, which this format cannot say"));
         }
-        Event::Collective(collective) => line(&collective_words(&collective)),
+        RankEvent::Collective(collective) => line(&collective_words(&collective)),
+        // Recordings with it are refused before.
+        RankEvent::Meanwhile | RankEvent::Aside => {}
     }
     Ok(())
 }
 
-fn collective_words(Collective { kind, root, bytes }: &Collective) -> String {
+fn collective_words(RecordedCollective { kind, root, bytes }: &RecordedCollective) -> String {
     // What combining elements takes is not known here.
     match kind {
         CollectiveKind::Barrier => "barrier".into(),

@@ -6,6 +6,7 @@ pub(super) mod corner_turn;
 pub(super) mod dhrystone;
 pub(super) mod fft;
 pub(super) mod foldfft;
+pub(super) mod hpec;
 pub(super) mod linpack;
 pub(super) mod peak;
 pub(super) mod stream;

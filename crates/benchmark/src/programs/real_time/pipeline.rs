@@ -5,7 +5,7 @@ use contract::{Error, Rank, Result, TimeSpan};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
-use crate::chain::{Chain, Pacing};
+use crate::chain::{Chain, ChainVariant, Pacing};
 use crate::data::Blocks;
 use crate::declaration::{Benchmark, Group};
 use crate::paper;
@@ -56,27 +56,31 @@ const PROFILED_S: f64 = 1.0;
 
 fn cases(scope: &Scope) -> Vec<Case> {
     let pipeline = &scope.settings.pipeline;
-    let chain = pipeline.chain();
-    let own = [chain.rows_per_message];
-    let rows = match pipeline.rows_per_message.as_slice() {
-        [] => &own,
-        wanted => wanted,
-    };
     let modes: &[Mode] = match pipeline.pacing {
         Pacing::SelfTimed => &[Mode::SelfTimed],
         Pacing::Synchronised => &[Mode::Synchronised],
         Pacing::Both => &[Mode::SelfTimed, Mode::Synchronised],
     };
-    let case = |rows: usize, mode: Mode| Case {
-        parameters: Parameters::from([
-            ("chain".into(), chain.name.as_str().into()),
-            (ROWS.into(), (rows as u64).into()),
-            (MODE.into(), mode.name().into()),
-        ]),
-        size_bytes: chain.matrix_bytes() as u64,
+    let case = |variant: &ChainVariant, rows: usize, mode: Mode| {
+        let mut parameters = variant.parameters.clone();
+        parameters.insert("chain".into(), variant.chain.name.as_str().into());
+        parameters.insert(ROWS.into(), (rows as u64).into());
+        parameters.insert(MODE.into(), mode.name().into());
+        Case { parameters, size_bytes: variant.chain.matrix_bytes() as u64 }
     };
-    let cases = rows.iter().flat_map(|&rows| modes.iter().map(move |&mode| case(rows, mode)));
-    period::variants(scope, cases.collect())
+    let mut cases = Vec::new();
+    let variants = pipeline.variants();
+    for variant in variants.iter().filter(|variant| variant.chain.ranks() == scope.ranks) {
+        let own = [variant.chain.rows_per_message];
+        let rows = match pipeline.rows_per_message.as_slice() {
+            [] => &own,
+            wanted => wanted,
+        };
+        cases.extend(
+            rows.iter().flat_map(|&rows| modes.iter().map(move |&mode| case(variant, rows, mode))),
+        );
+    }
+    period::variants(scope, cases)
 }
 
 /// The rounds, the search, and a closer look at what it found.
@@ -85,7 +89,7 @@ fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let chain = wanted(bench)?;
+    let ChainVariant { chain, copies, .. } = wanted(bench)?;
     let synchronised = bench.step.parameters.get(MODE) == Some(&Mode::Synchronised.name().into());
     let mode = if synchronised { Mode::Synchronised } else { Mode::SelfTimed };
     let mut member = Member::new(&chain, mode, bench.settings.seed, bench.rank)?;
@@ -93,14 +97,22 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         member.keep_up(WAYS[way], rank, trial, late)
     };
     let rounds = period::back_to_back(bench, WAYS.len(), &mut in_a_way)?;
-    flowing(bench, &chain, &mut member, mode, &rounds)
+    flowing(bench, (&chain, copies), &mut member, mode, &rounds)
 }
 
 /// The chain of the step.
-fn wanted(bench: &Bench<'_>) -> Result<Chain> {
-    let mut chain = bench.settings.pipeline.chain();
-    chain.rows_per_message = bench.number(ROWS)?;
+fn wanted(bench: &Bench<'_>) -> Result<ChainVariant> {
+    let is_it = |variant: &ChainVariant| {
+        let mut named = variant.parameters.iter();
+        named.all(|(name, value)| bench.step.parameters.get(name) == Some(value))
+    };
+    let mut variants = bench.settings.pipeline.variants().into_iter();
     let refuse = |what: String| Err(Error::Program(what));
+    let Some(mut variant) = variants.find(is_it) else {
+        return refuse("the chain of this step is none of the file's".into());
+    };
+    let chain = &mut variant.chain;
+    chain.rows_per_message = bench.number(ROWS)?;
     if let Some(mistake) = chain.mistake() {
         return refuse(format!(
             "{} rows in a message do not fit {}: {mistake}",
@@ -115,13 +127,13 @@ fn wanted(bench: &Bench<'_>) -> Result<Chain> {
             bench.shape.ranks
         ));
     }
-    Ok(chain)
+    Ok(variant)
 }
 
 /// The period that the chain keeps up, a closer look at it at that period, and what the rounds before showed.
 fn flowing(
     bench: &mut Bench<'_>,
-    chain: &Chain,
+    (chain, copies): (&Chain, usize),
     member: &mut Member,
     mode: Mode,
     rounds: &[Vec<f64>],
@@ -145,10 +157,11 @@ fn flowing(
     let profile = match profiled {
         Some((begin, period)) => {
             let stamps = member.bring_stamps(bench.rank, instances)?;
+            let found = member.bring_found(bench.rank, chain)?;
             let subject = bench.subject(Parameters::new());
             let summarise = |samples: &[f64]| subject.summary(samples);
             let at = (begin.as_ps(), period);
-            (bench.shape.me == 0).then(|| profile(chain, &stamps, at, summarise))
+            (bench.shape.me == 0).then(|| profile(chain, (&stamps, found), at, summarise))
         }
         None => None,
     };
@@ -161,6 +174,7 @@ fn flowing(
         let mut also = in_rounds.measurements(first);
         if first.metric == "period" {
             also.extend(rates(chain, first));
+            also.extend((copies > 1).then(|| shared_by(first, copies)));
             also.extend(computing_us.map(|us| against_computing(first, us)));
             also.extend(profile.into_iter().flat_map(|profile| profile.measurements(first)));
         }
@@ -172,6 +186,11 @@ fn flowing(
 fn against_computing(period: &Measurement, computing_us: f64) -> Measurement {
     let ratio = |period_us| period_us / computing_us;
     derived(period, ("period-per-computing", "ratio"), Better::Lower, ratio)
+}
+
+/// The period of matrices that so many copies of the chain take in turn. A matrix is under way for as long as in one.
+fn shared_by(period: &Measurement, copies: usize) -> Measurement {
+    derived(period, ("period-in-turn", "us"), Better::Lower, |us| us / copies as f64)
 }
 
 /// What the chain moves and computes at its period.

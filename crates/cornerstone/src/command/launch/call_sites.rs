@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 use fabric_shm::CallSite;
+use profile::layout::LIBRARY;
 
 /// Where the type of an object stands in the head of an ELF file, and the one of programs that are loaded where they
 /// say.
@@ -38,8 +39,12 @@ struct Place {
 impl CallSites {
     /// Words for the innermost of some callers of which the line is known, else of which the function is, else the file.
     pub(super) fn name(&mut self, callers: &[CallSite]) -> Option<String> {
-        // What starts a program is of no interest, even where it alone has debug information.
-        let own = callers.iter().filter(|site| !file_name(&site.object).starts_with(SYSTEM));
+        // What starts a program or looks at it is of no interest, even where it alone has debug information.
+        let not_own = |site: &&CallSite| {
+            let name = file_name(&site.object);
+            !name.starts_with(SYSTEM) && name != LIBRARY
+        };
+        let own = callers.iter().filter(not_own);
         let places: Vec<Place> = own.map(|site| self.place(site)).collect();
         let with_line = places.iter().find(|place| place.line.is_some());
         let with_function = || places.iter().find(|place| place.function.is_some());

@@ -10,8 +10,10 @@ use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};
 use crate::failure::Failure;
 
 const SET_USER_OR_GROUP: u32 = 0o6000;
-/// How the names of the libraries of other MPIs begin: MPICH's and Intel's, Open MPI's, and those of older MPICHs.
+/// How the names of the libraries of other MPIs begin: Open MPI's, and those of older MPICHs.
 const OTHER_MPIS: [&str; 2] = ["libmpi.so", "libmpich.so"];
+/// MPICH's and Intel's, which is also the name of our library for programs that were built against theirs.
+const OF_MPICHS_ABI: &str = "libmpi.so.12";
 
 /// Refuses a program that no preloaded library reaches, or that brings another MPI. What is no program file, such as a
 /// script, is let through, and so is what cannot be found or read: whoever starts it says so.
@@ -32,7 +34,9 @@ pub(super) fn check(program: &Path) -> Result<(), Failure> {
         ))
         .hint("link it without -static, against libmpi_abi.so.1"));
     }
-    let is_other = |library: &&String| OTHER_MPIS.iter().any(|start| library.starts_with(start));
+    let is_other = |library: &&String| {
+        OTHER_MPIS.iter().any(|start| library.starts_with(start)) && *library != OF_MPICHS_ABI
+    };
     match file.needed.iter().find(is_other) {
         Some(library) => Err(Failure::usage(format!(
             "'{name}' needs {library}, another MPI's library, which knows nothing of simulated machines"

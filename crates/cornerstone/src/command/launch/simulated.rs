@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use contract::TimeSpan;
 use fabric_proxy::{Computing, Host, RankAccount};
-use fabric_shm::LaunchOptions;
+use fabric_shm::{LaunchOptions, OtherProgram};
 use fabric_sim::{Machine, Options, SimEndpoint};
 use recording::Recorder;
 
@@ -17,6 +17,7 @@ use super::program_file;
 use crate::arguments::{Compute, LaunchArguments};
 use crate::command::predicted::{self, Predicted, RankTime};
 use crate::command::replay;
+use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
 
 /// The library that tells programs virtual time, and where it is, if not beside this command.
@@ -28,17 +29,21 @@ const PRELOAD_VARIABLE: &str = "LD_PRELOAD";
 /// Where that library may lie, seen from the folder of this command.
 const FOLDERS: [&str; 4] = ["", "deps", "../lib", "../lib/cornerstone"];
 
-/// Runs the program on a machine.
-pub(super) fn launch(arguments: &LaunchArguments, machine: &str) -> Result<ExitCode, Failure> {
+/// Runs the program and the `others` on a machine.
+pub(super) fn launch(
+    arguments: &LaunchArguments,
+    others: Vec<OtherProgram>,
+    machine: &str,
+) -> Result<ExitCode, Failure> {
     let name = format!("sim:{machine}");
+    check(arguments, &others)?;
     let machine =
         fabric_sim::machine::find(machine).map_err(|error| Failure::usage(error.to_string()))?;
     predicted::check_ranks(arguments.ranks, &machine, &arguments.prediction)?;
-    check_ranks(arguments.ranks)?;
-    program_file::check(arguments.program.first().expect("clap asks for a program").as_ref())?;
     let computing = computing(arguments)?;
     let failed = |what: &str, error| Failure::failed(format!("{what}: {error}"));
     let mut options = super::options(arguments)?;
+    options.others = others;
     options.environment.extend(environment(&computing)?);
     let recorder = match &arguments.record {
         Some(path) => Some(
@@ -58,7 +63,7 @@ pub(super) fn launch(arguments: &LaunchArguments, machine: &str) -> Result<ExitC
         host.stop();
         ended
     };
-    let ended = super::run(arguments, options, start);
+    let ended = super::launch(arguments, options, start);
     host.stop();
     let simulated = simulation.join().unwrap_or_else(|_| Err("the simulation panicked".into()));
     if let Some(why) = host.fatal() {
@@ -80,6 +85,33 @@ pub(super) fn launch(arguments: &LaunchArguments, machine: &str) -> Result<ExitC
     Ok(status)
 }
 
+/// Refuses what no simulated machine can run.
+fn check(arguments: &LaunchArguments, others: &[OtherProgram]) -> Result<(), Failure> {
+    super::on_this_host(Hosts::new(&arguments.hosts, false)?.as_ref(), &arguments.fabric())?;
+    if let Some(option) = arguments.observation.given() {
+        let why = format!("{option} explains programs on real machines, not yet on simulated ones");
+        return Err(Failure::usage(why).hint("what a simulation ends with tells the time in MPI"));
+    }
+    let (ranks, most) = (arguments.ranks, fabric_shm::MAXIMUM_RANKS);
+    if ranks > most {
+        return Err(Failure::usage(format!(
+            "{ranks} ranks are too many: a program has a process for each, up to {most}"
+        )));
+    }
+    let first = arguments.program.first().expect("clap asks for a program").as_ref();
+    let mut programs = [first].into_iter().chain(others.iter().map(|other| &*other.program));
+    programs.try_for_each(program_file::check)
+}
+
+/// Refuses, for a fabric that is no simulated machine, options of simulations.
+pub(super) fn refuse_options(arguments: &LaunchArguments) -> Result<(), Failure> {
+    let record = arguments.record.as_ref().map(|_| "--record");
+    let Some(option) = arguments.prediction.given().or(record) else { return Ok(()) };
+    let fabric = arguments.fabric();
+    let why = format!("{option} is for simulated machines, which --fabric {fabric} is not");
+    Err(Failure::usage(why).hint("add --fabric sim:MACHINE; `cornerstone machines` lists them"))
+}
+
 fn computing(arguments: &LaunchArguments) -> Result<Computing, Failure> {
     Ok(match arguments.prediction.compute.clone().unwrap_or_default() {
         Compute::None => Computing::None,
@@ -95,16 +127,6 @@ fn computing(arguments: &LaunchArguments) -> Result<Computing, Failure> {
             Computing::Recorded(Arc::new(recording))
         }
     })
-}
-
-/// Refuses more ranks than this fabric can have.
-fn check_ranks(ranks: usize) -> Result<(), Failure> {
-    let most = fabric_shm::MAXIMUM_RANKS;
-    if ranks <= most {
-        return Ok(());
-    }
-    let why = format!("{ranks} ranks are too many: a program has a process for each, up to {most}");
-    Err(Failure::usage(why))
 }
 
 /// Where a recording comes from, in words.

@@ -10,9 +10,9 @@ use collectives::plan::{
 use contract::record::FabricDescription;
 
 use super::request::Request;
-use super::session::interrupted;
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
 use crate::failure::Failure;
+use crate::interruption::interrupted;
 use crate::output::{print, table};
 use crate::wording::{ranks, size};
 

@@ -109,6 +109,7 @@ fn launches(
             PlanError::Ranks { .. } => {
                 "choose other numbers with --ranks, or leave the benchmark out"
             }
+            PlanError::Only { .. } => "choose other values with --only, or leave it out",
             PlanError::Algorithms { .. } => {
                 "`cornerstone list NAME` tells the algorithms of a collective"
             }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use analysis::launches::launches_needed;
 use benchmark::{Chain, PatternText, Pipeline, RealTime, Settings};
-use contract::record::{Environment, FabricDescription, Run, RunHeader, SCHEMA_VERSION};
+use contract::record::{Environment, FabricDescription, Run, RunHeader};
 use std::path::PathBuf;
 
 use crate::arguments::{
     FabricChoice, RunArguments, RunFormat, Seconds, Share, SimulationArguments,
 };
+use crate::environment;
 use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
 use crate::progress::note;
-use crate::results::ResultsFile;
-use crate::{environment, utc};
+use crate::results::{self, ResultsFile};
 
 /// What is measured, how, and where the results go.
 pub(super) struct Request {
@@ -100,18 +100,8 @@ impl Request {
     /// The header of the results, with the description of the fabric.
     pub(super) fn header(&self, fabric: FabricDescription) -> RunHeader {
         RunHeader {
-            schema_version: SCHEMA_VERSION,
-            cornerstone_version: env!("CARGO_PKG_VERSION").into(),
-            revision: env!("CORNERSTONE_REVISION").into(),
-            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
-            started: utc::now(),
-            seed: self.settings.seed,
-            precision: self.settings.precision,
-            confidence: self.settings.confidence,
-            time_limit_s: self.settings.time_limit_s,
-            fabric,
             texts: texts(&self.settings),
-            environment: self.environment.clone(),
+            ..results::header(&self.settings, fabric, self.environment.clone())
         }
     }
 }
@@ -149,6 +139,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
         repetitions: arguments.turns.unwrap_or(defaults.repetitions),
         seed: arguments.seed.unwrap_or(defaults.seed),
+        only: arguments.only.iter().map(|one| (one.name.clone(), one.values.clone())).collect(),
         algorithms: arguments.algorithm.clone().map_or(defaults.algorithms, |names| names.0),
         real_time: arguments.tasks.put_into(arguments.real_time.settings(periods(
             arguments,

@@ -14,7 +14,7 @@ use crate::arguments::RunFormat;
 use crate::command::report;
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
 use crate::failure::Failure;
-use crate::interruption::Interruption;
+use crate::interruption::{Interruption, interrupted};
 use crate::output::{Osu, csv_header, csv_line, json_line, print, tables, tables_or_summary};
 use crate::progress::{Progress, note};
 use crate::report::stands_out;
@@ -35,7 +35,12 @@ pub(super) struct Session {
     skipped: Vec<String>,
     /// Why the ranks were asked to stop.
     failure: Option<Failure>,
+    /// Why launches died whose cases other launches measure as well.
+    died: Vec<String>,
 }
+
+/// So many launches of a run may die before it ends.
+const DIED_MAX: usize = 3;
 
 impl Session {
     /// Opens the results file, and announces the measurements.
@@ -68,6 +73,7 @@ impl Session {
             progress: Progress::new(steps, estimate_s),
             skipped: Vec::new(),
             failure: None,
+            died: Vec::new(),
         })
     }
 
@@ -104,12 +110,34 @@ impl Session {
             if let Some(failure) = self.failure.take() {
                 return Err(failure);
             }
-            ended.map_err(|end| match end {
-                LaunchEnd::Interrupted(signal) => interrupted(signal),
-                LaunchEnd::Failed(message) => Failure::failed(message),
-                LaunchEnd::Stopped => Failure::failed("the run was stopped"),
-            })?;
+            match ended {
+                Ok(()) => {}
+                Err(LaunchEnd::Interrupted(signal)) => return Err(interrupted(signal)),
+                Err(LaunchEnd::Stopped) => return Err(Failure::failed("the run was stopped")),
+                Err(LaunchEnd::Failed(message)) => self.launch_died(launch, message)?,
+            }
         }
+        match self.died.first() {
+            None => Ok(()),
+            Some(first) => {
+                let died = if self.died.len() == 1 {
+                    "a launch".into()
+                } else {
+                    format!("{} launches", self.died.len())
+                };
+                Err(Failure::failed(format!("{died} died, and the others count: {first}")))
+            }
+        }
+    }
+
+    /// A launch that died. Where others have measured its cases before it, they count, and the run goes on.
+    fn launch_died(&mut self, launch: &Launch, message: String) -> Result<(), Failure> {
+        if launch.number == 0 || self.died.len() + 1 >= DIED_MAX {
+            return Err(Failure::failed(message));
+        }
+        let died = format!("launch {} of {}: {message}", launch.number + 1, ranks(launch.ranks));
+        note(&format!("note: {died}; the run goes on with the others"));
+        self.died.push(died);
         Ok(())
     }
 
@@ -268,9 +296,4 @@ fn numbered(path: &Path, index: usize) -> PathBuf {
             path.with_file_name(format!("{stem}-{}{}", index + 1, extension.unwrap_or_default()))
         }
     }
-}
-
-pub(super) fn interrupted(signal: i32) -> Failure {
-    let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
-    Failure::signal(format!("interrupted by {name}; all ranks were ended"), signal)
 }

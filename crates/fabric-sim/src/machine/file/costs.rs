@@ -19,15 +19,17 @@ const PAUSES_MAX: usize = 256;
 
 pub(super) fn processor(place: &Place<'_>, file: &FileProcessor) -> Result<Processor, FileError> {
     let mut work = Vec::new();
-    for (kind, key, rate) in [
-        (WorkKind::FloatingPoint, "floating_point_mflops", file.floating_point_mflops),
-        (WorkKind::Fft, "fft_mflops", file.fft_mflops),
-        (WorkKind::CopyBytes, "copy_mb_per_s", file.copy_mb_per_s),
-        (WorkKind::CornerTurnBytes, "corner_turn_mb_per_s", file.corner_turn_mb_per_s),
-        (WorkKind::Reduction, "reduction_mops", file.reduction_mops),
+    for (kind, rate) in [
+        (WorkKind::FloatingPoint, file.floating_point_mflops),
+        (WorkKind::Fft, file.fft_mflops),
+        (WorkKind::CopyBytes, file.copy_mb_per_s),
+        (WorkKind::CornerTurnBytes, file.corner_turn_mb_per_s),
+        (WorkKind::Reduction, file.reduction_mops),
+        (WorkKind::MatrixMultiply, file.matrix_multiply_mflops),
+        (WorkKind::Sort, file.sort_mops),
     ] {
         if let Some(rate) = rate {
-            let per_byte = place.rate(&format!("processor.{key}"), rate)?;
+            let per_byte = place.rate(&format!("processor.{}", kind.rate_key()), rate)?;
             work.push((kind, Piecewise::line(Cost { per_byte, ..Cost::default() })));
         }
     }

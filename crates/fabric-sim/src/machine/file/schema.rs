@@ -50,6 +50,8 @@ pub(super) struct FileProcessor {
     pub(super) copy: Vec<FilePiece>,
     pub(super) corner_turn_mb_per_s: Option<f64>,
     pub(super) reduction_mops: Option<f64>,
+    pub(super) matrix_multiply_mflops: Option<f64>,
+    pub(super) sort_mops: Option<f64>,
 }
 
 #[derive(Default, Deserialize)]

@@ -55,18 +55,38 @@ impl Packets {
             let number = self.touched[index];
             let channel = &mut self.channels[number as usize];
             channel.touched = false;
-            if channel.serves.is_none()
-                && let Some(granted) = channel.merge.arbitrate(channel.credits)
-            {
-                channel.merge.update(granted);
-                self.carry(agenda, number, granted.input);
+            if channel.serves.is_some() {
+                continue;
             }
+            let Some(granted) = channel.merge.arbitrate(channel.credits) else { continue };
+            if self.simplex_ends(granted.input).any(|node| self.nodes[node as usize].occupied) {
+                self.blocked.push(number);
+                continue;
+            }
+            self.channels[number as usize].merge.update(granted);
+            self.carry(agenda, number, granted.input);
         }
         self.touched.clear();
     }
 
+    /// The nodes that can do nothing else while the packet at the head of `input` is on its next channel: the one that sends
+    /// it and the one that takes it in, where they do one after the other. Nodes in between pass it on beside their own.
+    fn simplex_ends(&self, input: u32) -> impl Iterator<Item = u32> + use<> {
+        let number = *self.inputs[input as usize].front().expect("a packet waits at the input");
+        let packet = self.packets[number as usize];
+        let (parcel, channels) =
+            (self.parcel(packet.message), self.travels[packet.message as usize].route.len());
+        let is_simplex = self.machine.endpoint.is_simplex(parcel.bytes);
+        let sends = (is_simplex && packet.hop == 0).then_some(parcel.from);
+        let takes = (is_simplex && packet.hop as usize + 1 == channels).then_some(parcel.to);
+        sends.into_iter().chain(takes)
+    }
+
     /// Lets a channel carry the packet at the head of `input`.
     fn carry(&mut self, agenda: &mut Agenda, number: u32, input: u32) {
+        for node in self.simplex_ends(input) {
+            self.nodes[node as usize].occupied = true;
+        }
         let packet_number =
             *self.inputs[input as usize].front().expect("a packet asked for the channel");
         let packet = &mut self.packets[packet_number as usize];
@@ -106,6 +126,7 @@ impl Packets {
     pub(super) fn free(&mut self, agenda: &mut Agenda, number: u32, outcomes: &mut Vec<Outcome>) {
         let served = self.channels[number as usize].serves.take();
         let input = served.expect("a busy channel serves an input");
+        self.release_ends(input);
         let packet = self.inputs[input as usize].pop_front().expect("it was served there");
         self.touch(number);
         self.request(input);
@@ -119,6 +140,26 @@ impl Packets {
             outcomes.push(Outcome::Left(message));
         }
         self.work(agenda, input - self.channels.len() as u32, outcomes);
+    }
+}
+
+impl Packets {
+    /// Lets the ends of the packet at the head of `input`, which has passed its channel, do something else. What waited for them
+    /// comes before what comes next there, so that sending and taking in alternate.
+    fn release_ends(&mut self, input: u32) {
+        if self.machine.endpoint.simplex_from_bytes.is_none() {
+            return;
+        }
+        let number = *self.inputs[input as usize].front().expect("it was served there");
+        // The packet has been counted as one channel further since it was granted.
+        self.packets[number as usize].hop -= 1;
+        for node in self.simplex_ends(input) {
+            self.nodes[node as usize].occupied = false;
+        }
+        self.packets[number as usize].hop += 1;
+        for channel in std::mem::take(&mut self.blocked) {
+            self.touch(channel);
+        }
     }
 }
 

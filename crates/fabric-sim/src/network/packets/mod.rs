@@ -39,6 +39,8 @@ pub(crate) struct Packets {
     travels: Vec<Travel>,
     /// Channels that may grant a request in this instant, each once.
     touched: Vec<u32>,
+    /// Free channels whose packet waits for a node that sends or takes in another.
+    blocked: Vec<u32>,
     busy_spans: Option<Vec<(u32, Time, Time)>>,
 }
 
@@ -61,6 +63,8 @@ struct Node {
     to_take_in: VecDeque<u32>,
     sending: bool,
     taking_in: bool,
+    /// Whether a packet of it is on a channel, where it sends and takes in one after the other.
+    occupied: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -121,6 +125,7 @@ impl Packets {
             free_packets: Vec::new(),
             travels: Vec::new(),
             touched: Vec::new(),
+            blocked: Vec::new(),
             busy_spans: None,
         }
     }

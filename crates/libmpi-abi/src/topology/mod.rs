@@ -1,8 +1,12 @@
-//! Cartesian topologies.
+//! Topologies of communicators: grids here, graphs beside.
+
+mod graph;
+
+pub(crate) use graph::*;
 
 use std::ffi::c_int;
 
-use mpi::{Cartesian, balanced_dimensions};
+use mpi::{Cartesian, RankTopology, balanced_dimensions};
 
 use crate::abi::*;
 use crate::communicator::{self, Communicator};
@@ -25,8 +29,10 @@ unsafe fn read(
 }
 
 fn grid(communicator: &Communicator) -> Result<&Cartesian> {
-    let found = communicator.topology();
-    found.ok_or_else(|| error_of(ERR_TOPOLOGY, "the communicator has no Cartesian topology"))
+    match communicator.topology() {
+        Some(RankTopology::Cartesian(grid)) => Ok(grid),
+        _ => Err(error_of(ERR_TOPOLOGY, "the communicator has no Cartesian topology")),
+    }
 }
 
 pub(crate) unsafe fn create(
@@ -37,12 +43,10 @@ pub(crate) unsafe fn create(
     _reorder: c_int,
     new: *mut Comm,
 ) -> Result {
-    let old = communicator::get(comm)?;
+    *new = COMM_NULL;
+    communicator::get(comm)?;
     let grid = read(dimensions, lengths, periods)?;
-    let (needed, size) = (grid.size(), old.size());
-    ensure!(needed <= size, ERR_DIMS, "a grid of {needed} in a communicator of {size}");
-    let colour = (old.rank() < needed).then_some(0);
-    *new = communicator::split_with(comm, colour, old.rank(), grid)?;
+    *new = communicator::made_of(comm, |old| old.with_cartesian(grid))?;
     Ok(())
 }
 
@@ -137,7 +141,12 @@ pub(crate) unsafe fn map(
 
 pub(crate) unsafe fn test(comm: Comm, kind: *mut c_int) -> Result {
     let communicator = communicator::get(comm)?;
-    *kind = if communicator.topology().is_some() { CART } else { UNDEFINED };
+    *kind = match communicator.topology() {
+        Some(RankTopology::Cartesian(_)) => CART,
+        Some(RankTopology::Graph(_)) => GRAPH,
+        Some(RankTopology::Distributed(_)) => DIST_GRAPH,
+        None => UNDEFINED,
+    };
     Ok(())
 }
 

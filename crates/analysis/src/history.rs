@@ -1,0 +1,243 @@
+//! The runs of a machine over time, number by number.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use contract::record::{Better, Measurement, Run, RunHeader};
+use serde::Serialize;
+
+use crate::changes::{Change, Search, changes};
+use crate::compare::Name;
+
+/// What runs must share for their numbers to be one series: the machine and what carried the messages.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Machine {
+    /// The processor's model; of a simulated machine its name.
+    pub processor: String,
+    /// How many processors a run may use.
+    pub processors: usize,
+    /// What carried the messages.
+    pub fabric: String,
+}
+
+/// One number in one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The run: the name of its file.
+    pub run: String,
+    /// When the run began: UTC, as 2026-01-31T12:00:00Z.
+    pub started: String,
+    /// The host that it ran on.
+    pub host: String,
+    /// The version of Cornerstone that measured.
+    pub version: String,
+    /// The revision that it was built from.
+    pub revision: String,
+    /// The median.
+    pub median: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// The median of each launch.
+    pub launches: Vec<f64>,
+}
+
+/// One number over time on one machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// The machine.
+    pub machine: Machine,
+    /// What was measured.
+    pub name: Name,
+    /// Which direction is good.
+    pub better: Better,
+    /// The runs that measured it, in the order in which they began.
+    pub points: Vec<Point>,
+    /// When its level changed.
+    pub changes: Vec<Change>,
+}
+
+/// The runs of any machines, of which only what a history needs is kept.
+#[derive(Debug, Default)]
+pub struct History {
+    series: BTreeMap<(Machine, Name), (Better, Vec<Point>)>,
+    runs: BTreeSet<(Machine, String)>,
+}
+
+impl Machine {
+    /// The machine of a run.
+    pub fn of(header: &RunHeader) -> Machine {
+        let environment = &header.environment;
+        let fabric = &header.fabric.name;
+        match fabric.strip_prefix("sim:") {
+            // The processor that simulates changes nothing.
+            Some(machine) => {
+                Machine { processor: machine.into(), processors: 0, fabric: fabric.clone() }
+            }
+            None => Machine {
+                processor: environment.processor.clone(),
+                processors: environment.processors_available,
+                fabric: fabric.clone(),
+            },
+        }
+    }
+}
+
+impl History {
+    /// Adds a run, with one measurement for each case ([`pooled`](crate::launches::pooled)).
+    pub fn add(&mut self, run: &Run) {
+        let header = run.header();
+        let machine = Machine::of(header);
+        self.runs.insert((machine.clone(), run.label.clone()));
+        for measurement in &run.measurements {
+            let name = Name {
+                key: measurement.key(),
+                metric: measurement.metric.clone(),
+                unit: measurement.unit.clone(),
+                fabric: None,
+            };
+            let (_, points) = self
+                .series
+                .entry((machine.clone(), name))
+                .or_insert_with(|| (measurement.better, Vec::new()));
+            let point = point(run, measurement);
+            // What a resumed run measured again replaces what it had.
+            points.retain(|other| other.run != point.run);
+            points.push(point);
+        }
+    }
+
+    /// How many runs of each machine there are.
+    pub fn machines(&self) -> BTreeMap<&Machine, usize> {
+        let mut machines = BTreeMap::new();
+        for (machine, _) in &self.runs {
+            *machines.entry(machine).or_default() += 1;
+        }
+        machines
+    }
+
+    /// Every number over time, by machine and then by name.
+    pub fn series(self, search: &Search) -> Vec<Series> {
+        let series =
+            |((machine, name), (better, mut points)): ((Machine, Name), (Better, Vec<Point>))| {
+                points.sort_by(|a, b| (&a.started, &a.run).cmp(&(&b.started, &b.run)));
+                let medians: Vec<f64> = points.iter().map(|point| point.median).collect();
+                let changes = changes(&medians, search);
+                Series { machine, name, better, points, changes }
+            };
+        self.series.into_iter().map(series).collect()
+    }
+}
+
+fn point(run: &Run, measurement: &Measurement) -> Point {
+    let header = run.header();
+    let summary = &measurement.summary;
+    Point {
+        run: run.label.clone(),
+        started: header.started.clone(),
+        host: header.environment.host.clone(),
+        version: header.cornerstone_version.clone(),
+        revision: header.revision.clone(),
+        median: summary.median,
+        low: summary.ci_low,
+        high: summary.ci_high,
+        launches: match measurement.launch_medians.is_empty() {
+            true => vec![summary.median],
+            false => measurement.launch_medians.clone(),
+        },
+    }
+}
+
+/// Of ten runs of a level one may be so far off that it is not counted.
+const OFF: f64 = 0.1;
+
+impl Series {
+    /// The points since the last change.
+    pub fn level(&self) -> &[Point] {
+        &self.points[self.changes.last().map_or(0, |change| change.at)..]
+    }
+
+    /// Whether a change is for the worse; none where it has no direction.
+    pub fn is_worse(&self, change: &Change) -> Option<bool> {
+        let ratio = change.effect?.ratio;
+        Some((ratio > 1.0) == (self.better == Better::Lower))
+    }
+
+    /// Whether this value is worse by more than `margin` than all runs of the level but one in ten: what a run has shown
+    /// before without anything having changed is no regression.
+    pub fn is_beyond_level(&self, value: f64, margin: f64) -> bool {
+        let worse = |than: f64| match self.better {
+            Better::Lower => value > than * (1.0 + margin),
+            Better::Higher => value * (1.0 + margin) < than,
+        };
+        let level = self.level();
+        let not_worse = level.iter().filter(|point| !worse(point.median)).count();
+        not_worse as f64 <= OFF * level.len() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launches::pooled;
+    use crate::records::{measurement, run};
+
+    fn of_day(day: usize, label: &str, medians: &[f64]) -> Run {
+        let mut all = run((0..)
+            .zip(medians)
+            .map(|(launch, &median)| Measurement {
+                launch,
+                ..measurement("ping-pong", 8, &[median - 0.1, median, median + 0.1])
+            })
+            .collect());
+        all.headers[0].started = format!("2026-01-{day:02}T12:00:00Z");
+        all.label = label.into();
+        pooled(all)
+    }
+
+    #[test]
+    fn runs_are_put_in_the_order_in_which_they_began_and_changes_say_where() {
+        let mut history = History::default();
+        for day in (1..=20).rev() {
+            let level = if day <= 12 { 10.0 } else { 13.0 };
+            let off = |launch: usize| level + 0.01 * ((day * 7 + launch * 3) % 10) as f64;
+            history.add(&of_day(day, &format!("run-{day:02}"), &[off(0), off(1)]));
+        }
+        assert_eq!(history.machines().values().copied().collect::<Vec<_>>(), [20]);
+        let all = history.series(&Search::default());
+        let [series] = &all[..] else { panic!("{all:?}") };
+        assert_eq!(series.points.len(), 20);
+        assert!(series.points.is_sorted_by_key(|point| point.run.clone()));
+        let [change] = &series.changes[..] else { panic!("{:?}", series.changes) };
+        // The thirteenth day is the first of the new level.
+        assert_eq!((change.at, series.is_worse(change)), (12, Some(true)));
+        assert_eq!(series.level().len(), 8);
+        assert_eq!(series.points[0].launches.len(), 2);
+    }
+
+    #[test]
+    fn machines_and_fabrics_are_kept_apart_and_a_run_that_comes_twice_counts_once() {
+        let mut history = History::default();
+        let first = of_day(1, "a", &[10.0]);
+        let mut other = of_day(2, "b", &[20.0]);
+        other.headers[0].environment.processor = "another".into();
+        let mut simulated = of_day(3, "c", &[30.0]);
+        simulated.headers[0].fabric.name = "sim:cluster".into();
+        [&first, &first, &other, &simulated].into_iter().for_each(|run| history.add(run));
+        let points: Vec<usize> =
+            history.series(&Search::default()).iter().map(|series| series.points.len()).collect();
+        assert_eq!(points, [1, 1, 1]);
+    }
+
+    #[test]
+    fn what_a_run_has_shown_before_is_not_beyond_the_level() {
+        let mut history = History::default();
+        for day in 1..=10 {
+            let median = if day == 4 || day == 7 { 14.0 } else { 10.0 };
+            history.add(&of_day(day, &format!("run-{day}"), &[median]));
+        }
+        let series = history.series(&Search::default()).remove(0);
+        // 5 % above 14 is beyond all ten, 5 % above 10 is beyond eight of them only.
+        assert!(series.is_beyond_level(14.8, 0.05) && !series.is_beyond_level(10.6, 0.05));
+    }
+}

@@ -1,0 +1,256 @@
+//! How much work was done until when.
+
+/// So many instances at least, or nothing can be said.
+const INSTANCES_MIN: usize = 64;
+/// Instances whose time is about the usual one are joined to a stretch of at most so many.
+const JOINED_MAX: f64 = 32.0;
+/// How far from the usual time is still about that.
+const ABOUT: f64 = 0.1;
+/// The least that is called lost, in microseconds: caches and clocks make as much.
+const LOST_MIN_US: f64 = 2.0;
+
+/// A recording that is too short to predict from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooShort {
+    /// How many there are.
+    pub instances: usize,
+}
+
+impl std::fmt::Display for TooShort {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let TooShort { instances } = self;
+        write!(
+            f,
+            "{instances} recorded instances are too few to predict from: it takes {INSTANCES_MIN}"
+        )
+    }
+}
+
+impl std::error::Error for TooShort {}
+
+/// Some work that was done at an even rate, and the time that was lost in its middle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stretch {
+    /// How long the work took, in microseconds.
+    us: f64,
+    /// How many instances.
+    instances: f64,
+    /// How long nothing was done then.
+    lost_us: f64,
+}
+
+/// A run back to back, as the work that was done until each moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    stretches: Vec<Stretch>,
+    /// Moments in microseconds, with the instances done until then; both rise.
+    knots: Vec<(f64, f64)>,
+    each_us: f64,
+    latency_us: f64,
+}
+
+/// Time that was lost in one piece.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lost {
+    /// Which of the pieces of the recording.
+    pub(super) place: usize,
+    /// When it began, in microseconds since the recording did.
+    pub at_us: f64,
+    /// How long it was, in microseconds.
+    pub length_us: f64,
+}
+
+impl Recording {
+    /// From the moments, in microseconds since the first began, at which instances that followed each other at once ended
+    /// on their last rank, and from what an instance takes by itself.
+    ///
+    /// # Errors
+    /// [`TooShort`].
+    pub fn new(ends_us: &[f64], latency_us: f64) -> Result<Recording, TooShort> {
+        let mut last = 0.0;
+        // An instance may end before one that began earlier; the work is done when both are.
+        let each: Vec<f64> = ends_us
+            .iter()
+            .map(|&end| {
+                let took = (end - last).max(0.0);
+                last += took;
+                took
+            })
+            .collect();
+        if each.len() < INSTANCES_MIN || last <= 0.0 {
+            return Err(TooShort { instances: each.len() });
+        }
+        let each_us = usual(&each);
+        let lost_from = lost_from(&each, each_us);
+        // The first instances fill the chain, and are no measure of anything.
+        let stretches = joined(&each[each.len() / 16..], each_us, lost_from);
+        Ok(Recording::of(stretches, each_us, latency_us.max(each_us)))
+    }
+
+    fn of(stretches: Vec<Stretch>, each_us: f64, latency_us: f64) -> Recording {
+        let (mut us, mut done) = (0.0, 0.0);
+        let mut knots = vec![(us, done)];
+        for stretch in &stretches {
+            // What is lost lies in the middle of the work.
+            if stretch.lost_us > 0.0 {
+                for lost_us in [0.0, stretch.lost_us] {
+                    us += if lost_us == 0.0 { stretch.us / 2.0 } else { lost_us };
+                    done += if lost_us == 0.0 { stretch.instances / 2.0 } else { 0.0 };
+                    knots.push((us, done));
+                }
+                us += stretch.us / 2.0;
+                done += stretch.instances / 2.0;
+            } else {
+                us += stretch.us;
+                done += stretch.instances;
+            }
+            knots.push((us, done));
+        }
+        Recording { stretches, knots, each_us, latency_us }
+    }
+
+    /// What an instance usually takes after the one before, in microseconds.
+    pub fn each_us(&self) -> f64 {
+        self.each_us
+    }
+
+    /// What an instance takes by itself, in microseconds.
+    pub fn latency_us(&self) -> f64 {
+        self.latency_us
+    }
+
+    /// How long the recording is, in microseconds.
+    pub fn length_us(&self) -> f64 {
+        self.knots[self.knots.len() - 1].0
+    }
+
+    /// How many instances it holds.
+    pub fn instances(&self) -> f64 {
+        self.knots[self.knots.len() - 1].1
+    }
+
+    /// The latency in instances.
+    pub(super) fn latency(&self) -> f64 {
+        self.latency_us / self.each_us
+    }
+
+    /// All times that were lost, in order.
+    pub fn lost(&self) -> Vec<Lost> {
+        let mut us = 0.0;
+        let mut lost = Vec::new();
+        for (place, stretch) in self.stretches.iter().enumerate() {
+            if stretch.lost_us > 0.0 {
+                lost.push(Lost { place, at_us: us + stretch.us / 2.0, length_us: stretch.lost_us });
+            }
+            us += stretch.us + stretch.lost_us;
+        }
+        lost
+    }
+
+    /// The recording as it would be if these times had not been lost.
+    pub fn without(&self, gone: &[Lost]) -> Recording {
+        let mut stretches = self.stretches.clone();
+        gone.iter().for_each(|lost| stretches[lost.place].lost_us = 0.0);
+        Recording::of(stretches, self.each_us, self.latency_us)
+    }
+
+    /// A place on the line, at its beginning.
+    pub(super) fn cursor(&self) -> Cursor<'_> {
+        Cursor { knots: &self.knots, at: 0 }
+    }
+}
+
+/// A place on the line that moves on with rising questions.
+pub(super) struct Cursor<'a> {
+    knots: &'a [(f64, f64)],
+    /// The knot before the place, never the last one.
+    at: usize,
+}
+
+impl Cursor<'_> {
+    /// How much is done at a moment; none after the end.
+    pub(super) fn done(&mut self, us: f64) -> Option<f64> {
+        while self.knots.get(self.at + 1)?.0 <= us {
+            self.at += 1;
+        }
+        let (from_us, done) = self.knots[self.at];
+        Some(done + (us - from_us) * self.rate())
+    }
+
+    /// When so much is done; none if it never is.
+    pub(super) fn when(&mut self, done: f64) -> Option<f64> {
+        while self.knots.get(self.at + 1)?.1 < done {
+            self.at += 1;
+        }
+        let (from_us, before) = self.knots[self.at];
+        Some(if self.rate() == 0.0 {
+            from_us
+        } else {
+            from_us + (done - before).max(0.0) / self.rate()
+        })
+    }
+
+    /// The instances per microsecond here.
+    pub(super) fn rate(&self) -> f64 {
+        match self.knots.get(self.at + 1) {
+            Some(next) => (next.1 - self.knots[self.at].1) / (next.0 - self.knots[self.at].0),
+            None => 0.0,
+        }
+    }
+
+    /// Until when this rate lasts.
+    pub(super) fn steady_until_us(&self) -> f64 {
+        self.knots.get(self.at + 1).map_or(0.0, |next| next.0)
+    }
+}
+
+/// The usual time of one: the median over windows, as a chain may deliver two at once and then none.
+fn usual(each: &[f64]) -> f64 {
+    const WINDOW: usize = 8;
+    let windows =
+        each.chunks_exact(WINDOW).map(|window| window.iter().sum::<f64>() / WINDOW as f64);
+    middle(windows.collect(), 0.5)
+}
+
+/// From which time on an instance counts as interrupted: half as long again as usual, and more than those that wait for a
+/// partner.
+fn lost_from(each: &[f64], usual_us: f64) -> f64 {
+    (1.5 * usual_us).max(1.2 * middle(each.to_vec(), 0.75)).max(usual_us + LOST_MIN_US)
+}
+
+fn middle(mut values: Vec<f64>, quantile: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[((values.len() - 1) as f64 * quantile) as usize]
+}
+
+/// The stretches of instances that took these times.
+fn joined(each: &[f64], usual_us: f64, lost_from: f64) -> Vec<Stretch> {
+    let mut all: Vec<Stretch> = Vec::new();
+    // Whether the last stretch is of usual instances, so that another may join it.
+    let mut is_open = false;
+    // Several that ended at one moment are one stretch with the next.
+    let mut at_once = 0.0;
+    for &us in each {
+        if us == 0.0 {
+            at_once += 1.0;
+            continue;
+        }
+        let instances = 1.0 + at_once;
+        at_once = 0.0;
+        let is_lost = us > lost_from * instances;
+        let is_usual = instances == 1.0 && (us / usual_us - 1.0).abs() <= ABOUT;
+        match all.last_mut() {
+            Some(last) if is_usual && is_open && last.instances < JOINED_MAX => {
+                last.us += us;
+                last.instances += 1.0;
+            }
+            _ if is_lost => {
+                let work_us = usual_us * instances;
+                all.push(Stretch { us: work_us, instances, lost_us: us - work_us });
+            }
+            _ => all.push(Stretch { us, instances, lost_us: 0.0 }),
+        }
+        is_open = is_usual;
+    }
+    all
+}

@@ -1,0 +1,26 @@
+//! Applications: the programs for which the machines of the papers were built, in their own form and in today's.
+//!
+//! Each is an [`Application`]: a parallel program over the ranks of any fabric, the best serial program for the same problem,
+//! and a check of the result. It does all its computing by [`Timed::compute`], so that a simulated machine lets the right time
+//! pass and that the share of computing is known.
+//!
+//! * [`multiply`]: the product of two matrices.
+//! * [`sort`]: numbers in order.
+//! * [`transform`]: one long Fourier transform.
+//! * [`tracking`]: where a source is that hydrophones hear in shallow water.
+//! * [`relaxation`]: an elliptic equation by successive over-relaxation.
+#![forbid(unsafe_code)]
+
+mod application;
+mod exchange;
+mod link;
+mod split;
+
+pub mod multiply;
+pub mod relaxation;
+pub mod sort;
+pub mod tracking;
+pub mod transform;
+
+pub use application::{Application, Quantity, Spent, Timed};
+pub use link::Library;

@@ -1,0 +1,135 @@
+//! Today's form: columns and rows in turn, and the matrix turned between them.
+
+use contract::{Buffer, Error, Rank, Result, Work, WorkKind};
+use kernels::Complex64;
+
+use super::points::{POINT, check, check_count, points, room};
+use super::turned::{Side, Transformer, gather, turn_all};
+use crate::application::{Application, Timed};
+use crate::exchange::Exchange;
+
+/// A transform whose points lie over the ranks in their order, before and after.
+pub struct TransposeTransform {
+    count: usize,
+    seed: u64,
+    parallel: Transposed,
+    output: Buffer,
+    /// The same program for one rank.
+    serial: Option<Transposed>,
+}
+
+impl TransposeTransform {
+    /// Prepares a transform of `count` points. All ranks call it. Ranks need not divide the matrix; some may have no points.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if `count` is no power of two.
+    pub fn new(rank: &mut dyn Rank, count: usize, seed: u64) -> Result<Self> {
+        let (me, ranks) = (rank.rank(), rank.size());
+        let parallel = Transposed::new((me, ranks), count, seed)?;
+        let own =
+            if ranks == 1 { 0 } else { parallel.after.rows_of(me).len() * parallel.after.length };
+        let needs_another = me == 0 && ranks > 1;
+        Ok(TransposeTransform {
+            count,
+            seed,
+            parallel,
+            output: room(own)?,
+            serial: needs_another.then(|| Transposed::new((0, 1), count, seed)).transpose()?,
+        })
+    }
+}
+
+/// One rank's part of a transform.
+pub(super) struct Transposed {
+    /// The matrix by rows, as the points come.
+    before: Side,
+    /// The matrix turned, as the points of the transform lie.
+    after: Side,
+    input: Buffer,
+    /// From rows to columns, and back.
+    forth: Exchange,
+    back: Exchange,
+    columns: Transformer,
+    rows: Transformer,
+}
+
+impl Transposed {
+    pub(super) fn new((me, ranks): (usize, usize), count: usize, seed: u64) -> Result<Self> {
+        check_count(count)?;
+        let rows = 1 << (count.ilog2() / 2);
+        let before = Side { rows, length: count / rows, me, ranks };
+        let after = before.turned();
+        let mine = before.rows_of(me);
+        Ok(Transposed {
+            input: points(seed, mine.start * before.length..mine.end * before.length)?,
+            forth: before.exchange()?,
+            back: after.exchange()?,
+            columns: Transformer::new(after, true)?,
+            rows: Transformer::new(before, false)?,
+            before,
+            after,
+        })
+    }
+
+    /// Transforms. The result is in `forth`, not yet put together, and its exchange is to be ended.
+    pub(super) fn run(&mut self, rank: &mut Timed<'_>) -> Result<()> {
+        let Transposed { before, input, forth, back, columns, rows, .. } = self;
+        turn_all(rank, before, input, forth)?;
+        start(forth, rank, before)?;
+        columns.run(rank, forth, back)?;
+        end(forth, rank, before)?;
+        start(back, rank, &before.turned())?;
+        rows.run(rank, back, forth)?;
+        end(back, rank, before)?;
+        start(forth, rank, before)
+    }
+}
+
+/// Starts an exchange of the blocks of a side; a single rank has none.
+fn start(exchange: &mut Exchange, rank: &mut Timed<'_>, side: &Side) -> Result<()> {
+    if side.ranks == 1 {
+        return Ok(());
+    }
+    let (height, turned) = (side.rows_of(side.me).len(), side.turned());
+    exchange.start(rank.rank, |to| height * turned.rows_of(to).len() * POINT)
+}
+
+fn end(exchange: &mut Exchange, rank: &mut Timed<'_>, side: &Side) -> Result<()> {
+    if side.ranks == 1 { Ok(()) } else { exchange.end(rank.rank) }
+}
+
+impl Application for TransposeTransform {
+    fn kinds(&self) -> &[WorkKind] {
+        &[WorkKind::Fft, WorkKind::CornerTurnBytes, WorkKind::CopyBytes]
+    }
+
+    fn run(&mut self, rank: &mut Timed<'_>) -> Result<()> {
+        self.parallel.run(rank)?;
+        let Transposed { after, forth, before, .. } = &mut self.parallel;
+        // What a single rank has is whole.
+        if before.ranks > 1 {
+            let copy = Work::new(WorkKind::CopyBytes, self.output.len() as u64);
+            let output = self.output.elements_mut::<Complex64>();
+            rank.compute(copy, |rank| gather(rank, after, 0, forth, output));
+        }
+        end(forth, rank, before)
+    }
+
+    fn run_serial(&mut self, rank: &mut Timed<'_>) -> Result<()> {
+        match (&mut self.serial, rank.ranks()) {
+            (Some(serial), _) => serial.run(rank),
+            (None, 1) => self.parallel.run(rank),
+            (None, ranks) => {
+                Err(Error::Program(format!("rank {} of {ranks} has no serial program", rank.me())))
+            }
+        }
+    }
+
+    fn check(&mut self, rank: &mut dyn Rank) -> Result<()> {
+        let Transposed { after, forth, .. } = &self.parallel;
+        let mine = after.rows_of(after.me);
+        let places = mine.start * after.length..mine.end * after.length;
+        let found = if after.ranks == 1 { &forth.outgoing[0] } else { &self.output };
+        check(rank, found.elements(), places, (self.count, self.seed))
+    }
+}

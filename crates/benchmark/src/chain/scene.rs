@@ -1,0 +1,127 @@
+//! What the matrices of a source show besides random numbers: echoes of targets whose place is known, in noise.
+
+use serde::{Deserialize, Serialize};
+
+/// Noise of power 1 in each element, and what stands out of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Scene {
+    /// Synthetic-aperture radar: a target is a chirp along the row from its place on, and along the column.
+    Sar {
+        /// Points of the chirp along a column.
+        row_taps: usize,
+        /// Points of the chirp along a row.
+        column_taps: usize,
+        /// What echoes.
+        #[serde(default)]
+        target: Vec<SceneTarget>,
+    },
+    /// Antennas that look at ranges again and again: row `range * antennas + antenna`, column `pulse`. A target is a wave
+    /// along its beam that turns from pulse to pulse.
+    Stap {
+        /// How many antennas.
+        antennas: usize,
+        /// Power of the ground's echo in each antenna beside the noise; none if nothing. The ground turns as fast as its
+        /// beam lies aside, as it does under an aeroplane.
+        clutter_db: Option<f64>,
+        /// What echoes.
+        #[serde(default)]
+        target: Vec<SceneTarget>,
+        /// What jams the antennas.
+        #[serde(default)]
+        jammer: Vec<Jammer>,
+    },
+}
+
+/// A target of a scene.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SceneTarget {
+    /// Sar: the row in which its echo begins. Stap: its range.
+    pub(crate) row: usize,
+    /// Sar: the column in which its echo begins. Stap: the turns that it makes in all pulses.
+    pub(crate) column: usize,
+    /// Stap: its beam.
+    #[serde(default)]
+    pub(crate) beam: f64,
+    /// Its power in each element beside the noise.
+    pub(crate) db: f64,
+}
+
+/// What drowns other waves: noise from one direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jammer {
+    /// Its beam.
+    pub(crate) beam: f64,
+    /// Its power in each antenna beside the noise.
+    pub(crate) db: f64,
+}
+
+/// A target that the sink is to find.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SoughtTarget {
+    /// Its row in the result.
+    pub(crate) row: usize,
+    /// Its column.
+    pub(crate) column: usize,
+    /// How far it must stand out of the noise.
+    pub(crate) at_least_db: f64,
+}
+
+impl Scene {
+    /// Why a matrix of `rows` x `columns` cannot show it, if it cannot.
+    pub(crate) fn mistake(&self, rows: usize, columns: usize) -> Option<String> {
+        match *self {
+            Scene::Sar { row_taps, column_taps, ref target } => {
+                if !(1..=rows).contains(&row_taps) || !(1..=columns).contains(&column_taps) {
+                    return Some(format!(
+                        "has chirps of {row_taps} x {column_taps} points, which do not fit a matrix of {rows} x {columns}"
+                    ));
+                }
+                let (row_max, column_max) = (rows - row_taps, columns - column_taps);
+                let outside =
+                    target.iter().find(|one| one.row > row_max || one.column > column_max);
+                outside.map(|SceneTarget { row, column, .. }| {
+                    format!(
+                        "has a target whose echo begins at row {row}, column {column}; it fits up to row {row_max}, \
+                         column {column_max}"
+                    )
+                })
+            }
+            Scene::Stap { antennas, ref target, .. } => {
+                if antennas == 0 || !rows.is_multiple_of(antennas) {
+                    return Some(format!(
+                        "has {antennas} antennas, which do not divide its {rows} rows"
+                    ));
+                }
+                let ranges = rows / antennas;
+                let outside = target.iter().find(|one| one.row >= ranges || one.column >= columns);
+                outside.map(|SceneTarget { row, column, .. }| {
+                    format!("has a target in range {row} of {ranges} that turns {column} times in {columns} pulses")
+                })
+            }
+        }
+    }
+
+    /// It in words.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Scene::Sar { row_taps, column_taps, target } => {
+                let targets = target.len();
+                format!(
+                    "{targets} targets in noise, as chirps of {row_taps} x {column_taps} points"
+                )
+            }
+            Scene::Stap { antennas, clutter_db, target, jammer } => {
+                let (targets, jammers) = (target.len(), jammer.len());
+                let clutter =
+                    clutter_db.map_or("no clutter".into(), |db| format!("clutter of {db} dB"));
+                format!(
+                    "{targets} targets in noise before {antennas} antennas, {jammers} jammers and {clutter}"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What a search expects of periods before it tries them, and what it learns from those that it tried.
+
+use analysis::replay::{Recording, Replayed, lost_kinds, shortest};
+use analysis::statistics::MissRate;
+use contract::TimeSpan;
+use contract::record::{
+    Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord, WithoutPauses,
+};
+
+use super::acceptance::Acceptance;
+use super::decision::Foreseen;
+
+/// How often an instance is made by itself.
+pub(super) const ALONE: usize = 9;
+/// The share of the time for finding that goes into the recording.
+const SHARE: f64 = 0.12;
+/// In a shorter time the agreements on when to begin would take more than the recording.
+const FINDING_MIN_S: f64 = 0.1;
+const INSTANCES_MIN: u64 = 96;
+const INSTANCES_MAX: u64 = 1 << 18;
+/// A period that is to be confirmed must miss less than the wanted rate, and one that is to be refused more.
+const SUSTAINED: f64 = 0.7;
+const REFUSED: f64 = 2.0;
+/// Trials of fewer instances teach nothing.
+const TEACHING_MIN: u64 = 64;
+/// The kinds of pauses that are explained.
+const KINDS_EXPLAINED: usize = 5;
+/// The factors by which work may take longer in trials than in the recording.
+const PACE_MIN: f64 = 0.8;
+const PACE_MAX: f64 = 2.5;
+const PACE_STEP: f64 = 1.03;
+
+/// A recording, and how trials differed from what it predicts.
+pub(super) struct Forecast {
+    recording: Recording,
+    waiting: u64,
+    wanted: Acceptance,
+    pace: f64,
+    explains: bool,
+    /// What follows from these, which takes many replays.
+    foreseen: Option<Foreseen>,
+}
+
+/// How many instances to record, if one takes about `each` and a period is to be found within `finding_s`; or why none
+/// can be.
+pub(super) fn instances(each: TimeSpan, finding_s: f64) -> Result<u64, String> {
+    if finding_s < FINDING_MIN_S {
+        return Err(format!(
+            "nothing was predicted: {finding_s:.3} s to find a period within leave no time for it"
+        ));
+    }
+    let within = (SHARE * finding_s / each.as_s()) as u64;
+    let least_s = INSTANCES_MIN as f64 * each.as_s();
+    if least_s > finding_s / 2.0 {
+        return Err(format!(
+            "nothing was predicted: {INSTANCES_MIN} instances take {least_s:.1} s, and a period is to be found within {finding_s:.1} s"
+        ));
+    }
+    Ok(within.clamp(INSTANCES_MIN, INSTANCES_MAX))
+}
+
+impl Forecast {
+    /// From when the instances of a run back to back ended, and what single ones took, in picoseconds.
+    pub(super) fn new(
+        ends_ps: &[u64],
+        alone_ps: &[u64],
+        waiting: u64,
+        wanted: Acceptance,
+        explains: bool,
+    ) -> Result<Forecast, String> {
+        let us = |ps: &u64| TimeSpan::from_ps(*ps).as_us();
+        let ends_us: Vec<f64> = ends_ps.iter().map(us).collect();
+        let mut alone: Vec<f64> = alone_ps.iter().map(us).collect();
+        alone.sort_by(f64::total_cmp);
+        let latency_us = alone.get(alone.len() / 2).copied().unwrap_or_default();
+        let recording = Recording::new(&ends_us, latency_us)
+            .map_err(|short| format!("nothing was predicted: {short}"))?;
+        let mut forecast =
+            Forecast { recording, waiting, wanted, pace: 1.0, explains, foreseen: None };
+        forecast.foreseen = forecast.foresee();
+        Ok(forecast)
+    }
+
+    fn curve(&self, recording: &Recording) -> Vec<(f64, MissRate)> {
+        recording.curve(self.waiting, self.pace, self.wanted.confidence)
+    }
+
+    fn shortest_us(&self, curve: &[(f64, MissRate)]) -> Option<f64> {
+        shortest(curve, SUSTAINED * self.wanted.miss_rate, share)
+    }
+
+    /// What follows from the recording and all that was learnt.
+    pub(super) fn foreseen(&self) -> Option<Foreseen> {
+        self.foreseen
+    }
+
+    fn foresee(&self) -> Option<Foreseen> {
+        let curve = self.curve(&self.recording);
+        let sustained_us = self.shortest_us(&curve)?;
+        let is_refused = |rate: &MissRate| share(rate) > REFUSED * self.wanted.miss_rate;
+        let refused = curve
+            .iter()
+            .take_while(|(period_us, rate)| *period_us < sustained_us && is_refused(rate));
+        let span = |us: f64| TimeSpan::from_ps((us * 1e6) as u64);
+        Some(Foreseen {
+            refused: refused.last().map(|(period_us, _)| span(*period_us)),
+            sustained: span(sustained_us),
+        })
+    }
+
+    /// Corrects the pace, if a trial missed more or fewer instances than was predicted and another pace explains that.
+    pub(super) fn learn(&mut self, trial: &TrialRecord) {
+        if trial.instances < TEACHING_MIN {
+            return;
+        }
+        let agrees = |pace: f64| {
+            let job = Replayed { period_us: trial.period_us, waiting: self.waiting, pace };
+            let rate = self.recording.miss_rate(job, self.wanted.confidence);
+            rate.is_none_or(|rate| {
+                rate.min <= trial.miss_rate_max && trial.miss_rate_min <= rate.max
+            })
+        };
+        if agrees(self.pace) {
+            return;
+        }
+        let paces = std::iter::successors(Some(PACE_MIN), |pace| Some(pace * PACE_STEP))
+            .take_while(|pace| *pace <= PACE_MAX);
+        let distance = |pace: &f64| (pace / self.pace).ln().abs();
+        let nearest =
+            paces.filter(|pace| agrees(*pace)).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        // Pauses that came in the trial alone are not the work's.
+        if let Some(pace) = nearest {
+            self.pace = pace;
+            self.foreseen = self.foresee();
+        }
+    }
+
+    /// For the record of the search.
+    pub(super) fn record(&self) -> ForecastRecord {
+        let recording = &self.recording;
+        let lost = recording.lost();
+        let quiet = recording.without(&lost);
+        let curve = self.curve(recording);
+        let point = |(period_us, rate): &(f64, MissRate)| {
+            let job = Replayed { period_us: *period_us, waiting: self.waiting, pace: self.pace };
+            let by_work =
+                quiet.miss_rate(job, self.wanted.confidence).map_or(0.0, |rate| share(&rate));
+            ForecastPoint {
+                period_us: *period_us,
+                miss_rate: share(rate),
+                miss_rate_min: rate.min,
+                miss_rate_max: rate.max,
+                by_work: by_work.min(share(rate)),
+            }
+        };
+        let explained = if self.explains { lost_kinds(recording) } else { Vec::new() };
+        let without = explained.into_iter().take(KINDS_EXPLAINED).map(|kind| WithoutPauses {
+            shortest_us: self.shortest_us(&self.curve(&kind.without)),
+            kind: kind.kind,
+            share: kind.share,
+        });
+        ForecastRecord {
+            recorded_s: recording.length_us() / 1e6,
+            instances: recording.instances() as u64,
+            each_us: recording.each_us(),
+            latency_us: recording.latency_us(),
+            lost_share: lost.iter().map(|one| one.length_us).sum::<f64>() / recording.length_us(),
+            pace: self.pace,
+            shortest_us: self.shortest_us(&curve),
+            curve: curve.iter().map(point).collect(),
+            without: without.collect(),
+            without_all_us: self.shortest_us(&self.curve(&quiet)).filter(|_| self.explains),
+        }
+    }
+}
+
+fn share(rate: &MissRate) -> f64 {
+    rate.missed as f64 / rate.instances.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WANTED: Acceptance = Acceptance { miss_rate: 0.01, confidence: 0.95 };
+
+    /// The forecast of a job whose instances take 20 us, where one in so many takes 1 ms more.
+    fn forecast(pausing: usize) -> Forecast {
+        let mut end_ps = 0;
+        let ends: Vec<u64> = (1..=20_000)
+            .map(|instance: usize| {
+                end_ps += if instance.is_multiple_of(pausing) { 1_020_000_000 } else { 20_000_000 };
+                end_ps
+            })
+            .collect();
+        Forecast::new(&ends, &[20_000_000; 9], 0, WANTED, true).unwrap()
+    }
+
+    fn trial(period_us: f64, missed: u64) -> TrialRecord {
+        let rate = missed as f64 / 10_000.0;
+        TrialRecord {
+            period_us,
+            begin_s: 0.0,
+            instances: 10_000,
+            missed,
+            miss_rate_max: rate + 0.002,
+            miss_rate_min: (rate - 0.002).max(0.0),
+            sustained: false,
+            refused: false,
+            proven: false,
+            response_median_us: 20.0,
+            response_max_us: 20.0,
+        }
+    }
+
+    #[test]
+    fn a_quiet_machine_is_foreseen_to_keep_what_its_work_takes() {
+        let quiet = forecast(usize::MAX);
+        let foreseen = quiet.foreseen().unwrap();
+        // Steps of the curve are 9 %.
+        assert!((20.0..22.0).contains(&foreseen.sustained.as_us()), "{foreseen:?}");
+        assert!((18.0..20.0).contains(&foreseen.refused.unwrap().as_us()), "{foreseen:?}");
+        let record = quiet.record();
+        assert_eq!((record.each_us, record.latency_us, record.lost_share), (20.0, 20.0, 0.0));
+        assert!(record.without.is_empty());
+    }
+
+    #[test]
+    fn pauses_are_foreseen_and_what_would_follow_without_them() {
+        // 1 ms is lost in each 21 ms: short periods miss a twentieth of all, and one of more than a millisecond nothing.
+        let record = forecast(1000).record();
+        let shortest_us = record.shortest_us.unwrap();
+        assert!((400.0..1200.0).contains(&shortest_us), "{shortest_us}");
+        assert!((record.lost_share - 1.0 / 21.0).abs() < 0.005, "{}", record.lost_share);
+        let [pauses] = &record.without[..] else { panic!("{:?}", record.without) };
+        assert!((20.0..22.0).contains(&pauses.shortest_us.unwrap()), "{pauses:?}");
+        assert_eq!(pauses.shortest_us, record.without_all_us);
+        let at_40 = record.curve.iter().find(|point| point.period_us > 40.0).unwrap();
+        assert!(at_40.miss_rate > 0.04 && at_40.by_work == 0.0, "{at_40:?}");
+    }
+
+    #[test]
+    fn a_trial_that_missed_more_teaches_a_slower_pace_and_one_that_agrees_teaches_nothing() {
+        let mut quiet = forecast(usize::MAX);
+        quiet.learn(&trial(30.0, 0));
+        assert_eq!(quiet.pace, 1.0);
+        // All of 22 us are missed: the work takes more than 22 us here, 1.1 times as long.
+        quiet.learn(&trial(22.0, 10_000));
+        assert!((1.1..1.14).contains(&quiet.pace), "{}", quiet.pace);
+        let sustained = quiet.foreseen().unwrap().sustained.as_us();
+        assert!((22.0..25.5).contains(&sustained), "{sustained}");
+        // No pace makes a job of 22 us miss 3 % at 10 ms.
+        quiet.learn(&trial(1000.0, 300));
+        assert!((1.1..1.14).contains(&quiet.pace), "{}", quiet.pace);
+    }
+
+    #[test]
+    fn what_is_too_short_to_predict_from_is_said_to_be_so() {
+        let second = TimeSpan::from_s(1.0);
+        let why = instances(second, 9.0).unwrap_err();
+        assert!(why.contains("96 instances take 96.0 s"), "{why}");
+        assert!(instances(TimeSpan::from_us(1), 0.05).unwrap_err().contains("0.050 s"));
+        // 12 % of 9 s hold 10 800 instances of 100 us.
+        assert_eq!(instances(TimeSpan::from_us(100), 9.0), Ok(10_800));
+        assert_eq!(instances(TimeSpan::from_ps(1), 9.0), Ok(INSTANCES_MAX));
+        let few = Forecast::new(&[1, 2, 3], &[1], 0, WANTED, false).err().unwrap();
+        assert!(few.contains("3 recorded instances are too few"), "{few}");
+    }
+}

@@ -1,0 +1,36 @@
+//! The corner turn: columns become rows.
+
+use contract::{Work, WorkKind};
+use kernels::{Complex32, Complex64};
+
+use super::{Function, Prepared, StageFunction};
+
+pub(super) struct Turn;
+
+impl StageFunction for Turn {
+    fn name(&self) -> &'static str {
+        "corner-turn"
+    }
+
+    fn summary(&self) -> &'static str {
+        "hands on columns as rows; only as a stage's last function"
+    }
+
+    fn turns(&self) -> bool {
+        true
+    }
+
+    fn work(&self, _: &Function, rows: usize, columns: usize) -> Work {
+        let bytes = rows * columns * size_of::<Complex32>();
+        Work::new(WorkKind::CornerTurnBytes, bytes as u64)
+    }
+
+    fn prepare(&self, _: &Function, _: usize) -> kernels::Result<Prepared> {
+        unreachable!("a stage turns its own blocks, into the pieces that it sends")
+    }
+
+    fn directly(&self, _: &Function, matrix: &[Complex64], columns: usize) -> Vec<Complex64> {
+        let rows = matrix.len() / columns;
+        (0..matrix.len()).map(|at| matrix[at % rows * columns + at / rows]).collect()
+    }
+}

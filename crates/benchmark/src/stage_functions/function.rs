@@ -1,0 +1,100 @@
+//! A function as a stage has it: its name, and the numbers that the chain's file gives it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ALL, StageFunction};
+
+/// One of the functions of a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Function {
+    name: Cow<'static, str>,
+    numbers: BTreeMap<String, usize>,
+}
+
+impl Function {
+    #[cfg(test)]
+    pub(crate) const FFT: Function = Function::plain("fft");
+    #[cfg(test)]
+    pub(crate) const WEIGHT: Function = Function::plain("weight");
+    pub(crate) const CORNER_TURN: Function = Function::plain("corner-turn");
+
+    const fn plain(name: &'static str) -> Function {
+        Function { name: Cow::Borrowed(name), numbers: BTreeMap::new() }
+    }
+
+    /// The function that is called `name`, with `numbers` by the names of its parameters.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub(crate) fn new(name: &str, numbers: BTreeMap<String, usize>) -> Result<Function, String> {
+        let Some(kind) = find(name) else {
+            let names: Vec<_> = ALL.iter().map(|one| format!("`{}`", one.name())).collect();
+            return Err(format!("there is no function `{name}`; there are {}", names.join(", ")));
+        };
+        let parameters = kind.parameters();
+        if let Some(unknown) =
+            numbers.keys().find(|key| parameters.iter().all(|known| known.name != key.as_str()))
+        {
+            let names: Vec<_> = parameters.iter().map(|one| format!("`{}`", one.name)).collect();
+            let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+            return Err(format!("`{name}` has no parameter `{unknown}`; it has {known}"));
+        }
+        for parameter in parameters {
+            match numbers.get(parameter.name) {
+                None if parameter.default.is_none() => {
+                    return Err(format!(
+                        "`{name}` needs `{}` ({}), as in {{ name = \"{name}\", {} = 16 }}",
+                        parameter.name, parameter.meaning, parameter.name
+                    ));
+                }
+                Some(number) if *number < parameter.least => {
+                    return Err(format!(
+                        "`{}` of `{name}` is {number}; it must be {} or more",
+                        parameter.name, parameter.least
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(Function { name: Cow::Owned(name.into()), numbers })
+    }
+
+    /// What files call it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is.
+    pub(crate) fn kind(&self) -> &'static dyn StageFunction {
+        find(&self.name).expect("a function is made only of a name that there is")
+    }
+
+    /// The number that the file gives, or the default.
+    pub(super) fn number(&self, parameter: &str) -> usize {
+        let default = || {
+            let known = self.kind().parameters().iter().find(|known| known.name == parameter);
+            known.and_then(|known| known.default).unwrap_or_default()
+        };
+        self.numbers.get(parameter).copied().unwrap_or_else(default)
+    }
+
+    /// Whether it makes columns rows.
+    pub(crate) fn turns(&self) -> bool {
+        self.kind().turns()
+    }
+
+    /// The length of what it makes of a row of `columns` elements.
+    ///
+    /// # Errors
+    /// Why it makes nothing of that.
+    pub(crate) fn columns(&self, columns: usize) -> Result<usize, String> {
+        self.kind().columns(self, columns)
+    }
+}
+
+fn find(name: &str) -> Option<&'static dyn StageFunction> {
+    ALL.iter().copied().find(|one| one.name() == name)
+}

@@ -1,0 +1,91 @@
+//! The arguments of `history` and `check`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Seconds, Share};
+
+const HISTORY_EXAMPLES: &str = "\
+Examples:
+  cornerstone history
+      every number of the runs in results/: its level, and its last change
+  cornerstone history ping-pong --folder nightly
+      one benchmark, run by run
+  cornerstone history --html history.html
+      the same as one page with a chart for each number";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  cornerstone check --against nightly --add 'build/cornerstone run ping-pong allreduce'
+      status 1 if a number is slower than its level in nightly/, measured twice; the run joins the history
+  cornerstone check --against nightly --format github 'cornerstone run' >> $GITHUB_STEP_SUMMARY
+      the same, as a table for GitHub's summary of the step";
+
+/// How numbers are written for other programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Publication {
+    /// For people
+    #[default]
+    Table,
+    /// One JSON array
+    Json,
+    /// Bencher Metric Format: JSON for `bencher run --adapter json`
+    Bencher,
+    /// Markdown for $GITHUB_STEP_SUMMARY
+    Github,
+    /// Prometheus' text format, for the textfile collector
+    Prometheus,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = HISTORY_EXAMPLES)]
+pub(crate) struct HistoryArguments {
+    /// Only this benchmark, run by run [default: all, a line for each number]
+    #[arg(value_name = "BENCHMARK")]
+    pub(crate) benchmark: Option<String>,
+
+    /// The folder of results files
+    #[arg(long, value_name = "FOLDER", default_value = "results")]
+    pub(crate) folder: PathBuf,
+
+    /// The same as --format json: every number with all its runs and changes
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+
+    /// Make a page with a chart for each number instead
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "format"])]
+    pub(crate) html: Option<PathBuf>,
+
+    /// How to write to standard output; bencher, github and prometheus tell the latest run's numbers
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Publication,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckArguments {
+    /// The command that measures: a `cornerstone run ...`, or a program that prints a table as the OSU micro-benchmarks do
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: String,
+
+    /// The folder of results files to compare with
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) against: PathBuf,
+
+    /// What counts as slower; a number must be so in two measurements, and beyond what the runs of its level have shown
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub(crate) threshold: Share,
+
+    /// How long to measure at most [default: 1h]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) within: Option<Seconds>,
+
+    /// Add what is measured to the history. With an empty history there is nothing to compare with, and that is no error
+    #[arg(long)]
+    pub(crate) add: bool,
+
+    /// How to write to standard output
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Publication,
+}

@@ -1,0 +1,211 @@
+//! The options of a study of SCI rings.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fabric_sim::sci::{Destination, Shape, TransactionKind};
+
+const EXAMPLES: &str = "\
+Examples:
+  cornerstone sci                                        a ring of 8, five rules of destination, rising load
+  cornerstone sci --shape inner-ring:4x8 --destinations random
+  cornerstone sci --access free --destinations fixed:0   what a saturating neighbour takes without go bits
+  cornerstone sci --urgent 4 --urgency preempt           the delay of urgent packets beside the load";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct SciArguments {
+    /// The rings: ring:8, bridge:4+4 (two rings with a dual-ported bridge), inner-ring:4x8 (four rings of eight around an
+    /// inner one) or multi-service:4x8 (the same with a crossbar, which joins rings 0 and 1 here)
+    #[arg(long, value_name = "SHAPE", default_value = "ring:8", value_parser = shape)]
+    pub(crate) shape: Shape,
+
+    /// Whom requests go to: downstream, random, upstream, self, fixed:NODE; several with commas
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_delimiter = ',',
+        default_value = "downstream,random,upstream,self,fixed:0",
+        value_parser = destination
+    )]
+    pub(crate) destinations: Vec<Destination>,
+
+    /// What is requested: move:BYTES, write:BYTES, read:BYTES (16, 64 or 256) or lock
+    #[arg(long, value_name = "OPERATION", default_value = "move:64", value_parser = operation)]
+    pub(crate) operation: TransactionKind,
+
+    /// When requests are made; `available` fills every free place of the output queues, and takes no --loads
+    #[arg(long, value_enum, default_value_t = PaceChoice::Poisson)]
+    pub(crate) pace: PaceChoice,
+
+    /// The data that each node offers, as a percentage of what a link carries; several with commas
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_delimiter = ',',
+        default_value = "1,2,5,10,15,20,30,40,50,60,80,100",
+        value_parser = clap::value_parser!(u32).range(1..=200)
+    )]
+    pub(crate) loads: Vec<u32>,
+
+    /// The rate of a link in Gbit/s
+    #[arg(long, value_enum, default_value_t = LinkRate::One)]
+    pub(crate) link_rate: LinkRate,
+
+    /// When a node may send
+    #[arg(long, value_enum, default_value_t = AccessChoice::GoBits)]
+    pub(crate) access: AccessChoice,
+
+    /// What becomes of a packet whose target has no place for it
+    #[arg(long, value_enum, default_value_t = RetryChoice::Again)]
+    pub(crate) retry: RetryChoice,
+
+    /// How urgent packets get ahead
+    #[arg(long, value_enum, default_value_t = UrgencyChoice::None)]
+    pub(crate) urgency: UrgencyChoice,
+
+    /// A node that moves 16 urgent bytes each 20 us besides, by the first rule of --destinations
+    #[arg(long, value_name = "NODE")]
+    pub(crate) urgent: Option<u32>,
+
+    /// Packets that an input or output queue holds
+    #[arg(long, value_name = "PACKETS", default_value_t = 4)]
+    pub(crate) queue: u32,
+
+    /// How long each load is watched, in microseconds of simulated time
+    #[arg(long, value_name = "TIME", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) duration_us: u32,
+
+    /// The seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// The results file, from which `cornerstone report` draws [default: results/TIME-HOST.jsonl]
+    #[arg(short, long, value_name = "FILE", help_heading = super::RESULTS)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PaceChoice {
+    /// After exponentially distributed times
+    Poisson,
+    /// After equal times
+    Uniform,
+    /// Whenever there is room
+    Available,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinkRate {
+    #[value(name = "1.0")]
+    One,
+    #[value(name = "1.6")]
+    OnePointSix,
+    #[value(name = "8")]
+    Eight,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AccessChoice {
+    /// Whenever its bypass FIFO is empty
+    Free,
+    /// After an idle symbol whose go bit is set (pass transmission)
+    GoBits,
+    /// While it holds the train, two packets at most
+    Train,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RetryChoice {
+    /// It is sent again
+    Again,
+    /// It waits until its target has kept a place for it (directed flow control)
+    Directed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UrgencyChoice {
+    /// They do not
+    None,
+    /// Before less urgent ones, passing ones too (preemptive priority queue)
+    Preempt,
+    /// By two bits of priority in idle symbols
+    TwoBits,
+}
+
+/// Two numbers with a sign between them.
+fn pair(text: &str, sign: char) -> Option<(u32, u32)> {
+    let (one, other) = text.split_once(sign)?;
+    Some((one.parse().ok()?, other.parse().ok()?))
+}
+
+fn shape(text: &str) -> Result<Shape, String> {
+    let parse = || {
+        let (kind, rest) = text.split_once(':')?;
+        let levels = || pair(rest, 'x');
+        Some(match kind {
+            "ring" => Shape::Ring { nodes: rest.parse().ok()? },
+            "bridge" => pair(rest, '+').map(|(left, right)| Shape::Bridge { left, right })?,
+            "inner-ring" => {
+                levels().map(|(rings, nodes_each)| Shape::InnerRing { rings, nodes_each })?
+            }
+            "multi-service" => {
+                levels().map(|(rings, nodes_each)| Shape::MultiService { rings, nodes_each })?
+            }
+            _ => return None,
+        })
+    };
+    parse().ok_or_else(|| {
+        "write a shape such as ring:8, bridge:4+4, inner-ring:4x8 or multi-service:4x8".into()
+    })
+}
+
+fn destination(text: &str) -> Result<Destination, String> {
+    let fixed = || text.strip_prefix("fixed:")?.parse().ok().map(Destination::Fixed);
+    match text {
+        "downstream" => Ok(Destination::Downstream),
+        "upstream" => Ok(Destination::Upstream),
+        "random" => Ok(Destination::Random),
+        "self" => Ok(Destination::Itself),
+        _ => fixed()
+            .ok_or_else(|| "there are downstream, random, upstream, self and fixed:NODE".into()),
+    }
+}
+
+fn operation(text: &str) -> Result<TransactionKind, String> {
+    let parse = || {
+        if text == "lock" {
+            return Some(TransactionKind::Lock);
+        }
+        let (kind, bytes) = text.split_once(':')?;
+        let bytes = bytes.parse().ok()?;
+        let operation = match kind {
+            "move" => TransactionKind::Move(bytes),
+            "write" => TransactionKind::Write(bytes),
+            "read" => TransactionKind::Read(bytes),
+            _ => return None,
+        };
+        operation.has_packets().then_some(operation)
+    };
+    parse().ok_or_else(|| {
+        "write move:64, write:16, read:256 or lock; packets hold 16, 64 or 256 bytes".into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_rules_and_operations_are_read_or_told() {
+        assert_eq!(shape("bridge:3+5"), Ok(Shape::Bridge { left: 3, right: 5 }));
+        assert_eq!(shape("inner-ring:2x4"), Ok(Shape::InnerRing { rings: 2, nodes_each: 4 }));
+        for wrong in ["ring", "ring:x", "bridge:4", "star:4", ""] {
+            assert!(shape(wrong).unwrap_err().contains("ring:8"), "{wrong}");
+        }
+        assert_eq!(destination("fixed:7"), Ok(Destination::Fixed(7)));
+        assert!(destination("fixed:").is_err() && destination("all").is_err());
+        assert_eq!(operation("read:256"), Ok(TransactionKind::Read(256)));
+        assert!(operation("read:100").unwrap_err().contains("16, 64 or 256"));
+    }
+}

@@ -1,0 +1,274 @@
+//! Measures two commands in turn, launch by launch, until one can tell of every number or the time is over.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use analysis::compare::{ComparedRuns, Settings, Verdict, compare, interim_checks};
+use analysis::launches::pooled;
+use contract::record::Run;
+
+use super::{note_differences, show, status};
+use crate::arguments::{CompareArguments, Seconds, Share};
+use crate::comparison::timed_only;
+use crate::failure::Failure;
+use crate::interruption::{Interruption, interrupted};
+use crate::measured::{MeasuredCommand, Unmeasured, as_launch};
+use crate::output::{comparison_name, print};
+use crate::progress::note;
+use crate::results::{self, ResultsFile};
+use crate::wording::wait;
+
+/// How long to measure if nothing is said.
+const WITHIN_S: f64 = 600.0;
+
+/// The confidence of all checks together.
+const CONFIDENCE: f64 = 0.95;
+
+/// So many pairs in a row may fail before it is given up.
+const FAILED_IN_A_ROW_MAX: u32 = 3;
+
+/// A command with all that it has measured.
+struct Side {
+    letter: char,
+    command: MeasuredCommand,
+    kept: Option<ResultsFile>,
+    /// The launches of the pairs that are whole.
+    run: Option<Run>,
+    failed: u32,
+}
+
+/// Measures, and shows what came of it. The status says whether a number regressed beyond the threshold.
+pub(super) fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
+    let [second] = &arguments.after[..] else {
+        return Err(Failure::usage("--measure takes two commands")
+            .hint("write each as one word: --measure 'OLD COMMAND' 'NEW COMMAND'"));
+    };
+    let mut pair = Pair {
+        sides: [Side::new('a', &arguments.before)?, Side::new('b', second)?],
+        begin: Instant::now(),
+        within: Duration::from_secs_f64(arguments.within.map_or(WITHIN_S, |Seconds(s)| s)),
+        interruption: Interruption::watch(),
+        made: 0,
+        failed_in_a_row: 0,
+        out: arguments.out.clone(),
+    };
+    let ended = pair.measure(arguments.threshold);
+    pair.end_files()?;
+    let compared = ended?;
+    let regressed = show(&compared, arguments)?;
+    if !arguments.json {
+        print(&pair.told(&compared))?;
+    }
+    Ok(status(regressed))
+}
+
+impl Side {
+    fn new(letter: char, line: &Path) -> Result<Side, Failure> {
+        let line = line.to_str().ok_or_else(|| Failure::usage("a command is not text"))?;
+        let command = MeasuredCommand::new(line)?;
+        Ok(Side { letter, command, kept: None, run: None, failed: 0 })
+    }
+
+    /// One launch.
+    fn launch(&self, until: Instant, interruption: &Interruption) -> Result<Run, Unmeasured> {
+        let one: &[&str] =
+            if self.command.gives("--launches") { &[] } else { &["--launches", "1"] };
+        self.command.measure(one, until, interruption)
+    }
+
+    /// Keeps a launch, as number `number` of this side.
+    fn keep(&mut self, launch: Run, number: u32, out: &Path) -> Result<(), Failure> {
+        let headers = launch.headers.clone();
+        let measurements = as_launch(launch, number);
+        let kept = match &mut self.kept {
+            Some(kept) => kept,
+            None => {
+                let mut file = ResultsFile::create(&of_side(out, self.letter))?;
+                headers.iter().try_for_each(|header| file.append_header(header))?;
+                self.kept.insert(file)
+            }
+        };
+        kept.append(&measurements)?;
+        let label = self.letter.to_string();
+        let run = self.run.get_or_insert_with(|| Run::of(&label, headers, Vec::new()));
+        run.measurements.extend(measurements);
+        Ok(())
+    }
+
+    fn launches(&self) -> Run {
+        self.run
+            .clone()
+            .map_or_else(|| Run::of("", Vec::new(), Vec::new()), |run| timed_only(pooled(run)))
+    }
+}
+
+/// Both commands, and how far they are.
+struct Pair {
+    sides: [Side; 2],
+    begin: Instant,
+    within: Duration,
+    interruption: Interruption,
+    /// How many pairs are whole.
+    made: u32,
+    failed_in_a_row: u32,
+    out: Option<PathBuf>,
+}
+
+/// How an attempt at a pair of launches ended.
+enum Attempt {
+    Whole(Box<[Run; 2]>),
+    Failed,
+    TimeOver,
+}
+
+impl Pair {
+    fn measure(&mut self, threshold: Share) -> Result<ComparedRuns, Failure> {
+        let Share(margin) = threshold;
+        let mut last = CONFIDENCE;
+        for (launches, confidence) in interim_checks(CONFIDENCE) {
+            last = confidence;
+            while (self.made as usize) < launches {
+                match self.attempt()? {
+                    Attempt::Whole(runs) => self.keep(*runs)?,
+                    Attempt::Failed => {}
+                    Attempt::TimeOver => return self.check(margin, last),
+                }
+            }
+            let compared = self.check(margin, confidence)?;
+            let untold = compared.count(Verdict::CannotTell);
+            if untold == 0 {
+                return Ok(compared);
+            }
+            let all = compared.comparisons.len();
+            note(&format!(
+                "after {launches} launches of each: {untold} of {all} numbers cannot be told yet"
+            ));
+        }
+        self.check(margin, last)
+    }
+
+    /// A launch of each command, the first of the pair being now the one and now the other, so that a machine that gets
+    /// slower harms both alike.
+    fn attempt(&mut self) -> Result<Attempt, Failure> {
+        let until = self.begin + self.within;
+        let order = if self.made.is_multiple_of(2) { [0, 1] } else { [1, 0] };
+        let mut runs = [None, None];
+        for side in order {
+            match self.sides[side].launch(until, &self.interruption) {
+                Ok(run) => runs[side] = Some(run),
+                Err(Unmeasured::Interrupted(signal)) => {
+                    return Err(
+                        interrupted(signal).hint("what was measured is kept in the results files")
+                    );
+                }
+                Err(Unmeasured::TimeOver) => return Ok(Attempt::TimeOver),
+                Err(Unmeasured::Failed(why)) => {
+                    return self.failed(side, &why).map(|()| Attempt::Failed);
+                }
+            }
+        }
+        let [Some(a), Some(b)] = runs else { unreachable!("both were measured") };
+        self.failed_in_a_row = 0;
+        Ok(Attempt::Whole(Box::new([a, b])))
+    }
+
+    /// A launch that failed. The others count, unless there are none.
+    fn failed(&mut self, side: usize, why: &str) -> Result<(), Failure> {
+        self.failed_in_a_row += 1;
+        let made = self.made;
+        let side = &mut self.sides[side];
+        side.failed += 1;
+        let what = format!(
+            "command {} ('{}') failed",
+            side.letter.to_ascii_uppercase(),
+            side.command.line()
+        );
+        if made == 0 || self.failed_in_a_row >= FAILED_IN_A_ROW_MAX {
+            return Err(
+                Failure::failed(format!("{what}: {why}")).hint("run it by itself to see why")
+            );
+        }
+        note(&format!("note: {what} in one launch, which is left out with its partner: {why}"));
+        Ok(())
+    }
+
+    fn keep(&mut self, runs: [Run; 2]) -> Result<(), Failure> {
+        let out = match &self.out {
+            Some(out) => out.clone(),
+            None => results::default_path(runs[0].header())?.with_extension(""),
+        };
+        for (side, run) in self.sides.iter_mut().zip(runs) {
+            side.keep(run, self.made, &out)?;
+        }
+        self.made += 1;
+        if self.made == 1 {
+            self.out = Some(out);
+            let [a, b] = [0, 1].map(|side: usize| self.sides[side].launches());
+            note_differences(&a, &b);
+            let took = self.begin.elapsed();
+            let most = self.within.as_secs_f64() / took.as_secs_f64();
+            note(&format!(
+                "a launch of both takes {}: at most {most:.0} in {}",
+                wait(took.as_secs_f64()),
+                wait(self.within.as_secs_f64())
+            ));
+        }
+        Ok(())
+    }
+
+    /// What all pairs so far say.
+    fn check(&self, margin: f64, confidence: f64) -> Result<ComparedRuns, Failure> {
+        if self.made == 0 {
+            return Err(Failure::failed("not one launch of each command ended within the time")
+                .hint("give more with --within TIME, or measure less"));
+        }
+        let [a, b] = [0, 1].map(|side: usize| self.sides[side].launches());
+        let settings = Settings { confidence, margin, one_launch_tells: false, paired: true };
+        let compared = compare(&a, &b, settings);
+        if compared.comparisons.is_empty() {
+            return Err(Failure::usage("the commands have no measurement in common")
+                .hint("let both measure the same benchmarks, ranks and sizes"));
+        }
+        Ok(compared)
+    }
+
+    fn end_files(&mut self) -> Result<(), Failure> {
+        for side in &mut self.sides {
+            if let Some(kept) = &mut side.kept {
+                kept.end()?;
+                note(&format!("results  {}", kept.path().display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// In how many launches it was told, and of what it cannot be told.
+    fn told(&self, compared: &ComparedRuns) -> String {
+        let untold: Vec<String> = compared
+            .comparisons
+            .iter()
+            .filter(|comparison| comparison.verdict == Verdict::CannotTell)
+            .map(|comparison| format!("  {}\n", comparison_name(&comparison.name)))
+            .collect();
+        let took = wait(self.begin.elapsed().as_secs_f64());
+        let mut text = format!("{} launches of each in turn, {took}", self.made);
+        let failed: u32 = self.sides.iter().map(|side| side.failed).sum();
+        if failed > 0 {
+            text += &format!("; {failed} more failed and are left out");
+        }
+        match untold.len() {
+            0 => text + "; every number is told\n",
+            many => {
+                let within = wait(self.within.as_secs_f64());
+                text + &format!("; within {within} one cannot tell of {many}:\n{}", untold.concat())
+            }
+        }
+    }
+}
+
+/// The results file of a side.
+fn of_side(out: &Path, letter: char) -> PathBuf {
+    let name = out.file_name().unwrap_or_default().to_string_lossy();
+    out.with_file_name(format!("{name}-{letter}.jsonl"))
+}

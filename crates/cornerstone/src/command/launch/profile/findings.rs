@@ -1,0 +1,62 @@
+//! Mistakes in the use of memory, in words.
+
+use profile::{Finding, FindingKind, RankRecord};
+
+use super::model::FindingRow;
+use super::places::Places;
+
+/// The mistakes of all ranks, those that were made most often first.
+pub(super) fn rows(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
+    let mut rows = Vec::new();
+    for (index, record) in records.iter().enumerate() {
+        for finding in &record.findings {
+            let what = words(finding, &|site| places.get(index, site).to_string());
+            rows.push(FindingRow { rank: record.rank, what, times: finding.times });
+        }
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.times));
+    rows
+}
+
+fn words(finding: &Finding, place: &dyn Fn(u16) -> String) -> String {
+    let Finding { kind, site, other, bytes, .. } = *finding;
+    let bytes = if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") };
+    let (site, other) = (place(site), place(other));
+    match kind {
+        FindingKind::ReceivesOverlap => {
+            format!("{site} receives into {bytes} that {other} receives into and has not ended")
+        }
+        FindingKind::ReceiveOverSend => {
+            format!("{site} receives into {bytes} that {other} sends and has not ended")
+        }
+        FindingKind::SendOverReceive => {
+            format!("{site} sends {bytes} that {other} receives into and has not ended")
+        }
+        FindingKind::SendChanged => {
+            format!("the {bytes} that {other} sends were changed before {site} ended the send")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_mistake_names_both_calls() {
+        let finding = |kind| Finding { kind, site: 1, other: 2, address: 0, bytes: 8, times: 1 };
+        let told = |kind| words(&finding(kind), &|site| format!("place {site}"));
+        assert_eq!(
+            told(FindingKind::SendChanged),
+            "the 8 bytes that place 2 sends were changed before place 1 ended the send"
+        );
+        for kind in [
+            FindingKind::ReceivesOverlap,
+            FindingKind::ReceiveOverSend,
+            FindingKind::SendOverReceive,
+        ] {
+            let words = told(kind);
+            assert!(words.starts_with("place 1") && words.contains("place 2"), "{words}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The report of a program that is launched: what its ranks note is read when they have ended, and written for people and
+//! programs.
+
+mod findings;
+mod limits;
+mod model;
+mod output;
+mod page;
+mod pictures;
+mod places;
+mod strips;
+mod summarise;
+mod text;
+mod trace;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use analysis::limits::Limits;
+use profile::RankRecord;
+use profile::layout::{WANTS_CHECKS, WANTS_SPANS};
+
+use output::Output;
+use summarise::{About, summarise};
+
+use crate::arguments::{LaunchArguments, LaunchFabric};
+use crate::failure::Failure;
+use crate::observed_memory::{self, Memory};
+use crate::utc;
+
+/// What is wanted of a run, and what its ranks have noted so far.
+pub(super) struct Observation {
+    /// The memory of the ranks, where they are on this host; elsewhere the processes that start them have it.
+    memory: Option<Memory>,
+    /// What came from other hosts.
+    regions: Vec<Vec<u8>>,
+    outputs: Vec<Output>,
+    /// Whether the text for the terminal is wanted, and whether mistakes are.
+    tells: bool,
+    checks: bool,
+    wanted: u64,
+    limits: Option<Limits>,
+    ranks: usize,
+    fabric: LaunchFabric,
+    command: String,
+    started: String,
+}
+
+impl Observation {
+    /// Prepares what the arguments ask for; nothing if they ask for nothing. What cannot be written is refused now, not after
+    /// the run.
+    pub(super) fn prepare(arguments: &LaunchArguments) -> Result<Option<Self>, Failure> {
+        let options = &arguments.observation;
+        let tells = !options.report.is_empty();
+        if !tells && options.trace.is_none() && !options.check {
+            return Ok(None);
+        }
+        let fabric = arguments.fabric();
+        let outputs = output::prepare(options, &arguments.program[0])?;
+        let limits = options.limits.as_deref().map(limits::read).transpose()?;
+        let spans = if options.trace.is_some() { WANTS_SPANS } else { 0 };
+        let wanted = spans | if options.check { WANTS_CHECKS } else { 0 };
+        let ranks = arguments.ranks;
+        let memory = match fabric {
+            LaunchFabric::Cluster => None,
+            _ => Some(Memory::new(ranks, ranks, wanted)?),
+        };
+        let words = arguments.program.iter().map(|word| word.to_string_lossy().into_owned());
+        Ok(Some(Observation {
+            memory,
+            regions: Vec::new(),
+            outputs,
+            tells,
+            checks: options.check,
+            wanted,
+            limits,
+            ranks,
+            fabric,
+            command: words.collect::<Vec<_>>().join(" "),
+            started: utc::now(),
+        }))
+    }
+
+    /// What the environment of ranks on this host needs.
+    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
+        self.memory.as_ref().map(Memory::environment).unwrap_or_default()
+    }
+
+    /// What hosts are to have their ranks note.
+    pub(super) fn wanted(&self) -> u64 {
+        self.wanted
+    }
+
+    /// Takes what a rank of another host has noted.
+    pub(super) fn take(&mut self, region: &[u8]) {
+        self.regions.push(region.to_vec());
+    }
+
+    /// Writes what was asked for, however the run ended, and passes its end on.
+    pub(super) fn report(self, ended: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
+        let outcome = match &ended {
+            Ok(_) => "it ended well".into(),
+            Err(failure) => failure.message().lines().next().unwrap_or_default().into(),
+        };
+        let written = self.write(outcome);
+        match (ended, written) {
+            (Err(failure), Err(second)) => {
+                // Both are told; the status is the program's.
+                second.report();
+                Err(failure)
+            }
+            (Ok(_), Err(failure)) => Err(failure),
+            (ended, Ok(())) => ended,
+        }
+    }
+
+    fn write(mut self, outcome: String) -> Result<(), Failure> {
+        let unreadable =
+            |why: String| Failure::failed(format!("reading what ranks have noted: {why}"));
+        let is_here = self.memory.is_some();
+        let launched_ns = self.memory.as_ref().map_or(0, |memory| memory.made_ns);
+        if let Some(memory) = self.memory.take() {
+            self.regions = memory.regions().map_err(|error| unreadable(error.to_string()))?;
+        }
+        let mut records: Vec<RankRecord> = Vec::new();
+        for region in std::mem::take(&mut self.regions) {
+            let record = observed_memory::read(&region, self.ranks);
+            records.extend(record.map_err(|error| unreadable(error.to_string()))?);
+        }
+        records.sort_by_key(|record| record.rank);
+        let about = About {
+            command: self.command,
+            fabric: self.fabric.to_string(),
+            started: self.started,
+            outcome,
+            ranks: self.ranks,
+            launched_ns,
+            is_here,
+            limits: self.limits.take(),
+        };
+        let followed = summarise(&records, about);
+        let mut words = String::new();
+        if self.tells {
+            words += &text::text(&followed.profile);
+        } else if self.checks {
+            words += &text::findings(&followed.profile);
+        }
+        let mut failures = Vec::new();
+        for output in &self.outputs {
+            match output.write(&records, &followed) {
+                Ok(line) => words += &line,
+                Err(failure) => failures.push(failure),
+            }
+        }
+        // Nobody may be there to read it, and that ends no run.
+        let _ = std::io::stderr().write_all(words.as_bytes());
+        failures.into_iter().next().map_or(Ok(()), Err)
+    }
+}

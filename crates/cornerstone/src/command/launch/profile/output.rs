@@ -1,0 +1,136 @@
+//! The files that are written: pages, JSON and traces.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use profile::RankRecord;
+
+use super::model::SCHEMA;
+use super::summarise::Followed;
+use super::{page, trace};
+use crate::arguments::ObservationArguments;
+use crate::command::report::is_report;
+use crate::failure::Failure;
+
+/// A file, and what is written to it.
+pub(super) struct Output {
+    path: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Page,
+    Json,
+    Trace,
+}
+
+/// How many bytes of a file show whether it is one of ours.
+const HEAD_BYTES: u64 = 4096;
+
+/// The files that are asked for, each of which can be written and is no file of somebody else's.
+pub(super) fn prepare(
+    options: &ObservationArguments,
+    program: &OsStr,
+) -> Result<Vec<Output>, Failure> {
+    let mut outputs = Vec::new();
+    for path in &options.report {
+        let path = if path.is_empty() { default_path(program) } else { PathBuf::from(path) };
+        let is_json = path.extension().is_some_and(|end| end == "json");
+        let kind = if is_json { Kind::Json } else { Kind::Page };
+        outputs.push(Output { path, kind });
+    }
+    if let Some(path) = &options.trace {
+        outputs.push(Output { path: path.clone(), kind: Kind::Trace });
+    }
+    for (index, output) in outputs.iter().enumerate() {
+        if outputs[..index].iter().any(|one| one.path == output.path) {
+            let shown = output.path.display();
+            return Err(Failure::usage(format!("'{shown}' is to be two files at once")));
+        }
+        output.check()?;
+    }
+    Ok(outputs)
+}
+
+/// A page in this folder, by the program's name.
+fn default_path(program: &OsStr) -> PathBuf {
+    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    PathBuf::from(format!("{name}-report.html"))
+}
+
+impl Output {
+    fn check(&self) -> Result<(), Failure> {
+        let shown = self.path.display();
+        if self.path.is_dir() {
+            return Err(Failure::usage(format!("'{shown}' is a folder, and {self} is a file")));
+        }
+        // A device is nobody's file.
+        if self.path.is_file() && !self.is_ours() {
+            return Err(Failure::usage(format!(
+                "'{shown}' is already there and is no such file of Cornerstone"
+            ))
+            .hint("choose another name, or remove it"));
+        }
+        let opened = OpenOptions::new().append(true).create(true).open(&self.path);
+        opened
+            .map(|_| ())
+            .map_err(|error| Failure::usage(format!("cannot write {self} to '{shown}': {error}")))
+    }
+
+    /// Whether the file that is there is one that this command has written, or empty.
+    fn is_ours(&self) -> bool {
+        if self.kind == Kind::Page {
+            return is_report(&self.path);
+        }
+        let mut head = Vec::new();
+        let read =
+            File::open(&self.path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+        let mark = if self.kind == Kind::Json { SCHEMA } else { fabric_sim::trace::MARK };
+        read.is_ok() && (head.is_empty() || String::from_utf8_lossy(&head).contains(mark))
+    }
+
+    /// Writes it; a line that tells where it is.
+    pub(super) fn write(
+        &self,
+        records: &[RankRecord],
+        followed: &Followed,
+    ) -> Result<String, Failure> {
+        let shown = self.path.display();
+        let mut line = format!("  {self}: {shown}\n");
+        let mut all = || -> std::io::Result<()> {
+            let mut out = BufWriter::new(File::create(&self.path)?);
+            match self.kind {
+                Kind::Page => out.write_all(page::page(&followed.profile).as_bytes())?,
+                Kind::Json => {
+                    serde_json::to_writer_pretty(&mut out, &followed.profile)?;
+                    out.write_all(b"\n")?;
+                }
+                Kind::Trace => {
+                    if let Some(cut_s) = trace::write(records, followed, &mut out)? {
+                        let until = crate::wording::quantity(cut_s, "s");
+                        line +=
+                            &format!("  it ends at {until} of the run, for viewers open no more\n");
+                    }
+                }
+            }
+            out.flush()
+        };
+        all().map_err(|error| {
+            Failure::failed(format!("cannot write {self} to '{shown}': {error}"))
+        })?;
+        Ok(line)
+    }
+}
+
+impl std::fmt::Display for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.kind {
+            Kind::Page => "the report",
+            Kind::Json => "the report as JSON",
+            Kind::Trace => "the trace",
+        })
+    }
+}

@@ -1,0 +1,282 @@
+//! The report as one HTML page, in the style of the report of a run.
+
+use maud::{Markup, html};
+
+use super::model::{CallRow, Doing, Path, Profile, RankRow, WaitRow};
+use super::pictures;
+use crate::report::document;
+use crate::wording::{about_size, quantity, whole_percent};
+
+/// A share below this is told as one.
+const LEAST_SHARE: f64 = 1e-4;
+
+/// Rows of a table that are visible at once; the rest stands in a part that opens.
+const ROWS_SHOWN: usize = 25;
+
+fn s(value: f64) -> String {
+    quantity(value, "s")
+}
+
+/// A share in words; very small ones need no number.
+pub(super) fn share(share: f64) -> String {
+    if share > 0.0 && share < LEAST_SHARE { "< 0.01 %".into() } else { whole_percent(share) }
+}
+
+/// The page.
+pub(super) fn page(profile: &Profile) -> String {
+    let title = format!("What {} did", profile.command);
+    let body = html! {
+        a.skip href="#main" { "Skip to the report" }
+        header.top {
+            p.brand { "Cornerstone" }
+            div.tools {
+                button type="button" #theme hidden { "Dark" }
+                button type="button" #print hidden { "Print" }
+            }
+        }
+        div.layout {
+            nav aria-label="Contents" { (contents(profile)) }
+            main #main {
+                h1 { (title) }
+                (summary(profile))
+                @if !profile.by_rank.is_empty() { (sections(profile)) }
+            }
+        }
+        div #announcement role="status" aria-live="polite" {}
+    };
+    document(&title, &body)
+}
+
+fn contents(profile: &Profile) -> Markup {
+    let parts = [
+        ("summary", "Summary", true),
+        ("findings", "Mistakes", !profile.findings.is_empty()),
+        ("time", "Over time", !profile.strips.is_empty()),
+        ("calls", "Calls", true),
+        ("waits", "Who waits for whom", true),
+        ("path", "Critical path", true),
+        ("ranks", "Ranks", true),
+        ("messages", "Messages", true),
+        ("reading", "How to read this", true),
+    ];
+    html! {
+        ul { @for (anchor, title, there) in parts {
+            @if there && (anchor == "summary" || !profile.by_rank.is_empty()) {
+                li { a href={ "#" (anchor) } { (title) } }
+            }
+        } }
+    }
+}
+
+fn summary(profile: &Profile) -> Markup {
+    let total = |part: fn(&RankRow) -> f64| profile.by_rank.iter().map(part).sum::<f64>();
+    let run_s = total(|row| row.run_s);
+    let of_run = |part: f64| if run_s > 0.0 { whole_percent(part / run_s) } else { "0 %".into() };
+    let messages: u64 = profile.messages.iter().map(|pair| pair.messages).sum();
+    let bytes: u64 = profile.messages.iter().map(|pair| pair.bytes).sum();
+    let memory = profile.by_rank.iter().map(|row| row.memory_mib).fold(0.0, f64::max);
+    let ranks = if profile.ranks == 1 { "rank" } else { "ranks" };
+    html! {
+        section #summary {
+            h2 { "Summary" }
+            p { (profile.ranks) " " (ranks) ", fabric " (profile.fabric) ", " (profile.started) ": " (profile.outcome) "." }
+            @for remark in &profile.remarks { p.notice { (first_upper(remark)) "." } }
+            @if !profile.by_rank.is_empty() {
+                div.tiles {
+                    (tile("Run", &s(profile.run_s), "from MPI_Init to the last call"))
+                    (tile("In MPI", &of_run(total(|row| row.mpi_s)), "of the time of all ranks"))
+                    (tile("Waiting for others", &of_run(total(|row| row.waiting_s)), "of the time of all ranks"))
+                    (tile("Sent", &about_size(bytes), &format!("in {messages} messages and accesses")))
+                    (tile("Memory", &about_size((memory * 1048576.0) as u64), "the rank with the most"))
+                }
+            }
+        }
+    }
+}
+
+fn tile(name: &str, figure: &str, where_: &str) -> Markup {
+    html! { div.tile { span.name { (name) } span.figure { (figure) } span.where { (where_) } } }
+}
+
+fn first_upper(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn sections(profile: &Profile) -> Markup {
+    html! {
+        @if !profile.findings.is_empty() { section #findings {
+            h2 { "Mistakes in the use of memory" }
+            ul.findings { @for row in &profile.findings { li.caution {
+                p { "Rank " (row.rank) ": " (row.what) "." }
+                @if row.times > 1 { p.where { (row.times) " times" } }
+            } } }
+        } }
+        @if !profile.strips.is_empty() { section #time {
+            h2 { "Over time" }
+            (pictures::timeline(&profile.strips, profile.run_s))
+        } }
+        section #calls { h2 { "Calls" } (calls(&profile.calls)) }
+        section #waits { h2 { "Who waits for whom" } (waits(&profile.waits)) }
+        section #path { h2 { "Critical path" } (path(&profile.critical_path)) }
+        section #ranks { h2 { "Ranks" } (ranks(&profile.by_rank)) }
+        section #messages {
+            h2 { "Messages" }
+            (pictures::matrix(&profile.messages, profile.ranks))
+            (pictures::sizes(&profile.sizes))
+        }
+        section #reading { h2 { "How to read this" } (reading()) }
+    }
+}
+
+/// A table of which the first rows are visible, and the rest when it is asked for.
+fn cut<T>(rows: &[T], what: &str, table: &dyn Fn(&[T]) -> Markup) -> Markup {
+    let (first, rest) = rows.split_at(rows.len().min(ROWS_SHOWN));
+    html! {
+        div.scroll { (table(first)) }
+        @if !rest.is_empty() { details.table {
+            summary { (rest.len()) " more " (what) }
+            div.scroll { (table(rest)) }
+        } }
+    }
+}
+
+fn calls(rows: &[CallRow]) -> Markup {
+    let is_limited = rows.iter().any(|row| row.share_of_limit.is_some());
+    cut(rows, "places", &|rows| {
+        html! {
+            table.numbers {
+                thead { tr {
+                    th { "Call" } th.place { "Place" } th { "Share of run" } th { "Time" } th { "Waiting" }
+                    th { "Calls" } th { "Mean" } th { "Longest" } th { "Bytes given" } @if is_limited { th { "Of limit" } } th { "Ranks" }
+                } }
+                tbody { @for row in rows { tr {
+                    th scope="row" { code { (row.function) } }
+                    td.place { (row.place) }
+                    td { (share(row.share_of_run)) }
+                    td.median { (s(row.total_s)) }
+                    td { @if row.waiting_s > 0.0 { (s(row.waiting_s)) } }
+                    td { (row.calls) }
+                    td { (s(row.mean_s)) }
+                    td { (s(row.longest_s)) }
+                    td { @if row.bytes > 0 { (about_size(row.bytes)) } }
+                    @if is_limited { td { @if let Some(of_limit) = row.share_of_limit { (share(of_limit)) } } }
+                    td { (row.ranks) }
+                } } }
+            }
+        }
+    })
+}
+
+fn waits(rows: &[WaitRow]) -> Markup {
+    if rows.is_empty() {
+        return html! { p.calm { "No rank waited for another." } };
+    }
+    let table = |rows: &[WaitRow]| {
+        html! {
+            table.numbers {
+                thead { tr {
+                    th { "Rank" } th.place { "waits in" } th { "for rank" } th.place { "which comes with" }
+                    th { "Time" } th { "Times" } th { "Longest" } th { "Kind" }
+                } }
+                tbody { @for row in rows { tr {
+                    th scope="row" { (row.rank) }
+                    td.place { code { (row.function) } " " (row.place) }
+                    td { (row.for_rank) }
+                    td.place { code { (row.for_function) } " " (row.for_place) }
+                    td.median { (s(row.total_s)) }
+                    td { (row.times) }
+                    td { (s(row.longest_s)) }
+                    td { (row.kind) }
+                } } }
+            }
+        }
+    };
+    cut(rows, "waits", &table)
+}
+
+fn path(path: &Path) -> Markup {
+    if path.length_s <= 0.0 {
+        return html! { p { "Nothing is known of it." } };
+    }
+    html! {
+        p {
+            "The run took as long as this chain of activities: " (s(path.length_s)) ", of which "
+            (whole_percent(path.outside_s / path.length_s)) " is computing and "
+            (whole_percent(path.mpi_s / path.length_s)) " MPI. It goes from one rank to another "
+            (path.changes) " times. What is not in this table can become faster without the run being shorter."
+        }
+        (cut(&path.parts, "parts", &|rows| html! {
+            table.numbers {
+                thead { tr { th { "Part" } th { "Share" } th { "Time" } th { "Ranks" } } }
+                tbody { @for row in rows { tr {
+                    th.place scope="row" { (row.what) }
+                    td.median { (share(row.share)) }
+                    td { (s(row.total_s)) }
+                    td { (contract::name_ranks(&row.ranks)) }
+                } } }
+            }
+        }))
+    }
+}
+
+fn ranks(rows: &[RankRow]) -> Markup {
+    let part_of = |part: f64, row: &RankRow| if row.run_s > 0.0 { part / row.run_s } else { 0.0 };
+    let bar = |row: &RankRow| {
+        let moving = (row.mpi_s - row.waiting_s).max(0.0);
+        [(row.outside_s, Doing::Outside), (moving, Doing::Mpi), (row.waiting_s, Doing::Waiting)]
+    };
+    let table = |rows: &[RankRow]| {
+        html! {
+            table.numbers {
+                thead { tr {
+                    th { "Rank" } th { "Share" } th { "Start" } th { "MPI_Init" } th { "Run" } th { "Computing" }
+                    th { "In MPI" } th { "Waiting" } th { "Calls" } th { "Memory" } th { "Host, end" }
+                } }
+                tbody { @for row in rows { tr {
+                    th scope="row" { (row.rank) }
+                    td { span.portions { @for (part, doing) in bar(row) {
+                        span class=(pictures::class(doing)) style=(format!("width:{:.1}%", 100.0 * part_of(part, row))) {}
+                    } } }
+                    td { (s(row.start_s)) }
+                    td { (s(row.init_s)) }
+                    td { (s(row.run_s)) }
+                    td { (s(row.outside_s)) }
+                    td { (s(row.mpi_s)) }
+                    td { (s(row.waiting_s)) }
+                    td { (row.calls) }
+                    td { (about_size((row.memory_mib * 1048576.0) as u64)) }
+                    td { (row.host) ", " (row.state) }
+                } } }
+            }
+        }
+    };
+    html! { (pictures::legend()) (cut(rows, "ranks", &table)) }
+}
+
+fn reading() -> Markup {
+    let words = [
+        (
+            "Computing",
+            "The time of a rank outside of the functions of MPI that are looked at, from the end of MPI_Init to its last call.",
+        ),
+        (
+            "Waiting",
+            "The part of a call in which the rank could only wait: the message was not yet sent (late sender), nobody was ready to receive it (late receiver), or others had not yet come to the collective. The rest of a call is the cost of communication.",
+        ),
+        (
+            "Calls that poll",
+            "MPI_Test, MPI_Iprobe and their like do not wait, so waits in loops around them are computing.",
+        ),
+        (
+            "Bytes given",
+            "What the calls of a place send, or give to a collective: of a root's broadcast its data once, of an all-to-all the parts for all.",
+        ),
+        (
+            "Of limit",
+            "Of a place that receives: the least that its messages take on this machine (a line handed over and one copy of the rest, for each), over the time in which it was not waiting.",
+        ),
+        ("Memory", "The most that the process has had resident, as the system counts it."),
+    ];
+    html! { dl.glossary { @for (word, meaning) in words { dt { (word) } dd { (meaning) } } } }
+}

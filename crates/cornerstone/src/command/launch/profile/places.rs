@@ -1,0 +1,70 @@
+//! The places of a program, with names that are the same at all ranks.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use fabric_shm::CallSite;
+use profile::{RankRecord, Site};
+
+use crate::command::launch::call_sites::CallSites;
+
+/// A function of MPI, and where it is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Place {
+    pub(super) function: &'static str,
+    pub(super) name: String,
+}
+
+/// The places of all ranks.
+pub(super) struct Places {
+    /// Of each record, by the index of the site.
+    of_record: Vec<HashMap<u16, Place>>,
+}
+
+/// What stands for the places that found no room.
+const OTHERS: &str = "other places";
+
+impl Places {
+    /// Finds the names. Each place of a file is looked up once, whatever address the file has in each process.
+    pub(super) fn of(records: &[RankRecord]) -> Self {
+        let mut sites = CallSites::default();
+        let mut known: HashMap<(String, u64), String> = HashMap::new();
+        let mut name = |site: &Site| {
+            if let Some(text) = &site.text {
+                return text.clone();
+            }
+            let (Some(address), Some(object)) = (site.address, &site.object) else {
+                return if site.address.is_none() { OTHERS } else { "?" }.to_string();
+            };
+            // A call may be the last instruction of its function.
+            let address = address - 1;
+            let key = (object.path.clone(), address.wrapping_sub(object.base));
+            let found = known.entry(key).or_insert_with(|| {
+                let object_path = PathBuf::from(&object.path);
+                let site = CallSite { object: object_path, address, base: object.base };
+                sites.name(&[site]).unwrap_or_else(|| "?".into())
+            });
+            found.clone()
+        };
+        let mut of_sites = |record: &RankRecord| {
+            let place = |site: &Site| {
+                let function = profile::function(site.function).0;
+                (site.index, Place { function, name: name(site) })
+            };
+            record.sites.iter().map(place).collect()
+        };
+        Places { of_record: records.iter().map(&mut of_sites).collect() }
+    }
+
+    /// The place of a site of a record.
+    pub(super) fn get(&self, record: usize, site: u16) -> Place {
+        let known = self.of_record.get(record).and_then(|sites| sites.get(&site));
+        known.cloned().unwrap_or(Place { function: profile::function(0).0, name: OTHERS.into() })
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.function, self.name)
+    }
+}

@@ -1,0 +1,334 @@
+//! From what ranks have noted to what a report says.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use analysis::limits::Limits;
+use profile::{Dependence, PathPart, RankRecord, State, Stretch, Wait, WaitKind};
+
+use super::findings;
+use super::limits;
+use super::model::*;
+use super::places::{Place, Places};
+use super::strips;
+
+/// The most rows that are kept of waits, and of parts of the path: what comes after them does not matter to anybody.
+const MOST_ROWS: usize = 500;
+
+/// How a run was started, and how it ended.
+pub(super) struct About {
+    pub(super) command: String,
+    pub(super) fabric: String,
+    pub(super) started: String,
+    pub(super) outcome: String,
+    pub(super) ranks: usize,
+    /// When it was launched, in nanoseconds of the system's monotonic clock of this host.
+    pub(super) launched_ns: u64,
+    /// The limits of this machine, if they are known.
+    pub(super) limits: Option<Limits>,
+    /// Whether all ranks are on this host, so that its clock says how long they took to start.
+    pub(super) is_here: bool,
+}
+
+/// What follows from the records of a run.
+pub(super) struct Followed {
+    pub(super) messages: Vec<profile::Matched>,
+    pub(super) path: Vec<Stretch>,
+    pub(super) places: Places,
+    /// When the first rank's MPI_Init ended, in seconds of MPI_Wtime.
+    pub(super) zero_s: f64,
+    pub(super) profile: Profile,
+}
+
+/// Makes the report. The records are in the order of their ranks.
+pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
+    let messages = profile::messages(records);
+    let functions: Vec<HashMap<u16, u16>> = records
+        .iter()
+        .map(|record| record.sites.iter().map(|site| (site.index, site.function)).collect())
+        .collect();
+    let ranks: HashMap<usize, usize> =
+        records.iter().enumerate().map(|(index, record)| (record.rank, index)).collect();
+    let dependence = |record: &RankRecord, site: u16| {
+        let function = functions[ranks[&record.rank]].get(&site).copied().unwrap_or(0);
+        profile::function(function).1.dependence().unwrap_or(Dependence::All)
+    };
+    let waits = profile::waits(records, &messages, &dependence);
+    let (path, parts) = profile::critical_path(records, &waits);
+    let places = Places::of(records);
+    let begin = |record: &RankRecord| record.clock.seconds(record.begin);
+    let end = |record: &RankRecord| record.clock.seconds(record.last);
+    let zero_s = records.iter().map(begin).fold(f64::INFINITY, f64::min);
+    let last_s = records.iter().map(end).fold(zero_s, f64::max);
+    let run_s = if records.is_empty() { 0.0 } else { last_s - zero_s };
+    let waiting = waiting_by_site(records, &waits);
+    let floors = limits::floors(records, &messages, about.limits.as_ref());
+    let profile = Profile {
+        schema: SCHEMA,
+        generator: crate::report::GENERATOR,
+        remarks: remarks(records, &about),
+        by_rank: records.iter().map(|record| rank_row(record, &waiting, &about)).collect(),
+        calls: call_rows(records, &places, &waiting, &floors),
+        waits: wait_rows(records, &places, &waits),
+        critical_path: path_summary(records, &places, &path, &parts),
+        findings: findings::rows(records, &places),
+        messages: pairs(records),
+        sizes: sizes(records),
+        strips: strips::strips(records, &waits, &path, zero_s, run_s),
+        command: about.command,
+        fabric: about.fabric,
+        started: about.started,
+        outcome: about.outcome,
+        ranks: about.ranks,
+        run_s,
+    };
+    Followed { messages, path, places, zero_s, profile }
+}
+
+fn remarks(records: &[RankRecord], about: &About) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let missing: Vec<usize> =
+        (0..about.ranks).filter(|&rank| records.iter().all(|record| record.rank != rank)).collect();
+    if records.is_empty() {
+        remarks.push(
+            "no rank has called MPI_Init of Cornerstone's library, so nothing was seen: the program does not use \
+             libmpi_abi.so.1, is linked statically, or ended before"
+                .into(),
+        );
+    } else if !missing.is_empty() {
+        let who = contract::name_ranks(&missing);
+        remarks.push(format!("{who} never called MPI_Init, and nothing is known of what they did"));
+    }
+    let unfinished: Vec<usize> = records
+        .iter()
+        .filter(|record| record.state != State::Finalized)
+        .map(|record| record.rank)
+        .collect();
+    if !unfinished.is_empty() {
+        let who = contract::name_ranks(&unfinished);
+        remarks.push(format!(
+            "{who} did not reach the end of MPI_Finalize: a call that never returned is not counted"
+        ));
+    }
+    let cut = records.iter().filter(|record| record.events_lost > 0);
+    let cut = cut.filter_map(|record| {
+        let last = record.events.last()?;
+        Some(record.clock.seconds(last.end) - record.clock.seconds(record.begin))
+    });
+    if let Some(first) = cut.reduce(f64::min) {
+        remarks.push(format!(
+            "waits and the critical path are those of the first {}: later calls are in the tables only, for there \
+             were too many to keep each",
+            crate::wording::quantity(first, "s")
+        ));
+    }
+    remarks
+}
+
+/// How long each rank waited at each of its places, by the rank and the index of the site.
+fn waiting_by_site(records: &[RankRecord], waits: &[Wait]) -> HashMap<(usize, u16), f64> {
+    let mut waiting = HashMap::new();
+    for wait in waits {
+        let record = &records[wait.waiter];
+        let site = record.events[wait.event].site;
+        *waiting.entry((record.rank, site)).or_insert(0.0) += wait.span_s();
+    }
+    waiting
+}
+
+fn rank_row(record: &RankRecord, waiting: &HashMap<(usize, u16), f64>, about: &About) -> RankRow {
+    let span = |ticks: u64| record.clock.span_s(ticks);
+    let run_s = span(record.last - record.begin);
+    let mpi_s = span(record.sites.iter().map(|site| site.ticks).sum::<u64>()).min(run_s);
+    let of_rank = waiting.iter().filter(|((rank, _), _)| *rank == record.rank);
+    let started = record.init_ns.saturating_sub(about.launched_ns) as f64 * 1e-9;
+    RankRow {
+        rank: record.rank,
+        host: record.host.clone(),
+        state: match record.state {
+            State::Finalized => "finalized",
+            State::Running => "running",
+            State::Aborted => "aborted",
+        },
+        start_s: if about.is_here { started } else { 0.0 },
+        init_s: span(record.begin.saturating_sub(record.init)),
+        run_s,
+        mpi_s,
+        waiting_s: of_rank.fold(0.0, |sum, (_, s)| sum + s),
+        outside_s: run_s - mpi_s,
+        calls: record.sites.iter().map(|site| site.calls).sum(),
+        init_memory_mib: record.begin_memory_kib as f64 / 1024.0,
+        memory_mib: record.memory_kib as f64 / 1024.0,
+    }
+}
+
+fn call_rows(
+    records: &[RankRecord],
+    places: &Places,
+    waiting: &HashMap<(usize, u16), f64>,
+    floors: &HashMap<(usize, u16), f64>,
+) -> Vec<CallRow> {
+    let all_s: f64 =
+        records.iter().map(|record| record.clock.span_s(record.last - record.begin)).sum();
+    let mut rows: BTreeMap<Place, (CallRow, BTreeSet<usize>)> = BTreeMap::new();
+    for (index, record) in records.iter().enumerate() {
+        for site in &record.sites {
+            let place = places.get(index, site.index);
+            let empty = || CallRow {
+                function: place.function,
+                place: place.name.clone(),
+                ranks: 0,
+                calls: 0,
+                total_s: 0.0,
+                share_of_run: 0.0,
+                mean_s: 0.0,
+                longest_s: 0.0,
+                waiting_s: 0.0,
+                bytes: 0,
+                share_of_limit: None,
+            };
+            let (row, ranks) =
+                rows.entry(place.clone()).or_insert_with(|| (empty(), BTreeSet::new()));
+            ranks.insert(record.rank);
+            row.calls += site.calls;
+            row.total_s += record.clock.span_s(site.ticks);
+            row.longest_s = row.longest_s.max(record.clock.span_s(site.longest));
+            row.waiting_s += waiting.get(&(record.rank, site.index)).copied().unwrap_or(0.0);
+            row.bytes += site.bytes;
+            if let Some(floor_s) = floors.get(&(record.rank, site.index)) {
+                // The sum of the least times; it becomes a share below.
+                *row.share_of_limit.get_or_insert(0.0) += floor_s;
+            }
+        }
+    }
+    let finish = |(mut row, ranks): (CallRow, BTreeSet<usize>)| {
+        row.ranks = ranks.len();
+        row.mean_s = row.total_s / row.calls.max(1) as f64;
+        let moving_s = (row.total_s - row.waiting_s).max(f64::MIN_POSITIVE);
+        row.share_of_limit = row.share_of_limit.map(|floor_s| floor_s / moving_s);
+        row.share_of_run = if all_s > 0.0 { row.total_s / all_s } else { 0.0 };
+        row
+    };
+    let mut rows: Vec<CallRow> = rows.into_values().map(finish).collect();
+    rows.sort_by(|a, b| b.total_s.total_cmp(&a.total_s));
+    rows
+}
+
+/// The name of a kind of wait.
+pub(super) fn kind_name(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::LateSender => "late sender",
+        WaitKind::LateReceiver => "late receiver",
+        WaitKind::Collective => "collective",
+    }
+}
+
+fn wait_rows(records: &[RankRecord], places: &Places, waits: &[Wait]) -> Vec<WaitRow> {
+    type Key = (WaitKind, usize, u16, usize, u16);
+    let mut sums: BTreeMap<Key, (u64, f64, f64)> = BTreeMap::new();
+    for wait in waits {
+        let site = records[wait.waiter].events[wait.event].site;
+        let other = records[wait.cause].events[wait.cause_event].site;
+        let key = (wait.kind, wait.waiter, site, wait.cause, other);
+        let sum = sums.entry(key).or_default();
+        *sum = (sum.0 + 1, sum.1 + wait.span_s(), sum.2.max(wait.span_s()));
+    }
+    let mut all: Vec<(Key, (u64, f64, f64))> = sums.into_iter().collect();
+    all.sort_by(|a, b| b.1.1.total_cmp(&a.1.1));
+    all.truncate(MOST_ROWS);
+    let row = |((kind, waiter, site, cause, other), (times, total_s, longest_s)): (Key, _)| {
+        let (at, from) = (places.get(waiter, site), places.get(cause, other));
+        WaitRow {
+            kind: kind_name(kind),
+            rank: records[waiter].rank,
+            function: at.function,
+            place: at.name,
+            for_rank: records[cause].rank,
+            for_function: from.function,
+            for_place: from.name,
+            times,
+            total_s,
+            longest_s,
+        }
+    };
+    all.into_iter().map(row).collect()
+}
+
+fn path_summary(
+    records: &[RankRecord],
+    places: &Places,
+    path: &[Stretch],
+    parts: &BTreeMap<(usize, PathPart), f64>,
+) -> Path {
+    let length_s: f64 = parts.values().sum();
+    let mut of_ranks: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut rows: BTreeMap<String, (f64, BTreeSet<usize>)> = BTreeMap::new();
+    let (mut mpi_s, mut outside_s) = (0.0, 0.0);
+    for (&(record, part), &s) in parts {
+        let rank = records[record].rank;
+        *of_ranks.entry(rank).or_default() += s;
+        let place = |site: u16| places.get(record, site).to_string();
+        let what = match part {
+            PathPart::In(site) => {
+                mpi_s += s;
+                format!("in {}", place(site))
+            }
+            PathPart::Between(before, after) => {
+                outside_s += s;
+                let before = before.map_or("MPI_Init".into(), place);
+                let after = after.map_or("the end".into(), place);
+                format!("computing between {before} and {after}")
+            }
+        };
+        let row = rows.entry(what).or_default();
+        row.0 += s;
+        row.1.insert(rank);
+    }
+    let row = |(what, (total_s, ranks)): (String, (f64, BTreeSet<usize>))| PathRow {
+        what,
+        ranks: ranks.into_iter().collect(),
+        total_s,
+        share: if length_s > 0.0 { total_s / length_s } else { 0.0 },
+    };
+    let mut rows: Vec<PathRow> = rows.into_iter().map(row).collect();
+    rows.sort_by(|a, b| b.total_s.total_cmp(&a.total_s));
+    rows.truncate(MOST_ROWS);
+    let by_rank = of_ranks.into_iter().map(|(rank, total_s)| PathRank { rank, total_s });
+    Path {
+        length_s,
+        changes: path.len().saturating_sub(1),
+        mpi_s,
+        outside_s,
+        by_rank: by_rank.collect(),
+        parts: rows,
+    }
+}
+
+fn pairs(records: &[RankRecord]) -> Vec<Pair> {
+    let of = |record: &RankRecord| {
+        let from = record.rank;
+        let peers = record.peers.clone().into_iter().enumerate();
+        peers.filter(|(_, peer)| peer.messages > 0).map(move |(to, peer)| Pair {
+            from,
+            to,
+            messages: peer.messages,
+            bytes: peer.bytes,
+        })
+    };
+    records.iter().flat_map(of).collect()
+}
+
+fn sizes(records: &[RankRecord]) -> Vec<SizeRow> {
+    let mut rows = Vec::new();
+    for (kind, name) in ["messages", "collectives", "windows"].into_iter().enumerate() {
+        for bin in 0..profile::layout::histogram::BINS {
+            let entries = records.iter().filter_map(|record| record.histograms.get(kind)?.get(bin));
+            let (count, bytes) =
+                entries.fold((0, 0), |sum, one| (sum.0 + one.messages, sum.1 + one.bytes));
+            if count > 0 {
+                let from_bytes = if bin == 0 { 0 } else { 1 << (bin - 1) };
+                rows.push(SizeRow { kind: name, from_bytes, below_bytes: 1 << bin, count, bytes });
+            }
+        }
+    }
+    rows
+}

@@ -1,0 +1,173 @@
+//! `sci`: loads rings of the Scalable Coherent Interface, and prints throughput and delay over load.
+
+mod record;
+
+use std::process::ExitCode;
+
+use contract::TimeSpan;
+use fabric_sim::sci::study::{self, Findings, Study};
+use fabric_sim::sci::{
+    Access, Destination, Pace, Retry, RingSettings, SYMBOL_BYTES, Shape, Traffic, TransactionKind,
+    Urgency,
+};
+
+use crate::arguments::{
+    AccessChoice, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
+};
+use crate::failure::Failure;
+use crate::output::{print, table};
+use crate::progress::note;
+use crate::wording::{percent, quantity};
+
+/// An urgent request each such time.
+const URGENT_EACH: TimeSpan = TimeSpan::from_us(20);
+/// The packets of a node while it holds a train.
+const SEATS: u32 = 2;
+/// A study begins to count after this share of its duration.
+const WARM_UP_SHARE: u64 = 10;
+
+/// One load with one rule of destination.
+struct Case {
+    destination: Destination,
+    /// The data that each node offers, as a percentage of a link's rate; none if it fills its queues.
+    load_percent: Option<u32>,
+    duration: TimeSpan,
+    findings: Findings,
+}
+
+pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
+    let settings = settings(arguments);
+    let loads: Vec<Option<u32>> = match arguments.pace {
+        PaceChoice::Available => vec![None],
+        _ => arguments.loads.iter().copied().map(Some).collect(),
+    };
+    let mut cases = Vec::new();
+    for &destination in &arguments.destinations {
+        for &load_percent in &loads {
+            let study = study_of(arguments, &settings, destination, load_percent);
+            let findings = study::run(&study).map_err(|error| Failure::usage(error.to_string()))?;
+            cases.push(Case { destination, load_percent, duration: study.duration, findings });
+        }
+    }
+    print(&tables(arguments, &cases))?;
+    let path = record::write(arguments, &cases)?;
+    note(&format!("results  {}", path.display()));
+    note(&format!("charts   cornerstone report {}", path.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn settings(arguments: &SciArguments) -> RingSettings {
+    let symbol = match arguments.link_rate {
+        LinkRate::One => TimeSpan::from_ns(16),
+        LinkRate::OnePointSix => TimeSpan::from_ns(10),
+        LinkRate::Eight => TimeSpan::from_ns(2),
+    };
+    RingSettings {
+        shape: arguments.shape,
+        symbol,
+        output_packets: arguments.queue,
+        input_packets: arguments.queue,
+        access: match arguments.access {
+            AccessChoice::Free => Access::Free,
+            AccessChoice::GoBits => Access::GoBits,
+            AccessChoice::Train => Access::Train { seats: SEATS },
+        },
+        retry: match arguments.retry {
+            RetryChoice::Again => Retry::Again,
+            RetryChoice::Directed => Retry::Directed,
+        },
+        urgency: match arguments.urgency {
+            UrgencyChoice::None => Urgency::None,
+            UrgencyChoice::Preempt => Urgency::Preempt,
+            UrgencyChoice::TwoBits => Urgency::TwoBits,
+        },
+        ..RingSettings::ring(1)
+    }
+}
+
+fn study_of(
+    arguments: &SciArguments,
+    settings: &RingSettings,
+    destination: Destination,
+    load_percent: Option<u32>,
+) -> Study {
+    let bytes = u64::from(arguments.operation.data_bytes());
+    // The time in which a link carries so many bytes, over the share that is offered.
+    let link = settings.symbol.as_ps() * bytes / u64::from(SYMBOL_BYTES);
+    let interval = |percent: u32| TimeSpan::from_ps(link * 100 / u64::from(percent));
+    let pace = match (arguments.pace, load_percent) {
+        (PaceChoice::Poisson, Some(percent)) => Pace::Poisson(interval(percent)),
+        (PaceChoice::Uniform, Some(percent)) => Pace::Uniform(interval(percent)),
+        _ => Pace::Available,
+    };
+    let loading = Traffic {
+        nodes: Vec::new(),
+        pace,
+        destination,
+        operation: arguments.operation,
+        priority: 0,
+    };
+    let urgent = arguments.urgent.map(|node| Traffic {
+        nodes: vec![node],
+        pace: Pace::Uniform(URGENT_EACH),
+        destination: arguments.destinations[0],
+        operation: TransactionKind::Move(16),
+        priority: 3,
+    });
+    let duration = TimeSpan::from_us(u64::from(arguments.duration_us));
+    Study {
+        settings: settings.clone(),
+        traffic: std::iter::once(loading).chain(urgent).collect(),
+        warm_up: TimeSpan::from_ps(duration.as_ps() / WARM_UP_SHARE),
+        duration,
+        joined: matches!(arguments.shape, Shape::MultiService { .. }).then_some((0, 1)),
+        seed: arguments.seed,
+    }
+}
+
+/// How a rule is called on the command line.
+fn rule(destination: Destination) -> String {
+    match destination {
+        Destination::Fixed(node) => format!("fixed:{node}"),
+        Destination::Random => "random".into(),
+        Destination::Itself => "self".into(),
+        Destination::Downstream => "downstream".into(),
+        Destination::Upstream => "upstream".into(),
+    }
+}
+
+fn tables(arguments: &SciArguments, cases: &[Case]) -> String {
+    let mut header: Vec<String> =
+        ["destination", "load", "throughput", "mean delay", "99 %", "least / most", "refused"]
+            .map(String::from)
+            .into();
+    if arguments.urgent.is_some() {
+        header.push("longest urgent".into());
+    }
+    let rows = cases.iter().map(row).collect();
+    let legend = "\nload: data that each node offers, as a share of what a link carries. least / most: data of the\n\
+                  node that gets least through, over that of the node that gets most. refused: packets sent\n\
+                  for which their target had no place, as a share of all.\n";
+    table(&header, 1, rows) + legend
+}
+
+fn row(case: &Case) -> Vec<String> {
+    let Findings { traffic, counts, .. } = &case.findings;
+    let found = &traffic[0];
+    let microseconds = |time: Option<f64>| time.map_or("-".into(), |us| quantity(us, "us"));
+    let mut row = vec![
+        rule(case.destination),
+        case.load_percent.map_or("full queues".into(), |percent| format!("{percent} %")),
+        quantity(found.mb_per_s(case.duration), "MB/s"),
+        microseconds(found.mean_delay_us()),
+        microseconds(found.delay_quantile(0.99).map(TimeSpan::as_us)),
+        percent(found.least_over_most()),
+        percent(counts.refused as f64 / counts.sent.max(1) as f64),
+    ];
+    row.extend(
+        traffic
+            .get(1)
+            .map(|urgent| microseconds(urgent.delays.last().copied().map(TimeSpan::as_us))),
+    );
+    row
+}

@@ -1,0 +1,170 @@
+//! Commands that measure, which other commands run: `cornerstone run ...` of any build, or a program that prints a table as
+//! the OSU micro-benchmarks do.
+
+mod child;
+mod osu_table;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use contract::record::{Measurement, Run};
+
+use crate::failure::Failure;
+use crate::interruption::Interruption;
+use crate::results;
+
+use child::{Child, Finished};
+
+/// A command line that measures.
+pub(crate) struct MeasuredCommand {
+    line: String,
+    /// Whether it is a `cornerstone run`, which writes a results file.
+    of_cornerstone: bool,
+}
+
+/// Why a command left no numbers.
+pub(crate) enum Unmeasured {
+    /// This process was asked to end, by this signal.
+    Interrupted(i32),
+    /// The time was over, and it was ended.
+    TimeOver,
+    /// It failed, printed nothing, or what it left cannot be read.
+    Failed(String),
+}
+
+impl MeasuredCommand {
+    /// Takes a line for the shell.
+    pub(crate) fn new(line: &str) -> Result<Self, Failure> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.is_empty() {
+            return Err(Failure::usage("a command to measure with is empty")
+                .hint("write it as one word, such as 'cornerstone run ping-pong'"));
+        }
+        let is_ours = |pair: &[&str]| {
+            Path::new(pair[0]).file_name().is_some_and(|name| name == "cornerstone")
+                && pair[1] == "run"
+        };
+        let of_cornerstone = words.windows(2).any(is_ours);
+        let takes = |option: &str| words.iter().any(|word| word.split('=').next() == Some(option));
+        if let Some(option) =
+            ["--out", "--resume"].into_iter().find(|option| of_cornerstone && takes(option))
+        {
+            return Err(Failure::usage(format!("'{line}' says where its results go, by {option}"))
+                .hint(format!("leave {option} out: each launch gets a file of its own, which is read and put together")));
+        }
+        Ok(MeasuredCommand { line: line.into(), of_cornerstone })
+    }
+
+    /// The command as it was given.
+    pub(crate) fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// Whether the command itself gives this option.
+    pub(crate) fn gives(&self, option: &str) -> bool {
+        self.line.split_whitespace().any(|word| word.split('=').next() == Some(option))
+    }
+
+    /// Runs it once and reads what it measured. A command of Cornerstone gets `more` words.
+    pub(crate) fn measure(
+        &self,
+        more: &[&str],
+        until: Instant,
+        interruption: &Interruption,
+    ) -> Result<Run, Unmeasured> {
+        let scratch = Scratch::new();
+        let path = scratch.0.display().to_string();
+        let words: Vec<&str> = match self.of_cornerstone {
+            true => more.iter().copied().chain(["--out", &path]).collect(),
+            false => Vec::new(),
+        };
+        let child = Child::start(&self.line, &words).map_err(Unmeasured::Failed)?;
+        let Finished { status, stdout, stderr } = child.wait(until, interruption)?;
+        if status != Some(0) {
+            return Err(Unmeasured::Failed(format!("{}{}", ended(status), last_words(&stderr))));
+        }
+        match self.of_cornerstone {
+            true => read(&scratch.0),
+            false => osu_table::read(&self.line, &stdout).map_err(Unmeasured::Failed),
+        }
+    }
+}
+
+/// A run's measurements as those of launch `number` of several runs; where it has launches of its own they stay apart.
+pub(crate) fn as_launch(run: Run, number: u32) -> Vec<Measurement> {
+    let own = run.measurements.iter().map(|m| m.launch + 1).max().unwrap_or(1);
+    let numbered = |m: Measurement| Measurement { launch: number * own + m.launch, ..m };
+    run.measurements.into_iter().map(numbered).collect()
+}
+
+fn read(path: &Path) -> Result<Run, Unmeasured> {
+    let bytes = std::fs::read(path)
+        .map_err(|_| Unmeasured::Failed("it ended well and left no results".into()))?;
+    let run = results::parse(path, &bytes)
+        .map_err(|failure| Unmeasured::Failed(failure.message().into()))?;
+    match run.measurements.is_empty() {
+        true => Err(Unmeasured::Failed("it ended well and measured nothing".into())),
+        false => Ok(run),
+    }
+}
+
+fn ended(status: Option<i32>) -> String {
+    status.map_or_else(
+        || "a signal ended it".into(),
+        |status| format!("it ended with status {status}"),
+    )
+}
+
+/// The line of standard error that tells most: the first that speaks of an error, else the last.
+fn last_words(stderr: &str) -> String {
+    let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let told = lines().find(|line| line.contains("error")).or_else(|| lines().next_back());
+    told.map_or_else(String::new, |line| format!(": {line}"))
+}
+
+/// The path of a results file for one launch, which is removed with its report.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        let name = |number: u32| format!("cornerstone-{}-{number}.jsonl", std::process::id());
+        let free =
+            (0..).map(|number| std::env::temp_dir().join(name(number))).find(|path| !path.exists());
+        Scratch(free.expect("a folder cannot hold every name"))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What was never written cannot be removed.
+        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_file(results::beside(&self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_of_cornerstone_are_known_and_must_not_name_their_results() {
+        let is_ours = |line: &str| MeasuredCommand::new(line).map(|command| command.of_cornerstone);
+        assert!(is_ours("old/cornerstone run ping-pong").unwrap());
+        assert!(is_ours("env A=1 nice cornerstone run").unwrap());
+        assert!(!is_ours("mpiexec -n 2 osu_latency").unwrap());
+        assert!(!is_ours("cornerstone launch -n 2 osu_latency --out x").unwrap());
+        for refused in ["", "  ", "cornerstone run --out x", "cornerstone run --resume=x"] {
+            assert!(is_ours(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_command_is_told_before_its_last_line() {
+        assert_eq!(
+            last_words("note: a\ncornerstone: error: b\n  hint: c\n"),
+            ": cornerstone: error: b"
+        );
+        assert_eq!(last_words("one\ntwo\n\n"), ": two");
+        assert_eq!(last_words(" \n"), "");
+    }
+}

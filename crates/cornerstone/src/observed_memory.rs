@@ -1,0 +1,253 @@
+//! The memory in which ranks note what they do, and the library that does it in them.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use profile::layout::{self, WORD_BYTES, event, head};
+use profile::{RankRecord, Shape};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::failure::Failure;
+
+/// The variable by which a library is loaded before all others.
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// The memory of the ranks of a host. They inherit it; it has no name. While it is there, a thread takes out the events that
+/// they write.
+pub(crate) struct Memory {
+    inner: Arc<Inner>,
+    library: PathBuf,
+    /// When it was made, in nanoseconds of the system's monotonic clock.
+    pub(crate) made_ns: u64,
+    has_ended: Arc<AtomicBool>,
+    taker: JoinHandle<Vec<Vec<u8>>>,
+}
+
+struct Inner {
+    file: File,
+    shape: Shape,
+}
+
+impl Memory {
+    /// For so many ranks on this host, of a run of `world`.
+    ///
+    /// # Errors
+    /// If the library is not there, or the system gives no memory.
+    pub(crate) fn new(ranks: usize, world: usize, wanted: u64) -> Result<Self, Failure> {
+        let library = library()?;
+        let failed = |error: io::Error| {
+            Failure::failed(format!("making the memory for what ranks note: {error}"))
+        };
+        let shape = Shape::of(ranks, world);
+        // Ranks inherit it, so it must not close when they are started.
+        let file = memfd_create("cornerstone-profile", MemfdFlags::empty());
+        let file = File::from(file.map_err(|error| failed(error.into()))?);
+        file.set_len(shape.bytes() as u64).map_err(failed)?;
+        let now = clock_gettime(ClockId::Monotonic);
+        let made_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+        file.write_all_at(&shape.head(wanted, made_ns), 0).map_err(failed)?;
+        let inner = Arc::new(Inner { file, shape });
+        let (has_ended, taken_from) = (Arc::new(AtomicBool::new(false)), Arc::clone(&inner));
+        let seen = Arc::clone(&has_ended);
+        let taker = std::thread::spawn(move || taken_from.take_until(&seen));
+        Ok(Memory { inner, library, made_ns, has_ended, taker })
+    }
+
+    /// What the ranks' environment needs.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        let mut preload = self.library.clone().into_os_string();
+        if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+            preload.push(":");
+            preload.push(others);
+        }
+        let descriptor = self.inner.file.as_raw_fd().to_string();
+        vec![(PRELOAD.into(), preload), (layout::VARIABLE.into(), descriptor.into())]
+    }
+
+    /// What each rank that called MPI_Init has noted, as bytes that [`read`] reads. All have ended.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    pub(crate) fn regions(self) -> io::Result<Vec<Vec<u8>>> {
+        // Relaxed: the flag guards no other memory.
+        self.has_ended.store(true, Ordering::Relaxed);
+        let events = self.taker.join().map_err(|_| io::Error::other("the reader has failed"))?;
+        self.inner.regions(events)
+    }
+}
+
+/// How often it is looked whether there are events to take out.
+const TAKE_INTERVAL: Duration = Duration::from_millis(10);
+/// The most bytes of events that are kept, of a rank and of all.
+const KEPT_OF_A_RANK_BYTES: usize = 64 << 20;
+const KEPT_OF_ALL_BYTES: usize = 512 << 20;
+
+impl Inner {
+    /// Takes events out whenever a good part of a rank's room is full, until the ranks have ended; then the rest.
+    fn take_until(&self, has_ended: &AtomicBool) -> Vec<Vec<u8>> {
+        let mut taken = vec![Vec::new(); self.shape.ranks];
+        loop {
+            let ended = has_ended.load(Ordering::Relaxed);
+            let least = if ended { 1 } else { self.shape.events / 8 };
+            for (index, events) in taken.iter_mut().enumerate() {
+                // What cannot be read is missing in the report, where its place is told.
+                let _ = self.take(index, least, events);
+            }
+            if ended {
+                return taken;
+            }
+            std::thread::sleep(TAKE_INTERVAL);
+        }
+    }
+
+    /// Takes the events of a rank out, if there are so many.
+    fn take(&self, index: usize, least: usize, events: &mut Vec<u8>) -> io::Result<()> {
+        let event_bytes = event::WORDS * WORD_BYTES;
+        let room = self.shape.events;
+        let most = KEPT_OF_A_RANK_BYTES.min(KEPT_OF_ALL_BYTES / self.shape.ranks) / event_bytes;
+        let at = self.shape.region_at(index);
+        let word_at = |word: usize| (at + word * WORD_BYTES) as u64;
+        let mut word = [0; WORD_BYTES];
+        self.file.read_exact_at(&mut word, word_at(head::EVENTS))?;
+        let written = (u64::from_ne_bytes(word) as usize).min(most);
+        let mut done = events.len() / event_bytes;
+        if written < done + least.max(1) {
+            return Ok(());
+        }
+        while done < written {
+            let place = done % room;
+            let count = (written - done).min(room - place);
+            let from = word_at(self.shape.events_at() + place * event::WORDS);
+            let old = events.len();
+            events.resize(old + count * event_bytes, 0);
+            self.file.read_exact_at(&mut events[old..], from)?;
+            done += count;
+        }
+        // The rank may write over what was read from now on.
+        self.file.write_all_at(&(done as u64).to_ne_bytes(), word_at(head::EVENTS_TAKEN))
+    }
+
+    /// The tables of each rank, and its events after them.
+    fn regions(&self, events: Vec<Vec<u8>>) -> io::Result<Vec<Vec<u8>>> {
+        let mut regions = Vec::new();
+        for (index, events) in events.into_iter().enumerate() {
+            let at = self.shape.region_at(index) as u64;
+            let mut bytes = vec![0; head::WORDS * WORD_BYTES];
+            self.file.read_exact_at(&mut bytes, at)?;
+            if RankRecord::has_begun(&bytes) {
+                bytes.resize(self.shape.events_at() * WORD_BYTES, 0);
+                self.file.read_exact_at(&mut bytes, at)?;
+                bytes.extend(events);
+                regions.push(bytes);
+            }
+        }
+        Ok(regions)
+    }
+}
+
+/// Reads what a rank has noted.
+pub(crate) fn read(bytes: &[u8], world: usize) -> Result<Option<RankRecord>, profile::Malformed> {
+    // How much room for events there was does not matter to the reader.
+    RankRecord::read(&Shape::of(1, world), bytes)
+}
+
+/// The library that looks at programs: beside this command, or where packages put libraries.
+fn library() -> Result<PathBuf, Failure> {
+    let own = std::env::current_exe()
+        .map_err(|error| Failure::failed(format!("finding this command's own file: {error}")))?;
+    let folder = own.parent().unwrap_or(&own);
+    // `cargo test` puts libraries into `deps`; that of a `cargo build` before is still there, then.
+    let places = ["", "deps", "../lib"].map(|place| folder.join(place).join(layout::LIBRARY));
+    let built = |path: &PathBuf| path.metadata().and_then(|one| one.modified()).ok();
+    let found = places.into_iter().filter(|path| path.is_file()).max_by_key(built);
+    let found = found.ok_or_else(|| {
+        let why = format!(
+            "{} is neither in '{}' nor in lib beside it",
+            layout::LIBRARY,
+            folder.display()
+        );
+        Failure::failed(why).hint("`cargo build -p libprofile` makes it")
+    })?;
+    let is_bad = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
+    if found.as_os_str().as_encoded_bytes().iter().any(is_bad) {
+        let why = format!("the system loads no library from '{}'", found.display());
+        return Err(Failure::failed(why)
+            .hint("install Cornerstone in a folder without blanks and colons in its path"));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use profile::{Event, Kind};
+
+    fn memory(shape: Shape) -> Inner {
+        let file = File::from(memfd_create("test", MemfdFlags::CLOEXEC).unwrap());
+        file.set_len(shape.bytes() as u64).unwrap();
+        Inner { file, shape }
+    }
+
+    fn write(memory: &Inner, at: usize, words: &[u64]) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        memory.file.write_all_at(&bytes, at as u64).unwrap();
+    }
+
+    #[test]
+    fn memory_of_ranks_that_never_began_says_nothing() {
+        let shape = Shape { ranks: 2, peers: 2, events: 3 };
+        let memory = memory(shape);
+        assert_eq!(memory.regions(vec![Vec::new(); 2]).unwrap().len(), 0);
+        // The second has begun, and is rank 1 of 2.
+        write(&memory, shape.region_at(1), &[1, 1, 2]);
+        let regions = memory.regions(vec![Vec::new(); 2]).unwrap();
+        assert_eq!(regions.len(), 1);
+        assert_eq!(read(&regions[0], 2).unwrap().unwrap().rank, 1);
+    }
+
+    /// A room of 4 events, to which a rank writes 11, as many at once as there is room for.
+    #[test]
+    fn events_are_taken_out_in_their_order_however_often_the_room_is_filled() {
+        let shape = Shape { ranks: 1, peers: 1, events: 4 };
+        let memory = memory(shape);
+        let region = shape.region_at(0);
+        write(&memory, region, &[1, 0, 1]);
+        let event = |number: u64| Event {
+            kind: Kind::Call,
+            is_span: true,
+            begin: number,
+            end: number,
+            posted: 0,
+            bytes: 0,
+            peer: 0,
+            tag: 0,
+            site: 1,
+            communicator: 0,
+        };
+        let mut taken = Vec::new();
+        for number in 0..11_u64 {
+            let place = shape.events_at() + (number % 4) as usize * event::WORDS;
+            write(&memory, region + place * 8, &event(number).to_words());
+            write(&memory, region + head::EVENTS * 8, &[number + 1]);
+            memory.take(0, 3, &mut taken).unwrap();
+            let mut word = [0; 8];
+            memory.file.read_exact_at(&mut word, (region + head::EVENTS_TAKEN * 8) as u64).unwrap();
+            // It is taken out by threes, so there is always room for one more.
+            assert_eq!(u64::from_ne_bytes(word), (number + 1) / 3 * 3);
+        }
+        memory.take(0, 1, &mut taken).unwrap();
+        let regions = memory.regions(vec![taken]).unwrap();
+        let record = read(&regions[0], 1).unwrap().unwrap();
+        let begins: Vec<u64> = record.events.iter().map(|event| event.begin).collect();
+        assert_eq!(begins, (0..11).collect::<Vec<u64>>());
+    }
+}

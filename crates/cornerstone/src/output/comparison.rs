@@ -1,0 +1,110 @@
+//! Compared runs as a table.
+
+use std::fmt::Write;
+
+use analysis::compare::{ComparedRuns, Comparison, Name, Verdict};
+use analysis::launches::{launches_needed, launches_to_compare};
+
+use super::table;
+use crate::wording::{percent, quantity, ranks, ratio_change, size};
+
+/// The table, and what it comes to.
+pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
+    let threshold = compared.settings.margin;
+    let mut sorted: Vec<&Comparison> = compared.comparisons.iter().collect();
+    sorted.sort_by_key(|comparison| place(comparison.verdict));
+    let rows = sorted.iter().map(|comparison| row(comparison, threshold)).collect();
+    let header = ["measurement", "A", "B", "change", "interval", "verdict"];
+    let mut text = table(&header.map(String::from), 1, rows);
+    let count = |verdict| sorted.iter().filter(|c| c.verdict == verdict).count();
+    let _ = writeln!(
+        text,
+        "\n{} slower, {} faster, {} the same, {} that one cannot tell",
+        count(Verdict::Slower),
+        count(Verdict::Faster),
+        count(Verdict::Same),
+        count(Verdict::CannotTell)
+    );
+    text += &too_few(compared, &sorted);
+    for (run, only) in [("A", &compared.only_first), ("B", &compared.only_second)] {
+        if !only.is_empty() {
+            let _ = writeln!(text, "{} measured in {run} only", only.len());
+        }
+    }
+    let regressions = compared.regressions(threshold).count();
+    let limit = percent(threshold);
+    let _ = match regressions {
+        0 => writeln!(text, "no regression beyond {limit}"),
+        1 => writeln!(text, "1 regression beyond {limit} (marked !)"),
+        many => writeln!(text, "{many} regressions beyond {limit} (marked !)"),
+    };
+    text
+}
+
+/// What was measured in too few launches to be told, and what to do about it; nothing if launches do not decide.
+fn too_few(compared: &ComparedRuns, sorted: &[&Comparison]) -> String {
+    let needed = launches_to_compare(compared.settings.confidence);
+    let few = |c: &&&Comparison| c.launches.iter().any(|&launches| launches < needed);
+    let untold = sorted.iter().filter(few).count();
+    if untold == 0 || compared.settings.one_launch_tells || compared.settings.paired {
+        return String::new();
+    }
+    format!(
+        "{untold} were measured in fewer than {needed} launches, which tells nothing for sure of another one:\n\
+         measure both sides again with `cornerstone run --launches {}` or more\n",
+        launches_needed(compared.settings.confidence)
+    )
+}
+
+/// The order of the rows: regressions first, equal numbers last.
+fn place(verdict: Verdict) -> usize {
+    match verdict {
+        Verdict::Slower => 0,
+        Verdict::Faster => 1,
+        Verdict::CannotTell => 2,
+        Verdict::Same => 3,
+    }
+}
+
+fn row(comparison: &Comparison, threshold: f64) -> Vec<String> {
+    let unit = &comparison.name.unit;
+    let (change, interval) = match comparison.effect {
+        Some(effect) => (
+            ratio_change(effect.ratio),
+            format!("{} .. {}", ratio_change(effect.low), ratio_change(effect.high)),
+        ),
+        None => ("-".into(), String::new()),
+    };
+    let verdict = match comparison.verdict {
+        Verdict::Slower if comparison.is_regression(threshold) => "slower !",
+        Verdict::Slower => "slower",
+        Verdict::Faster => "faster",
+        Verdict::Same => "same",
+        Verdict::CannotTell => "cannot tell",
+    };
+    vec![
+        comparison_name(&comparison.name),
+        quantity(comparison.first, unit),
+        quantity(comparison.second, unit),
+        change,
+        interval,
+        verdict.into(),
+    ]
+}
+
+/// A measurement in words.
+pub(crate) fn comparison_name(name: &Name) -> String {
+    let key = &name.key;
+    let mut text = format!("{} {}", key.benchmark, name.metric);
+    // A program that is not ours does not say how many ranks it has.
+    if key.ranks > 0 {
+        let _ = write!(text, ", {}", ranks(key.ranks));
+    }
+    for (parameter, value) in &key.parameters {
+        let _ = write!(text, ", {} {value}", parameter.replace('_', " "));
+    }
+    if key.size_bytes > 0 {
+        let _ = write!(text, ", {}", size(key.size_bytes));
+    }
+    text
+}

@@ -1,0 +1,154 @@
+//! A history as tables.
+
+use std::fmt::Write;
+
+use analysis::changes::Change;
+use analysis::history::{Machine, Series};
+
+use super::{comparison_name, table};
+use crate::wording::{quantity, ratio_change, whole_percent};
+
+/// A line for each number, by machine: its level and its last change.
+pub(crate) fn history_overview(all: &[Series]) -> String {
+    let mut text = String::new();
+    for of_machine in all.chunk_by(|a, b| a.machine == b.machine) {
+        let _ = writeln!(text, "{}\n", machine(of_machine));
+        let header = ["measurement", "runs", "level", "latest", "last change"].map(String::from);
+        let rows = of_machine.iter().map(overview_row).collect();
+        text += &table(&header, 1, rows);
+        text.push('\n');
+    }
+    let changed = all.iter().filter(|series| !series.changes.is_empty()).count();
+    let _ = writeln!(
+        text,
+        "{changed} of {} numbers changed; `cornerstone history BENCHMARK` shows their runs",
+        all.len()
+    );
+    text
+}
+
+/// Every run of each number.
+pub(crate) fn history_runs(all: &[Series]) -> String {
+    let mut text = String::new();
+    for of_machine in all.chunk_by(|a, b| a.machine == b.machine) {
+        let _ = writeln!(text, "{}\n", machine(of_machine));
+        for series in of_machine {
+            let _ = writeln!(text, "{}", comparison_name(&series.name));
+            let header =
+                ["began", "build", "run", "median", "interval", "change"].map(String::from);
+            text += &table(&header, 3, run_rows(series));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A machine in words.
+pub(crate) fn machine_name(machine: &Machine) -> String {
+    match machine.processors {
+        0 => format!("the simulated machine {}", machine.processor),
+        processors => {
+            format!("{}, {processors} processors, over {}", machine.processor, machine.fabric)
+        }
+    }
+}
+
+fn machine(series: &[Series]) -> String {
+    let points = || series.iter().flat_map(|one| &one.points);
+    let mut runs: Vec<&str> = points().map(|point| point.run.as_str()).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    let began = || points().map(|point| point.started.as_str());
+    let (first, last) = (began().min().unwrap_or_default(), began().max().unwrap_or_default());
+    let count = if runs.len() == 1 { "1 run".into() } else { format!("{} runs", runs.len()) };
+    format!("{}: {count}, {first} to {last}", machine_name(&series[0].machine))
+}
+
+fn overview_row(series: &Series) -> Vec<String> {
+    let unit = &series.name.unit;
+    let last = series.changes.last().map_or_else(String::new, |change| {
+        let point = &series.points[change.at];
+        format!(
+            "{} {}: {}",
+            date(&point.started),
+            build(&point.revision),
+            change_in_words(series, change)
+        )
+    });
+    let latest = series.points.last().map_or(0.0, |point| point.median);
+    vec![
+        comparison_name(&series.name),
+        series.points.len().to_string(),
+        quantity(level(series), unit),
+        quantity(latest, unit),
+        last,
+    ]
+}
+
+/// The median of the runs since the last change.
+fn level(series: &Series) -> f64 {
+    let mut medians: Vec<f64> = series.level().iter().map(|point| point.median).collect();
+    medians.sort_by(f64::total_cmp);
+    medians.get(medians.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn run_rows(series: &Series) -> Vec<Vec<String>> {
+    let unit = &series.name.unit;
+    let row = |(index, point): (usize, &analysis::history::Point)| {
+        let change = series.changes.iter().find(|change| change.at == index);
+        vec![
+            point.started.clone(),
+            format!("{} {}", point.version, build(&point.revision)),
+            point.run.clone(),
+            quantity(point.median, unit),
+            format!("{} .. {}", quantity(point.low, unit), quantity(point.high, unit)),
+            change.map_or_else(String::new, |change| change_in_words(series, change)),
+        ]
+    };
+    series.points.iter().enumerate().map(row).collect()
+}
+
+/// How large a change is, whether it is for the worse, and how sure it is.
+pub(crate) fn change_in_words(series: &Series, change: &Change) -> String {
+    let sure = format!("{} sure", sureness(change.chance));
+    match (change.effect, series.is_worse(change)) {
+        (Some(effect), Some(worse)) => {
+            let direction = if worse { "worse" } else { "better" };
+            format!("{} {direction}, {sure}", ratio_change(effect.ratio))
+        }
+        _ => sure,
+    }
+}
+
+fn sureness(chance: f64) -> String {
+    // Of 499 orders none is farther: 1 - 1/500.
+    if chance < 0.01 {
+        format!("{:.1} %", 100.0 * (1.0 - chance))
+    } else {
+        whole_percent(1.0 - chance)
+    }
+}
+
+/// The first ten characters of a time: its day.
+fn date(started: &str) -> String {
+    started.chars().take(10).collect()
+}
+
+/// A revision as short as it is known by, with its mark if the tree was changed.
+fn build(revision: &str) -> String {
+    const SHORT: usize = 9;
+    let mark = if revision.ends_with("-dirty") { "-dirty" } else { "" };
+    revision.trim_end_matches("-dirty").chars().take(SHORT).collect::<String>() + mark
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_are_short_and_keep_their_mark() {
+        assert_eq!(build("0123456789abcdef-dirty"), "012345678-dirty");
+        assert_eq!(build("unknown"), "unknown");
+        assert_eq!((sureness(0.002), sureness(0.01)), ("99.8 %".into(), "99 %".into()));
+    }
+}

@@ -1,0 +1,48 @@
+//! What a search predicted, in sentences.
+
+use contract::record::PeriodSearch;
+
+use super::numbers::{percent, quantity, significant};
+use super::phrases::pause_kind;
+
+/// What was predicted before the first trial, or why nothing was; nothing for a search that was not to predict.
+pub(crate) fn forecast(search: &PeriodSearch) -> Vec<String> {
+    let us = |us: f64| quantity(us, "us");
+    let Some(forecast) = &search.forecast else {
+        return search.no_forecast.clone().into_iter().collect();
+    };
+    let shortest = match forecast.shortest_us {
+        Some(shortest) => format!("{} is the shortest period", us(shortest)),
+        None => "no period".into(),
+    };
+    let mut line = format!(
+        "predicted: {shortest} that keeps that rate; of {} back to back {} was lost to pauses, and an instance took {}",
+        quantity(forecast.recorded_s, "s"),
+        percent(forecast.lost_share),
+        us(forecast.each_us)
+    );
+    if forecast.latency_us > 1.1 * forecast.each_us {
+        line += &format!(" ({} by itself)", us(forecast.latency_us));
+    }
+    if (forecast.pace - 1.0).abs() > 0.02 {
+        line += &format!("; in the trials it took {} times as long", significant(forecast.pace));
+    }
+    vec![line]
+}
+
+/// Which pauses would have to go for which period; nothing unless that was asked for.
+pub(crate) fn without_pauses(search: &PeriodSearch) -> Vec<String> {
+    let Some(forecast) = &search.forecast else { return Vec::new() };
+    let period =
+        |shortest_us: Option<f64>| shortest_us.map_or("no period".into(), |us| quantity(us, "us"));
+    let of_kind = forecast.without.iter().map(|without| {
+        format!(
+            "without those of {}, {} of the time: {}",
+            pause_kind(&without.kind),
+            percent(without.share),
+            period(without.shortest_us)
+        )
+    });
+    let all = forecast.without_all_us.map(|us| format!("without any pause: {}", period(Some(us))));
+    of_kind.chain(all).collect()
+}

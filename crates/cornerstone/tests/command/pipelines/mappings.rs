@@ -1,0 +1,62 @@
+//! A chain over more and more ranks.
+
+use crate::lab::Lab;
+
+/// The mapping in little: 64 x 64 points.
+fn small() -> String {
+    let text = std::fs::read_to_string(mapping()).unwrap();
+    let text = text.replace("rows = 512", "rows = 64").replace("columns = 512", "columns = 64");
+    text.replace("rows_per_message = 32", "rows_per_message = 16")
+}
+
+fn mapping() -> String {
+    format!("{}/../../pipelines/scalable-mapping.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
+    let lab = Lab::new();
+    lab.write("small.toml", &small());
+    let words =
+        ["--doublings", "1", "--stages-alone", "--copies", "--fabric", "sim:paragon-osf1-plain"];
+    let more = ["--instances", "20", "--out", "run.jsonl"];
+    let ended = lab.succeed(&[&["pipeline", "small.toml"][..], &words, &more].concat());
+    let found = lab.measurements("run.jsonl");
+    let median = |nodes: u64, part: &str, metric: &str| {
+        let of = |m: &&serde_json::Value| {
+            let parameters = &m["parameters"];
+            m["metric"] == metric && parameters["nodes"] == nodes && parameters["part"] == part
+        };
+        let found =
+            found.iter().find(of).unwrap_or_else(|| panic!("{nodes} {part} {metric}: {found:#?}"));
+        found["median"].as_f64().unwrap()
+    };
+    // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, however many ranks there are. Pauses of
+    // 112 us in each 10 ms add 1.1 %, and one pause more in a round of some 15 matrices 0.7 %.
+    for nodes in [2, 4] {
+        let first_us = median(nodes, "1 row FFT", "busiest-processor");
+        assert!((1.0..1.019).contains(&(first_us / 1_068.5)), "{nodes}: {first_us}");
+    }
+    // Of 4 ranks each has 16 rows of 128 points: 7/6 as much as 32 of 64.
+    let last = |nodes| median(nodes, "3 column FFT", "busiest-processor");
+    assert!((last(4) / last(2) - 7.0 / 6.0).abs() < 0.01, "{} {}", last(2), last(4));
+    let copy = median(4, "one of 2 copies", "period");
+    assert_eq!(median(4, "one of 2 copies", "period-in-turn"), copy / 2.0);
+    // One copy takes as long for a matrix as the doubled chain takes for two.
+    assert!((copy / 2.0 / median(4, "chain", "period") - 1.0).abs() < 0.3, "{copy}");
+    for told in
+        ["The chain over more ranks", "over 4 ranks a stage ", " limits the period: it takes "]
+    {
+        assert!(ended.stdout.contains(told), "{told}\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_mapping_that_cannot_be_doubled_so_often_is_refused() {
+    let lab = Lab::new();
+    let refused = lab.run(&["pipeline", &mapping(), "--doublings", "4"]);
+    refused.refuses(
+        2,
+        &["with matrices of 8192 x 512", "which are no whole number of messages of 32 rows"],
+    );
+}

@@ -1,0 +1,145 @@
+//! A machine with faster processors or links.
+
+use contract::TimeSpan;
+
+use super::Machine;
+use crate::quantity::{Cost, PerUnit, Piecewise};
+
+/// Divides a time.
+trait Faster {
+    /// What it is `times` times as fast.
+    fn faster(&self, times: f64) -> Self;
+}
+
+impl Faster for TimeSpan {
+    fn faster(&self, times: f64) -> Self {
+        TimeSpan::from_ps((self.as_ps() as f64 / times).round() as u64)
+    }
+}
+
+impl Faster for PerUnit {
+    fn faster(&self, times: f64) -> Self {
+        PerUnit::from_fs((self.as_fs() as f64 / times).round() as u64)
+    }
+}
+
+impl Faster for Cost {
+    fn faster(&self, times: f64) -> Self {
+        Cost { fixed: self.fixed.faster(times), per_byte: self.per_byte.faster(times) }
+    }
+}
+
+impl Faster for Piecewise {
+    fn faster(&self, times: f64) -> Self {
+        let piece = |(from, cost): &(u64, Cost)| (*from, cost.faster(times));
+        Piecewise::new(self.pieces().iter().map(piece).collect())
+            .expect("the lengths are those of a piecewise cost")
+    }
+}
+
+impl Machine {
+    /// The same machine with processors `clock` times and links `links` times as fast (MPI-SHARC section 6): what processors
+    /// do shrinks with their clock, that is their work, all overheads at the ends of a message and the time to pass one on, and what
+    /// links and shared memory carry shrinks with their rate. The time from one end of a link to the other, time slices and
+    /// the pauses of the operating system are what they are.
+    ///
+    /// # Panics
+    /// If a factor is not above 0.
+    pub fn scaled(&self, clock: f64, links: f64) -> Machine {
+        assert!(
+            clock > 0.0 && links > 0.0,
+            "a machine cannot be {clock} and {links} times as fast"
+        );
+        let mut machine = self.clone();
+        for (_, cost) in &mut machine.processor.work {
+            *cost = cost.faster(clock);
+        }
+        let endpoint = &mut machine.endpoint;
+        for cost in [
+            &mut endpoint.send,
+            &mut endpoint.receive,
+            &mut endpoint.unexpected,
+            &mut endpoint.setup,
+            &mut endpoint.gap,
+        ] {
+            *cost = cost.faster(clock);
+        }
+        endpoint.packet_send = endpoint.packet_send.faster(clock);
+        endpoint.packet_receive = endpoint.packet_receive.faster(clock);
+        let (processor, network) = (&mut machine.processor, &mut machine.network);
+        for span in [
+            &mut processor.polling,
+            &mut processor.switch,
+            &mut endpoint.post,
+            &mut machine.protocol.answer,
+            &mut network.forward,
+            &mut network.forward_control,
+        ] {
+            *span = span.faster(clock);
+        }
+        if let Some(ring) = &mut machine.ring_collectives {
+            for span in [
+                &mut ring.barrier_entry,
+                &mut ring.barrier_hop,
+                &mut ring.forward,
+                &mut ring.packet,
+                &mut ring.allgather_entry,
+                &mut ring.allgather_step,
+            ] {
+                *span = span.faster(clock);
+            }
+        }
+        network.byte_time = network.byte_time.faster(links);
+        network.slot = network.slot.faster(links);
+        if let Some(board) = &mut machine.board {
+            let mut faster = (**board).clone();
+            faster.see = faster.see.faster(links);
+            faster.further_board = faster.further_board.faster(links);
+            faster.put = faster.put.faster(links);
+            faster.take = faster.take.faster(links);
+            faster.combine = faster.combine.faster(clock);
+            *board = faster.into();
+        }
+        machine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::find;
+    use super::*;
+
+    /// How far apart two times are, where the files of section 6 give six digits after the microsecond's point.
+    fn close(a: TimeSpan, b: TimeSpan) -> bool {
+        a.as_ps().abs_diff(b.as_ps()) <= 2
+    }
+
+    #[test]
+    fn the_ring_of_section_6_is_the_ring_scaled() {
+        let ring = find("sharc-ring").unwrap();
+        let systems = [
+            ("sharc-fast-clock", 3.75, 1.0),
+            ("sharc-fast-links", 1.0, 3.75),
+            ("tigersharc", 3.75, 3.75),
+        ];
+        for (name, clock, links) in systems {
+            let (scaled, written) = (ring.scaled(clock, links), find(name).unwrap());
+            let pairs = |of: fn(&Machine) -> TimeSpan| (of(&scaled), of(&written));
+            let spans = [
+                pairs(|m| m.processor.polling),
+                pairs(|m| m.endpoint.send.of(0)),
+                pairs(|m| m.endpoint.receive.of(1000)),
+                pairs(|m| m.endpoint.packet_send.fixed),
+                pairs(|m| m.network.forward),
+                pairs(|m| m.network.forward_control),
+                pairs(|m| m.network.byte_time.times(1)),
+                pairs(|m| m.ring_collectives.clone().unwrap_or_default().barrier_hop),
+                pairs(|m| m.ring_collectives.clone().unwrap_or_default().allgather_step),
+            ];
+            for (at, (scaled, written)) in spans.into_iter().enumerate() {
+                assert!(close(scaled, written), "{name}, {at}: {scaled:?} and not {written:?}");
+            }
+        }
+        assert_eq!(ring.scaled(1.0, 1.0), ring);
+    }
+}

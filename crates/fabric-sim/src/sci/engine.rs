@@ -1,0 +1,255 @@
+//! The engine: events of rings in the order of their times.
+
+use contract::{Time, TimeSpan};
+
+use super::mistake::SettingsError;
+use super::node::{Crossing, Node};
+use super::packet::{Class, Kind, Packet, Slab, Transaction, TransactionKind};
+use super::settings::{Access, RingSettings};
+use super::shape::Rings;
+use crate::event_hash::EventHash;
+use crate::queue::Queue;
+
+/// What happens at a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// The transmitter has sent a packet with its idle symbol.
+    Free,
+    /// Idle symbols of this kind come in.
+    Idle(super::node::Idle),
+    /// The head of a packet has come, and its target is known.
+    Arrive(u32),
+    /// The host interface is done with a packet.
+    Served,
+}
+
+/// A transaction that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Complete {
+    /// The number that the requester gave it.
+    pub tag: u64,
+    /// Who requested it.
+    pub requester: u32,
+    /// Of whom.
+    pub responder: u32,
+    /// What it did.
+    pub operation: TransactionKind,
+    /// How urgent it was.
+    pub priority: u8,
+    /// When it was requested.
+    pub born: Time,
+    /// When its last packet was through the host interface.
+    pub done: Time,
+}
+
+/// What happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Requests and responses sent, repetitions included.
+    pub sent: u64,
+    /// Requests and responses for which there was no place.
+    pub refused: u64,
+    /// Packets that a node passed on.
+    pub passed: u64,
+    /// The most symbols that any bypass FIFO held.
+    pub bypass_symbols_max: u32,
+    /// Events of the engine.
+    pub events: u64,
+}
+
+/// Rings that carry transactions.
+pub struct Engine {
+    pub(super) settings: RingSettings,
+    pub(super) rings: Rings,
+    pub(super) nodes: Vec<Node>,
+    pub(super) packets: Slab<Packet>,
+    pub(super) transactions: Slab<Transaction>,
+    queue: Queue<(u32, Event)>,
+    now: Time,
+    hash: EventHash,
+    pub(super) counts: Counts,
+    pub(super) complete: Vec<Complete>,
+    /// Nodes whose output queue of requests has got a free place.
+    pub(super) relieved: Vec<u32>,
+    pub(super) crossing: Option<Crossing>,
+    /// Sent packets without their echo, by ring.
+    pub(super) without_echo: Vec<u32>,
+    pub(super) hop: TimeSpan,
+}
+
+impl Engine {
+    /// Rings without traffic, all idle symbols with their go bits set, as the scrubber leaves them.
+    ///
+    /// # Errors
+    /// Those of [`RingSettings::check`].
+    pub fn new(settings: RingSettings) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let rings = settings.shape.build();
+        let mut engine = Engine {
+            nodes: rings.places.iter().map(|place| Node::new(place.next)).collect(),
+            without_echo: vec![0; rings.group.len()],
+            packets: Slab::new(),
+            transactions: Slab::new(),
+            queue: Queue::new(),
+            now: Time::ZERO,
+            hash: EventHash::new(),
+            counts: Counts::default(),
+            complete: Vec::new(),
+            relieved: Vec::new(),
+            crossing: None,
+            hop: settings.hop(),
+            rings,
+            settings,
+        };
+        if let Access::Train { .. } = engine.settings.access {
+            engine.start_trains();
+        }
+        Ok(engine)
+    }
+
+    /// The time of the last event, or of [`advance`](Engine::advance).
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// A hash of all events: the same for the same settings and transactions.
+    pub fn event_hash(&self) -> u64 {
+        self.hash.value()
+    }
+
+    /// Transactions that are not complete.
+    pub fn under_way(&self) -> usize {
+        self.transactions.len()
+    }
+
+    /// Packets in rings and queues.
+    pub fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// The number of the controller of a multi-service switch, which takes [`TransactionKind::Join`].
+    pub fn controller(&self) -> Option<u32> {
+        self.rings.controller
+    }
+
+    /// Whether the output queue of a node has a place for a request.
+    pub fn has_room(&self, node: u32) -> bool {
+        self.nodes[node as usize].output[Class::Request as usize].held
+            < self.settings.output_packets
+    }
+
+    /// Puts a request into the output queue of `requester`. False if it is full: then nothing has happened.
+    ///
+    /// # Panics
+    /// If there is no such node, if an operation has no such data ([`TransactionKind::has_packets`]), or if [`TransactionKind::Join`]
+    /// goes to another node than the controller.
+    pub fn request(
+        &mut self,
+        (requester, responder): (u32, u32),
+        operation: TransactionKind,
+        (priority, born, tag): (u8, Time, u64),
+    ) -> bool {
+        assert!(requester < self.rings.hosts, "node {requester} has no host");
+        assert!(operation.has_packets(), "no packet holds the data of {operation:?}");
+        let is_for_controller =
+            matches!(operation, TransactionKind::Join(..) | TransactionKind::Separate(..));
+        assert_eq!(is_for_controller, Some(responder) == self.rings.controller, "who joins rings");
+        if !self.has_room(requester) {
+            return false;
+        }
+        let transaction = Transaction { operation, requester, responder, priority, born, tag };
+        let transaction = self.transactions.add(transaction);
+        self.enqueue(requester, Class::Request, transaction, responder);
+        true
+    }
+
+    /// The time of the next event.
+    pub fn next_time(&self) -> Option<Time> {
+        self.queue.next_time()
+    }
+
+    /// Sets the clock, so that requests come at this moment.
+    ///
+    /// # Panics
+    /// If an event comes before.
+    pub fn advance(&mut self, to: Time) {
+        assert!(self.next_time().is_none_or(|next| next >= to), "an event comes before");
+        self.now = self.now.max(to);
+    }
+
+    /// Handles the next event. False if there is none.
+    pub fn step(&mut self) -> bool {
+        let Some((time, (node, event))) = self.queue.pop() else { return false };
+        self.now = time;
+        self.counts.events += 1;
+        self.hash.add(time, event.code(), node);
+        match event {
+            Event::Free => self.is_free(node),
+            Event::Idle(idle) => self.idle_comes(node, idle),
+            Event::Arrive(packet) => self.arrives(node, packet),
+            Event::Served => self.is_served(node),
+        }
+        true
+    }
+
+    /// Takes the transactions that are complete.
+    pub fn take_complete(&mut self) -> std::vec::Drain<'_, Complete> {
+        self.complete.drain(..)
+    }
+
+    /// Takes the nodes whose output queues have got a place for a request since the last call.
+    pub fn take_relieved(&mut self) -> std::vec::Drain<'_, u32> {
+        self.relieved.drain(..)
+    }
+
+    pub(super) fn push(&mut self, time: Time, node: u32, event: Event) {
+        debug_assert!(time >= self.now, "nothing happens in the past");
+        self.queue.push(time, (node, event));
+    }
+
+    pub(super) fn symbols(&self, count: u32) -> TimeSpan {
+        self.settings.symbol.times(u64::from(count))
+    }
+
+    /// Puts a packet of a transaction into an output queue, whose place is free.
+    pub(super) fn enqueue(&mut self, node: u32, class: Class, transaction: u32, to: u32) {
+        let what = self.transactions[transaction];
+        let symbols = match class {
+            Class::Request => what.operation.request_symbols(),
+            Class::Response => what.operation.response_symbols().expect("it has a response"),
+        };
+        let packet = self.packets.add(Packet {
+            kind: Kind::Send(class),
+            transaction,
+            to,
+            from: node,
+            symbols,
+            priority: what.priority,
+            entered: self.now,
+            place_at: None,
+        });
+        let output = &mut self.nodes[node as usize].output[class as usize];
+        output.held += 1;
+        output.waiting.push_back(packet);
+        self.wakes(node);
+    }
+}
+
+impl Event {
+    /// The event as a number, for the hash.
+    fn code(self) -> u32 {
+        match self {
+            Event::Free => 0,
+            Event::Idle(idle) => {
+                1 | u32::from(idle.go) << 8 | u32::from(idle.level) << 9 | idle.by << 12
+            }
+            Event::Arrive(packet) => 2 | packet << 8,
+            Event::Served => 3,
+        }
+    }
+}

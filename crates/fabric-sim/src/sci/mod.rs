@@ -1,0 +1,39 @@
+//! Rings of the Scalable Coherent Interface (SCI, IEEE 1596), packet by packet.
+//!
+//! The model is that of the SCALE paper (1996): error-free links, a ring that is initialised, every transaction that is
+//! not coherent but broadcast. A packet moves from node to node around its ring. The node that it is for strips it and
+//! sends an echo back to the sender, which keeps the packet until then. A node passes on what is for others; what comes
+//! while it sends a packet of its own waits in its bypass FIFO.
+//!
+//! * [`RingSettings`] has every parameter: [`Shape`] of the rings, [`Delays`] (the paper's table 3), queues, [`Access`] (who
+//!   may send), [`Retry`] and [`Urgency`].
+//! * [`Engine`] carries transactions from node to node, and tells of each when it is complete.
+//! * [`study`] loads an engine with [`Traffic`] (the paper's tables 1 and 2), and measures throughput and delays.
+//!
+//! Packets have the lengths of the standard in symbols of 16 bits: 8 for a header with its check, 4 for an echo, and
+//! the data. At least one idle symbol follows each packet.
+//!
+//! Definitions of the paper's four protocols for real time are in papers of the working group P1596.6, which it only
+//! cites. What [`Urgency`] and [`Retry`] call by their names are our own readings.
+
+mod agents;
+mod engine;
+mod mistake;
+mod node;
+mod packet;
+mod serve;
+mod settings;
+mod shape;
+pub mod study;
+mod traffic;
+mod transmit;
+
+pub use engine::{Complete, Counts, Engine};
+pub use mistake::SettingsError;
+pub use packet::{ECHO_SYMBOLS, HEADER_SYMBOLS, SYMBOL_BYTES, TransactionKind};
+pub use settings::{Access, Delays, Retry, RingSettings, Urgency};
+pub use shape::Shape;
+pub use traffic::{Destination, Pace, Traffic};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! What a node holds.
+
+use std::collections::VecDeque;
+
+use contract::Time;
+
+/// The state of idle symbols on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Idle {
+    /// Whether who sees it may send.
+    pub(super) go: bool,
+    /// Packets of lower priority may not be sent ([`Urgency::TwoBits`](super::Urgency::TwoBits)).
+    pub(super) level: u8,
+    /// The node that has raised the level.
+    pub(super) by: u32,
+}
+
+impl Idle {
+    pub(super) const FREE: Idle = Idle { go: true, level: 0, by: u32::MAX };
+}
+
+/// A node: its place in its ring, its transmitter and its queues. Packets stand by their numbers.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) next: u32,
+    /// When the transmitter has sent the packet that it sends, with its idle symbol.
+    pub(super) free_at: Time,
+    /// Whether the transmitter sends a packet.
+    pub(super) sends: bool,
+    /// Whether the packet that it sends is one of its own.
+    pub(super) sends_own: bool,
+    /// Whether its bypass FIFO has filled while it sent, and is not empty again.
+    pub(super) recovers: bool,
+    /// The idle symbols that come in, and those that go out.
+    pub(super) idle_in: Idle,
+    pub(super) idle_out: Idle,
+    /// The level that it has raised the idle symbols to, for a packet of its own.
+    pub(super) raised: u8,
+    pub(super) bypass: VecDeque<u32>,
+    pub(super) bypass_symbols: u32,
+    /// The output queues, by class. A packet stays until its echo has come.
+    pub(super) output: [Output; 2],
+    /// Echoes and resumptions have no queue of a class: these are what it has to send besides.
+    pub(super) control: VecDeque<u32>,
+    pub(super) input: [Input; 2],
+    /// Whether its host interface is busy with a packet, and of which class.
+    pub(super) serves: Option<usize>,
+    /// How many packets it may still send while it holds the train.
+    pub(super) train: Option<u32>,
+    /// No packet of its own may start: the crossbar waits until its ring is empty.
+    pub(super) is_held_back: bool,
+}
+
+/// Packets of a class that a node is to send.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    /// Those that wait to be sent, or to be sent again.
+    pub(super) waiting: VecDeque<u32>,
+    /// Those and the ones without an echo.
+    pub(super) held: u32,
+}
+
+/// Packets of a class that have come.
+#[derive(Debug, Default)]
+pub(super) struct Input {
+    pub(super) taken: VecDeque<Taken>,
+    /// Places that are kept for packets which were refused.
+    pub(super) kept: u32,
+    /// Packets that were refused, first come first served.
+    pub(super) refused: VecDeque<Refused>,
+}
+
+/// A packet in an input queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) transaction: u32,
+    pub(super) to: u32,
+    /// When its last symbol has come.
+    pub(super) whole_at: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refused {
+    pub(super) packet: u32,
+    pub(super) sender: u32,
+}
+
+/// The crossbar is to join two rings, or to separate them, as soon as nothing is under way in them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    /// The request that asked for it.
+    pub(super) transaction: u32,
+    pub(super) controller: u32,
+    pub(super) rings: (u32, u32),
+    pub(super) joins: bool,
+}
+
+impl Node {
+    pub(super) fn new(next: u32) -> Self {
+        Node {
+            next,
+            free_at: Time::ZERO,
+            sends: false,
+            sends_own: false,
+            recovers: false,
+            idle_in: Idle::FREE,
+            idle_out: Idle::FREE,
+            raised: 0,
+            bypass: VecDeque::new(),
+            bypass_symbols: 0,
+            output: Default::default(),
+            control: VecDeque::new(),
+            input: Default::default(),
+            serves: None,
+            train: None,
+            is_held_back: false,
+        }
+    }
+}

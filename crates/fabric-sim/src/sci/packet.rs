@@ -1,0 +1,173 @@
+//! Packets, and the transactions that they are part of.
+
+use contract::Time;
+
+/// The bytes of a symbol, which a link carries in one clock.
+pub const SYMBOL_BYTES: u32 = 2;
+/// The header of a request or response with its check.
+pub const HEADER_SYMBOLS: u32 = 8;
+/// An echo, whole.
+pub const ECHO_SYMBOLS: u32 = 4;
+/// The sizes of the data of a packet.
+const DATA_BYTES: [u32; 3] = [16, 64, 256];
+
+/// What a transaction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionKind {
+    /// The response brings so many bytes.
+    Read(u32),
+    /// The request brings so many bytes; a response confirms them.
+    Write(u32),
+    /// The request brings so many bytes. There is no response.
+    Move(u32),
+    /// The request brings 16 bytes, which the responder combines with its memory; the response brings what was there.
+    Lock,
+    /// Asks the controller of a multi-service switch to join two outer rings into one.
+    Join(u8, u8),
+    /// Asks it to separate them.
+    Separate(u8, u8),
+}
+
+impl TransactionKind {
+    /// Whether its data have a size that a packet can have.
+    pub fn has_packets(self) -> bool {
+        match self {
+            TransactionKind::Read(bytes)
+            | TransactionKind::Write(bytes)
+            | TransactionKind::Move(bytes) => DATA_BYTES.contains(&bytes),
+            TransactionKind::Lock | TransactionKind::Join(..) | TransactionKind::Separate(..) => {
+                true
+            }
+        }
+    }
+
+    /// The data that it moves, in bytes.
+    pub fn data_bytes(self) -> u32 {
+        match self {
+            TransactionKind::Read(bytes)
+            | TransactionKind::Write(bytes)
+            | TransactionKind::Move(bytes) => bytes,
+            TransactionKind::Lock => 16,
+            TransactionKind::Join(..) | TransactionKind::Separate(..) => 0,
+        }
+    }
+
+    /// The length of its request in symbols.
+    pub fn request_symbols(self) -> u32 {
+        match self {
+            TransactionKind::Read(_) => HEADER_SYMBOLS,
+            _ => HEADER_SYMBOLS + self.data_bytes() / SYMBOL_BYTES,
+        }
+    }
+
+    /// The length of its response in symbols, if it has one.
+    pub fn response_symbols(self) -> Option<u32> {
+        match self {
+            TransactionKind::Read(_) | TransactionKind::Lock => {
+                Some(HEADER_SYMBOLS + self.data_bytes() / SYMBOL_BYTES)
+            }
+            TransactionKind::Write(_)
+            | TransactionKind::Join(..)
+            | TransactionKind::Separate(..) => Some(HEADER_SYMBOLS),
+            TransactionKind::Move(_) => None,
+        }
+    }
+}
+
+/// A transaction under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transaction {
+    pub(super) operation: TransactionKind,
+    pub(super) requester: u32,
+    pub(super) responder: u32,
+    pub(super) priority: u8,
+    pub(super) born: Time,
+    pub(super) tag: u64,
+}
+
+/// Which queues a packet goes through. Those of responses are apart, so that requests cannot block them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Request = 0,
+    Response = 1,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Send(Class),
+    /// The answer to the packet of this number: whether it was taken in.
+    Echo {
+        of: u32,
+        taken: bool,
+    },
+    /// There is room now for the packet of this number ([`Retry::Directed`](super::Retry::Directed)).
+    Resume {
+        of: u32,
+    },
+    /// The engine of the train ([`Access::Train`](super::Access::Train)).
+    Train,
+}
+
+/// A packet in a ring, or in the output queue of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet {
+    pub(super) kind: Kind,
+    /// Its transaction, if it is a request or a response.
+    pub(super) transaction: u32,
+    /// The node that it is for at last.
+    pub(super) to: u32,
+    /// The node that sent it into this ring.
+    pub(super) from: u32,
+    pub(super) symbols: u32,
+    /// 0 once it was refused: repeating it must not keep what its target waits for from being sent.
+    pub(super) priority: u8,
+    /// When it came to the node in whose bypass FIFO it waits.
+    pub(super) entered: Time,
+    /// The node whose input queue keeps a place for it.
+    pub(super) place_at: Option<u32>,
+}
+
+/// Things by number; numbers are used again.
+#[derive(Debug)]
+pub(super) struct Slab<T> {
+    things: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    pub(super) fn new() -> Self {
+        Slab { things: Vec::new(), free: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, thing: T) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.things[number as usize] = thing;
+            return number;
+        }
+        self.things.push(thing);
+        self.things.len() as u32 - 1
+    }
+
+    pub(super) fn remove(&mut self, number: u32) {
+        self.free.push(number);
+    }
+
+    /// How many are there.
+    pub(super) fn len(&self) -> usize {
+        self.things.len() - self.free.len()
+    }
+}
+
+impl<T> std::ops::Index<u32> for Slab<T> {
+    type Output = T;
+
+    fn index(&self, number: u32) -> &T {
+        &self.things[number as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<u32> for Slab<T> {
+    fn index_mut(&mut self, number: u32) -> &mut T {
+        &mut self.things[number as usize]
+    }
+}

@@ -1,0 +1,190 @@
+//! The stripper, the input queues and the host interface.
+
+use super::engine::{Complete, Engine, Event};
+use super::node::{Refused, Taken};
+use super::packet::{Class, ECHO_SYMBOLS, Kind, Packet, TransactionKind};
+use super::settings::{Retry, Urgency};
+
+impl Engine {
+    /// The head of a packet has come.
+    pub(super) fn arrives(&mut self, node: u32, packet: u32) {
+        let what = self.packets[packet];
+        match what.kind {
+            Kind::Train => self.train_comes(node, packet),
+            Kind::Send(class) if self.rings.strips(node, what.to) => {
+                self.strips(node, packet, class);
+            }
+            Kind::Echo { of, taken } if what.to == node => {
+                self.packets.remove(packet);
+                self.echo_comes(node, of, taken);
+            }
+            Kind::Resume { of } if what.to == node => {
+                self.packets.remove(packet);
+                self.packets[of].place_at = Some(what.from);
+                self.without_echo[self.rings.places[node as usize].ring as usize] -= 1;
+                self.waits_again(node, of);
+                self.crosses_if_quiet();
+            }
+            _ => self.passes(node, packet),
+        }
+    }
+
+    /// Takes a request or response in, or refuses it; an echo goes on in its place.
+    fn strips(&mut self, node: u32, packet: u32, class: Class) {
+        let what = self.packets[packet];
+        // The bypass delay is part of every hop, and this packet does not enter the bypass FIFO.
+        let head = self.now().as_ps() - self.settings.delays.bypass.as_ps();
+        let whole_at = contract::Time::from_ps(head) + self.symbols(what.symbols);
+        // Where priorities count, the last place is for what is urgent.
+        let spare = u32::from(self.settings.urgency != Urgency::None && what.priority == 0);
+        let places = (self.settings.input_packets - spare).max(1);
+        let input = &mut self.nodes[node as usize].input[class as usize];
+        let taken = what.place_at == Some(node) || (input.taken.len() as u32 + input.kept) < places;
+        if taken {
+            let transaction = what.transaction;
+            input.taken.push_back(Taken { transaction, to: what.to, whole_at });
+        } else {
+            self.counts.refused += 1;
+            if self.settings.retry == Retry::Directed {
+                input.refused.push_back(Refused { packet, sender: what.from });
+            }
+        }
+        if let Some(keeper) = self.packets[packet].place_at.take() {
+            // The crossbar may have led the packet elsewhere.
+            self.nodes[keeper as usize].input[class as usize].kept -= 1;
+            if keeper != node || !taken {
+                self.keeps_a_place(keeper, class);
+            }
+        }
+        let kind = Kind::Echo { of: packet, taken };
+        let echo = self.packets.add(self.control(kind, node, what.from));
+        self.passes(node, echo);
+        self.serves_next(node);
+    }
+
+    /// The echo of a packet has come back.
+    fn echo_comes(&mut self, node: u32, of: u32, taken: bool) {
+        let class = self.class_of(of).expect("echoes answer requests and responses");
+        let ring = self.rings.places[node as usize].ring as usize;
+        self.without_echo[ring] -= 1;
+        if taken {
+            self.packets.remove(of);
+            self.nodes[node as usize].output[class as usize].held -= 1;
+            if class == Class::Request {
+                self.relieved.push(node);
+            }
+            self.room_in_output(node);
+        } else if self.settings.retry == Retry::Again {
+            self.packets[of].priority = 0;
+            self.waits_again(node, of);
+        }
+        self.crosses_if_quiet();
+    }
+
+    pub(super) fn waits_again(&mut self, node: u32, packet: u32) {
+        let class = self.class_of(packet).expect("only requests and responses are refused");
+        self.nodes[node as usize].output[class as usize].waiting.push_back(packet);
+        self.wakes(node);
+    }
+
+    /// A packet of four symbols, which goes before all others: queues wait for it.
+    pub(super) fn control(&self, kind: Kind, from: u32, to: u32) -> Packet {
+        let (symbols, priority, entered) = (ECHO_SYMBOLS, u8::MAX, self.now());
+        Packet { kind, transaction: 0, to, from, symbols, priority, entered, place_at: None }
+    }
+
+    /// Begins with the next packet of the input queues. Responses come first: they always find room.
+    pub(super) fn serves_next(&mut self, node: u32) {
+        let this = &self.nodes[node as usize];
+        if this.serves.is_some() {
+            return;
+        }
+        for class in [Class::Response, Class::Request] {
+            let Some(&first) = this.input[class as usize].taken.front() else { continue };
+            let delays = &self.settings.delays;
+            let is_agent = self.rings.places[node as usize].twin.is_some();
+            let time = match (is_agent, class) {
+                (true, _) => delays.routing,
+                (false, Class::Request) => delays.host + delays.responder,
+                (false, Class::Response) => delays.host,
+            };
+            if !self.has_room_behind(node, class, first) {
+                continue;
+            }
+            let done = self.now().max(first.whole_at) + time;
+            self.nodes[node as usize].serves = Some(class as usize);
+            self.push(done, node, Event::Served);
+            return;
+        }
+    }
+
+    /// Whether what a packet leads to has a place in an output queue.
+    fn has_room_behind(&self, node: u32, class: Class, taken: Taken) -> bool {
+        let room = |node: u32, class: Class| {
+            self.nodes[node as usize].output[class as usize].held < self.settings.output_packets
+        };
+        if let Some(twin) = self.rings.places[node as usize].twin {
+            return room(twin, class);
+        }
+        let operation = self.transactions[taken.transaction].operation;
+        class == Class::Response
+            || operation.response_symbols().is_none()
+            || room(node, Class::Response)
+    }
+
+    /// The host interface is done with the first packet of an input queue.
+    pub(super) fn is_served(&mut self, node: u32) {
+        let class = match self.nodes[node as usize].serves.take() {
+            Some(0) => Class::Request,
+            _ => Class::Response,
+        };
+        let input = &mut self.nodes[node as usize].input[class as usize];
+        let Taken { transaction, to, .. } = input.taken.pop_front().expect("it was served");
+        self.keeps_a_place(node, class);
+        let what = self.transactions[transaction];
+        if let Some(twin) = self.rings.places[node as usize].twin {
+            self.enqueue(twin, class, transaction, to);
+        } else if class == Class::Request && what.operation.response_symbols().is_some() {
+            match what.operation {
+                TransactionKind::Join(one, other) => {
+                    self.crosses(node, transaction, (one, other), true)
+                }
+                TransactionKind::Separate(one, other) => {
+                    self.crosses(node, transaction, (one, other), false);
+                }
+                _ => self.enqueue(node, Class::Response, transaction, what.requester),
+            }
+        } else {
+            self.transactions.remove(transaction);
+            self.complete.push(Complete {
+                tag: what.tag,
+                requester: what.requester,
+                responder: what.responder,
+                operation: what.operation,
+                priority: what.priority,
+                born: what.born,
+                done: self.now(),
+            });
+        }
+        self.serves_next(node);
+    }
+
+    /// A place of an input queue is free: it is kept for who was refused first, and told so.
+    fn keeps_a_place(&mut self, node: u32, class: Class) {
+        let input = &mut self.nodes[node as usize].input[class as usize];
+        let Some(Refused { packet, sender }) = input.refused.pop_front() else { return };
+        input.kept += 1;
+        let resume = self.control(Kind::Resume { of: packet }, node, sender);
+        let resume = self.packets.add(resume);
+        // It is no request, but the crossbar has to wait for it, too.
+        self.without_echo[self.rings.places[sender as usize].ring as usize] += 1;
+        self.nodes[node as usize].control.push_back(resume);
+        self.wakes(node);
+    }
+
+    /// A place of an output queue is free: what waited for it at a host interface goes on.
+    fn room_in_output(&mut self, node: u32) {
+        let twin = self.rings.places[node as usize].twin;
+        self.serves_next(twin.unwrap_or(node));
+    }
+}

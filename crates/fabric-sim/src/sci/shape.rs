@@ -1,0 +1,178 @@
+//! Rings, their nodes, and the agents between them.
+
+use super::mistake::SettingsError;
+
+/// The most nodes, agents included.
+const NODES_MAX: u32 = 1 << 16;
+
+/// Rings and what joins them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One ring.
+    Ring {
+        /// Its nodes.
+        nodes: u32,
+    },
+    /// Two rings with a dual-ported bridge between them: two nodes back to back.
+    Bridge {
+        /// The nodes of the first ring, without the bridge.
+        left: u32,
+        /// Those of the second.
+        right: u32,
+    },
+    /// Outer rings, each with an agent on an inner ring.
+    InnerRing {
+        /// The outer rings.
+        rings: u32,
+        /// The nodes of each, without its agent.
+        nodes_each: u32,
+    },
+    /// The same, and a crossbar that can join two outer rings into one. Its controller is a node of the inner ring.
+    MultiService {
+        /// The outer rings.
+        rings: u32,
+        /// The nodes of each, without its agent.
+        nodes_each: u32,
+    },
+}
+
+/// A shape as built: for each node where it is and what it stands back to back with.
+#[derive(Debug)]
+pub(super) struct Rings {
+    /// Nodes with a host come first, then agents.
+    pub(super) hosts: u32,
+    pub(super) places: Vec<Place>,
+    /// For each ring, the ring with which the crossbar has joined it, or itself.
+    pub(super) group: Vec<u32>,
+    /// The ring inside, if there is one. It is the last.
+    pub(super) inner: Option<u32>,
+    pub(super) controller: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) ring: u32,
+    pub(super) next: u32,
+    /// The other side of an agent.
+    pub(super) twin: Option<u32>,
+}
+
+impl Shape {
+    /// The nodes with a host.
+    pub fn hosts(self) -> u32 {
+        match self {
+            Shape::Ring { nodes } => nodes,
+            Shape::Bridge { left, right } => left.saturating_add(right),
+            Shape::InnerRing { rings, nodes_each } | Shape::MultiService { rings, nodes_each } => {
+                rings.saturating_mul(nodes_each)
+            }
+        }
+    }
+
+    pub(super) fn check(self) -> Result<(), SettingsError> {
+        let hosts = self.hosts();
+        let rings = match self {
+            Shape::Ring { .. } => 1,
+            Shape::Bridge { left, right } if left == 0 || right == 0 => 0,
+            Shape::Bridge { .. } => 2,
+            Shape::InnerRing { rings, .. } | Shape::MultiService { rings, .. } => rings,
+        };
+        if hosts == 0 || rings == 0 {
+            return Err(SettingsError::new("a ring has no node"));
+        }
+        if hosts.saturating_add(rings.saturating_mul(2)) >= NODES_MAX {
+            return Err(SettingsError::new(format!(
+                "{hosts} nodes in {rings} rings; at most {NODES_MAX}"
+            )));
+        }
+        if rings > 256 {
+            return Err(SettingsError::new(format!("{rings} rings; at most 256")));
+        }
+        Ok(())
+    }
+
+    pub(super) fn build(self) -> Rings {
+        let hosts = self.hosts();
+        let outer: Vec<u32> = match self {
+            Shape::Ring { nodes } => vec![nodes],
+            Shape::Bridge { left, right } => vec![left, right],
+            Shape::InnerRing { rings, nodes_each } | Shape::MultiService { rings, nodes_each } => {
+                vec![nodes_each; rings as usize]
+            }
+        };
+        let has_inner = matches!(self, Shape::InnerRing { .. } | Shape::MultiService { .. });
+        let mut rings: Vec<Vec<u32>> = Vec::new();
+        let mut twins: Vec<(u32, u32)> = Vec::new();
+        let (mut host, mut agent, mut inside) = (0, hosts, Vec::new());
+        for nodes in outer {
+            let mut ring: Vec<u32> = (host..host + nodes).collect();
+            host += nodes;
+            if !matches!(self, Shape::Ring { .. }) {
+                ring.push(agent);
+                agent += 1;
+            }
+            if has_inner {
+                twins.push((agent - 1, agent));
+                inside.push(agent);
+                agent += 1;
+            }
+            rings.push(ring);
+        }
+        if matches!(self, Shape::Bridge { .. }) {
+            twins.push((hosts, hosts + 1));
+        }
+        let controller = matches!(self, Shape::MultiService { .. }).then_some(agent);
+        inside.extend(controller);
+        let inner = has_inner.then_some(rings.len() as u32);
+        rings.extend(has_inner.then_some(inside));
+        Rings::new(hosts, &rings, &twins, inner, controller)
+    }
+}
+
+impl Rings {
+    fn new(
+        hosts: u32,
+        rings: &[Vec<u32>],
+        twins: &[(u32, u32)],
+        inner: Option<u32>,
+        controller: Option<u32>,
+    ) -> Self {
+        let count = rings.iter().map(Vec::len).sum();
+        let mut places = vec![Place { ring: 0, next: 0, twin: None }; count];
+        for (number, ring) in rings.iter().enumerate() {
+            for (at, &node) in ring.iter().enumerate() {
+                places[node as usize].ring = number as u32;
+                places[node as usize].next = ring[(at + 1) % ring.len()];
+            }
+        }
+        for &(one, other) in twins {
+            places[one as usize].twin = Some(other);
+            places[other as usize].twin = Some(one);
+        }
+        Rings { hosts, places, group: (0..rings.len() as u32).collect(), inner, controller }
+    }
+
+    /// Whether a node strips a request or response for `to`.
+    pub(super) fn strips(&self, node: u32, to: u32) -> bool {
+        if node == to {
+            return true;
+        }
+        let here = self.places[node as usize];
+        let Some(twin) = here.twin else { return false };
+        let home = self.places[to as usize].ring;
+        if Some(here.ring) == self.inner {
+            // The agent of the ring that it is for.
+            return self.places[twin as usize].ring == home;
+        }
+        self.group[here.ring as usize] != self.group[home as usize]
+    }
+
+    /// The agent of an outer ring.
+    pub(super) fn agent_of(&self, ring: u32) -> Option<u32> {
+        let is_it = |node: &u32| {
+            let place = self.places[*node as usize];
+            place.ring == ring && place.twin.is_some()
+        };
+        (self.hosts..self.places.len() as u32).find(is_it)
+    }
+}

@@ -1,0 +1,253 @@
+//! Rings under load: throughput and delays.
+
+use contract::{Time, TimeSpan};
+
+use super::engine::{Complete, Counts, Engine};
+use super::mistake::SettingsError;
+use super::packet::TransactionKind;
+use super::settings::RingSettings;
+use super::traffic::{Pace, Traffic};
+use crate::queue::Queue;
+use crate::random::Random;
+
+/// Rings, their traffic, and how long they are watched.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The rings.
+    pub settings: RingSettings,
+    /// What their nodes request.
+    pub traffic: Vec<Traffic>,
+    /// What is done before is not counted.
+    pub warm_up: TimeSpan,
+    /// How long it is counted.
+    pub duration: TimeSpan,
+    /// Two outer rings of a multi-service switch that are joined before the traffic begins.
+    pub joined: Option<(u8, u8)>,
+    /// Of all random draws.
+    pub seed: u64,
+}
+
+/// What a study found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Findings {
+    /// For each kind of traffic, in its order.
+    pub traffic: Vec<Found>,
+    /// What the engine counted, the warm-up included.
+    pub counts: Counts,
+    /// Requests that wait outside the output queues at the end.
+    pub backlog: u64,
+    /// The same for the same study, on every host.
+    pub event_hash: u64,
+}
+
+/// What became of the requests of a [`Traffic`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Data moved for each node that has a host, in bytes.
+    pub bytes: Vec<u64>,
+    /// Whether each of these nodes makes such requests.
+    pub makes_requests: Vec<bool>,
+    /// From the request until the transaction was complete, shortest first.
+    pub delays: Vec<TimeSpan>,
+}
+
+impl Found {
+    /// Data moved for all nodes, in MB a second.
+    pub fn mb_per_s(&self, duration: TimeSpan) -> f64 {
+        self.bytes.iter().sum::<u64>() as f64 / duration.as_us()
+    }
+
+    /// The mean delay in microseconds, if anything was done.
+    pub fn mean_delay_us(&self) -> Option<f64> {
+        let sum: f64 = self.delays.iter().map(|delay| delay.as_us()).sum();
+        (!self.delays.is_empty()).then(|| sum / self.delays.len() as f64)
+    }
+
+    /// The data of the node that moved least over those of the node that moved most, among nodes that make such
+    /// requests; 1 if none moved any.
+    pub fn least_over_most(&self) -> f64 {
+        let of = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| bytes as f64);
+        let all = self.bytes.iter().zip(&self.makes_requests).filter(|(_, makes)| **makes);
+        let shares = all.map(|(bytes, _)| *bytes);
+        let most = of(shares.clone().max());
+        if most > 0.0 { of(shares.min()) / most } else { 1.0 }
+    }
+
+    /// The delay that a share of all does not exceed.
+    pub fn delay_quantile(&self, share: f64) -> Option<TimeSpan> {
+        let last = self.delays.len().checked_sub(1)?;
+        Some(self.delays[((last as f64 * share).ceil() as usize).min(last)])
+    }
+}
+
+/// A node that makes requests of a kind.
+struct Source {
+    traffic: usize,
+    node: u32,
+    random: Random,
+    /// Requests that have been made and found no place yet, oldest first.
+    backlog: std::collections::VecDeque<Time>,
+}
+
+/// A study under way.
+struct Run<'a> {
+    study: &'a Study,
+    engine: Engine,
+    sources: Vec<Source>,
+    /// By node, its sources.
+    of_node: Vec<Vec<usize>>,
+    calls: Queue<usize>,
+    found: Vec<Found>,
+    /// When the traffic begins.
+    start: Time,
+}
+
+/// Does a study.
+///
+/// # Errors
+/// Those of [`RingSettings::check`] and [`Traffic::check`].
+pub fn run(study: &Study) -> Result<Findings, SettingsError> {
+    let shape = study.settings.shape;
+    let engine = Engine::new(study.settings.clone())?;
+    study.traffic.iter().try_for_each(|traffic| traffic.check(shape))?;
+    let hosts = shape.hosts();
+    let none = vec![false; hosts as usize];
+    let found = Found { bytes: vec![0; hosts as usize], makes_requests: none, delays: Vec::new() };
+    let mut run = Run {
+        study,
+        engine,
+        sources: Vec::new(),
+        of_node: vec![Vec::new(); hosts as usize],
+        calls: Queue::new(),
+        found: vec![found; study.traffic.len()],
+        start: Time::ZERO,
+    };
+    run.join()?;
+    run.begin(hosts);
+    let end = run.start + study.warm_up + study.duration;
+    while run.next(end) {}
+    let backlog = run.sources.iter().map(|source| source.backlog.len() as u64).sum();
+    run.found.iter_mut().for_each(|found| found.delays.sort_unstable());
+    Ok(Findings {
+        traffic: run.found,
+        counts: run.engine.counts(),
+        backlog,
+        event_hash: run.engine.event_hash(),
+    })
+}
+
+impl Run<'_> {
+    /// Joins rings, as a node asks the controller to.
+    fn join(&mut self) -> Result<(), SettingsError> {
+        let Some((one, other)) = self.study.joined else { return Ok(()) };
+        let none = || SettingsError::new("only a multi-service switch joins rings");
+        let controller = self.engine.controller().ok_or_else(none)?;
+        let call = (0, Time::ZERO, 0);
+        self.engine.request((0, controller), TransactionKind::Join(one, other), call);
+        while self.engine.take_complete().next().is_none() && self.engine.step() {}
+        self.start = self.engine.now();
+        self.engine.take_relieved();
+        Ok(())
+    }
+
+    fn begin(&mut self, hosts: u32) {
+        for (number, traffic) in self.study.traffic.iter().enumerate() {
+            let all: Vec<u32> =
+                (0..hosts).filter(|&node| traffic.destination.is_of(node)).collect();
+            let nodes = if traffic.nodes.is_empty() { &all } else { &traffic.nodes };
+            for &node in nodes {
+                let index = self.sources.len();
+                let random = Random::new(self.study.seed, index as u64);
+                let backlog = Default::default();
+                self.sources.push(Source { traffic: number, node, random, backlog });
+                self.found[number].makes_requests[node as usize] = true;
+                // What is urgent gets the first place that is free.
+                let priority = |of: &usize| self.study.traffic[self.sources[*of].traffic].priority;
+                let others = &mut self.of_node[node as usize];
+                let at = others.partition_point(|other| priority(other) >= traffic.priority);
+                others.insert(at, index);
+                match traffic.pace.draw(&mut self.sources[index].random) {
+                    Some(time) => self.calls.push(self.start + time, index),
+                    None => self.issue(node),
+                }
+            }
+        }
+    }
+
+    /// Does what comes next. False if nothing comes before `end`.
+    fn next(&mut self, end: Time) -> bool {
+        let (events, calls) = (self.engine.next_time(), self.calls.next_time());
+        let is_call = calls.is_some_and(|call| events.is_none_or(|event| call < event));
+        let Some(now) = (if is_call { calls } else { events }) else { return false };
+        if now >= end {
+            return false;
+        }
+        if is_call {
+            let (_, source) = self.calls.pop().expect("there is one");
+            self.engine.advance(now);
+            self.call(source, now);
+        } else {
+            self.engine.step();
+            self.collect();
+        }
+        true
+    }
+
+    /// A source makes a request.
+    fn call(&mut self, index: usize, now: Time) {
+        let source = &mut self.sources[index];
+        source.backlog.push_back(now);
+        let pace = self.study.traffic[source.traffic].pace;
+        let node = source.node;
+        if let Some(time) = pace.draw(&mut source.random) {
+            self.calls.push(now + time, index);
+        }
+        self.issue(node);
+    }
+
+    /// Fills the output queue of a node, its sources in turn.
+    fn issue(&mut self, node: u32) {
+        let sources = self.of_node[node as usize].len();
+        let mut without_any = 0;
+        for turn in (0..sources).cycle() {
+            if without_any == sources || !self.engine.has_room(node) {
+                return;
+            }
+            let issued = self.issue_one(self.of_node[node as usize][turn]);
+            without_any = if issued { 0 } else { without_any + 1 };
+        }
+    }
+
+    /// Makes one request of a source. False if it has none now.
+    fn issue_one(&mut self, index: usize) -> bool {
+        let source = &mut self.sources[index];
+        let traffic = &self.study.traffic[source.traffic];
+        let born = match traffic.pace {
+            Pace::Available => Some(self.engine.now()),
+            Pace::Uniform(_) | Pace::Poisson(_) => source.backlog.pop_front(),
+        };
+        let Some(born) = born else { return false };
+        let shape = self.study.settings.shape;
+        let to = traffic.destination.draw(source.node, shape, &mut source.random);
+        let call = (traffic.priority, born, source.traffic as u64);
+        self.engine.request((source.node, to), traffic.operation, call)
+    }
+
+    /// Counts what is complete, and fills what has room.
+    fn collect(&mut self) {
+        let warm = self.start + self.study.warm_up;
+        for Complete { tag, requester, operation, born, done, .. } in self.engine.take_complete() {
+            if done >= warm {
+                let found = &mut self.found[tag as usize];
+                found.bytes[requester as usize] += u64::from(operation.data_bytes());
+                found.delays.push(done.since(born));
+            }
+        }
+        let relieved: Vec<u32> = self.engine.take_relieved().collect();
+        for node in relieved {
+            if (node as usize) < self.of_node.len() {
+                self.issue(node);
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The transmitter: which packet a node sends next, and which idle symbols go out between packets.
+
+use super::engine::{Engine, Event};
+use super::node::Idle;
+use super::packet::{Class, Kind};
+use super::settings::{Access, Urgency};
+
+/// What a node sends next.
+enum Next {
+    Passing,
+    Control,
+    Own(Class, usize),
+}
+
+impl Engine {
+    /// A packet of the node's own waits, or may be sent now.
+    pub(super) fn wakes(&mut self, node: u32) {
+        self.raise_level(node);
+        if !self.nodes[node as usize].sends {
+            self.sends_next(node);
+        }
+    }
+
+    /// The transmitter has sent a packet and the idle symbol after it.
+    pub(super) fn is_free(&mut self, node: u32) {
+        let now = self.now();
+        let this = &mut self.nodes[node as usize];
+        this.sends = false;
+        let packets = &self.packets;
+        let mut earlier = this.bypass.iter().filter(|&&packet| packets[packet].entered < now);
+        let waits = earlier.next().is_some();
+        let had_recovered = !this.recovers;
+        if this.sends_own && waits {
+            this.recovers = true;
+        } else if !waits {
+            this.recovers = false;
+        }
+        this.sends_own = false;
+        // A node that is empty again gives back the go bit with which it began to send.
+        let go = if this.recovers { false } else { this.idle_in.go || !had_recovered };
+        self.idles_go_out(node, go);
+        self.sends_next(node);
+    }
+
+    /// Idle symbols of another kind come in.
+    pub(super) fn idle_comes(&mut self, node: u32, idle: Idle) {
+        let this = &mut self.nodes[node as usize];
+        this.idle_in = idle;
+        if this.sends {
+            return;
+        }
+        // A go bit is extended: idle symbols between two packets keep it once it is set.
+        let go = this.idle_out.go || idle.go;
+        self.idles_go_out(node, go);
+        self.sends_next(node);
+    }
+
+    /// Sets the idle symbols that go out from now on.
+    fn idles_go_out(&mut self, node: u32, go: bool) {
+        let now = self.now();
+        let level = self.level_of_others(node);
+        let this = &mut self.nodes[node as usize];
+        let (level, by) = match this.raised > level.0 {
+            true => (this.raised, node),
+            false => level,
+        };
+        let idle = Idle { go, level, by };
+        if idle != this.idle_out {
+            this.idle_out = idle;
+            let next = this.next;
+            // The symbol is the one that ends now.
+            self.push(now + self.hop, next, Event::Idle(idle));
+        }
+    }
+
+    /// The level that others have raised the idle symbols to which come in, and who. What the node itself has raised comes
+    /// back to it, and what a ring that is no longer joined has raised stays behind: neither counts.
+    fn level_of_others(&self, node: u32) -> (u8, u32) {
+        let Idle { level, by, .. } = self.nodes[node as usize].idle_in;
+        let group = |node: u32| self.rings.group[self.rings.places[node as usize].ring as usize];
+        match by != u32::MAX && by != node && group(by) == group(node) {
+            true => (level, by),
+            false => (0, u32::MAX),
+        }
+    }
+
+    /// Raises the level of idle symbols to the priority of the most urgent packet that waits, or takes it back.
+    fn raise_level(&mut self, node: u32) {
+        if self.settings.urgency != Urgency::TwoBits {
+            return;
+        }
+        let urgent = self.most_urgent(node).map_or(0, |(_, _, priority)| priority.min(3));
+        let this = &mut self.nodes[node as usize];
+        if this.raised != urgent {
+            this.raised = urgent;
+            let go = this.idle_out.go;
+            if !this.sends {
+                self.idles_go_out(node, go);
+            }
+        }
+    }
+
+    /// Begins to send what comes next, if anything may be sent.
+    fn sends_next(&mut self, node: u32) {
+        if self.nodes[node as usize].sends {
+            return;
+        }
+        match self.next_of(node) {
+            Some(Next::Passing) => {
+                let packet = self.take_passing(node);
+                self.counts.passed += 1;
+                self.sends(node, packet);
+            }
+            Some(Next::Control) => {
+                let this = &mut self.nodes[node as usize];
+                let packet = this.control.pop_front().expect("one waits");
+                this.sends_own = true;
+                self.sends(node, packet);
+            }
+            Some(Next::Own(class, at)) => {
+                let this = &mut self.nodes[node as usize];
+                let waiting = &mut this.output[class as usize].waiting;
+                let packet = waiting.remove(at).expect("one waits");
+                this.sends_own = true;
+                this.train = this.train.map(|seats| seats - 1);
+                self.counts.sent += 1;
+                self.without_echo[self.rings.places[node as usize].ring as usize] += 1;
+                self.raise_level(node);
+                self.sends(node, packet);
+            }
+            None => {}
+        }
+        self.passes_the_train_on(node);
+    }
+
+    /// What a node whose transmitter is free sends next.
+    fn next_of(&self, node: u32) -> Option<Next> {
+        let this = &self.nodes[node as usize];
+        let now = self.now();
+        let passing = this.bypass.iter().map(|&packet| &self.packets[packet]);
+        let waits_longer = passing.clone().any(|packet| packet.entered < now);
+        let otherwise = (!this.bypass.is_empty()).then_some(Next::Passing);
+        if !this.control.is_empty() && !waits_longer {
+            return Some(Next::Control);
+        }
+        let Some((class, at, priority)) = self.most_urgent(node) else { return otherwise };
+        if this.is_held_back {
+            return otherwise;
+        }
+        if self.settings.urgency == Urgency::Preempt && priority > 0 {
+            let packet = self.packets[this.output[class as usize].waiting[at]];
+            let is_first = passing.clone().all(|passing| passing.priority < priority);
+            let room = self.settings.bypass_spare_symbols;
+            if is_first && this.bypass_symbols + packet.symbols <= room {
+                return Some(Next::Own(class, at));
+            }
+        }
+        let may = match self.settings.access {
+            Access::Free => true,
+            Access::GoBits => this.idle_out.go,
+            Access::Train { .. } => this.train.is_some_and(|seats| seats > 0),
+        };
+        let level = match self.settings.urgency {
+            Urgency::TwoBits => self.level_of_others(node).0,
+            _ => 0,
+        };
+        match may && !waits_longer && priority >= level {
+            true => Some(Next::Own(class, at)),
+            false => otherwise,
+        }
+    }
+
+    /// The packet of its own that a node sends first: its class, its place in the queue and its priority. Responses go
+    /// before requests, and what is urgent goes before what is not where priorities count.
+    fn most_urgent(&self, node: u32) -> Option<(Class, usize, u8)> {
+        let this = &self.nodes[node as usize];
+        let mut best: Option<(Class, usize, u8)> = None;
+        for class in [Class::Response, Class::Request] {
+            let waiting = &this.output[class as usize].waiting;
+            if self.settings.urgency == Urgency::None {
+                match waiting.is_empty() {
+                    true => continue,
+                    false => return Some((class, 0, 0)),
+                }
+            }
+            for (at, &packet) in waiting.iter().enumerate() {
+                let priority = self.packets[packet].priority;
+                if best.is_none_or(|(.., found)| priority > found) {
+                    best = Some((class, at, priority));
+                }
+            }
+        }
+        best
+    }
+
+    /// Takes the packet of the bypass FIFO that goes first.
+    fn take_passing(&mut self, node: u32) -> u32 {
+        let this = &mut self.nodes[node as usize];
+        let mut first = 0;
+        if self.settings.urgency == Urgency::Preempt {
+            let priority = |at: usize| self.packets[this.bypass[at]].priority;
+            for at in 1..this.bypass.len() {
+                if priority(at) > priority(first) {
+                    first = at;
+                }
+            }
+        }
+        let packet = this.bypass.remove(first).expect("one waits");
+        this.bypass_symbols -= self.packets[packet].symbols + 1;
+        packet
+    }
+
+    /// Sends a packet and an idle symbol.
+    fn sends(&mut self, node: u32, packet: u32) {
+        let now = self.now();
+        let free_at = now + self.symbols(self.packets[packet].symbols + 1);
+        let this = &mut self.nodes[node as usize];
+        this.sends = true;
+        this.free_at = free_at;
+        let next = this.next;
+        self.push(free_at, node, Event::Free);
+        self.push(now + self.hop, next, Event::Arrive(packet));
+    }
+
+    /// A packet comes that is not for this node, or an echo of its own goes in its place.
+    pub(super) fn passes(&mut self, node: u32, packet: u32) {
+        let now = self.now();
+        let symbols = self.packets[packet].symbols + 1;
+        self.packets[packet].entered = now;
+        let this = &mut self.nodes[node as usize];
+        this.bypass.push_back(packet);
+        this.bypass_symbols += symbols;
+        let sends = this.sends;
+        let held = this.bypass_symbols;
+        if sends && this.free_at > now {
+            self.counts.bypass_symbols_max = self.counts.bypass_symbols_max.max(held);
+        }
+        if !sends {
+            self.sends_next(node);
+        }
+    }
+
+    /// Whether a packet is a request or a response.
+    pub(super) fn class_of(&self, packet: u32) -> Option<Class> {
+        match self.packets[packet].kind {
+            Kind::Send(class) => Some(class),
+            Kind::Echo { .. } | Kind::Resume { .. } | Kind::Train => None,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Collectives of intercommunicators: their arguments as C gives them, once it is known that there are two groups.
+
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use mpi::{Between, Context, Memory, RootBetween};
+
+use super::blocks::{of_types, pieces, unequal};
+use super::go_on;
+use crate::abi::*;
+use crate::arguments::{Blocks, Data, IntOrCount, Operands, is_in_place};
+use crate::chosen::Chosen;
+use crate::datatype;
+use crate::failure::{Result, ensure, error_of};
+use crate::operation;
+use crate::request::How;
+
+type Members = Rc<Context<Chosen>>;
+
+/// Whether a communicator has two groups.
+#[inline(always)]
+pub(super) fn is_between(context: &Members) -> bool {
+    context.two_groups().is_some()
+}
+
+/// The collectives, and the root as this member sees it.
+fn rooted(context: Members, root: c_int) -> Result<(Between<Chosen>, RootBetween)> {
+    let between = Between::new(context)?;
+    let root = match root {
+        ROOT => RootBetween::Me,
+        PROC_NULL => RootBetween::Beside,
+        _ => {
+            let wrong = || error_of(ERR_ROOT, format!("root {root} of an intercommunicator"));
+            between.across(usize::try_from(root).map_err(|_| wrong())?)?
+        }
+    };
+    Ok((between, root))
+}
+
+unsafe fn memory(data: Data) -> Result<Memory> {
+    ensure!(!is_in_place(data.start), ERR_BUFFER, "MPI_IN_PLACE in an intercommunicator");
+    datatype::memory(data.start, data.count, data.of)
+}
+
+/// The memory of who is across from the root; others need none.
+unsafe fn across(root: RootBetween, data: Data) -> Result<Option<Memory>> {
+    match root {
+        RootBetween::Across(_) => memory(data).map(Some),
+        _ => Ok(None),
+    }
+}
+
+pub(super) unsafe fn broadcast(context: Members, data: Data, root: c_int, how: How) -> Result {
+    let (between, root) = rooted(context, root)?;
+    let data = match root {
+        RootBetween::Beside => datatype::memory(data.start, 0, BYTE)?,
+        _ => memory(data)?,
+    };
+    go_on(between.broadcast(root, data), how)
+}
+
+pub(super) unsafe fn gather(
+    context: Members,
+    mine: Data,
+    each: Data,
+    root: c_int,
+    how: How,
+) -> Result {
+    let (between, root) = rooted(context, root)?;
+    let others = if root == RootBetween::Me { between.others() } else { 0 };
+    let blocks = if others > 0 { pieces(each, others)? } else { vec![] };
+    go_on(between.gather(root, across(root, mine)?, blocks)?, how)
+}
+
+pub(super) unsafe fn gather_unequal(
+    context: Members,
+    mine: Data,
+    all: Blocks<Datatype>,
+    root: c_int,
+    how: How,
+) -> Result {
+    let (between, root) = rooted(context, root)?;
+    let is_root = root == RootBetween::Me;
+    let blocks = if is_root { unequal(all, between.others())? } else { vec![] };
+    go_on(between.gather(root, across(root, mine)?, blocks)?, how)
+}
+
+pub(super) unsafe fn scatter(
+    context: Members,
+    each: Data,
+    mine: Data,
+    root: c_int,
+    how: How,
+) -> Result {
+    let (between, root) = rooted(context, root)?;
+    let is_root = root == RootBetween::Me;
+    let blocks = if is_root { pieces(each, between.others())? } else { vec![] };
+    go_on(between.scatter(root, blocks, across(root, mine)?)?, how)
+}
+
+pub(super) unsafe fn scatter_unequal(
+    context: Members,
+    all: Blocks<Datatype>,
+    mine: Data,
+    root: c_int,
+    how: How,
+) -> Result {
+    let (between, root) = rooted(context, root)?;
+    let is_root = root == RootBetween::Me;
+    let blocks = if is_root { unequal(all, between.others())? } else { vec![] };
+    go_on(between.scatter(root, blocks, across(root, mine)?)?, how)
+}
+
+pub(super) unsafe fn allgather(context: Members, mine: Data, each: Data, how: How) -> Result {
+    let between = Between::new(context)?;
+    let blocks = pieces(each, between.others())?;
+    go_on(between.allgather(memory(mine)?, blocks)?, how)
+}
+
+pub(super) unsafe fn allgather_unequal(
+    context: Members,
+    mine: Data,
+    all: Blocks<Datatype>,
+    how: How,
+) -> Result {
+    let between = Between::new(context)?;
+    let blocks = unequal(all, between.others())?;
+    go_on(between.allgather(memory(mine)?, blocks)?, how)
+}
+
+pub(super) unsafe fn all_to_all(context: Members, from: Data, to: Data, how: How) -> Result {
+    let between = Between::new(context)?;
+    let others = between.others();
+    go_on(between.all_to_all(pieces(from, others)?, pieces(to, others)?)?, how)
+}
+
+pub(super) unsafe fn all_to_all_unequal(
+    context: Members,
+    from: Blocks<Datatype>,
+    to: Blocks<Datatype>,
+    how: How,
+) -> Result {
+    let between = Between::new(context)?;
+    ensure!(!is_in_place(from.start), ERR_BUFFER, "MPI_IN_PLACE in an intercommunicator");
+    let others = between.others();
+    go_on(between.all_to_all(unequal(from, others)?, unequal(to, others)?)?, how)
+}
+
+pub(super) unsafe fn all_to_all_types(
+    context: Members,
+    from: Blocks<*const Datatype>,
+    to: Blocks<*const Datatype>,
+    how: How,
+) -> Result {
+    let between = Between::new(context)?;
+    ensure!(!is_in_place(from.start), ERR_BUFFER, "MPI_IN_PLACE in an intercommunicator");
+    let others = between.others();
+    go_on(between.all_to_all(of_types(from, others)?, of_types(to, others)?)?, how)
+}
+
+pub(super) unsafe fn reduce(
+    context: Members,
+    operands: Operands<i64>,
+    root: c_int,
+    how: How,
+) -> Result {
+    let (between, root) = rooted(context, root)?;
+    if root == RootBetween::Beside {
+        return go_on(between.reduce_beside(), how);
+    }
+    let Operands { from, to, count, of, op } = operands;
+    let reduction = operation::reduction(op, of)?;
+    let input = across(root, Data::new(from, count, of))?;
+    let is_root = root == RootBetween::Me;
+    let output = if is_root { Some(memory(Data::new(to, count, of))?) } else { None };
+    go_on(between.reduce(root, reduction, input, output), how)
+}
+
+pub(super) unsafe fn allreduce(context: Members, operands: Operands<i64>, how: How) -> Result {
+    let between = Between::new(context)?;
+    let Operands { from, to, count, of, op } = operands;
+    let reduction = operation::reduction(op, of)?;
+    let input = memory(Data::new(from, count, of))?;
+    go_on(between.allreduce(reduction, input, memory(Data::new(to, count, of))?), how)
+}
+
+pub(super) unsafe fn reduce_scatter(
+    context: Members,
+    operands: Operands<IntOrCount>,
+    how: How,
+) -> Result {
+    let own = context.two_groups().map_or(0, |both| both.own().len());
+    let counts = operands.count.read(own);
+    reduce_scatter_counts(context, operands.of_count(counts), how)
+}
+
+pub(super) unsafe fn reduce_scatter_block(
+    context: Members,
+    operands: Operands<i64>,
+    how: How,
+) -> Result {
+    let own = context.two_groups().map_or(0, |both| both.own().len());
+    let counts = vec![operands.count; own];
+    reduce_scatter_counts(context, operands.of_count(counts), how)
+}
+
+unsafe fn reduce_scatter_counts(
+    context: Members,
+    operands: Operands<Vec<i64>>,
+    how: How,
+) -> Result {
+    let Operands { from, to, count: counts, of, op } = operands;
+    for &count in &counts {
+        ensure!(count >= 0, ERR_COUNT, "a count of {count}");
+    }
+    let all = counts.iter().fold(0_i64, |sum, &count| sum.saturating_add(count));
+    let own = context.two_groups().map_or(0, |both| counts[both.me - both.own().start]);
+    let reduction = operation::reduction(op, of)?;
+    let input = memory(Data::new(from, all, of))?;
+    let output = memory(Data::new(to, own, of))?;
+    let between = Between::new(context)?;
+    go_on(between.reduce_scatter(reduction, &counts, input, output)?, how)
+}
+
+/// Of scans, which intercommunicators do not have.
+pub(super) fn check_one_group(context: &Members) -> Result {
+    ensure!(!is_between(context), ERR_COMM, "an intercommunicator has no such collective");
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! What bindings for Fortran tell the library, so that others can ask: the ABI keeps it, and the library itself needs none of it.
+
+use std::cell::RefCell;
+use std::ffi::{c_int, c_void};
+
+use crate::abi::*;
+use crate::failure::{Result, ensure};
+use crate::info;
+use crate::shared::Shared;
+
+/// Bytes of the longest LOGICAL that there is.
+const LONGEST_LOGICAL: usize = 16;
+
+/// The two values of a LOGICAL.
+#[derive(Clone, Copy)]
+struct Booleans {
+    bytes: usize,
+    yes: [u8; LONGEST_LOGICAL],
+    no: [u8; LONGEST_LOGICAL],
+}
+
+/// What was told.
+#[derive(Default)]
+struct Told {
+    info: RefCell<Option<mpi::Info>>,
+    booleans: RefCell<Option<Booleans>>,
+}
+
+static TOLD: Shared<Told> = Shared::new(Told::default);
+
+/// MPI_INFO_NULL before anything was told.
+pub(crate) unsafe fn get_info(place: *mut Info) -> Result {
+    let told = TOLD.info.borrow();
+    *place = match &*told {
+        Some(told) => info::make(mpi::Info::from_pairs(told.pairs())),
+        None => INFO_NULL,
+    };
+    Ok(())
+}
+
+pub(crate) unsafe fn set_info(told: Info) -> Result {
+    let copy = info::copy_or_none(told)?;
+    let mut place = TOLD.info.borrow_mut();
+    ensure!(place.is_none(), ERR_ABI, "Fortran's sizes have been told before");
+    *place = Some(copy);
+    Ok(())
+}
+
+fn check_size(bytes: c_int) -> Result<usize> {
+    let known = usize::try_from(bytes).ok().filter(|bytes| (1..=LONGEST_LOGICAL).contains(bytes));
+    known.ok_or_else(|| crate::failure::error_of(ERR_ARG, format!("a LOGICAL of {bytes} bytes")))
+}
+
+pub(crate) unsafe fn set_booleans(bytes: c_int, yes: *const c_void, no: *const c_void) -> Result {
+    let bytes = check_size(bytes)?;
+    ensure!(!yes.is_null() && !no.is_null(), ERR_ARG, "a value of a LOGICAL is a null pointer");
+    let read = |from: *const c_void| {
+        let mut value = [0; LONGEST_LOGICAL];
+        std::ptr::copy_nonoverlapping(from.cast(), value.as_mut_ptr(), bytes);
+        value
+    };
+    let mut place = TOLD.booleans.borrow_mut();
+    ensure!(place.is_none(), ERR_ABI, "Fortran's LOGICAL has been told before");
+    *place = Some(Booleans { bytes, yes: read(yes), no: read(no) });
+    Ok(())
+}
+
+pub(crate) unsafe fn get_booleans(
+    bytes: c_int,
+    yes: *mut c_void,
+    no: *mut c_void,
+    is_set: *mut c_int,
+) -> Result {
+    let bytes = check_size(bytes)?;
+    let told = *TOLD.booleans.borrow();
+    *is_set = c_int::from(told.is_some());
+    let Some(told) = told else { return Ok(()) };
+    ensure!(bytes == told.bytes, ERR_ARG, "a LOGICAL of {bytes} bytes, which has {}", told.bytes);
+    ensure!(!yes.is_null() && !no.is_null(), ERR_ARG, "a value of a LOGICAL is a null pointer");
+    std::ptr::copy_nonoverlapping(told.yes.as_ptr(), yes.cast(), bytes);
+    std::ptr::copy_nonoverlapping(told.no.as_ptr(), no.cast(), bytes);
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Sessions: parts of a program that use MPI without knowing of each other, and without MPI_Init.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{c_char, c_int, c_void};
+use std::rc::Rc;
+
+use mpi::{Group as Members, SendBuffer};
+
+use crate::abi::*;
+use crate::arguments::IntOrCountMut;
+use crate::failure::{Result, ensure, error_of};
+use crate::handle::{Objects, Table};
+use crate::handler::{self, Handler};
+use crate::process::{self, engine};
+use crate::shared::Shared;
+use crate::{group, info, point, request, text};
+
+/// What a handle of a session refers to.
+pub(crate) struct Object {
+    handler: RefCell<Rc<Handler>>,
+    info: mpi::Info,
+    send_buffer: Rc<SendBuffer>,
+    /// Where the program's memory for buffered sends lies, and how long it is, if it has attached some.
+    attached: Cell<Option<(*mut c_void, i64)>>,
+}
+
+static SESSIONS: Objects<Object> = Shared::new(|| RefCell::new(Table::new()));
+
+/// The sets of processes that there are, by their names.
+const SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
+
+/// Levels of thread support, as hints name them.
+const LEVELS: [(&str, c_int); 4] = [
+    ("MPI_THREAD_SINGLE", THREAD_SINGLE),
+    ("MPI_THREAD_FUNNELED", THREAD_FUNNELED),
+    ("MPI_THREAD_SERIALIZED", THREAD_SERIALIZED),
+    ("MPI_THREAD_MULTIPLE", THREAD_MULTIPLE),
+];
+
+fn get(session: Session) -> Result<Rc<Object>> {
+    SESSIONS.get(session).ok_or_else(|| error_of(ERR_SESSION, "not a session"))
+}
+
+/// How many sessions there are.
+pub(crate) fn count() -> usize {
+    SESSIONS.made()
+}
+
+/// The level of thread support that hints ask for.
+fn wanted_level(hints: &mpi::Info) -> Result<c_int> {
+    let Some(wanted) = hints.get("thread_level") else { return Ok(THREAD_SINGLE) };
+    let known = LEVELS.iter().find(|(name, _)| *name == wanted);
+    let wrong = || error_of(ERR_INFO_VALUE, format!("there is no thread_level {wanted:?}"));
+    Ok(known.ok_or_else(wrong)?.1)
+}
+
+pub(crate) unsafe fn init(hints: Info, handler: Errhandler, session: *mut Session) -> Result {
+    let (hints, handler) = (info::copy_or_none(hints)?, handler::get(handler)?);
+    let level = process::granted(wanted_level(&hints)?);
+    process::open_session()?;
+    let used = mpi::Info::new();
+    let name = LEVELS.iter().find(|(_, known)| *known == level).map_or("", |(name, _)| *name);
+    used.set("thread_level", name);
+    let attached = Cell::new(None);
+    let object =
+        Object { handler: RefCell::new(handler), info: used, send_buffer: Rc::default(), attached };
+    *session = SESSIONS.add(Rc::new(object));
+    Ok(())
+}
+
+pub(crate) unsafe fn finalize(session: *mut Session) -> Result {
+    let object = get(*session)?;
+    object.send_buffer.flush(engine()?)?;
+    SESSIONS.remove(*session);
+    *session = SESSION_NULL;
+    process::close_session();
+    Ok(())
+}
+
+/// The members of a set, whose name is known in any case of its letters.
+fn members(name: &str) -> Result<Members> {
+    let known = SETS.iter().position(|known| known.eq_ignore_ascii_case(name));
+    match known {
+        Some(0) => Ok(Members::world(process::size())),
+        Some(_) => Ok(vec![process::rank()].into()),
+        None => Err(error_of(ERR_ARG, format!("there is no set of processes {name:?}"))),
+    }
+}
+
+pub(crate) unsafe fn number_of_sets(session: Session, _hints: Info, count: *mut c_int) -> Result {
+    get(session)?;
+    *count = SETS.len() as c_int;
+    Ok(())
+}
+
+/// `length` is the room, with the zero at the end, and becomes what would be needed; with no room only that is told.
+pub(crate) unsafe fn nth_set(
+    session: Session,
+    _hints: Info,
+    index: c_int,
+    length: *mut c_int,
+    name: *mut c_char,
+) -> Result {
+    get(session)?;
+    let set = usize::try_from(index).ok().and_then(|index| SETS.get(index));
+    let set =
+        set.ok_or_else(|| error_of(ERR_ARG, format!("no set of processes number {index}")))?;
+    if *length > 0 {
+        ensure!(!name.is_null(), ERR_ARG, "pset_name is a null pointer");
+        text::write(set, name, *length, std::ptr::null_mut());
+    }
+    *length = set.len() as c_int + 1;
+    Ok(())
+}
+
+pub(crate) unsafe fn set_info(session: Session, name: *const c_char, place: *mut Info) -> Result {
+    get(session)?;
+    let pairs = mpi::Info::new();
+    pairs.set("mpi_size", members(&text::read(name)?)?.size().to_string());
+    *place = info::make(pairs);
+    Ok(())
+}
+
+pub(crate) unsafe fn group_of_set(
+    session: Session,
+    name: *const c_char,
+    new: *mut Group,
+) -> Result {
+    let object = get(session)?;
+    let members = members(&text::read(name)?)?;
+    *new = group::make_of_session(members, object.send_buffer.clone());
+    Ok(())
+}
+
+pub(crate) unsafe fn get_info(session: Session, place: *mut Info) -> Result {
+    *place = info::make(mpi::Info::from_pairs(get(session)?.info.pairs()));
+    Ok(())
+}
+
+/// The error handler of a session.
+pub(crate) fn handler(session: Session) -> Result<Rc<Handler>> {
+    Ok(get(session)?.handler.borrow().clone())
+}
+
+pub(crate) unsafe fn set_handler(session: Session, handle: Errhandler) -> Result {
+    let handler = handler::get(handle)?;
+    *get(session)?.handler.borrow_mut() = handler;
+    Ok(())
+}
+
+pub(crate) unsafe fn get_handler(session: Session, handle: *mut Errhandler) -> Result {
+    *handle = handler::handle_of(&handler(session)?);
+    Ok(())
+}
+
+pub(crate) unsafe fn attach(session: Session, buffer: *mut c_void, size: i64) -> Result {
+    let object = get(session)?;
+    point::attach_to(&object.send_buffer, &object.attached, buffer, size)
+}
+
+pub(crate) unsafe fn detach(session: Session, place: *mut c_void, size: IntOrCountMut) -> Result {
+    let object = get(session)?;
+    point::detach_from(&object.send_buffer, &object.attached, place, size)
+}
+
+pub(crate) unsafe fn flush(session: Session) -> Result {
+    get(session)?.send_buffer.flush(engine()?)
+}
+
+pub(crate) unsafe fn flush_later(session: Session, request: *mut Request) -> Result {
+    let buffer = get(session)?.send_buffer.clone();
+    *request = request::register(mpi::Request::flush(engine()?, buffer));
+    Ok(())
+}

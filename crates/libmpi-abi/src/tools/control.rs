@@ -1,0 +1,174 @@
+//! Control variables.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_int, c_void};
+
+use contract::Endpoint;
+
+use super::{at, check, no_handle, no_name, tell, tell_words};
+use crate::abi::*;
+use crate::failure::{Result, ensure, error_of};
+use crate::process::engine_if_any;
+use crate::shared::Shared;
+use crate::{leaks, text};
+
+/// A control variable.
+pub(super) struct Variable {
+    pub(super) name: &'static str,
+    words: &'static str,
+    of: Value,
+}
+
+/// What it is.
+#[derive(Clone, Copy)]
+enum Value {
+    /// Whether what was not freed is told in the end. A tool may change it.
+    CheckLeaks,
+    /// Whether every rank can run at the same time.
+    HasProcessors,
+    /// What carries the messages.
+    Fabric,
+}
+
+pub(super) const VARIABLES: [Variable; 3] = [
+    Variable {
+        name: "check_leaks",
+        words: "whether MPI_Finalize tells which objects the program has not freed",
+        of: Value::CheckLeaks,
+    },
+    Variable {
+        name: "every_rank_has_a_processor",
+        words: "whether all ranks can run at the same time, as far as this rank knows",
+        of: Value::HasProcessors,
+    },
+    Variable {
+        name: "fabric",
+        words: "what carries the messages; nothing before MPI_Init",
+        of: Value::Fabric,
+    },
+];
+
+/// The room for a variable of words, with the zero at its end.
+const MOST_LETTERS: c_int = 32;
+
+/// Handles: each the index of a variable.
+#[derive(Default)]
+struct Handles {
+    known: BTreeMap<usize, usize>,
+    made: usize,
+}
+
+static HANDLES: Shared<RefCell<Handles>> = Shared::new(RefCell::default);
+
+impl Value {
+    fn datatype(self) -> Datatype {
+        if matches!(self, Value::Fabric) { CHAR } else { INT }
+    }
+
+    fn scope(self) -> c_int {
+        if matches!(self, Value::CheckLeaks) { T_SCOPE_LOCAL } else { T_SCOPE_CONSTANT }
+    }
+
+    fn count(self) -> c_int {
+        if matches!(self, Value::Fabric) { MOST_LETTERS } else { 1 }
+    }
+}
+
+pub(crate) unsafe fn number_of_controls(count: *mut c_int) -> Result {
+    check()?;
+    tell(count, VARIABLES.len() as c_int);
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn control_info(
+    index: c_int,
+    name: *mut c_char,
+    name_length: *mut c_int,
+    verbosity: *mut c_int,
+    datatype: *mut Datatype,
+    enumeration: *mut usize,
+    words: *mut c_char,
+    words_length: *mut c_int,
+    bound_to: *mut c_int,
+    scope: *mut c_int,
+) -> Result {
+    check()?;
+    let variable = at(&VARIABLES, index)?;
+    tell_words(variable.name, name, name_length);
+    tell_words(variable.words, words, words_length);
+    tell(verbosity, T_VERBOSITY_USER_BASIC);
+    tell(datatype, variable.of.datatype());
+    tell(enumeration, T_ENUM_NULL);
+    tell(bound_to, T_BIND_NO_OBJECT);
+    tell(scope, variable.of.scope());
+    Ok(())
+}
+
+pub(crate) unsafe fn control_index(name: *const c_char, index: *mut c_int) -> Result {
+    check()?;
+    let name = text::read(name)?;
+    let found = VARIABLES.iter().position(|one| one.name == name);
+    tell(index, found.ok_or_else(|| no_name(&name))? as c_int);
+    Ok(())
+}
+
+pub(crate) unsafe fn make_control(
+    index: c_int,
+    _object: *mut c_void,
+    handle: *mut usize,
+    count: *mut c_int,
+) -> Result {
+    check()?;
+    let variable = at(&VARIABLES, index)?;
+    let mut handles = HANDLES.borrow_mut();
+    handles.made += 1;
+    let made = handles.made;
+    handles.known.insert(made, index as usize);
+    tell(handle, made);
+    tell(count, variable.of.count());
+    Ok(())
+}
+
+pub(crate) unsafe fn free_control(handle: *mut usize) -> Result {
+    check()?;
+    ensure!(!handle.is_null(), T_ERR_INVALID_HANDLE, "no place of a handle");
+    HANDLES.borrow_mut().known.remove(&*handle).ok_or_else(no_handle)?;
+    *handle = T_CVAR_HANDLE_NULL;
+    Ok(())
+}
+
+fn value(handle: usize) -> Result<Value> {
+    check()?;
+    let index = HANDLES.borrow().known.get(&handle).copied();
+    Ok(VARIABLES[index.ok_or_else(no_handle)?].of)
+}
+
+pub(crate) unsafe fn read_control(handle: usize, place: *mut c_void) -> Result {
+    let value = value(handle)?;
+    ensure!(!place.is_null(), T_ERR_INVALID, "no place for the value");
+    let endpoint = engine_if_any().and_then(|engine| engine.endpoint().ok());
+    match value {
+        Value::CheckLeaks => *place.cast() = leaks::wish(),
+        Value::HasProcessors => {
+            let all = endpoint.is_none_or(|endpoint| endpoint.every_rank_has_a_processor());
+            *place.cast() = c_int::from(all);
+        }
+        Value::Fabric => {
+            let name = endpoint.map(|endpoint| endpoint.describe().name).unwrap_or_default();
+            text::write(&name, place.cast(), MOST_LETTERS, std::ptr::null_mut());
+        }
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn write_control(handle: usize, place: *const c_void) -> Result {
+    let value = value(handle)?;
+    ensure!(!place.is_null(), T_ERR_INVALID, "no value");
+    match value {
+        Value::CheckLeaks => leaks::tell(*place.cast()),
+        _ => return Err(error_of(T_ERR_CVAR_SET_NEVER, "the variable cannot be set")),
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The tools information interface (MPI_T): what a tool can ask of this library before, while and after the program uses it.
+
+mod category;
+mod control;
+mod performance;
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int};
+
+pub(crate) use category::*;
+pub(crate) use control::*;
+pub(crate) use performance::*;
+
+use crate::abi::*;
+use crate::failure::{Error, Result, ensure, error_of};
+use crate::process;
+use crate::shared::Shared;
+use crate::text;
+
+/// How often it was begun more than ended.
+static BEGUN: Shared<Cell<usize>> = Shared::new(|| Cell::new(0));
+
+pub(crate) unsafe fn init(required: c_int, provided: *mut c_int) -> Result {
+    BEGUN.set(BEGUN.get() + 1);
+    tell(provided, process::granted(required));
+    Ok(())
+}
+
+pub(crate) unsafe fn finalize() -> Result {
+    check()?;
+    BEGUN.set(BEGUN.get() - 1);
+    Ok(())
+}
+
+/// Fails outside of MPI_T_init_thread and MPI_T_finalize.
+fn check() -> Result {
+    ensure!(BEGUN.get() > 0, T_ERR_NOT_INITIALIZED, "MPI_T_init_thread has not been called");
+    Ok(())
+}
+
+/// Tells something to a tool that wants to know it.
+unsafe fn tell<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        *place = value;
+    }
+}
+
+/// The same of words: `length` is the room, and becomes what all of them need with the zero at the end.
+unsafe fn tell_words(words: &str, place: *mut c_char, length: *mut c_int) {
+    if length.is_null() {
+        return;
+    }
+    if !place.is_null() {
+        text::write(words, place, *length, std::ptr::null_mut());
+    }
+    *length = words.len() as c_int + 1;
+}
+
+/// The element with an index of C's.
+fn at<T>(list: &[T], index: c_int) -> Result<&T> {
+    let found = usize::try_from(index).ok().and_then(|index| list.get(index));
+    found.ok_or_else(|| error_of(T_ERR_INVALID_INDEX, format!("no index {index}")))
+}
+
+fn no_name(name: &str) -> Error {
+    error_of(T_ERR_INVALID_NAME, format!("nothing is called {name:?}"))
+}
+
+fn no_handle() -> Error {
+    error_of(T_ERR_INVALID_HANDLE, "not a handle")
+}
+
+/// There are no events, and nothing that they could come from.
+pub(crate) unsafe fn number_of_events(count: *mut c_int) -> Result {
+    check()?;
+    tell(count, 0);
+    Ok(())
+}
+
+pub(crate) unsafe fn event_index(name: *const c_char, _index: *mut c_int) -> Result {
+    check()?;
+    Err(no_name(&text::read(name)?))
+}

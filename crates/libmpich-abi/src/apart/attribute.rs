@@ -1,0 +1,68 @@
+//! Attributes. The values of some that MPI itself sets are numbers that mean something.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use super::export;
+use crate::convert::Convert;
+use crate::handles::{Comm, Win};
+use crate::numbers::{ErrorCode, KeyValue, RankNumber, WindowFlavor, WindowModel};
+use crate::standard::standard;
+use crate::values::{self, keys};
+
+export!(MPI_Comm_get_attr PMPI_Comm_get_attr
+    (comm: c_int, key: c_int, value: *mut c_void, flag: *mut c_int) -> c_int,
+{
+    let get = standard!(MPI_Comm_get_attr: fn(usize, c_int, *mut c_void, *mut c_int) -> c_int);
+    let code = get(Comm::inward(comm), KeyValue::inward(key), value, flag);
+    finish(code, key, value, flag)
+});
+
+export!(MPI_Attr_get PMPI_Attr_get
+    (comm: c_int, key: c_int, value: *mut c_void, flag: *mut c_int) -> c_int,
+{
+    let get = standard!(MPI_Comm_get_attr: fn(usize, c_int, *mut c_void, *mut c_int) -> c_int);
+    let code = get(Comm::inward(comm), KeyValue::inward(key), value, flag);
+    finish(code, key, value, flag)
+});
+
+export!(MPI_Win_get_attr PMPI_Win_get_attr
+    (win: c_int, key: c_int, value: *mut c_void, flag: *mut c_int) -> c_int,
+{
+    let get = standard!(MPI_Win_get_attr: fn(usize, c_int, *mut c_void, *mut c_int) -> c_int);
+    let code = get(Win::inward(win), KeyValue::inward(key), value, flag);
+    finish(code, key, value, flag)
+});
+
+/// Puts the number that this ABI has in the place of the one that was found, where the key is of such a number.
+unsafe fn finish(code: c_int, key: c_int, value: *mut c_void, flag: *mut c_int) -> c_int {
+    static LAST_CODE: AtomicI32 = AtomicI32::new(0);
+    if code != 0 {
+        return ErrorCode::outward(code);
+    }
+    if *flag != 0 {
+        let place = value.cast::<*const c_int>();
+        match key {
+            keys::IO | keys::HOST => {
+                *place = stable(values::RANK_NUMBER, RankNumber::outward(**place))
+            }
+            keys::WIN_CREATE_FLAVOR => {
+                *place = stable(values::WINDOW_FLAVOR, WindowFlavor::outward(**place));
+            }
+            keys::WIN_MODEL => *place = stable(values::WINDOW_MODEL, WindowModel::outward(**place)),
+            keys::LASTUSEDCODE => {
+                // Nobody else writes it, and each writes what holds now.
+                LAST_CODE.store(ErrorCode::outward(**place), Ordering::Relaxed);
+                *place = LAST_CODE.as_ptr();
+            }
+            _ => {}
+        }
+    }
+    0
+}
+
+/// Where a number of a meaning stands for ever.
+fn stable(pairs: &'static [(c_int, c_int)], number: c_int) -> *const c_int {
+    static OTHER: c_int = 0;
+    pairs.iter().find(|pair| pair.0 == number).map_or(&OTHER, |pair| &pair.0)
+}

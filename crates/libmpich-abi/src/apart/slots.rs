@@ -1,0 +1,68 @@
+//! Functions of programs that get no data of ours when they are called: operations and error handlers. Each gets a function
+//! of ours that stands for it, of which there are so many.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// How many different functions a program may give.
+pub(super) const SLOTS: usize = 256;
+
+/// The functions of a program for one use, each in its place.
+pub(super) struct Slots([AtomicPtr<c_void>; SLOTS]);
+
+impl Slots {
+    pub(super) const fn new() -> Slots {
+        Slots([const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS])
+    }
+
+    /// The place of a function, which keeps it for ever; `None` if all are taken by others.
+    pub(super) fn place(&self, function: *mut c_void) -> Option<usize> {
+        self.0.iter().position(|slot| {
+            // A slot changes once, from null to a function, so no order is needed.
+            let null = std::ptr::null_mut();
+            let taken = slot.compare_exchange(null, function, Ordering::Relaxed, Ordering::Relaxed);
+            taken.is_ok() || taken == Err(function)
+        })
+    }
+
+    /// The function in a place that was given.
+    pub(super) fn function(&self, place: usize) -> *mut c_void {
+        self.0[place].load(Ordering::Relaxed)
+    }
+}
+
+/// An array of `$function::<A, B>` for all A and B below 16: that in place `16 * A + B` has these numbers.
+macro_rules! all_slots {
+    ($function:ident) => {
+        all_slots!(@rows $function 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@rows $function:ident $($row:literal)*) => {
+        [$(all_slots!(@row $function $row 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)),*]
+    };
+    (@row $function:ident $row:literal $($column:literal)*) => {
+        [$($function::<$row, $column> as *const std::ffi::c_void),*]
+    };
+}
+pub(super) use all_slots;
+
+/// What stands for the function in a place, of an array of all.
+pub(super) fn stand_in(all: [[*const c_void; 16]; 16], place: usize) -> *mut c_void {
+    all[place / 16][place % 16].cast_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_function_has_one_place_and_too_many_have_none() {
+        let slots = Box::new(Slots::new());
+        let function = |number: usize| (number + 1) as *mut c_void;
+        for number in 0..SLOTS {
+            assert_eq!(slots.place(function(number)), Some(number));
+            assert_eq!(slots.place(function(number)), Some(number));
+        }
+        assert_eq!(slots.place(function(SLOTS)), None);
+        assert_eq!(slots.function(7), function(7));
+    }
+}

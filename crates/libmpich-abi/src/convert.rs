@@ -1,0 +1,28 @@
+//! What it is to be a value of both ABIs.
+
+/// A kind of value: what it is here (`Foreign`) and what it is in the standard ABI.
+pub(crate) trait Convert {
+    type Foreign: Copy;
+    type Standard: Copy + PartialEq;
+
+    fn inward(foreign: Self::Foreign) -> Self::Standard;
+    fn outward(standard: Self::Standard) -> Self::Foreign;
+}
+
+/// A value that is the same in both.
+pub(crate) struct Same<T>(std::marker::PhantomData<T>);
+
+impl<T: Copy + PartialEq> Convert for Same<T> {
+    type Foreign = T;
+    type Standard = T;
+
+    #[inline(always)]
+    fn inward(foreign: T) -> T {
+        foreign
+    }
+
+    #[inline(always)]
+    fn outward(standard: T) -> T {
+        standard
+    }
+}

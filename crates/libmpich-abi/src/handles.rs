@@ -1,0 +1,184 @@
+//! Handles. Here they are integers that say what they are: 2 bits for predefined (1) or made (2), 4 bits for the type, and
+//! 26 for which one it is. In the standard ABI they are as wide as pointers; below 0x1000 are the predefined ones, from there
+//! on the places of our tables, and from 2^30 on our requests that need no object.
+
+use std::ffi::c_int;
+
+use crate::convert::Convert;
+use crate::values;
+
+/// The first bits of a handle that was made.
+const MADE: u32 = 2 << 30;
+/// Where the type stands.
+const TYPE_SHIFT: u32 = 26;
+const INDEX: u32 = (1 << TYPE_SHIFT) - 1;
+/// Some predefined datatypes look like the first that were made.
+const FIRST_INDEX: u32 = 16;
+/// In the index of a request: that it needs no object.
+const LIGHT: u32 = 1 << 25;
+
+/// In the standard ABI: the first handle that was made, and the first request without an object.
+const STANDARD_MADE: usize = 0x1000;
+const STANDARD_LIGHT: usize = 1 << 30;
+/// No handle of any type there, and none here.
+const INVALID: u16 = 0;
+
+/// The predefined handles of a type: here, and in the standard ABI.
+type Pairs = [(u32, u16)];
+
+fn made(index: u32) -> usize {
+    match index & LIGHT {
+        0 => STANDARD_MADE + (index - FIRST_INDEX) as usize,
+        _ => STANDARD_LIGHT + (index & !LIGHT) as usize,
+    }
+}
+
+#[inline]
+fn inward(foreign: c_int, of_type: u32, known: impl FnOnce(u32) -> u16) -> usize {
+    let bits = foreign as u32;
+    let index = bits & INDEX;
+    if bits & !INDEX == MADE | of_type << TYPE_SHIFT && index >= FIRST_INDEX {
+        return made(index);
+    }
+    usize::from(known(bits))
+}
+
+#[inline]
+fn outward(standard: usize, of_type: u32, predefined: &Pairs) -> c_int {
+    let index = match standard {
+        STANDARD_LIGHT.. => (standard - STANDARD_LIGHT) as u32 | LIGHT,
+        STANDARD_MADE.. => (standard - STANDARD_MADE) as u32 + FIRST_INDEX,
+        _ => {
+            let pair = predefined.iter().find(|pair| usize::from(pair.1) == standard);
+            return pair.map_or(0, |pair| pair.0 as c_int);
+        }
+    };
+    (MADE | of_type << TYPE_SHIFT | index) as c_int
+}
+
+fn found(predefined: &Pairs, bits: u32) -> u16 {
+    predefined.iter().find(|pair| pair.0 == bits).map_or(INVALID, |pair| pair.1)
+}
+
+macro_rules! handle {
+    ($name:ident, $of_type:expr, $predefined:expr) => {
+        handle!($name, $of_type, $predefined, |bits| found($predefined, bits));
+    };
+    ($name:ident, $of_type:expr, $predefined:expr, $known:expr) => {
+        pub(crate) struct $name;
+
+        impl Convert for $name {
+            type Foreign = c_int;
+            type Standard = usize;
+
+            #[inline]
+            fn inward(foreign: c_int) -> usize {
+                inward(foreign, $of_type, $known)
+            }
+
+            #[inline]
+            fn outward(standard: usize) -> c_int {
+                outward(standard, $of_type, $predefined)
+            }
+        }
+    };
+}
+
+handle!(Comm, 0x1, values::COMM);
+handle!(Group, 0x2, values::GROUP);
+handle!(Datatype, 0x3, values::DATATYPE, known_datatype);
+handle!(Errhandler, 0x5, values::ERRHANDLER);
+handle!(Op, 0x6, values::OP);
+handle!(Info, 0x7, values::INFO);
+handle!(Win, 0x8, values::WIN);
+handle!(Request, 0xb, values::REQUEST);
+handle!(Message, 0xb, values::MESSAGE);
+handle!(Session, 0xe, values::SESSION);
+
+/// The predefined datatypes by the last byte of their handles, which no two of them share that have the first bits of
+/// [`PREDEFINED`].
+static BY_LAST_BYTE: [(u32, u16); 256] = by_last_byte(values::DATATYPE);
+
+const PREDEFINED: u32 = 1 << 30;
+
+const fn by_last_byte(pairs: &Pairs) -> [(u32, u16); 256] {
+    let mut table = [(0, INVALID); 256];
+    let mut next = 0;
+    while next < pairs.len() {
+        let (foreign, standard) = pairs[next];
+        if foreign & !(PREDEFINED - 1) == PREDEFINED {
+            let place = (foreign & 0xff) as usize;
+            assert!(table[place].0 == 0, "two datatypes with one last byte");
+            table[place] = (foreign, standard);
+        }
+        next += 1;
+    }
+    table
+}
+
+#[inline]
+fn known_datatype(bits: u32) -> u16 {
+    let (foreign, standard) = BY_LAST_BYTE[(bits & 0xff) as usize];
+    if foreign == bits { standard } else { found(values::DATATYPE, bits) }
+}
+
+/// Files are pointers here.
+pub(crate) struct File;
+
+impl Convert for File {
+    type Foreign = usize;
+    type Standard = usize;
+
+    fn inward(foreign: usize) -> usize {
+        if foreign == 0 { usize::from(found(values::FILE, 0)) } else { foreign }
+    }
+
+    fn outward(standard: usize) -> usize {
+        if standard == usize::from(found(values::FILE, 0)) { 0 } else { standard }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn predefined_datatypes_are_those_of_the_two_abis() {
+        for (foreign, standard) in
+            [(0x4c00_0405_u32, 0x209), (0x8c00_0001, 0x229), (0x0c00_0000, 0x200)]
+        {
+            assert_eq!(Datatype::inward(foreign as c_int), standard);
+            assert_eq!(Datatype::outward(standard), foreign as c_int);
+        }
+        // As MPI_LB, which MPI-3 removed, and as a handle of another type.
+        assert_eq!(Datatype::inward(0x4c00_0010), 0);
+        assert_eq!(Datatype::inward(0x4400_0000), 0);
+        assert_eq!(Comm::inward(0x4400_0000), 0x101);
+        assert_eq!(Datatype::outward(0x3ff), 0);
+    }
+
+    #[test]
+    fn all_predefined_handles_go_and_come_back() {
+        for pairs in [values::DATATYPE, values::COMM, values::OP, values::ERRHANDLER] {
+            for &(foreign, standard) in pairs {
+                assert_eq!(found(pairs, foreign), standard);
+                assert_eq!(outward(usize::from(standard), 0, pairs), foreign as c_int);
+            }
+        }
+    }
+
+    #[test]
+    fn handles_that_were_made_go_and_come_back() {
+        // The first of the tables, the last that fits, the first and another request without an object.
+        let last = STANDARD_MADE + (LIGHT - FIRST_INDEX - 1) as usize;
+        for standard in
+            [STANDARD_MADE, STANDARD_MADE + 5, last, STANDARD_LIGHT, STANDARD_LIGHT + 77]
+        {
+            assert_eq!(Request::inward(Request::outward(standard)), standard, "{standard:#x}");
+        }
+        assert_eq!(Comm::outward(STANDARD_MADE) as u32, 0x8400_0010);
+        assert_eq!(Comm::inward(Group::outward(STANDARD_MADE)), 0, "a group is no communicator");
+        assert_eq!(File::inward(File::outward(0x1003)), 0x1003);
+        assert_eq!((File::inward(0), File::outward(0x118)), (0x118, 0));
+    }
+}

@@ -1,0 +1,50 @@
+//! What is needed here of the standard ABI.
+
+use std::ffi::c_int;
+
+pub(crate) type Comm = usize;
+pub(crate) type Datatype = usize;
+pub(crate) type Errhandler = usize;
+pub(crate) type File = usize;
+pub(crate) type Group = usize;
+pub(crate) type Info = usize;
+pub(crate) type Message = usize;
+pub(crate) type Op = usize;
+pub(crate) type Request = usize;
+pub(crate) type Session = usize;
+pub(crate) type Win = usize;
+
+pub(crate) const SUCCESS: c_int = 0;
+pub(crate) const UNDEFINED: c_int = -32766;
+pub(crate) const PROC_NULL: c_int = -3;
+pub(crate) const ROOT: c_int = -4;
+pub(crate) const THREAD_MULTIPLE: c_int = 4096;
+/// MPI_IN_PLACE, as an address.
+pub(crate) const IN_PLACE: usize = 1;
+pub(crate) const COMM_NULL: Comm = 0x100;
+pub(crate) const COMM_WORLD: Comm = 0x101;
+pub(crate) const COMM_SELF: Comm = 0x102;
+pub(crate) const WIN_NULL: Win = 0x110;
+pub(crate) const MESSAGE_NULL: Message = 0x128;
+pub(crate) const REQUEST_NULL: Request = 0x180;
+pub(crate) const DATATYPE_NULL: Datatype = 0x200;
+/// The predefined datatypes are from here on, and below the end.
+pub(crate) const DATATYPES: Datatype = 0x200;
+pub(crate) const DATATYPES_END: Datatype = 0x400;
+
+/// What C calls MPI_Status.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Status {
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) error: c_int,
+    internal: [c_int; 5],
+}
+
+impl Status {
+    /// One that says nothing yet.
+    pub(crate) const fn empty() -> Self {
+        Status { source: PROC_NULL, tag: 0, error: SUCCESS, internal: [0; 5] }
+    }
+}

@@ -1,0 +1,170 @@
+//! Communicators and windows: which ranks of MPI_COMM_WORLD their ranks are, and which number all members have for them.
+
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::ptr::null_mut;
+
+use profile::NOBODY;
+use profile::layout::{communicator, head, start};
+
+use crate::abi::*;
+use crate::mapped::Mapped;
+use crate::mpi;
+use crate::table::Table;
+
+/// The index of a communicator that found no room in the memory's table.
+const NO_ROOM: u16 = u16::MAX;
+
+/// One that is known.
+pub(crate) struct Known {
+    /// Its index in the memory's table.
+    pub(crate) index: u16,
+    /// The ranks of the group that messages go to, as ranks of the world; nothing if they are the same.
+    ranks: Option<Vec<u32>>,
+    /// How many members this rank's group has.
+    pub(crate) size: u32,
+    /// Collectives that were begun in it.
+    pub(crate) collectives: u64,
+}
+
+/// All of one kind of handle.
+pub(crate) struct Communicators {
+    table: Table,
+    known: Vec<Known>,
+    /// The handle that was asked for last, and its place.
+    last: (usize, usize),
+    /// How many there were of each group. All members make them in the same order, so the count tells them apart.
+    of_group: HashMap<u64, u64>,
+}
+
+impl Known {
+    /// The rank of the world; nobody for a rank that is none.
+    #[inline]
+    pub(crate) fn world_rank(&self, rank: c_int) -> u32 {
+        match (&self.ranks, usize::try_from(rank)) {
+            (_, Err(_)) => NOBODY,
+            (None, Ok(rank)) => rank as u32,
+            (Some(ranks), Ok(rank)) => ranks.get(rank).copied().unwrap_or(NOBODY),
+        }
+    }
+}
+
+impl Communicators {
+    pub(crate) fn new() -> Self {
+        let last = (usize::MAX, 0);
+        Communicators { table: Table::new(), known: Vec::new(), last, of_group: HashMap::new() }
+    }
+
+    /// The place of a handle, which is made known if it is not.
+    #[inline]
+    pub(crate) fn place(
+        &mut self,
+        handle: usize,
+        mapped: &mut Mapped,
+        members: fn(usize) -> Members,
+    ) -> usize {
+        if self.last.0 != handle {
+            let place = match self.table.get(handle) {
+                Some(place) => place as usize,
+                None => self.add(handle, mapped, members(handle)),
+            };
+            self.last = (handle, place);
+        }
+        self.last.1
+    }
+
+    #[inline]
+    pub(crate) fn known(&mut self, place: usize) -> &mut Known {
+        &mut self.known[place]
+    }
+
+    /// Makes a handle known.
+    #[cold]
+    pub(crate) fn add(&mut self, handle: usize, mapped: &mut Mapped, members: Members) -> usize {
+        let count = self.of_group.entry(members.number).or_insert(0);
+        *count += 1;
+        let number = mixed(members.number, *count);
+        let total = mapped.read(head::COMMUNICATORS) as usize;
+        let mut index = NO_ROOM;
+        if total < communicator::MOST {
+            let at = start::COMMUNICATORS + total * communicator::WORDS;
+            mapped.write(at, number);
+            mapped.write(at + 1, u64::from(members.total));
+            mapped.write(head::COMMUNICATORS, total as u64 + 1);
+            index = total as u16;
+        }
+        let Members { ranks, size, .. } = members;
+        self.known.push(Known { index, ranks, size, collectives: 0 });
+        let place = self.known.len() - 1;
+        self.table.insert(handle, place as u32);
+        place
+    }
+
+    /// Forgets a handle, which may be another's from now on.
+    pub(crate) fn remove(&mut self, handle: usize) {
+        self.table.remove(handle);
+        self.last.0 = usize::MAX;
+    }
+}
+
+/// Who belongs to a communicator or a window.
+pub(crate) struct Members {
+    /// A number for the set of all members.
+    number: u64,
+    /// See [`Known::ranks`].
+    ranks: Option<Vec<u32>>,
+    size: u32,
+    /// Members of both groups.
+    total: u32,
+}
+
+/// The members of a communicator.
+pub(crate) fn of_communicator(comm: Comm) -> Members {
+    let (mut group, mut inter) = (0, 0);
+    mpi::comm_group(comm, &mut group);
+    let own = translated(group);
+    mpi::comm_test_inter(comm, &mut inter);
+    if inter == 0 {
+        let identity = own.iter().enumerate().all(|(rank, &world)| rank as u32 == world);
+        let number = own.iter().fold(mixed(0, 1), |number, &rank| mixed(number, rank.into()));
+        let size = own.len() as u32;
+        return Members { number, ranks: (!identity).then_some(own), size, total: size };
+    }
+    mpi::comm_remote_group(comm, &mut group);
+    let other = translated(group);
+    // Both groups come to the same number, whichever of them is this rank's.
+    let of = |ranks: &[u32]| ranks.iter().fold(1, |number, &rank| mixed(number, rank.into()));
+    let number = of(&own).wrapping_add(of(&other));
+    let (size, total) = (own.len() as u32, (own.len() + other.len()) as u32);
+    Members { number, ranks: Some(other), size, total }
+}
+
+/// The members of a window.
+pub(crate) fn of_window(win: Win) -> Members {
+    let mut group = 0;
+    mpi::win_get_group(win, &mut group);
+    let ranks = translated(group);
+    let number = ranks.iter().fold(mixed(0, 2), |number, &rank| mixed(number, rank.into()));
+    let size = ranks.len() as u32;
+    Members { number, ranks: Some(ranks), size, total: size }
+}
+
+/// The ranks of a group as ranks of the world. The group is freed.
+fn translated(mut group: Group) -> Vec<u32> {
+    let (mut size, mut world) = (0, 0);
+    mpi::group_size(group, &mut size);
+    mpi::comm_group(COMM_WORLD, &mut world);
+    let ranks: Vec<c_int> = (0..size).collect();
+    let mut found = vec![UNDEFINED; ranks.len()];
+    let place = if found.is_empty() { null_mut() } else { found.as_mut_ptr() };
+    mpi::group_translate_ranks(group, size, ranks.as_ptr(), world, place);
+    mpi::group_free(&mut world);
+    mpi::group_free(&mut group);
+    found.into_iter().map(|rank| u32::try_from(rank).unwrap_or(NOBODY)).collect()
+}
+
+fn mixed(number: u64, next: u64) -> u64 {
+    let mut mixed = number.rotate_left(23) ^ next.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed ^ (mixed >> 27)
+}

@@ -1,0 +1,36 @@
+//! The functions that this library exports.
+
+#[rustfmt::skip] // Generated.
+mod functions;
+
+/// Exports a function. Its first instructions add the address that it returns to as a last argument, in the first register
+/// for floating-point arguments: no function of MPI has any, so the others stay where they are, on the stack too.
+macro_rules! entry {
+    ($number:literal, $name:ident, $own:literal, $profiling:literal, ($($p:ident: $t:ty),*),
+     |$call:ident, $real:ident| $body:expr) => {
+        const _: () = {
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name($($p: $t),*) -> c_int {
+                #[cfg(target_arch = "x86_64")]
+                std::arch::naked_asm!("movq xmm0, qword ptr [rsp]", "jmp {}", sym observed);
+                #[cfg(target_arch = "aarch64")]
+                std::arch::naked_asm!("fmov d0, x30", "b {}", sym observed);
+            }
+
+            unsafe extern "C" fn observed($($p: $t,)* site: f64) -> c_int {
+                static REAL: crate::real::Real = crate::real::Real::new($own, $profiling);
+                let $call =
+                    crate::data::Call { function: $number, address: site.to_bits() };
+                #[allow(clippy::missing_transmute_annotations)]
+                let $real: unsafe extern "C" fn($($t),*) -> c_int = {
+                    // SAFETY: that is the type that the ABI gives the function.
+                    unsafe { std::mem::transmute(REAL.get()) }
+                };
+                // SAFETY: the caller of an MPI function passes what the standard asks for.
+                unsafe { $body }
+            }
+        };
+    };
+}
+pub(crate) use entry;

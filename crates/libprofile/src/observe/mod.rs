@@ -1,0 +1,96 @@
+//! How calls are noted: one function for each way in which functions of MPI are looked at.
+
+mod collective;
+mod object;
+mod point;
+mod wait;
+
+use std::ffi::c_int;
+
+use crate::abi::*;
+use crate::clock::ticks;
+use crate::data::Call;
+use crate::recorder::{Recorder, Span};
+use crate::state::{self, Beginning, enter};
+
+pub(crate) use collective::{
+    collective, collective_of_window, prepare_collective, start_collective,
+};
+pub(crate) use object::{access, free_communicator, free_window, make_communicator, make_window};
+pub(crate) use point::{
+    exchange, matched_poll, matched_probe, poll_message, prepare_receive, prepare_send, probe,
+    receive, receive_matched, send, start_matched, start_receive, start_send,
+};
+pub(crate) use wait::{
+    cancel, forget, restart, test, test_all, test_any, test_some, wait, wait_all, wait_any,
+    wait_some,
+};
+
+/// Calls the library's function, and notes the call if it succeeds; if not, only its time.
+#[inline(always)]
+fn around(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    note: impl FnOnce(&mut Recorder, &Span),
+) -> c_int {
+    let Some(state) = enter() else { return real() };
+    let begin = ticks();
+    let code = real();
+    let end = ticks();
+    state.note(|recorder| {
+        let span = recorder.span(call, begin, end);
+        if code == SUCCESS { note(recorder, &span) } else { recorder.call(&span) }
+    });
+    code
+}
+
+/// A call of which only its time matters.
+pub(crate) unsafe fn call(call: Call, real: impl FnOnce() -> c_int) -> c_int {
+    around(call, real, Recorder::call)
+}
+
+/// A call with a status, of which only its time matters: the status is the program's.
+pub(crate) unsafe fn poll(call: Call, real: impl FnOnce() -> c_int, flag: *const c_int) -> c_int {
+    // SAFETY: the function has filled the flag in.
+    around(call, real, |recorder, span| match unsafe { *flag } {
+        0 => recorder.poll(span),
+        _ => recorder.call(span),
+    })
+}
+
+/// MPI_Init and MPI_Init_thread.
+pub(crate) unsafe fn start(
+    _call: Call,
+    real: impl FnOnce() -> c_int,
+    _provided: *const c_int,
+) -> c_int {
+    let beginning = Beginning::now();
+    let code = real();
+    if code == SUCCESS {
+        state::begin(&beginning);
+    }
+    code
+}
+
+/// MPI_Finalize.
+pub(crate) unsafe fn finish(call: Call, real: impl FnOnce() -> c_int) -> c_int {
+    let Some(state) = enter() else { return real() };
+    state.note(Recorder::note_end);
+    around(call, real, |recorder, span| {
+        recorder.all_come(span, COMM_WORLD);
+        recorder.note_finalized();
+    })
+}
+
+/// MPI_Abort, which does not return.
+pub(crate) unsafe fn abort(call: Call, real: impl FnOnce() -> c_int) -> c_int {
+    if let Some(state) = enter() {
+        let now = ticks();
+        state.note(|recorder| {
+            let span = recorder.span(call, now, now);
+            recorder.note(&Recorder::event(profile::Kind::Call, &span));
+            recorder.note_abort();
+        });
+    }
+    real()
+}

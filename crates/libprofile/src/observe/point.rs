@@ -1,0 +1,329 @@
+//! Messages between two ranks.
+
+use std::ffi::c_int;
+
+use profile::{Event, Kind};
+
+use super::around;
+use crate::abi::*;
+use crate::data::{Call, Data, To};
+use crate::recorder::{Probed, Recorder, Span};
+use crate::requests::{Pending, Started};
+
+/// A blocking send.
+#[inline(always)]
+pub(crate) unsafe fn send(call: Call, real: impl FnOnce() -> c_int, data: Data, to: To) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.sent(span, Kind::Sent, data.bytes(1), to);
+    })
+}
+
+/// A send that is started.
+#[inline(always)]
+pub(crate) unsafe fn start_send(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    data: Data,
+    to: To,
+    request: *const Request,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        let sent = recorder.sent(span, Kind::SendStarted, data.bytes(1), to);
+        let Some(event) = sent else { return };
+        let (place, index) = recorder.communicator(to.comm);
+        recorder.requests.add(*request, pending_send(&event, place, index));
+        recorder.check_posted(*request, data, span.site, true);
+    })
+}
+
+fn pending_send(event: &Event, place: u32, index: u16) -> Pending {
+    let Event { bytes, peer, tag, posted, .. } = *event;
+    Pending { bytes, peer, tag, posted, ..Pending::new(Started::Send, place, index) }
+}
+
+/// A send that is prepared, to be started often.
+pub(crate) unsafe fn prepare_send(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    data: Data,
+    to: To,
+    request: *const Request,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        if to.rank < 0 {
+            return;
+        }
+        let (place, index) = recorder.communicator(to.comm);
+        let peer = recorder.world_rank(place, to.rank);
+        let pending = Pending {
+            bytes: data.bytes(1),
+            peer,
+            tag: to.tag,
+            is_persistent: true,
+            is_active: false,
+            ..Pending::new(Started::Send, place, index)
+        };
+        recorder.requests.add(*request, pending);
+    })
+}
+
+/// A status for the library to fill in: the program's, or one of ours where it wants none.
+pub(super) fn filled(status: *mut Status, own: &mut Status) -> *mut Status {
+    if status.is_null() { own } else { status }
+}
+
+/// A blocking receive.
+#[inline(always)]
+pub(crate) unsafe fn receive(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    from: To,
+    status: *mut Status,
+) -> c_int {
+    let mut own = Status::empty();
+    let status = filled(status, &mut own);
+    let real = || real(status);
+    around(call, real, |recorder, span| {
+        let (place, index) = recorder.communicator(from.comm);
+        recorder.received(span, place, index, span.begin, &*status, true);
+    })
+}
+
+impl Recorder {
+    /// Notes that a receive has ended in this call, which is its own or one that completes it.
+    pub(crate) fn received(
+        &mut self,
+        span: &Span,
+        place: u32,
+        index: u16,
+        posted: u64,
+        status: &Status,
+        is_span: bool,
+    ) {
+        if status.source < 0 {
+            if is_span {
+                self.call(span);
+            }
+            return;
+        }
+        let peer = self.world_rank(place, status.source);
+        let (tag, communicator) = (status.tag, index);
+        let event = Event {
+            is_span,
+            posted,
+            peer,
+            tag,
+            communicator,
+            ..Recorder::event(Kind::Received, span)
+        };
+        // Whoever has probed for the message has waited there.
+        let same = |one: &Probed| (one.place, one.peer, one.tag) == (place, peer, tag);
+        match self.probed.take_if(|one| same(one)) {
+            Some(probed) => self.received_probed(span, &event, &probed),
+            None => self.note(&event),
+        }
+    }
+
+    /// Notes the receive of a message that was waited for in a probe.
+    fn received_probed(&mut self, span: &Span, event: &Event, probed: &Probed) {
+        let Span { begin, end, site } = probed.span;
+        let posted = event.posted.min(begin);
+        self.note(&Event { begin, end, site, posted, is_span: false, ..*event });
+        self.call(span);
+    }
+}
+
+/// A receive that is started.
+#[inline(always)]
+pub(crate) unsafe fn start_receive(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    data: Data,
+    from: To,
+    request: *const Request,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        if from.rank == PROC_NULL {
+            return;
+        }
+        let (place, index) = recorder.communicator(from.comm);
+        let posted = span.begin;
+        let pending = Pending { posted, ..Pending::new(Started::Receive, place, index) };
+        recorder.requests.add(*request, pending);
+        recorder.check_posted(*request, data, span.site, false);
+    })
+}
+
+/// A receive that is prepared, to be started often.
+pub(crate) unsafe fn prepare_receive(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    _data: Data,
+    from: To,
+    request: *const Request,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        if from.rank == PROC_NULL {
+            return;
+        }
+        let (place, index) = recorder.communicator(from.comm);
+        let pending = Pending::new(Started::Receive, place, index);
+        let pending = Pending { is_persistent: true, is_active: false, ..pending };
+        recorder.requests.add(*request, pending);
+    })
+}
+
+/// A send and a receive in one call. Its time is that of the receive: a send that waits for its receiver waits for the same
+/// rank's call.
+pub(crate) unsafe fn exchange(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    data: Data,
+    to: To,
+    from: To,
+    status: *mut Status,
+) -> c_int {
+    let mut own = Status::empty();
+    let status = filled(status, &mut own);
+    let real = || real(status);
+    around(call, real, |recorder, span| {
+        if to.rank >= 0 {
+            let bytes = data.bytes(1);
+            let (place, index) = recorder.communicator(to.comm);
+            let peer = recorder.world_rank(place, to.rank);
+            recorder.count(span, crate::recorder::Sizes::Messages, bytes);
+            recorder.count_peer(peer, bytes);
+            let (tag, communicator) = (to.tag, index);
+            let event = Recorder::event(Kind::SendStarted, span);
+            recorder.note(&Event { bytes, peer, tag, communicator, is_span: false, ..event });
+        }
+        let (place, index) = recorder.communicator(from.comm);
+        recorder.received(span, place, index, span.begin, &*status, true);
+    })
+}
+
+/// What a probe has found.
+unsafe fn found(recorder: &mut Recorder, span: &Span, from: To, status: &Status) -> Option<Probed> {
+    if status.source < 0 {
+        return None;
+    }
+    let (place, index) = recorder.communicator(from.comm);
+    let peer = recorder.world_rank(place, status.source);
+    Some(Probed { span: *span, place, index, peer, tag: status.tag })
+}
+
+/// A probe that waits.
+pub(crate) unsafe fn probe(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    from: To,
+    status: *mut Status,
+) -> c_int {
+    let mut own = Status::empty();
+    let status = filled(status, &mut own);
+    let real = || real(status);
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        recorder.probed = found(recorder, span, from, &*status);
+    })
+}
+
+/// A probe that waits, and takes the message out.
+pub(crate) unsafe fn matched_probe(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    from: To,
+    message: *const Message,
+    status: *mut Status,
+) -> c_int {
+    let mut own = Status::empty();
+    let status = filled(status, &mut own);
+    let real = || real(status);
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        if let Some(probed) = found(recorder, span, from, &*status) {
+            recorder.matched.insert(*message, probed);
+        }
+    })
+}
+
+/// A probe that does not wait.
+pub(crate) unsafe fn poll_message(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    _from: To,
+    flag: *const c_int,
+    status: *mut Status,
+) -> c_int {
+    super::poll(call, || real(status), flag)
+}
+
+/// A probe that does not wait, and takes the message out.
+pub(crate) unsafe fn matched_poll(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    from: To,
+    flag: *const c_int,
+    message: *const Message,
+    status: *mut Status,
+) -> c_int {
+    let mut own = Status::empty();
+    let status = filled(status, &mut own);
+    let real = || real(status);
+    around(call, real, |recorder, span| {
+        if *flag == 0 {
+            return recorder.poll(span);
+        }
+        recorder.call(span);
+        if let Some(probed) = found(recorder, span, from, &*status) {
+            recorder.matched.insert(*message, probed);
+        }
+    })
+}
+
+/// The receive of a message that was taken out before. The handle is read before the call, which changes it.
+pub(crate) unsafe fn receive_matched(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    message: *const Message,
+    status: *mut Status,
+) -> c_int {
+    let handle = message.as_ref().copied().unwrap_or(MESSAGE_NULL);
+    around(
+        call,
+        || real(status),
+        |recorder, span| match recorder.matched.remove(&handle) {
+            None => recorder.call(span),
+            Some(probed) => recorder.received_matched(span, &probed),
+        },
+    )
+}
+
+impl Recorder {
+    fn received_matched(&mut self, span: &Span, probed: &Probed) {
+        let (peer, tag, communicator) = (probed.peer, probed.tag, probed.index);
+        let event = Recorder::event(Kind::Received, span);
+        self.received_probed(span, &Event { peer, tag, communicator, ..event }, probed);
+    }
+}
+
+/// The same, only started. The message is there, so nobody waits for it.
+pub(crate) unsafe fn start_matched(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    data: Data,
+    message: *const Message,
+    request: *const Request,
+) -> c_int {
+    let handle = message.as_ref().copied().unwrap_or(MESSAGE_NULL);
+    around(call, real, |recorder, span| {
+        match recorder.matched.remove(&handle) {
+            None => recorder.call(span),
+            Some(probed) => recorder.received_matched(span, &probed),
+        }
+        recorder.check_posted(*request, data, span.site, false);
+    })
+}

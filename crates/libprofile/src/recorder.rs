@@ -1,0 +1,254 @@
+//! What a rank notes of its calls.
+
+use std::collections::HashMap;
+use std::ffi::c_int;
+
+use profile::layout::{WANTS_CHECKS, WANTS_SPANS, bin_of, head, histogram, peer, site, start};
+use profile::{Event, Kind, NOBODY};
+
+use crate::abi::*;
+use crate::checks::Checks;
+use crate::communicators::{Communicators, of_communicator, of_window};
+use crate::data::{Call, Data, To};
+use crate::mapped::Mapped;
+use crate::python;
+use crate::requests::Requests;
+
+/// A call that took so long is an event, whatever it was: some microseconds.
+const LONG_TICKS: u64 = 8192;
+
+/// A call that has ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) site: u16,
+}
+
+/// The kinds of messages whose sizes are counted.
+#[derive(Clone, Copy)]
+pub(crate) enum Sizes {
+    Messages = 0,
+    Collectives = 1,
+    Windows = 2,
+}
+
+/// A message that a probe has found.
+#[derive(Clone, Copy)]
+pub(crate) struct Probed {
+    pub(crate) span: Span,
+    pub(crate) place: u32,
+    pub(crate) index: u16,
+    pub(crate) peer: u32,
+    pub(crate) tag: c_int,
+}
+
+/// All that a rank knows to note its calls.
+pub(crate) struct Recorder {
+    pub(crate) mapped: Mapped,
+    pub(crate) communicators: Communicators,
+    pub(crate) windows: Communicators,
+    pub(crate) requests: Requests,
+    pub(crate) checks: Option<Checks>,
+    /// What the last blocking probe has found, and what each matched one has, by the message's handle.
+    pub(crate) probed: Option<Probed>,
+    pub(crate) matched: HashMap<Message, Probed>,
+    /// Its rank in MPI_COMM_WORLD.
+    rank: u32,
+    wants_spans: bool,
+    lines: Option<python::Lines>,
+}
+
+impl Recorder {
+    pub(crate) fn new(mapped: Mapped, rank: u32) -> Self {
+        let wanted = mapped.wanted;
+        Recorder {
+            mapped,
+            communicators: Communicators::new(),
+            windows: Communicators::new(),
+            requests: Requests::new(),
+            checks: (wanted & WANTS_CHECKS != 0).then(Checks::default),
+            probed: None,
+            matched: HashMap::new(),
+            rank,
+            wants_spans: wanted & WANTS_SPANS != 0,
+            lines: python::Lines::find(),
+        }
+    }
+
+    /// Counts a call at its place.
+    #[inline]
+    pub(crate) fn span(&mut self, call: Call, begin: u64, end: u64) -> Span {
+        let index = match &mut self.lines {
+            None => self.mapped.site(call.address, call.function),
+            Some(lines) => lines.site(&mut self.mapped, call),
+        };
+        let at = start::SITES + usize::from(index) * site::WORDS;
+        let ticks = end.saturating_sub(begin);
+        self.mapped.add(at + site::CALLS, 1);
+        self.mapped.add(at + site::TICKS, ticks);
+        if ticks > self.mapped.read(at + site::LONGEST) {
+            self.mapped.write(at + site::LONGEST, ticks);
+            if self.mapped.read(at + site::CALLS) == 1 {
+                self.note_memory();
+            }
+        }
+        self.mapped.write(head::LAST_TICKS, end);
+        Span { begin, end, site: index }
+    }
+
+    /// Notes the most memory that the process has had.
+    pub(crate) fn note_memory(&mut self) -> u64 {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the place is live; zeros are a value of it.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let kib = usage.ru_maxrss as u64;
+        self.mapped.write(head::MEMORY_KIB, kib);
+        kib
+    }
+
+    /// An event of a call, of which nothing more is known yet.
+    #[inline]
+    pub(crate) fn event(kind: Kind, span: &Span) -> Event {
+        Event {
+            kind,
+            is_span: true,
+            begin: span.begin,
+            end: span.end,
+            posted: span.begin,
+            bytes: 0,
+            peer: NOBODY,
+            tag: 0,
+            site: span.site,
+            communicator: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn note(&mut self, event: &Event) {
+        self.mapped.note(event);
+    }
+
+    /// Notes a call of which only its time matters.
+    #[inline]
+    pub(crate) fn call(&mut self, span: &Span) {
+        if self.wants_spans || span.end.saturating_sub(span.begin) >= LONG_TICKS {
+            self.note(&Self::event(Kind::Call, span));
+        }
+    }
+
+    /// Notes a call that has asked in vain. Those of one loop are one event.
+    pub(crate) fn poll(&mut self, span: &Span) {
+        if let Some(mut last) = self.mapped.last_event()
+            && last.kind == Kind::Polls
+            && span.begin.saturating_sub(last.end) < LONG_TICKS
+        {
+            last.end = span.end;
+            return self.mapped.replace_last(&last);
+        }
+        self.note(&Self::event(Kind::Polls, span));
+    }
+
+    /// The place and the index of a communicator.
+    #[inline]
+    pub(crate) fn communicator(&mut self, comm: Comm) -> (u32, u16) {
+        let place = self.communicators.place(comm, &mut self.mapped, of_communicator);
+        (place as u32, self.communicators.known(place).index)
+    }
+
+    /// The place and the index of a window.
+    pub(crate) fn window(&mut self, win: Win) -> (u32, u16) {
+        let place = self.windows.place(win, &mut self.mapped, of_window);
+        (place as u32, self.windows.known(place).index)
+    }
+
+    /// The rank of the world that a rank of a communicator is.
+    #[inline]
+    pub(crate) fn world_rank(&mut self, place: u32, rank: c_int) -> u32 {
+        self.communicators.known(place as usize).world_rank(rank)
+    }
+
+    /// Counts bytes at a place, and among the sizes of its kind.
+    #[inline]
+    pub(crate) fn count(&mut self, span: &Span, sizes: Sizes, bytes: u64) {
+        let at = start::SITES + usize::from(span.site) * site::WORDS;
+        self.mapped.add(at + site::BYTES, bytes);
+        let bin = sizes as usize * histogram::BINS + bin_of(bytes);
+        let at = start::HISTOGRAMS + bin * histogram::WORDS;
+        self.mapped.add(at, 1);
+        self.mapped.add(at + 1, bytes);
+    }
+
+    /// Counts a message to a rank of the world.
+    #[inline]
+    pub(crate) fn count_peer(&mut self, rank: u32, bytes: u64) {
+        if (rank as usize) < self.mapped.peers() {
+            let at = start::PEERS + rank as usize * peer::WORDS;
+            self.mapped.add(at, 1);
+            self.mapped.add(at + 1, bytes);
+        }
+    }
+
+    /// Counts and notes a send. Nothing for one to MPI_PROC_NULL, which is only a call.
+    #[inline]
+    pub(crate) fn sent(&mut self, span: &Span, kind: Kind, bytes: u64, to: To) -> Option<Event> {
+        if to.rank < 0 {
+            self.call(span);
+            return None;
+        }
+        let (place, index) = self.communicator(to.comm);
+        let peer = self.world_rank(place, to.rank);
+        self.count(span, Sizes::Messages, bytes);
+        self.count_peer(peer, bytes);
+        let (tag, communicator) = (to.tag, index);
+        let event = Event { bytes, peer, tag, communicator, ..Self::event(kind, span) };
+        self.note(&event);
+        Some(event)
+    }
+
+    /// Counts a collective of a communicator.
+    pub(crate) fn count_collective(&mut self, place: u32) -> u64 {
+        let known = self.communicators.known(place as usize);
+        known.collectives += 1;
+        known.collectives
+    }
+
+    /// The rank of the world that is the root of a collective.
+    pub(crate) fn root(&mut self, place: u32, root: Option<c_int>) -> u32 {
+        match root {
+            None => NOBODY,
+            Some(ROOT) => self.rank,
+            Some(root) => self.world_rank(place, root),
+        }
+    }
+
+    /// Whether this is the rank of the world.
+    pub(crate) fn is_me(&self, rank: u32) -> bool {
+        rank == self.rank
+    }
+
+    /// An operation was posted: its memory must be nobody else's.
+    pub(crate) fn check_posted(&mut self, request: Request, data: Data, site: u16, is_send: bool) {
+        if let Some(checks) = &mut self.checks {
+            checks.posted(&mut self.mapped, request, data, (site, is_send));
+        }
+    }
+
+    /// An operation has ended in a call.
+    #[inline]
+    pub(crate) fn check_ended(&mut self, request: Request, site: u16) {
+        if let Some(checks) = &mut self.checks {
+            checks.ended(&mut self.mapped, request, site);
+        }
+    }
+
+    /// Nothing is known of an operation any more.
+    pub(crate) fn uncheck(&mut self, request: Request) {
+        if let Some(checks) = &mut self.checks {
+            checks.forget(request);
+        }
+    }
+}

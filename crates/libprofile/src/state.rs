@@ -1,0 +1,147 @@
+//! The recorder of this process, from MPI_Init to the process's end.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use profile::layout::{ABORTED, FINALIZED, RUNNING, head};
+
+use crate::abi::*;
+use crate::clock::{choose, nanoseconds, ticks};
+use crate::mapped::Mapped;
+use crate::mpi;
+use crate::real;
+use crate::recorder::Recorder;
+
+/// What is shared by the calls of a process.
+pub(crate) struct State {
+    recorder: UnsafeCell<Recorder>,
+    /// Whether the program may call from several threads at once. Then `is_taken` keeps them apart.
+    has_threads: bool,
+    is_taken: AtomicBool,
+    /// Whether a call is under way: those of functions that the library calls back are part of it. Only without threads.
+    is_inside: Cell<bool>,
+}
+
+static STATE: AtomicPtr<State> = AtomicPtr::new(null_mut());
+
+/// The state, if calls are to be noted. Whoever gets it must end with [`State::note`] or [`State::leave`].
+#[inline(always)]
+pub(crate) fn enter() -> Option<&'static State> {
+    // Acquire: pairs with the release in `begin`.
+    let state = STATE.load(Ordering::Acquire);
+    // SAFETY: it is null or points to a state that lives for ever.
+    let state = unsafe { state.as_ref() }?;
+    if !state.has_threads && state.is_inside.replace(true) {
+        return None;
+    }
+    Some(state)
+}
+
+impl State {
+    /// Notes the call that is over.
+    #[inline(always)]
+    pub(crate) fn note(&self, note: impl FnOnce(&mut Recorder)) {
+        // Acquire and release: a thread sees what the one before has noted.
+        while self.has_threads && self.is_taken.swap(true, Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+        // SAFETY: without threads `enter` lets nobody in while somebody is; with threads `is_taken` does not.
+        note(unsafe { &mut *self.recorder.get() });
+        if self.has_threads {
+            self.is_taken.store(false, Ordering::Release);
+        }
+        self.leave();
+    }
+
+    /// Ends a call without noting it.
+    #[inline(always)]
+    pub(crate) fn leave(&self) {
+        self.is_inside.set(false);
+    }
+}
+
+/// When MPI_Init was called.
+pub(crate) struct Beginning {
+    ticks: u64,
+    ns: u64,
+}
+
+impl Beginning {
+    pub(crate) fn now() -> Self {
+        choose();
+        Beginning { ticks: ticks(), ns: nanoseconds() }
+    }
+}
+
+/// Begins to note, if the launcher wants it and the program's MPI is the one that is known here.
+pub(crate) fn begin(beginning: &Beginning) {
+    if !STATE.load(Ordering::Acquire).is_null() || real::library().is_none() {
+        return;
+    }
+    let Some(mut mapped) = Mapped::take() else { return };
+    let (mut rank, mut size, mut level) = (0, 0, 0);
+    mpi::comm_rank(COMM_WORLD, &mut rank);
+    mpi::comm_size(COMM_WORLD, &mut size);
+    mpi::query_thread(&mut level);
+    mapped.write(head::RANK, rank as u64);
+    mapped.write(head::SIZE, size as u64);
+    mapped.write(head::INIT_TICKS, beginning.ticks);
+    mapped.write(head::INIT_NS, beginning.ns);
+    mapped.write(head::SYSTEM_CLOCK, u64::from(choose()));
+    let mut host = [0_u8; 256];
+    // SAFETY: the array is live and as long as is said.
+    unsafe { libc::gethostname(host.as_mut_ptr().cast(), host.len() - 1) };
+    let length = host.iter().position(|&byte| byte == 0).unwrap_or(0);
+    mapped.write_text(head::HOST, head::HOST_WORDS, &host[..length]);
+    let mut recorder = Recorder::new(mapped, rank as u32);
+    // Communicators that all have, in an order that all have.
+    recorder.communicator(COMM_WORLD);
+    recorder.communicator(COMM_SELF);
+    let kib = recorder.note_memory();
+    let mapped = &mut recorder.mapped;
+    mapped.write(head::BEGIN_MEMORY_KIB, kib);
+    stamp(mapped, [head::BEGIN_TICKS, head::BEGIN_NS, head::BEGIN_TIME]);
+    mapped.write(head::LAST_TICKS, mapped.read(head::BEGIN_TICKS));
+    mapped.write(head::STATE, RUNNING);
+    let state = State {
+        recorder: UnsafeCell::new(recorder),
+        has_threads: level >= THREAD_MULTIPLE,
+        is_taken: AtomicBool::new(false),
+        is_inside: Cell::new(false),
+    };
+    // SAFETY: the function may be called in a process that was forked, of which this thread is the only one.
+    unsafe { libc::pthread_atfork(None, None, Some(forget)) };
+    // Release: whoever sees the pointer sees the state.
+    STATE.store(Box::leak(Box::new(state)), Ordering::Release);
+}
+
+/// A child that was forked is no rank.
+extern "C" fn forget() {
+    STATE.store(null_mut(), Ordering::Release);
+}
+
+/// Writes the moment, by all clocks.
+fn stamp(mapped: &mut Mapped, [at_ticks, at_ns, at_time]: [usize; 3]) {
+    mapped.write(at_ticks, ticks());
+    mapped.write(at_time, mpi::wtime().to_bits());
+    mapped.write(at_ns, nanoseconds());
+}
+
+impl Recorder {
+    /// MPI_Finalize was called.
+    pub(crate) fn note_end(&mut self) {
+        self.note_memory();
+        stamp(&mut self.mapped, [head::END_TICKS, head::END_NS, head::END_TIME]);
+    }
+
+    /// MPI_Finalize has returned.
+    pub(crate) fn note_finalized(&mut self) {
+        self.mapped.write(head::STATE, FINALIZED);
+    }
+
+    /// MPI_Abort was called.
+    pub(crate) fn note_abort(&mut self) {
+        self.mapped.write(head::STATE, ABORTED);
+    }
+}

@@ -1,0 +1,236 @@
+//! Collectives between two groups: what the members of one put in goes to those of the other.
+
+use std::rc::Rc;
+
+use collectives::algorithm::between;
+use collectives::{Blocks as ByteBlocks, Order, RootBetween, Schedule as Rounds, TwoGroups};
+use contract::Endpoint;
+
+use super::blocks::lengths;
+use super::scheduled::{Scheduled, ScheduledMemory};
+use crate::engine::Context;
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::memory::Memory;
+use crate::operation::Reduction;
+use crate::schedule::{CollectiveKind, CollectiveMark};
+
+/// Makes collectives between two groups.
+pub struct Between<E: Endpoint> {
+    context: Rc<Context<E>>,
+    groups: TwoGroups,
+}
+
+impl<E: Endpoint + 'static> Between<E> {
+    /// Those of a context between two groups.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Communicator`] if it has one group.
+    pub fn new(context: Rc<Context<E>>) -> Result<Self> {
+        let wrong = || Error::new(ErrorClass::Communicator, "not an intercommunicator");
+        let groups = context.two_groups().ok_or_else(wrong)?;
+        Ok(Between { context, groups })
+    }
+
+    /// How many members the other group has.
+    pub fn others(&self) -> usize {
+        self.groups.other().len()
+    }
+
+    /// A root of the other group.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Root`].
+    pub fn across(&self, rank: usize) -> Result<RootBetween> {
+        let others = self.others();
+        ensure!(rank < others, ErrorClass::Root, "root {rank} of a group of {others}");
+        Ok(RootBetween::Across(rank))
+    }
+
+    fn made(
+        self,
+        kind: CollectiveKind,
+        memory: ScheduledMemory,
+        rounds: impl Fn(TwoGroups) -> Rounds + 'static,
+    ) -> Scheduled<E> {
+        // Without the root: who is beside it does not know who it is.
+        let (mark, groups) = (CollectiveMark::of(kind), self.groups);
+        Scheduled { context: self.context, mark, rounds: Rc::new(move || rounds(groups)), memory }
+    }
+
+    /// Copies the root's data to all members of the other group.
+    pub fn broadcast(self, root: RootBetween, memory: Memory) -> Scheduled<E> {
+        let length = memory.bytes();
+        let is_filled = root == RootBetween::Me;
+        let output = if root == RootBetween::Beside { vec![] } else { vec![memory] };
+        let memory = ScheduledMemory { output, is_filled, ..ScheduledMemory::default() };
+        self.made(CollectiveKind::Broadcast, memory, move |groups| {
+            between::broadcast(groups, root, length)
+        })
+    }
+
+    /// Puts the data of member r of the other group into block r at the root. Only a root has blocks, and only who is across
+    /// from it has data.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Argument`] for another number of blocks than of members.
+    pub fn gather(
+        self,
+        root: RootBetween,
+        mine: Option<Memory>,
+        blocks: Vec<Memory>,
+    ) -> Result<Scheduled<E>> {
+        let of = self.blocks_at(root, mine.as_ref(), &blocks)?;
+        let memory = ScheduledMemory {
+            input: mine.into_iter().collect(),
+            output: blocks,
+            ..ScheduledMemory::default()
+        };
+        Ok(self
+            .made(CollectiveKind::Gather, memory, move |groups| between::gather(groups, root, &of)))
+    }
+
+    /// Gives block r of the root's data to member r of the other group.
+    ///
+    /// # Errors
+    /// As of [`gather`](Between::gather).
+    pub fn scatter(
+        self,
+        root: RootBetween,
+        blocks: Vec<Memory>,
+        mine: Option<Memory>,
+    ) -> Result<Scheduled<E>> {
+        let of = self.blocks_at(root, mine.as_ref(), &blocks)?;
+        let memory = ScheduledMemory {
+            input: blocks,
+            output: mine.into_iter().collect(),
+            ..ScheduledMemory::default()
+        };
+        Ok(self.made(CollectiveKind::Scatter, memory, move |groups| {
+            between::scatter(groups, root, &of)
+        }))
+    }
+
+    /// The lengths of a root's blocks, or of the one block of who is across from it.
+    fn blocks_at(
+        &self,
+        root: RootBetween,
+        mine: Option<&Memory>,
+        blocks: &[Memory],
+    ) -> Result<ByteBlocks> {
+        if root == RootBetween::Me {
+            self.check_number(blocks)?;
+            return Ok(ByteBlocks::of_lengths(blocks.iter().map(Memory::bytes)));
+        }
+        Ok(ByteBlocks::of_lengths([mine.map_or(0, Memory::bytes)]))
+    }
+
+    fn check_number(&self, blocks: &[Memory]) -> Result {
+        let (found, others) = (blocks.len(), self.others());
+        ensure!(found == others, ErrorClass::Argument, "{found} blocks for {others} members");
+        Ok(())
+    }
+
+    /// Puts the data of member r of the other group into block r at every member.
+    ///
+    /// # Errors
+    /// As of [`gather`](Between::gather).
+    pub fn allgather(self, mine: Memory, blocks: Vec<Memory>) -> Result<Scheduled<E>> {
+        self.check_number(&blocks)?;
+        let (length, of) = (mine.bytes(), lengths(&blocks));
+        let memory =
+            ScheduledMemory { input: vec![mine], output: blocks, ..ScheduledMemory::default() };
+        Ok(self.made(CollectiveKind::Allgather, memory, move |groups| {
+            between::allgather(groups, length, &of)
+        }))
+    }
+
+    /// Gives block r of member s of the one group to member r of the other, as block s.
+    ///
+    /// # Errors
+    /// As of [`gather`](Between::gather).
+    pub fn all_to_all(self, from: Vec<Memory>, to: Vec<Memory>) -> Result<Scheduled<E>> {
+        self.check_number(&from)?;
+        self.check_number(&to)?;
+        let (input, output) = (lengths(&from), lengths(&to));
+        let memory = ScheduledMemory { input: from, output: to, ..ScheduledMemory::default() };
+        Ok(self.made(CollectiveKind::AllToAll, memory, move |groups| {
+            between::all_to_all(groups, &input, &output)
+        }))
+    }
+
+    /// Combines the elements of the other group at the root, which alone has `output`; only who is across from it has `input`.
+    pub fn reduce(
+        self,
+        root: RootBetween,
+        reduction: Reduction,
+        input: Option<Memory>,
+        output: Option<Memory>,
+    ) -> Scheduled<E> {
+        let (order, unit_bytes) = (order(&reduction), unit_bytes(&reduction));
+        let length = input.as_ref().or(output.as_ref()).map_or(0, Memory::count) as usize;
+        let memory = combined(reduction, input, output);
+        self.made(CollectiveKind::Reduce, memory, move |groups| {
+            between::reduce(groups, root, length, order, unit_bytes)
+        })
+    }
+
+    /// The same for who has no part in it: it knows nothing of the elements.
+    pub fn reduce_beside(self) -> Scheduled<E> {
+        self.made(CollectiveKind::Reduce, ScheduledMemory::default(), |_| Rounds::default())
+    }
+
+    /// Combines the elements of the other group at every member.
+    pub fn allreduce(self, reduction: Reduction, input: Memory, output: Memory) -> Scheduled<E> {
+        let (order, unit_bytes) = (order(&reduction), unit_bytes(&reduction));
+        let length = input.count() as usize;
+        let memory = combined(reduction, Some(input), Some(output));
+        self.made(CollectiveKind::Allreduce, memory, move |groups| {
+            between::allreduce(groups, length, order, unit_bytes)
+        })
+    }
+
+    /// Combines the elements of the other group, and gives member r of this one `counts[r]` of them.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Count`] if a memory has not as many elements.
+    pub fn reduce_scatter(
+        self,
+        reduction: Reduction,
+        counts: &[i64],
+        input: Memory,
+        output: Memory,
+    ) -> Result<Scheduled<E>> {
+        let own = self.groups.own();
+        let fits = counts.len() == own.len()
+            && input.count() == counts.iter().sum::<i64>()
+            && output.count() == counts[self.groups.me - own.start];
+        ensure!(fits, ErrorClass::Count, "memory that does not fit the counts {counts:?}");
+        let blocks = ByteBlocks::of_lengths(counts.iter().map(|&count| count as usize));
+        let (order, unit_bytes) = (order(&reduction), unit_bytes(&reduction));
+        let memory = combined(reduction, Some(input), Some(output));
+        Ok(self.made(CollectiveKind::ReduceScatter, memory, move |groups| {
+            between::reduce_scatter(groups, &blocks, order, unit_bytes)
+        }))
+    }
+}
+
+fn combined(
+    reduction: Reduction,
+    input: Option<Memory>,
+    output: Option<Memory>,
+) -> ScheduledMemory {
+    ScheduledMemory {
+        input: input.into_iter().collect(),
+        output: output.into_iter().collect(),
+        is_filled: false,
+        reduction: Some(reduction),
+    }
+}
+
+fn order(reduction: &Reduction) -> Order {
+    if reduction.commutes() { Order::Any } else { Order::Ranks }
+}
+
+fn unit_bytes(reduction: &Reduction) -> usize {
+    reduction.of().size() as usize
+}

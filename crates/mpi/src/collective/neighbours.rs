@@ -1,0 +1,85 @@
+//! Collectives among neighbours in a topology: every member calls, and exchanges data with its neighbours alone.
+
+use std::rc::Rc;
+
+use collectives::{Area, Blocks as ByteBlocks, Message, Part, Schedule as Rounds};
+use contract::Endpoint;
+
+use super::scheduled::{Scheduled, ScheduledMemory};
+use crate::engine::Context;
+use crate::error::{ErrorClass, Result, ensure};
+use crate::memory::Memory;
+use crate::schedule::{CollectiveKind, CollectiveMark};
+use crate::topology::Exchanges;
+
+/// Makes collectives among neighbours.
+pub struct Neighbours<E: Endpoint> {
+    context: Rc<Context<E>>,
+    exchanges: Exchanges,
+}
+
+impl<E: Endpoint + 'static> Neighbours<E> {
+    /// Those of a communicator with a topology.
+    pub fn new(context: Rc<Context<E>>, exchanges: Exchanges) -> Self {
+        Neighbours { context, exchanges }
+    }
+
+    /// Gives the same data to each destination, and puts those of each source into its block.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Argument`] for another number of blocks than of sources.
+    pub fn allgather(self, mine: Memory, blocks: Vec<Memory>) -> Result<Scheduled<E>> {
+        let input = Part::of(Area::Input, 0..mine.bytes());
+        let sends = self.exchanges.destinations.iter().flatten();
+        let sends = sends.map(|&rank| Message::new(rank, input)).collect();
+        self.made(CollectiveKind::NeighbourAllgather, vec![mine], sends, blocks)
+    }
+
+    /// Gives a block to each destination, and puts that of each source into its block.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Argument`] for another number of blocks than of neighbours.
+    pub fn all_to_all(self, from: Vec<Memory>, to: Vec<Memory>) -> Result<Scheduled<E>> {
+        check_number(from.len(), self.exchanges.destinations.len(), "destinations")?;
+        let to_whom = self.exchanges.destinations.iter().zip(from);
+        let (ranks, from): (Vec<usize>, Vec<Memory>) =
+            to_whom.filter_map(|(rank, block)| Some(((*rank)?, block))).unzip();
+        let blocks = ByteBlocks::of_lengths(from.iter().map(Memory::bytes));
+        let part = |index| Part::of(Area::Input, blocks.one(index));
+        let sends = ranks.into_iter().enumerate();
+        let sends = sends.map(|(index, rank)| Message::new(rank, part(index))).collect();
+        self.made(CollectiveKind::NeighbourAllToAll, from, sends, to)
+    }
+
+    fn made(
+        self,
+        kind: CollectiveKind,
+        input: Vec<Memory>,
+        sends: Vec<Message>,
+        blocks: Vec<Memory>,
+    ) -> Result<Scheduled<E>> {
+        let Exchanges { sources, order, .. } = self.exchanges;
+        check_number(blocks.len(), sources.len(), "sources")?;
+        // Blocks from nobody stay as they are.
+        let (mut output, mut receives) = (Vec::new(), Vec::new());
+        let mut end = 0;
+        for index in order {
+            let (Some(rank), block) = (sources[index], &blocks[index]) else { continue };
+            receives.push(Message::new(rank, Part::of(Area::Output, end..end + block.bytes())));
+            end += block.bytes();
+            output.push(block.clone());
+        }
+        let rounds = Rc::new(move || {
+            let mut rounds = Rounds::default();
+            rounds.messages(receives.iter().copied(), sends.iter().copied());
+            rounds
+        });
+        let memory = ScheduledMemory { input, output, ..ScheduledMemory::default() };
+        Ok(Scheduled { context: self.context, mark: CollectiveMark::of(kind), rounds, memory })
+    }
+}
+
+fn check_number(found: usize, expected: usize, what: &str) -> Result {
+    ensure!(found == expected, ErrorClass::Argument, "{found} blocks for {expected} {what}");
+    Ok(())
+}

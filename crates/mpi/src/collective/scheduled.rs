@@ -1,0 +1,64 @@
+//! Collectives whose rounds follow from the call at once: those of neighbours, and those between two groups.
+
+use std::rc::Rc;
+
+use collectives::{Own, Schedule as Rounds};
+use contract::Endpoint;
+
+use super::Plan;
+use crate::engine::Context;
+use crate::memory::Memory;
+use crate::operation::Reduction;
+use crate::schedule::{Areas, CallMemory, CollectiveMark, Work};
+
+/// A collective that goes by messages whose rounds are known.
+pub struct Scheduled<E: Endpoint> {
+    pub(super) context: Rc<Context<E>>,
+    pub(super) mark: CollectiveMark,
+    pub(super) rounds: Rc<dyn Fn() -> Rounds>,
+    pub(super) memory: ScheduledMemory,
+}
+
+/// Its memory at this member.
+#[derive(Default)]
+pub(super) struct ScheduledMemory {
+    /// What is sent, one behind the other.
+    pub(super) input: Vec<Memory>,
+    /// What is received.
+    pub(super) output: Vec<Memory>,
+    /// Whether the output holds what is sent.
+    pub(super) is_filled: bool,
+    /// How elements are combined, where they are.
+    pub(super) reduction: Option<Reduction>,
+}
+
+impl<E: Endpoint + 'static> Plan<E> for Scheduled<E> {
+    fn context(&self) -> &Rc<Context<E>> {
+        &self.context
+    }
+
+    fn mark(&self) -> CollectiveMark {
+        self.mark
+    }
+
+    fn work(&self) -> Work {
+        let rounds = self.rounds.clone();
+        Work::Rounds(Box::new(move || rounds()))
+    }
+
+    fn memory(&self) -> CallMemory {
+        let ScheduledMemory { input, output, is_filled, reduction } = &self.memory;
+        let Some(reduction) = reduction else {
+            let areas = Areas::of_bytes().input(input).output(output, *is_filled);
+            return CallMemory::new(Own::InInput, areas);
+        };
+        let mut areas = Areas::of_elements(reduction);
+        if let [input] = &input[..] {
+            areas = areas.operands(input);
+        }
+        if let [output] = &output[..] {
+            areas = areas.result(output, false);
+        }
+        CallMemory::new(Own::InInput, areas)
+    }
+}

@@ -1,0 +1,177 @@
+//! Making communicators between two groups, and one group of two.
+
+use std::rc::Rc;
+
+use contract::{ContextOffer, Endpoint};
+
+use super::Communicator;
+use super::agree::{Agreement, Proposal};
+use crate::collective::{allgather_bytes, broadcast_bytes};
+use crate::engine::{BETWEEN_TAGS, Context};
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::group::Group;
+use crate::schedule::{CollectiveContext, CollectiveKind};
+
+/// What one group tells the other of itself.
+struct Side {
+    /// What its first member proposes.
+    number: u32,
+    members: Vec<usize>,
+    offers: Vec<ContextOffer>,
+}
+
+impl Side {
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = u64::from(self.number).to_ne_bytes().to_vec();
+        for (member, offer) in self.members.iter().zip(&self.offers) {
+            bytes.extend((*member as u64).to_ne_bytes());
+            bytes.extend(offer.0.to_ne_bytes());
+        }
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let word = |bytes: &[u8]| u64::from_ne_bytes(*bytes.first_chunk().expect("a whole word"));
+        let (number, rest) = bytes.split_at(8);
+        Side {
+            number: word(number) as u32,
+            members: rest.chunks(16).map(|one| word(one) as usize).collect(),
+            offers: rest.chunks(16).map(|one| ContextOffer(word(&one[8..]))).collect(),
+        }
+    }
+}
+
+/// What the leader of a group knows of the other's.
+pub struct Bridge<E: Endpoint> {
+    /// Where the leaders reach each other.
+    pub context: Rc<Context<E>>,
+    /// The other leader, as a rank of the run.
+    pub leader: usize,
+    /// Keeps this apart from other such calls.
+    pub tag: u32,
+}
+
+impl<E: Endpoint + 'static> Bridge<E> {
+    /// The leaders give each other bytes of any number.
+    fn swap(&self, mine: &[u8]) -> Result<Vec<u8>> {
+        let me = self.context.engine().rank();
+        let members: Group = vec![me.min(self.leader), me.max(self.leader)].into();
+        let rank = usize::from(me > self.leader);
+        let at = CollectiveContext {
+            context: self.context.clone(),
+            members,
+            rank,
+            tag: BETWEEN_TAGS | self.tag & (BETWEEN_TAGS - 1),
+            number: 0,
+        };
+        let lengths = allgather_bytes(at.clone(), &(mine.len() as u64).to_ne_bytes())?;
+        let length = |index: usize| {
+            let word = lengths[8 * index..].first_chunk().expect("two words");
+            u64::from_ne_bytes(*word) as usize
+        };
+        let (theirs, longest) = (length(1 - rank), length(0).max(length(1)));
+        let mut padded = mine.to_vec();
+        padded.resize(longest, 0);
+        let both = allgather_bytes(at, &padded)?;
+        Ok(both[(1 - rank) * longest..][..theirs].to_vec())
+    }
+}
+
+impl<E: Endpoint + 'static> Communicator<E> {
+    /// A communicator between this one's group and another, which calls alike with a communicator of its own. Only the
+    /// `leader` needs a bridge to the other's leader; if it fails to have one, all members of its group fail.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Rank`] for a leader that is no member, [`ErrorClass::Communicator`] if the groups have members in common
+    /// or the leaders do not find each other, and those that end the run.
+    pub fn join_across(
+        &self,
+        leader: usize,
+        bridge: impl FnOnce() -> Result<Bridge<E>>,
+    ) -> Result<Self> {
+        self.check_one_group()?;
+        self.context().member(leader)?;
+        let at = self.next_making(CollectiveKind::Create);
+        let mine = Proposal::for_several(&at)?.to_bytes();
+        let agreement = Agreement::read(&allgather_bytes(at.clone(), &mine)?, mine.len());
+        let (number, offers) = (agreement.number, agreement.offers.clone());
+        let own = Side { number, members: self.group().members().to_vec(), offers };
+        let swapped = match self.rank() == leader {
+            true => bridge().and_then(|bridge| bridge.swap(&own.to_bytes())),
+            false => Ok(Vec::new()),
+        };
+        // A leader that failed tells so, with no bytes at all.
+        let told = swapped.as_deref().unwrap_or_default();
+        let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, told)?;
+        let outcome = swapped.and_then(|_| self.open_between(&at, own, &theirs));
+        if outcome.is_err() {
+            agreement.open(&mut *self.engine().endpoint()?, &at, None)?;
+        }
+        outcome
+    }
+
+    fn open_between(&self, at: &CollectiveContext<E>, own: Side, theirs: &[u8]) -> Result<Self> {
+        let lost = "the leaders of the two groups did not find each other";
+        ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{lost}");
+        let theirs = Side::from_bytes(theirs);
+        let apart = theirs.members.iter().all(|member| !own.members.contains(member));
+        ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
+        let (first, second) =
+            if own.members[0] < theirs.members[0] { (own, theirs) } else { (theirs, own) };
+        let offers = [first.offers, second.offers].concat();
+        let [one, other] = [first.members, second.members].map(Group::from);
+        let context = Context::between(self.engine().clone(), &one, &other);
+        let context = context.expect("both groups have members, of which this process is one");
+        let at = CollectiveContext {
+            members: context.group().clone(),
+            rank: context.rank(),
+            ..at.clone()
+        };
+        let agreement = Agreement { number: first.number, offers };
+        agreement.open(&mut *self.engine().endpoint()?, &at, Some(&context))?;
+        Ok(Communicator::of(context))
+    }
+
+    /// One group of the two: first those that say that they are not `high`, and if both say the same, in an order that is the
+    /// same for all.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Communicator`] within one group, and [`ErrorClass::Argument`] if members of a group say different things.
+    pub fn merge(&self, high: bool) -> Result<Self> {
+        let groups = self.context().two_groups();
+        let wrong = || Error::new(ErrorClass::Communicator, "not an intercommunicator");
+        let split = groups.ok_or_else(wrong)?.first;
+        let at = self.next_making(CollectiveKind::Merge);
+        let mut mine = Proposal::new(&at)?.to_bytes();
+        mine.push(u8::from(high));
+        let all = allgather_bytes(at.clone(), &mine)?;
+        let agreement = Agreement::read(&all, mine.len());
+        let said: Vec<bool> = all.chunks(mine.len()).map(|one| one[Proposal::BYTES] != 0).collect();
+        let (first, second) = said.split_at(split);
+        let alike = [first, second].iter().all(|one| one.iter().all(|said| *said == one[0]));
+        let members = self.context().members();
+        let ordered = match first[0] && !second[0] {
+            true => [&members[split..], &members[..split]].concat(),
+            false => members.to_vec(),
+        };
+        let context = Context::new(self.engine().clone(), ordered.into()).filter(|_| alike);
+        agreement.open(&mut *self.engine().endpoint()?, &at, context.as_ref())?;
+        let differ = "members of one group say different things of which group comes first";
+        let context = context.ok_or_else(|| Error::new(ErrorClass::Argument, differ))?;
+        Ok(Communicator::of(context))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_survives_its_journey() {
+        let offers = vec![ContextOffer(7), ContextOffer::NOTHING];
+        let side = Side { number: 9, members: vec![4, 1 << 20], offers };
+        let found = Side::from_bytes(&side.to_bytes());
+        assert_eq!((found.number, &found.members), (9, &side.members));
+        assert_eq!(found.offers, side.offers);
+    }
+}

@@ -1,0 +1,202 @@
+//! Who sends in partitions, and the receives that are for them.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use contract::{Completion, Endpoint, Request, Selector};
+
+use crate::error::Result;
+use crate::memory::Storage;
+
+/// The tag of setups among the messages inside collectives: above those of all calls, and below those of the leaders
+/// of groups.
+const TAG: u32 = 1 << 29;
+
+/// What a sender says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Setup {
+    pub(crate) tag: u32,
+    /// That of the context in which its partitions travel.
+    pub(crate) number: u32,
+    pub(crate) partitions: usize,
+    /// The length of all of them.
+    pub(crate) bytes: usize,
+}
+
+/// A receive that is for one of them.
+pub(crate) trait AwaitsSetup {
+    /// Of which tag.
+    fn tag(&self) -> u32;
+
+    /// Takes note of its sender.
+    fn meet(&self, sender: Setup);
+}
+
+impl Setup {
+    const BYTES: usize = 24;
+
+    fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = [self.tag, self.number].map(u32::to_ne_bytes).concat();
+        bytes.extend((self.partitions as u64).to_ne_bytes());
+        bytes.extend((self.bytes as u64).to_ne_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let short =
+            |at: usize| u32::from_ne_bytes(*bytes[at..].first_chunk().expect("a setup is whole"));
+        let long =
+            |at: usize| u64::from_ne_bytes(*bytes[at..].first_chunk().expect("a setup is whole"));
+        let (partitions, bytes) = (long(8) as usize, long(16) as usize);
+        Setup { tag: short(0), number: short(4), partitions, bytes }
+    }
+
+    /// Starts to tell a rank of the run. What it is told from lasts until that has ended.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub(crate) fn send<E: Endpoint>(
+        self,
+        endpoint: &mut E,
+        context: u32,
+        to: usize,
+    ) -> Result<(Request, Storage)> {
+        let told = Storage::from(self.to_bytes());
+        let data = told.readable(0..told.bytes());
+        let started = endpoint.post_send(to, context, TAG, data, Completion::Local)?;
+        Ok((started, told))
+    }
+}
+
+/// The setups and the receives of one context.
+#[derive(Default)]
+pub(crate) struct Setups(RefCell<Vec<Sender>>);
+
+/// Those of one sender.
+struct Sender {
+    /// A rank of the run.
+    rank: usize,
+    /// Receives that no setup was for, in the order in which they were made.
+    waiting: VecDeque<Rc<dyn AwaitsSetup>>,
+    /// Setups that no receive was for, in their order.
+    unmet: VecDeque<Setup>,
+    /// The next one.
+    next: Option<(Request, Storage)>,
+}
+
+impl Sender {
+    /// Puts together what belongs together.
+    fn meet(&mut self) {
+        self.unmet.retain(|&setup| {
+            let place = self.waiting.iter().position(|one| one.tag() == setup.tag);
+            if let Some(receive) = place.and_then(|place| self.waiting.remove(place)) {
+                receive.meet(setup);
+                return false;
+            }
+            true
+        });
+    }
+
+    /// Looks for setups as long as receives wait.
+    fn advance<E: Endpoint>(&mut self, context: u32, endpoint: &mut E) -> Result {
+        self.meet();
+        while !self.waiting.is_empty() {
+            let (started, told) = match &self.next {
+                Some((started, told)) => (*started, told.clone()),
+                None => {
+                    let told = Storage::zeroed(Setup::BYTES);
+                    let source = Some(self.rank as u32);
+                    let selector = Selector { context, source, tag: Some(TAG) };
+                    let room = told.writable(0..told.bytes());
+                    (endpoint.post_receive(selector, room)?, told)
+                }
+            };
+            if !endpoint.is_done(started) {
+                self.next = Some((started, told));
+                return Ok(());
+            }
+            self.next = None;
+            endpoint.end(started);
+            self.unmet.push_back(told.with(0..told.bytes(), Setup::from_bytes));
+            self.meet();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Sender {
+    /// A receive that is still posted needs its memory for ever.
+    fn drop(&mut self) {
+        std::mem::forget(self.next.take());
+    }
+}
+
+impl Setups {
+    /// A receive waits for an setup of a rank of the run.
+    pub(crate) fn expect(&self, rank: usize, receive: Rc<dyn AwaitsSetup>) {
+        let mut senders = self.0.borrow_mut();
+        let known = senders.iter().position(|one| one.rank == rank);
+        let place = known.unwrap_or_else(|| {
+            let (waiting, unmet) = (VecDeque::new(), VecDeque::new());
+            senders.push(Sender { rank, waiting, unmet, next: None });
+            senders.len() - 1
+        });
+        senders[place].waiting.push_back(receive);
+    }
+
+    /// Takes in the setups that have come.
+    pub(crate) fn advance<E: Endpoint>(&self, context: u32, endpoint: &mut E) {
+        for sender in self.0.borrow_mut().iter_mut() {
+            // A failure of the run shows in the wait that this is part of.
+            let _ = sender.advance(context, endpoint);
+        }
+    }
+
+    /// The setup that is waited for, if its sender has left.
+    pub(crate) fn hopeless<E: Endpoint>(&self, rank: usize, endpoint: &E) -> Option<Request> {
+        let senders = self.0.borrow();
+        let next = senders.iter().find(|one| one.rank == rank)?.next.as_ref()?.0;
+        endpoint.is_hopeless(next).then_some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    struct Receive(u32, Cell<u32>);
+
+    impl AwaitsSetup for Receive {
+        fn tag(&self) -> u32 {
+            self.0
+        }
+
+        fn meet(&self, sender: Setup) {
+            self.1.set(sender.number);
+        }
+    }
+
+    #[test]
+    fn receives_meet_the_senders_of_their_tag_in_the_order_of_both() {
+        let setup = |tag, number| Setup { tag, number, partitions: 1, bytes: 8 };
+        let receives = [7, 5, 7].map(|tag| Rc::new(Receive(tag, Cell::new(0))));
+        let mut from = Sender {
+            rank: 0,
+            waiting: receives.iter().map(|one| one.clone() as Rc<dyn AwaitsSetup>).collect(),
+            unmet: [setup(7, 1), setup(9, 2), setup(7, 3)].into(),
+            next: None,
+        };
+        from.meet();
+        assert_eq!(receives.each_ref().map(|one| one.1.get()), [1, 0, 3]);
+        assert_eq!((&from.unmet, from.waiting.len()), (&[setup(9, 2)].into(), 1));
+    }
+
+    #[test]
+    fn a_setup_survives_its_journey() {
+        let one = Setup { tag: 1 << 30, number: 3, partitions: 1 << 33, bytes: 1 << 40 };
+        assert_eq!(Setup::from_bytes(&one.to_bytes()), one);
+    }
+}

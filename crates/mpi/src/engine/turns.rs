@@ -1,0 +1,80 @@
+//! Waiting, where the program has several threads that use the library: one at a time, and those that wait take turns.
+
+use std::time::{Duration, Instant};
+
+use contract::{Endpoint, Request};
+
+use super::Engine;
+use crate::error::Result;
+
+/// The other threads of the program, as whoever lets them in one at a time knows them.
+pub trait OtherThreads {
+    /// Whether one of them wants to get in.
+    fn is_wanted(&self) -> bool;
+
+    /// Whether there have ever been several.
+    fn are_several(&self) -> bool;
+
+    /// Lets those in that want to, and comes back when it is this thread's turn again. `may_sleep` says that this thread has
+    /// waited in vain for long, and need not be in a hurry.
+    fn let_in(&self, may_sleep: bool);
+}
+
+/// Polls of a turn while another thread may want to get in, and how long they may take together.
+const POLLS: u32 = 64;
+const TURN: Duration = Duration::from_micros(50);
+
+/// Turns in vain before a thread whose rank shares its processor sleeps between them.
+const TURNS_BEFORE_SLEEP: u32 = 8;
+
+impl<E: Endpoint> Engine<E> {
+    /// Says that several threads of the program use this library, of which `others` lets one in at a time. From then on every
+    /// wait lets the others in, and nothing waits inside of the endpoint.
+    pub fn share_between_threads(&self, others: &'static dyn OtherThreads) {
+        if self.others.set(others).is_ok()
+            && let Ok(mut endpoint) = self.endpoint()
+        {
+            endpoint.expect_other_ends();
+        }
+    }
+
+    /// Whether several threads use it.
+    #[inline(always)]
+    pub(crate) fn has_other_threads(&self) -> bool {
+        self.others.get().is_some()
+    }
+
+    /// Lets other threads in, if there are any that want to. Nothing of the engine is in use meanwhile.
+    pub(crate) fn let_others_in(&self) {
+        if let Some(others) = self.others.get()
+            && others.is_wanted()
+        {
+            others.let_in(false);
+        }
+    }
+
+    /// As [`wait_for`](Engine::wait_for).
+    #[cold]
+    pub(super) fn wait_in_turns(
+        &self,
+        others: &'static dyn OtherThreads,
+        done: &mut dyn FnMut(&mut E) -> bool,
+        hopeless: &dyn Fn(&E) -> Option<Request>,
+    ) -> Result {
+        let mut turns = 0_u32;
+        loop {
+            let (begin, mut polls) = (Instant::now(), 0_u32);
+            // A thread that has always been alone waits as if there were no others, until another comes.
+            let is_over = &mut || {
+                polls += 1;
+                let is_long = polls >= POLLS || begin.elapsed() >= TURN;
+                others.is_wanted() || (others.are_several() && is_long)
+            };
+            if self.wait_for_a_turn(done, hopeless, is_over)? {
+                return Ok(());
+            }
+            turns = turns.saturating_add(1);
+            others.let_in(!self.has_processor && turns >= TURNS_BEFORE_SLEEP);
+        }
+    }
+}

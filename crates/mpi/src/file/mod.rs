@@ -1,0 +1,118 @@
+//! Files that several processes read and write (MPI 5, chapter 14), on files of the operating system.
+//!
+//! What is asked of a file is done when it is asked for: reads and writes of a file go through the system's memory and do
+//! not wait for others, so a request of one has ended when it is made. Members that read or write together exchange data
+//! where that makes few large pieces out of many small ones, and otherwise each goes by itself.
+
+mod agree;
+mod alone;
+mod call;
+mod disk;
+mod domains;
+mod hints;
+mod mode;
+mod open;
+mod position;
+mod shared;
+mod size;
+mod tile;
+mod together;
+mod transfer;
+mod view;
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+use std::rc::Rc;
+
+use contract::Endpoint;
+
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::group::Group;
+use crate::info::Info;
+use crate::status::Status;
+use disk::Disk;
+pub use mode::{Access, AccessMode};
+pub use position::Whence;
+use shared::SharedPointer;
+pub use transfer::{Direction, Members, Position};
+pub use view::{Representation, View};
+
+/// A file that the members of a communicator have opened.
+pub struct File<E: Endpoint> {
+    /// Messages of its own among the same members.
+    communicator: Communicator<E>,
+    disk: Disk,
+    mode: AccessMode,
+    view: RefCell<Rc<View>>,
+    /// This member's pointer, in etypes.
+    position: Cell<i64>,
+    shared: SharedPointer<E>,
+    is_atomic: Cell<bool>,
+    /// The operation that was begun and not ended, and what came of it.
+    begun: RefCell<Option<(Direction, Result<Status>)>>,
+    info: Info,
+    /// What this member joins the pieces of its domain in.
+    space: RefCell<Vec<u8>>,
+}
+
+/// Deletes a file, which nobody has open.
+///
+/// # Errors
+/// [`ErrorClass::NoSuchFile`], [`ErrorClass::Access`], and what else the system says.
+pub fn delete_file(path: &Path) -> Result {
+    disk::delete(path)
+}
+
+impl<E: Endpoint> File<E> {
+    /// The engine of this process.
+    pub fn engine(&self) -> &Rc<Engine<E>> {
+        self.communicator.engine()
+    }
+
+    /// Who has opened it.
+    pub fn group(&self) -> Group {
+        self.communicator.group()
+    }
+
+    /// How it was opened.
+    pub fn mode(&self) -> AccessMode {
+        self.mode
+    }
+
+    /// What this member sees of it.
+    pub fn view(&self) -> Rc<View> {
+        self.view.borrow().clone()
+    }
+
+    /// Whether what a member writes is seen by the others at once and as a whole.
+    pub fn is_atomic(&self) -> bool {
+        self.is_atomic.get()
+    }
+
+    /// The hints in use.
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn check_not_sequential(&self) -> Result {
+        let what = "a sequential file has only the shared pointer";
+        ensure!(!self.mode.sequential, ErrorClass::Unsupported, "{what}");
+        Ok(())
+    }
+
+    fn check_writable(&self) -> Result {
+        ensure!(self.mode.writes(), ErrorClass::ReadOnly, "the file was opened to be read");
+        Ok(())
+    }
+
+    /// Fails while an operation was begun and not ended.
+    fn check_none_begun(&self) -> Result {
+        if self.begun.borrow().is_none() {
+            return Ok(());
+        }
+        let what = "an operation of the file was begun and has not been ended";
+        Err(Error::new(ErrorClass::InputOutput, what))
+    }
+}

@@ -1,0 +1,126 @@
+//! What a rank notes of one call.
+
+use crate::layout::event::WORDS;
+
+/// Who stands for no rank at all.
+pub const NOBODY: u32 = u32::MAX;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A call of which nothing more is known.
+    Call = 1,
+    /// A blocking send.
+    Sent = 2,
+    /// A send was started.
+    SendStarted = 3,
+    /// A send that was started before ended in this call.
+    SendEnded = 4,
+    /// A receive ended in this call, posted here or before.
+    Received = 5,
+    /// A collective, in this call.
+    Collective = 6,
+    /// A collective was started.
+    CollectiveStarted = 7,
+    /// A collective that was started before ended in this call.
+    CollectiveEnded = 8,
+    /// Calls in a row that asked in vain.
+    Polls = 9,
+}
+
+impl Kind {
+    fn of(number: u8) -> Option<Self> {
+        const ALL: [Kind; 9] = [
+            Kind::Call,
+            Kind::Sent,
+            Kind::SendStarted,
+            Kind::SendEnded,
+            Kind::Received,
+            Kind::Collective,
+            Kind::CollectiveStarted,
+            Kind::CollectiveEnded,
+            Kind::Polls,
+        ];
+        ALL.get(usize::from(number).checked_sub(1)?).copied()
+    }
+}
+
+/// An event of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Which.
+    pub kind: Kind,
+    /// Whether it stands for the whole call: of several of one call, one does.
+    pub is_span: bool,
+    /// When the call began, in ticks.
+    pub begin: u64,
+    /// When it ended.
+    pub end: u64,
+    /// When the operation was posted; of a collective, which one of its communicator it is.
+    pub posted: u64,
+    /// Bytes that were sent or received, or given to a collective.
+    pub bytes: u64,
+    /// The other rank, of MPI_COMM_WORLD; of a collective, its root.
+    pub peer: u32,
+    /// The tag.
+    pub tag: i32,
+    /// The index of the place of the call.
+    pub site: u16,
+    /// The index of the communicator.
+    pub communicator: u16,
+}
+
+impl Event {
+    /// As it lies in memory.
+    #[inline]
+    pub fn to_words(&self) -> [u64; WORDS] {
+        let peer_and_tag = u64::from(self.peer) | u64::from(self.tag as u32) << 32;
+        let numbers = u64::from(self.site) | u64::from(self.communicator) << 16;
+        let kind = (self.kind as u64) << 32 | u64::from(self.is_span) << 40;
+        [self.begin, self.end, self.posted, self.bytes, peer_and_tag, numbers | kind]
+    }
+
+    /// Read from memory; nothing if that is no event.
+    pub fn from_words(words: &[u64; WORDS]) -> Option<Self> {
+        let [begin, end, posted, bytes, peer_and_tag, numbers] = *words;
+        Some(Event {
+            kind: Kind::of((numbers >> 32) as u8)?,
+            is_span: numbers >> 40 & 1 == 1,
+            begin,
+            end,
+            posted,
+            bytes,
+            peer: peer_and_tag as u32,
+            tag: (peer_and_tag >> 32) as i32,
+            site: numbers as u16,
+            communicator: (numbers >> 16) as u16,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_read_as_it_was_written() {
+        for number in 1..=9 {
+            let event = Event {
+                kind: Kind::of(number).unwrap(),
+                is_span: number % 2 == 0,
+                begin: 1 << 60,
+                end: (1 << 60) + 5,
+                posted: 77,
+                bytes: 1 << 40,
+                peer: NOBODY,
+                tag: -2,
+                site: 4095,
+                communicator: u16::MAX,
+            };
+            assert_eq!(Event::from_words(&event.to_words()), Some(event));
+        }
+        assert_eq!(Event::from_words(&[0; 6]), None);
+        assert_eq!(Event::from_words(&[10 << 32; 6]), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! The functions of MPI that are looked at.
+
+#[rustfmt::skip] // Generated.
+mod list;
+
+use crate::waits::Dependence;
+
+/// What a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// MPI_Init and its like.
+    Start,
+    /// MPI_Finalize and MPI_Abort.
+    End,
+    /// It sends, or begins to.
+    Send,
+    /// It receives, or begins to.
+    Receive,
+    /// It does both.
+    Exchange,
+    /// It completes what was begun.
+    Wait,
+    /// It asks whether something has happened.
+    Poll,
+    /// A collective in which each member depends on all.
+    All,
+    /// A collective in which each member depends on the root.
+    OnRoot,
+    /// A collective in which the root depends on all.
+    OfRoot,
+    /// A collective in which each member depends on those before it.
+    Lower,
+    /// It serves windows.
+    Window,
+    /// It makes or ends communicators.
+    Communicator,
+    /// It reads or writes files.
+    File,
+    /// Anything else.
+    Other,
+}
+
+impl Class {
+    /// Who depends on whom, if it is a collective.
+    pub fn dependence(self) -> Option<Dependence> {
+        match self {
+            Class::All => Some(Dependence::All),
+            Class::OnRoot => Some(Dependence::OnRoot),
+            Class::OfRoot => Some(Dependence::OfRoot),
+            Class::Lower => Some(Dependence::OnLower),
+            _ => None,
+        }
+    }
+}
+
+/// What stands for functions of which the number is not known.
+const OTHERS: &str = "other calls";
+
+/// The name of a function and what it is, by its number.
+pub fn function(number: u16) -> (&'static str, Class) {
+    let index = usize::from(number).checked_sub(1);
+    let known = index.and_then(|index| list::FUNCTIONS.get(index));
+    known.copied().unwrap_or((OTHERS, Class::Other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_known_by_their_numbers() {
+        assert_eq!(function(1), ("MPI_Init", Class::Start));
+        assert_eq!(function(0).1, Class::Other);
+        assert_eq!(function(u16::MAX).1, Class::Other);
+        let of = |name| list::FUNCTIONS.iter().find(|one| one.0 == name).unwrap().1.dependence();
+        assert_eq!(of("MPI_Allreduce"), Some(Dependence::All));
+        assert_eq!(of("MPI_Ibcast"), Some(Dependence::OnRoot));
+        assert_eq!(of("MPI_Gatherv"), Some(Dependence::OfRoot));
+        assert_eq!(of("MPI_Send"), None);
+    }
+}

@@ -1,0 +1,223 @@
+//! The critical path: the chain of activities, from rank to rank, that the run's length depends on. What is not on it could be
+//! faster without the run being shorter.
+//!
+//! It is followed backwards from the rank that was last. Where that rank had waited for another, the path goes on at the
+//! other, from the moment at which that came.
+
+use std::collections::BTreeMap;
+
+use crate::event::Event;
+use crate::record::RankRecord;
+use crate::waits::Wait;
+
+/// A time in which the path is at one rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// The index of the record.
+    pub record: usize,
+    /// In seconds.
+    pub begin_s: f64,
+    /// In seconds.
+    pub end_s: f64,
+}
+
+/// What a rank does on the path, by the indices of places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PathPart {
+    /// It is in a call.
+    In(u16),
+    /// It is outside, after one call and before the next, if there are any.
+    Between(Option<u16>, Option<u16>),
+}
+
+/// The path in the order of time, and how long each rank, by the index of its record, was on it with what.
+pub fn critical_path(
+    records: &[RankRecord],
+    waits: &[Wait],
+) -> (Vec<Stretch>, BTreeMap<(usize, PathPart), f64>) {
+    let path = stretches(records, waits);
+    let mut parts = BTreeMap::new();
+    let spans: Vec<Vec<&Event>> = records
+        .iter()
+        .map(|record| record.events.iter().filter(|event| event.is_span).collect())
+        .collect();
+    for stretch in &path {
+        divide(&records[stretch.record], &spans[stretch.record], stretch, &mut |part, span_s| {
+            *parts.entry((stretch.record, part)).or_insert(0.0) += span_s;
+        });
+    }
+    (path, parts)
+}
+
+/// Where the path ends, and when: at the rank that was last; if events were lost, at the rank that lost them first, for nothing
+/// is known of later waits.
+fn end(records: &[RankRecord]) -> Option<(usize, f64)> {
+    let of = |lost: bool| {
+        let chosen =
+            records.iter().enumerate().filter(move |(_, one)| (one.events_lost > 0) == lost);
+        chosen.map(move |(index, one)| {
+            let known = one.events.last().map_or(one.begin, |event| event.end);
+            (index, one.clock.seconds(if lost { known } else { one.last }))
+        })
+    };
+    let first_cut = of(true).min_by(|a, b| a.1.total_cmp(&b.1));
+    first_cut.or_else(|| of(false).max_by(|a, b| a.1.total_cmp(&b.1)))
+}
+
+fn stretches(records: &[RankRecord], waits: &[Wait]) -> Vec<Stretch> {
+    let Some((mut record, mut at_s)) = end(records) else { return Vec::new() };
+    let mut of_each: Vec<Vec<(f64, &Wait)>> = vec![Vec::new(); records.len()];
+    for wait in waits {
+        let waiter = &records[wait.waiter];
+        let over_s = waiter.clock.seconds(waiter.events[wait.event].end);
+        of_each[wait.waiter].push((over_s, wait));
+    }
+    of_each.iter_mut().for_each(|waits| waits.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    let mut path = Vec::new();
+    loop {
+        let begun_s = records[record].clock.seconds(records[record].begin);
+        // The last wait that was over by now, and began before: clocks of several hosts agree only so far.
+        let over = of_each[record].partition_point(|&(over_s, _)| over_s <= at_s);
+        of_each[record].truncate(over);
+        match of_each[record].pop() {
+            Some((_, wait)) if wait.end_s < at_s => {
+                path.push(Stretch { record, begin_s: wait.end_s, end_s: at_s });
+                (record, at_s) = (wait.cause, wait.end_s);
+            }
+            Some(_) => {}
+            None => {
+                path.push(Stretch { record, begin_s: begun_s.min(at_s), end_s: at_s });
+                break;
+            }
+        }
+    }
+    path.reverse();
+    path
+}
+
+/// Tells the parts of a stretch of a rank with these calls.
+fn divide(
+    record: &RankRecord,
+    spans: &[&Event],
+    stretch: &Stretch,
+    tell: &mut dyn FnMut(PathPart, f64),
+) {
+    let clock = &record.clock;
+    let first = spans.partition_point(|span| clock.seconds(span.end) <= stretch.begin_s);
+    let mut at_s = stretch.begin_s;
+    let mut before = first.checked_sub(1).map(|index| spans[index].site);
+    for span in &spans[first..] {
+        let (begin_s, end_s) = (clock.seconds(span.begin), clock.seconds(span.end));
+        let outside_s = begin_s.min(stretch.end_s) - at_s;
+        if outside_s > 0.0 {
+            tell(PathPart::Between(before, Some(span.site)), outside_s);
+        }
+        if begin_s >= stretch.end_s {
+            return;
+        }
+        let inside_s = end_s.min(stretch.end_s) - begin_s.max(at_s);
+        if inside_s > 0.0 {
+            tell(PathPart::In(span.site), inside_s);
+        }
+        at_s = at_s.max(end_s);
+        before = Some(span.site);
+    }
+    if stretch.end_s > at_s {
+        tell(PathPart::Between(before, None), stretch.end_s - at_s);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::messages;
+    use crate::testing::{Random, Run};
+    use crate::waits::{Dependence, waits};
+
+    fn us(s: f64) -> u64 {
+        (s * 1e6).round() as u64
+    }
+
+    fn path(run: &Run) -> (Vec<Stretch>, BTreeMap<(usize, PathPart), f64>) {
+        let waits = waits(&run.records, &messages(&run.records), &|_, _| Dependence::All);
+        critical_path(&run.records, &waits)
+    }
+
+    /// Rank 0 computes until 600 and sends until 605; rank 1 waits from 100 on, has the message at 610, and computes until 900,
+    /// when it calls something until 905. So the path is rank 0 until 600, then rank 1.
+    #[test]
+    fn the_path_goes_to_who_was_waited_for() {
+        let mut run = Run::of(2);
+        run.send(0, 1, 3, 600, 605);
+        run.receive(1, 0, 3, 100, 100, 610);
+        run.event(1, crate::Kind::Call, 900, 905);
+        let (path, parts) = path(&run);
+        let told: Vec<_> =
+            path.iter().map(|one| (one.record, us(one.begin_s), us(one.end_s))).collect();
+        assert_eq!(told, [(0, 0, 600), (1, 600, 905)]);
+        let told: Vec<_> =
+            parts.iter().map(|(&(record, part), &s)| (record, part, us(s))).collect();
+        assert_eq!(
+            told,
+            [
+                (0, PathPart::Between(None, Some(1)), 600),
+                (1, PathPart::In(1), 10),
+                (1, PathPart::In(2), 5),
+                (1, PathPart::Between(Some(1), Some(2)), 290),
+            ]
+        );
+    }
+
+    /// Rank 1 lost events after 610, so nothing is known of what anybody waited for after that.
+    #[test]
+    fn the_path_ends_where_events_were_lost() {
+        let mut run = Run::of(2);
+        run.send(0, 1, 3, 600, 605);
+        run.receive(1, 0, 3, 100, 100, 610);
+        run.records[1].events_lost = 5;
+        run.records[1].last = 900;
+        run.event(0, crate::Kind::Call, 1000, 1005);
+        let told: Vec<_> =
+            path(&run).0.iter().map(|one| (one.record, us(one.begin_s), us(one.end_s))).collect();
+        assert_eq!(told, [(0, 0, 600), (1, 600, 610)]);
+    }
+
+    /// Whatever ranks do, the path is whole: it ends when the last rank does, has no gap, and its parts make it up.
+    #[test]
+    fn the_path_of_any_run_has_no_gap() {
+        for seed in 0..200 {
+            let mut random = Random(seed);
+            let mut run = Run::of(3);
+            let mut now = [0_u64; 3];
+            for number in 0..50 {
+                let (from, to) = (random.below(3), random.below(3));
+                now[from] += random.below(50) as u64 + 1;
+                now[to] += random.below(50) as u64 + 1;
+                if from == to {
+                    let begin = now;
+                    let end = begin.iter().max().unwrap() + 2;
+                    for (rank, begin) in begin.into_iter().enumerate() {
+                        run.collective(rank, number, u32::MAX, begin, end);
+                    }
+                    now = [end; 3];
+                } else {
+                    let sent = now[from];
+                    run.send(from, to, 1, sent, sent + 1);
+                    now[from] = sent + 1;
+                    let end = (sent + 2).max(now[to] + 1);
+                    run.receive(to, from, 1, now[to], now[to], end);
+                    now[to] = end;
+                }
+            }
+            let (path, parts) = path(&run);
+            let last = run.records.iter().map(|record| record.last).max().unwrap();
+            assert_eq!(us(path.last().unwrap().end_s), last, "seed {seed}");
+            assert_eq!(us(path[0].begin_s), 0, "seed {seed}");
+            for pair in path.windows(2) {
+                assert_eq!(pair[0].end_s, pair[1].begin_s, "seed {seed}");
+            }
+            let total: f64 = parts.values().sum();
+            assert_eq!(us(total), last, "seed {seed}");
+        }
+    }
+}

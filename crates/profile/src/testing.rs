@@ -1,0 +1,122 @@
+//! Runs that are made up, for tests. A tick is a microsecond.
+
+use crate::event::{Event, Kind, NOBODY};
+use crate::moment::Clock;
+use crate::record::{Communicator, RankRecord, State};
+
+/// Ticks of a second.
+pub(crate) const PER_S: f64 = 1e6;
+
+pub(crate) struct Run {
+    pub(crate) records: Vec<RankRecord>,
+}
+
+impl Run {
+    pub(crate) fn of(size: usize) -> Self {
+        let record = |rank| RankRecord {
+            rank,
+            size,
+            state: State::Finalized,
+            host: "here".into(),
+            clock: Clock::ideal(PER_S),
+            init: 0,
+            begin: 0,
+            last: 0,
+            init_ns: 0,
+            begin_memory_kib: 0,
+            memory_kib: 0,
+            sites: Vec::new(),
+            histograms: Vec::new(),
+            communicators: vec![Communicator { number: 1, size: size as u64 }],
+            peers: Vec::new(),
+            findings: Vec::new(),
+            events: Vec::new(),
+            events_lost: 0,
+        };
+        Run { records: (0..size).map(record).collect() }
+    }
+
+    pub(crate) fn event(&mut self, rank: usize, kind: Kind, begin: u64, end: u64) -> &mut Event {
+        let record = &mut self.records[rank];
+        record.last = record.last.max(end);
+        let (posted, bytes, peer, tag) = (begin, 0, NOBODY, 0);
+        let site = record.events.len() as u16 + 1;
+        let communicator = 0;
+        let is_span = true;
+        let event =
+            Event { kind, is_span, begin, end, posted, bytes, peer, tag, site, communicator };
+        record.events.push(event);
+        record.events.last_mut().unwrap()
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        from: usize,
+        to: usize,
+        tag: i32,
+        begin: u64,
+        end: u64,
+    ) -> &mut Event {
+        let event = self.event(from, Kind::Sent, begin, end);
+        (event.peer, event.tag) = (to as u32, tag);
+        event
+    }
+
+    pub(crate) fn start_send(&mut self, from: usize, to: usize, tag: i32, begin: u64, end: u64) {
+        self.send(from, to, tag, begin, end).kind = Kind::SendStarted;
+    }
+
+    pub(crate) fn end_send(
+        &mut self,
+        from: usize,
+        to: usize,
+        tag: i32,
+        posted: u64,
+        begin: u64,
+        end: u64,
+    ) {
+        let event = self.send(from, to, tag, begin, end);
+        (event.kind, event.posted) = (Kind::SendEnded, posted);
+    }
+
+    pub(crate) fn receive(
+        &mut self,
+        to: usize,
+        from: usize,
+        tag: i32,
+        posted: u64,
+        begin: u64,
+        end: u64,
+    ) -> &mut Event {
+        let event = self.event(to, Kind::Received, begin, end);
+        (event.peer, event.tag, event.posted) = (from as u32, tag, posted);
+        event
+    }
+
+    /// The `number`-th collective of all.
+    pub(crate) fn collective(
+        &mut self,
+        rank: usize,
+        number: u64,
+        root: u32,
+        begin: u64,
+        end: u64,
+    ) -> &mut Event {
+        let event = self.event(rank, Kind::Collective, begin, end);
+        (event.posted, event.peer) = (number, root);
+        event
+    }
+}
+
+/// Numbers that a seed decides (splitmix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, most: u64) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % most) as usize
+    }
+}

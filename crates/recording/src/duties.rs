@@ -1,0 +1,283 @@
+//! What a rank does while it waits in a collective: it answers what others ask of its windows, for example.
+//!
+//! Others may come to the collective only once they have their answers, and these come in the middle of it. So a replay
+//! does such events whenever the collective waits.
+
+use std::collections::VecDeque;
+
+use contract::record::FabricDescription;
+use contract::{
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    Error, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
+};
+
+use crate::event::RankEvent;
+use crate::operations::Operations;
+
+/// An endpoint that does events of its rank while it waits.
+pub(crate) struct Dutiful<E> {
+    pub(crate) endpoint: E,
+    pub(crate) operations: Operations,
+    /// The events that are due in the present wait.
+    pub(crate) duties: Duties,
+}
+
+/// Events that a rank does beside something else.
+#[derive(Default)]
+pub(crate) struct Duties {
+    events: VecDeque<RankEvent>,
+    failed: Option<Error>,
+}
+
+impl Duties {
+    pub(crate) fn add(&mut self, event: RankEvent) {
+        self.events.push_back(event);
+    }
+
+    /// Takes what is left, or the error that ended it.
+    pub(crate) fn take(&mut self) -> Result<VecDeque<RankEvent>> {
+        self.failed.take().map_or(Ok(()), Err)?;
+        Ok(std::mem::take(&mut self.events))
+    }
+
+    /// Does what can be done without waiting.
+    fn advance<E: Endpoint>(&mut self, endpoint: &mut E, operations: &mut Operations) {
+        while let Some(&event) = self.events.front() {
+            match operations.perform(endpoint, event) {
+                Ok(true) => drop(self.events.pop_front()),
+                Ok(false) => return,
+                Err(error) => {
+                    self.events.clear();
+                    self.failed = Some(error);
+                }
+            }
+        }
+    }
+}
+
+impl<E: Endpoint> Dutiful<E> {
+    pub(crate) fn new(endpoint: E, operations: Operations) -> Self {
+        Dutiful { endpoint, operations, duties: Duties::default() }
+    }
+
+    /// Does a started operation, or the end of one, if that needs no wait.
+    pub(crate) fn perform(&mut self, event: RankEvent) -> Result<bool> {
+        self.operations.perform(&mut self.endpoint, event)
+    }
+
+    fn is_free(&self) -> bool {
+        self.duties.events.is_empty()
+    }
+
+    fn finish_one(&mut self, request: Request) -> Result<Envelope> {
+        self.wait_any(&[request])?;
+        Ok(self.endpoint.end(request))
+    }
+}
+
+/// Nobody asks.
+impl<E: Endpoint> RemoteMemory for Dutiful<E> {}
+
+// SAFETY: it does with all memory what the endpoint inside does, which keeps the contract's promises.
+unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
+    fn rank(&self) -> usize {
+        self.endpoint.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.endpoint.size()
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.endpoint.processor()
+    }
+
+    fn every_rank_has_a_processor(&self) -> bool {
+        self.endpoint.every_rank_has_a_processor()
+    }
+
+    fn describe(&self) -> FabricDescription {
+        self.endpoint.describe()
+    }
+
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        self.endpoint.host_of(rank)
+    }
+
+    fn now(&self) -> Time {
+        self.endpoint.now()
+    }
+
+    fn clock(&self) -> ClockQuality {
+        self.endpoint.clock()
+    }
+
+    fn wait_until_time(&mut self, time: Time) {
+        self.endpoint.wait_until_time(time);
+    }
+
+    fn open_context(
+        &mut self,
+        number: u32,
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> Result<ContextPlace> {
+        self.endpoint.open_context(number, members, me, offers)
+    }
+
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.endpoint.close_context(place)
+    }
+
+    fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        self.endpoint.post_send(to, context, tag, data, completion)
+    }
+
+    fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        self.endpoint.post_receive(selector, room)
+    }
+
+    fn is_done(&self, request: Request) -> bool {
+        self.endpoint.is_done(request)
+    }
+
+    fn envelope(&self, request: Request) -> Envelope {
+        self.endpoint.envelope(request)
+    }
+
+    fn end(&mut self, request: Request) -> Envelope {
+        self.endpoint.end(request)
+    }
+
+    fn cancel_receive(&mut self, request: Request) -> bool {
+        self.endpoint.cancel_receive(request)
+    }
+
+    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        self.endpoint.probe(selector)
+    }
+
+    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        self.endpoint.claim(selector, context, tag)
+    }
+
+    fn progress(&mut self) -> Result<()> {
+        self.endpoint.progress()
+    }
+
+    fn test(&mut self, request: Request) -> Result<bool> {
+        self.endpoint.test(request)
+    }
+
+    fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        if self.is_free() {
+            return self.endpoint.wait_any(requests);
+        }
+        let Dutiful { endpoint, operations, duties } = self;
+        let mut found = None;
+        endpoint.wait_until(&mut |endpoint| {
+            duties.advance(endpoint, operations);
+            found = requests.iter().position(|&one| endpoint.is_done(one));
+            found.is_some()
+        })?;
+        found.ok_or(Error::UnknownRequest)
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        while !done(self) {
+            let Dutiful { endpoint, operations, duties } = self;
+            let mut has_looked = false;
+            // The second look comes when something has happened.
+            endpoint.wait_until(&mut |endpoint| {
+                duties.advance(endpoint, operations);
+                std::mem::replace(&mut has_looked, true)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        if self.is_free() {
+            return self.endpoint.send(to, context, tag, data);
+        }
+        // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
+        let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
+        let request = self.post_send(to, context, tag, data, Completion::Local)?;
+        self.finish_one(request).map(drop)
+    }
+
+    fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        if self.is_free() {
+            return self.endpoint.receive(selector, buffer);
+        }
+        // SAFETY: as in `send`.
+        let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
+        let request = self.post_receive(selector, room)?;
+        self.finish_one(request)
+    }
+
+    fn exchange(
+        &mut self,
+        place: (usize, u32, u32),
+        data: &[u8],
+        selector: Selector,
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        if self.is_free() {
+            return self.endpoint.exchange(place, data, selector, buffer);
+        }
+        // SAFETY: as in `send`; it is waited for below.
+        let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
+        let receive = self.post_receive(selector, room)?;
+        let (to, context, tag) = place;
+        let sent = self.send(to, context, tag, data);
+        let received = self.finish_one(receive);
+        sent.and(received)
+    }
+
+    fn collective(
+        &mut self,
+        place: ContextPlace,
+        call: CollectiveCall<'_>,
+        _idle: &mut dyn FnMut(&mut Self),
+    ) -> Option<Result<()>> {
+        let Dutiful { endpoint, operations, duties } = self;
+        endpoint.collective(place, call, &mut |endpoint| duties.advance(endpoint, operations))
+    }
+
+    fn mark_algorithm(&mut self, begins: bool) {
+        self.endpoint.mark_algorithm(begins);
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        self.endpoint.leave()
+    }
+
+    fn any_has_left(&self) -> bool {
+        self.endpoint.any_has_left()
+    }
+
+    fn is_hopeless(&self, request: Request) -> bool {
+        self.endpoint.is_hopeless(request)
+    }
+
+    fn none_will_send(&self, selector: Selector) -> bool {
+        self.endpoint.none_will_send(selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        self.endpoint.give_up_on(request)
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        self.endpoint.finish(outcome)
+    }
+}

@@ -1,0 +1,144 @@
+//! The started operations of a rank that does again what it has done.
+
+use contract::{Completion, Endpoint, Readable, Request, Result, Selector, Writable};
+
+use crate::event::{RankEvent, RecordedCollective, Room, SentMessage};
+
+/// Contexts of a replay are later ones than those of its collectives, which take any message there.
+pub(crate) const LATER: u32 = 2;
+
+/// Memory that all operations of a rank share: nobody looks at the data.
+pub(crate) struct Scratch {
+    pub(crate) out: Vec<u8>,
+    pub(crate) room: Vec<u8>,
+}
+
+/// A started operation.
+#[derive(Clone, Copy)]
+enum Started {
+    UnderWay(Request),
+    Over,
+}
+
+/// The started operations, and memory for them.
+pub(crate) struct Operations {
+    pub(crate) scratch: Scratch,
+    started: Vec<Started>,
+    /// How many operations were started before the first of `started`.
+    dropped: usize,
+}
+
+impl Scratch {
+    /// Memory for any of `events`.
+    pub(crate) fn for_events(events: &[RankEvent], ranks: usize) -> Self {
+        let (mut out, mut room) = (0, 0);
+        for &event in events {
+            match event {
+                RankEvent::Send(message) | RankEvent::PostSend { message, .. } => {
+                    out = out.max(message.bytes);
+                }
+                RankEvent::Exchange(message, other) => {
+                    (out, room) = (out.max(message.bytes), room.max(other.bytes));
+                }
+                RankEvent::Receive(other) | RankEvent::PostReceive(other) => {
+                    room = room.max(other.bytes)
+                }
+                RankEvent::Collective(RecordedCollective { bytes, .. }) => {
+                    let all = bytes.saturating_mul(ranks);
+                    (out, room) = (out.max(all), room.max(all));
+                }
+                RankEvent::Compute(_)
+                | RankEvent::Sleep(_)
+                | RankEvent::End(_)
+                | RankEvent::Cancel(_)
+                | RankEvent::Meanwhile
+                | RankEvent::Aside => {}
+            }
+        }
+        Scratch { out: vec![0; out], room: vec![0; room] }
+    }
+}
+
+impl Operations {
+    /// None yet, with memory for all that are to come.
+    pub(crate) fn new(scratch: Scratch) -> Self {
+        Operations { scratch, started: Vec::new(), dropped: 0 }
+    }
+
+    /// Starts an operation or ends one; false if that would have to wait, or is something else.
+    pub(crate) fn perform<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        event: RankEvent,
+    ) -> Result<bool> {
+        match event {
+            RankEvent::PostSend {
+                message: SentMessage { to, context, tag, bytes },
+                synchronous,
+            } => {
+                let way = if synchronous { Completion::Synchronous } else { Completion::Local };
+                // SAFETY: the memory outlives the endpoint's requests, and nobody writes to it.
+                let data = unsafe { Readable::new(self.scratch.out.as_ptr(), bytes) };
+                let request = endpoint.post_send(to, context + LATER, tag, data, way)?;
+                self.started.push(Started::UnderWay(request));
+            }
+            RankEvent::PostReceive(Room { selector, bytes }) => {
+                // SAFETY: as above; several requests write to it, and nobody looks at what they write.
+                let memory = unsafe { Writable::new(self.scratch.room.as_mut_ptr(), bytes) };
+                let request = endpoint.post_receive(later(selector), memory)?;
+                self.started.push(Started::UnderWay(request));
+            }
+            RankEvent::End(back) => {
+                if let Some(request) = self.request(back) {
+                    if !endpoint.is_done(request) {
+                        return Ok(false);
+                    }
+                    endpoint.end(request);
+                    self.forget(back);
+                }
+            }
+            RankEvent::Cancel(back) => {
+                if let Some(request) = self.request(back) {
+                    // Here a message may have come first.
+                    if !endpoint.cancel_receive(request) {
+                        if !endpoint.is_done(request) {
+                            return Ok(false);
+                        }
+                        endpoint.end(request);
+                    }
+                    self.forget(back);
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn index(&self, back: u64) -> Option<usize> {
+        let count = self.dropped + self.started.len();
+        count.checked_sub(1 + usize::try_from(back).ok()?)?.checked_sub(self.dropped)
+    }
+
+    /// The request of a started operation that is not over.
+    pub(crate) fn request(&self, back: u64) -> Option<Request> {
+        match self.started[self.index(back)?] {
+            Started::UnderWay(request) => Some(request),
+            Started::Over => None,
+        }
+    }
+
+    fn forget(&mut self, back: u64) {
+        if let Some(index) = self.index(back) {
+            self.started[index] = Started::Over;
+        }
+        let is_over = |one: &Started| matches!(one, Started::Over);
+        if self.started.len() > 64 && self.started.iter().all(is_over) {
+            self.dropped += self.started.len();
+            self.started.clear();
+        }
+    }
+}
+
+pub(crate) fn later(selector: Selector) -> Selector {
+    Selector { context: selector.context + LATER, ..selector }
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""How fast ranks write and read a file together (MPI-IO), with our library and with MPICH, turn by turn: medians in MiB/s.
+
+  CORNERSTONE_MPI_ROOTS  installations of MPI libraries under the standard ABI, with colons between: folders with bin/mpiexec
+Words are numbers of ranks (2 and 4 if there are none). The file lies in --folder, which decides what is measured.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+
+import ground
+from speed import Library
+
+
+def libraries():
+    """Ours, as `cargo build` makes it, and the others that load the same program."""
+    yield Library("ours", [str(ground.LAUNCHER), "launch"], {"LD_LIBRARY_PATH": str(ground.LIBRARY)}, {}, None)
+    for root in filter(None, os.environ.get("CORNERSTONE_MPI_ROOTS", "").split(":")):
+        root = pathlib.Path(root).resolve()
+        if (root / "lib" / "libmpi_abi.so.1").exists() or list((root / "lib").glob("libmpi_abi.so*")):
+            said = subprocess.run([root / "bin" / "mpiexec", "--version"], stdout=subprocess.PIPE, text=True).stdout
+            environment = {"LD_LIBRARY_PATH": str(root / "lib"), "I_MPI_ROOT": str(root)}
+            yield Library("Intel MPI" if "Intel" in said else "MPICH", [str(root / "bin" / "mpiexec")], environment, {}, None)
+
+
+def rates(output):
+    """MiB/s of writing and of reading, by pattern."""
+    lines = [line.rsplit(maxsplit=2) for line in output.splitlines() if line.startswith(("segments", "blocks"))]
+    return {name.strip(): (float(written), float(read)) for name, written, read in lines}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="interop/file_rate.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ranks", nargs="*", type=int, help="numbers of ranks")
+    parser.add_argument("--folder", default="/tmp", help="where the file lies (default: %(default)s)")
+    parser.add_argument("--mib", type=int, default=32, help="MiB of each rank (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each library (default: %(default)s)")
+    given = parser.parse_args()
+    ground.build()
+    program = ground.WORK / "file_rate"
+    ground.must([ground.COMPILER, "-O2", "-o", program, ground.ROOT / "interop" / "file_rate.c"])
+    known = list(libraries())
+    for ranks in given.ranks or (2, 4):
+        seen = {}
+        for _ in range(given.rounds):
+            for library in known:
+                found = rates(library.run(ranks, [program, given.folder, given.mib]))
+                for name, pair in found.items():
+                    seen.setdefault(name, {}).setdefault(library.name, []).append(pair)
+        print(f"\n| {ranks} ranks, MiB/s written, read | " + " | ".join(one.name for one in known) + " |")
+        print("|---" * (len(known) + 1) + "|")
+        for name, of in seen.items():
+            cells = [" , ".join(f"{statistics.median(way):.0f}" for way in zip(*of[one.name])) for one in known]
+            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""What `launch --report` costs a program: nanoseconds more for each call, with it and without, turn by turn.
+
+Programs named on the command line, each as one word with its arguments and {ranks} ranks (RANKS:PROGRAM ARGUMENTS), are timed too:
+  interop/overhead.py '8:./lulesh2.0 -s 20 -i 50' '2:./CoMD-mpi -i 2 -j 1 -k 1'
+Nothing else should run meanwhile. The status is 1 if a call costs more than it may, or a program loses more than it may.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import ground
+
+MOST_NS = 20
+MOST_SHARE = 0.02
+ROUNDS = 11
+
+
+def launched(ranks, words, reports):
+    """The output of a program under our launcher, built for speed, and the seconds that it took."""
+    release = ground.WORK.parent / "release"
+    options = ["--report=/dev/null"] if reports else []
+    command = [release / "cornerstone", "launch", "-n", ranks, "--bind", "core" if ranks <= os.cpu_count() else "none",
+               *options, *words]
+    libraries = os.pathsep.join(filter(None, (str(release), os.environ.get("LD_LIBRARY_PATH"))))
+    begin = time.monotonic()
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "LD_LIBRARY_PATH": libraries}, timeout=ground.TIME_LIMIT_S)
+    seconds = time.monotonic() - begin
+    if done.returncode != 0:
+        sys.exit(f"overhead: status {done.returncode}: {done.stderr.strip()[-300:]}")
+    return done.stdout, seconds
+
+
+def calls():
+    """Nanoseconds of each kind of call, without and with a report: all rounds."""
+    program = ground.WORK / "overhead"
+    ground.must([ground.COMPILER, "-O2", ground.ROOT / "interop" / "overhead.c", "-o", program])
+    found = {}
+    for _ in range(ROUNDS):
+        for reports in (False, True):
+            output, _ = launched(2, [program], reports)
+            for line in output.splitlines():
+                name, value = line.split()
+                found.setdefault(name, ([], []))[reports].append(float(value))
+    return found
+
+
+def soname():
+    """The library by the name that programs ask for, in the folder of what is built for speed."""
+    release = ground.WORK.parent / "release"
+    link = release / "libmpi_abi.so.1"
+    link.unlink(missing_ok=True)
+    link.symlink_to("libmpi_abi.so")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*", metavar="RANKS:PROGRAM")
+    given = parser.parse_args()
+    ground.must(["cargo", "build", "--release", "--quiet", "-p", "libmpi-abi", "-p", "libprofile", "-p", "cornerstone"],
+                cwd=ground.ROOT)
+    ground.build()
+    soname()
+    missed = False
+    print("| call | without | with a report | more |\n|---|---|---|---|")
+    for name, (without, observed) in calls().items():
+        more = statistics.median(observed) - statistics.median(without)
+        missed |= more > MOST_NS
+        print(f"| {name} | {statistics.median(without):.1f} ns | {statistics.median(observed):.1f} ns | {more:.1f} ns |")
+    for program in given.programs:
+        ranks, _, words = program.partition(":")
+        times = ([], [])
+        for _ in range(5):
+            for reports in (False, True):
+                times[reports].append(launched(int(ranks), words.split(), reports)[1])
+        share = statistics.median(times[True]) / statistics.median(times[False]) - 1
+        missed |= share > MOST_SHARE
+        print(f"| {pathlib.Path(words.split()[0]).name}, {ranks} ranks | {statistics.median(times[False]):.2f} s | "
+              f"{statistics.median(times[True]):.2f} s | {share:.1%} |")
+    sys.exit(missed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""What an installation holds, and where: one list for `make install` and for the wheel."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGING = ROOT / "packaging"
+# What cargo builds: the name of the file, and where it goes.
+PROGRAM = "cornerstone"
+LIBRARIES = {"libmpi_abi.so": "lib/libmpi_abi.so.1", "libmpich_abi.so": "lib/libmpi.so.12"}
+PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi")
+# The same file by several names.
+COMPILERS = ("mpicc", "mpicxx", "mpic++")
+LAUNCHERS = ("mpiexec", "mpirun")
+COMPLETIONS = {
+    "bash": "share/bash-completion/completions/cornerstone",
+    "zsh": "share/zsh/site-functions/_cornerstone",
+    "fish": "share/fish/vendor_completions.d/cornerstone.fish",
+}
+
+
+def fail(why):
+    sys.exit(f"packaging: {why}")
+
+
+def must(command, **options):
+    """Runs a step without which nothing can go on; its output is shown only when it fails."""
+    done = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    )
+    if done.returncode != 0:
+        print(done.stdout[-4000:], file=sys.stderr)
+        fail(f"this failed with status {done.returncode}: {' '.join(map(str, command))}")
+    return done.stdout
+
+
+def version():
+    """The version of the workspace."""
+    text = (ROOT / "Cargo.toml").read_text()
+    return re.search(r'^\[workspace\.package\]\nversion = "([^"]+)"', text, re.MULTILINE).group(1)
+
+
+def built(folder, name):
+    """A file that cargo has built. Libraries lie in `deps` too, and are the newer there after a build of tests."""
+    places = [place for place in (folder / name, folder / "deps" / name) if place.is_file()]
+    if not places:
+        fail(f"'{folder}' has no {name}: build it with `cargo build --release --package {' --package '.join(PACKAGES)}`")
+    return max(places, key=lambda place: place.stat().st_mtime)
+
+
+def stripped(source, debug):
+    """A program or library without debug information, which goes into the folder `debug` if one is given."""
+    if shutil.which("objcopy") is None:
+        return source.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / source.name
+        options = ["--strip-debug" if source.suffix else "--strip-all"]
+        if debug:
+            debug.mkdir(parents=True, exist_ok=True)
+            apart = debug / f"{source.name}.debug"
+            must(["objcopy", "--only-keep-debug", source, apart])
+            options.append(f"--add-gnu-debuglink={apart}")
+        must(["objcopy", *options, source, copy])
+        return copy.read_bytes()
+
+
+def generated(program):
+    """Man pages and completions, as the program itself writes them: (path, content)."""
+    with tempfile.TemporaryDirectory() as folder:
+        must([program, "generate", "man", "--output", folder])
+        for page in sorted(pathlib.Path(folder).iterdir()):
+            yield f"share/man/man1/{page.name}", page.read_bytes()
+    for shell, path in COMPLETIONS.items():
+        yield path, must([program, "generate", shell]).encode()
+
+
+def files(folder, debug=None):
+    """Every file of an installation of what cargo has built in `folder`: (path, content, whether it can be run)."""
+    program = built(folder, PROGRAM)
+    yield f"bin/{PROGRAM}", stripped(program, debug), True
+    for name in COMPILERS:
+        yield f"bin/{name}", (PACKAGING / "mpicc").read_bytes(), True
+    for name in LAUNCHERS:
+        yield f"bin/{name}", (PACKAGING / "mpiexec").read_bytes(), True
+    for name, path in LIBRARIES.items():
+        yield path, stripped(built(folder, name), debug), True
+    # A wheel holds no links, so that the linker is told by a script.
+    yield "lib/libmpi_abi.so", b"INPUT(libmpi_abi.so.1)\n", False
+    yield "include/mpi.h", (ROOT / "crates/libmpi-abi/include/mpi.h").read_bytes(), False
+    package = (PACKAGING / "mpi.pc").read_text().replace("@VERSION@", version())
+    yield "lib/pkgconfig/mpi.pc", package.encode(), False
+    for path, content in generated(program):
+        yield path, content, False
+    for examples in ("patterns", "pipelines"):
+        for path in sorted((ROOT / examples).iterdir()):
+            yield f"share/cornerstone/{examples}/{path.name}", path.read_bytes(), False
