@@ -1,7 +1,7 @@
 //! Reads the clock without pause, and finds when the processor did something else.
 
 use analysis::pauses::classify;
-use contract::record::{Measurement, Parameters, Pause, Pauses};
+use contract::record::{self, Measurement, Parameters, Pause, Pauses};
 use contract::{Rank, Result, Source, Time, TimeSpan};
 
 use crate::bench::Bench;
@@ -14,7 +14,6 @@ use crate::presentation::View;
 use crate::program::{Program, Timing};
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
 use crate::ranks::{Placement, RankRule};
-use crate::record::single_events;
 use crate::timed_loop::latest_arrival;
 
 pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
@@ -162,7 +161,7 @@ fn describe(
     let reading = TimeSpan::from_ps(bench.overheads.clock_cost_ps as u64);
     let pauses: Vec<Pause> = seen.kept.iter().map(|&pause| to_pause(pause, reading)).collect();
     let lengths: Vec<f64> = pauses.iter().map(|pause| pause.length_us).collect();
-    let timing = || single_events("time", duration.as_s());
+    let timing = || record::Timing::of_single_events("time", duration.as_s());
     let lost = vec![100.0 * lengths.iter().sum::<f64>() / duration.as_us()];
     let lost = Measurement {
         pauses: Some(Pauses {
