@@ -22,6 +22,10 @@ use crate::wording::wait;
 /// How long to measure if nothing is said.
 const WITHIN_S: f64 = 600.0;
 
+/// The longest time for a case in a launch if the command says nothing: launches differ by more than their samples, so that
+/// more launches tell more than longer ones.
+const LAUNCH_LIMIT: &str = "200ms";
+
 /// The confidence of all checks together.
 const CONFIDENCE: f64 = 0.95;
 
@@ -72,9 +76,14 @@ impl Side {
 
     /// One launch.
     fn launch(&self, until: Instant, interruption: &Interruption) -> Result<Run, Unmeasured> {
-        let one: &[&str] =
-            if self.command.gives("--launches") { &[] } else { &["--launches", "1"] };
-        self.command.measure(one, until, interruption)
+        let mut words = Vec::new();
+        if !self.command.gives("--launches") {
+            words.extend(["--launches", "1"]);
+        }
+        if self.command.has_ordinary_times() {
+            words.extend(["--time-limit", LAUNCH_LIMIT]);
+        }
+        self.command.measure(&words, until, interruption)
     }
 
     /// Keeps a launch, as number `number` of this side.
@@ -224,7 +233,7 @@ impl Pair {
                 .hint("give more with --within TIME, or measure less"));
         }
         let [a, b] = [0, 1].map(|side: usize| self.sides[side].launches());
-        let settings = Settings { confidence, margin, one_launch_tells: false, paired: true };
+        let settings = Settings { confidence, margin, paired: true, ..Settings::default() };
         let compared = compare(&a, &b, settings);
         if compared.comparisons.is_empty() {
             return Err(Failure::usage("the commands have no measurement in common")
