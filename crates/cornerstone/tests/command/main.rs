@@ -18,6 +18,7 @@ mod launching;
 mod mpi;
 mod package;
 mod patterns;
+mod pauses;
 mod permissions;
 mod pipelines;
 mod reading;

@@ -134,17 +134,18 @@ enum Attempt {
 impl Pair {
     fn measure(&mut self, threshold: Share) -> Result<ComparedRuns, Failure> {
         let Share(margin) = threshold;
-        let mut last = CONFIDENCE;
+        // What the checks so far may err with. When the time is over no more come, and the last may err with all that is left.
+        let mut spent = 0.0;
         for (launches, confidence) in interim_checks(CONFIDENCE) {
-            last = confidence;
             while (self.made as usize) < launches {
                 match self.attempt()? {
                     Attempt::Whole(runs) => self.keep(*runs)?,
                     Attempt::Failed => {}
-                    Attempt::TimeOver => return self.check(margin, last),
+                    Attempt::TimeOver => return self.check(margin, CONFIDENCE + spent),
                 }
             }
             let compared = self.check(margin, confidence)?;
+            spent += 1.0 - confidence;
             let untold = compared.count(Verdict::CannotTell);
             if untold == 0 {
                 return Ok(compared);
@@ -154,7 +155,7 @@ impl Pair {
                 "after {launches} launches of each: {untold} of {all} numbers cannot be told yet"
             ));
         }
-        self.check(margin, last)
+        unreachable!("there is always another check")
     }
 
     /// A launch of each command, the first of the pair being now the one and now the other, so that a machine that gets

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::launches::launches_needed;
-use analysis::statistics::{Sample, is_precise};
+use analysis::launches::{launches_are_precise, launches_needed};
 use benchmark::{Launch, Settings, Step};
 use contract::record::{Key, Run};
 
@@ -64,7 +63,7 @@ pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
     let is_settled = |launches: &BTreeMap<u32, f64>| {
         let medians: Vec<f64> = launches.values().copied().collect();
         let precision = SHARE_OF_PRECISION * header.precision;
-        Sample::new(medians).is_ok_and(|all| is_precise(&all, header.confidence, precision))
+        launches_are_precise(&medians, header.confidence, precision)
     };
     let mut open = BTreeSet::new();
     for ((key, _), _) in medians.iter().filter(|(_, launches)| !is_settled(launches)) {

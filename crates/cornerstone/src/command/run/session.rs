@@ -16,7 +16,7 @@ use super::rounds::{Rounds, settled, without};
 use crate::arguments::RunFormat;
 use crate::command::report;
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
-use crate::failure::Failure;
+use crate::failure::{Failure, STATUS_FAILED};
 use crate::interruption::{Interruption, interrupted};
 use crate::output::{Osu, csv_header, csv_line, json_line, print, tables, tables_or_summary};
 use crate::progress::{Progress, note};
@@ -256,7 +256,14 @@ impl Session {
         note(&format!("results  {}", path.display()));
         reported?;
         note(&format!("report   {}", report_path.display()));
-        Ok(ExitCode::SUCCESS)
+        Ok(if self.is_beyond_limit() { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS })
+    }
+
+    /// Whether a processor paused for longer than somebody allows.
+    fn is_beyond_limit(&self) -> bool {
+        let summaries =
+            self.run.measurements.iter().filter_map(|m| m.pauses.as_ref()?.summary.as_ref());
+        summaries.filter(|summary| summary.limit_us.is_some()).any(|one| one.beyond_limit > 0)
     }
 
     fn end_file(&mut self) -> Result<(), Failure> {
