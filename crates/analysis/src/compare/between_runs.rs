@@ -66,8 +66,8 @@ mod tests {
     use super::*;
     use crate::compare::{ComparedRuns, Verdict, compare};
     use crate::launches::pooled;
-    use crate::random::SplitMix64;
     use crate::records::{measurement, run};
+    use random::SplitMix64;
 
     /// How many numbers a run has.
     const NUMBERS: u64 = 10;
