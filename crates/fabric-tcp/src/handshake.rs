@@ -9,13 +9,13 @@ mod accept;
 mod connect;
 
 pub(crate) use accept::Acceptor;
-pub(crate) use connect::connect;
+pub(crate) use connect::{Call, ConnectError, connect};
 
 use crate::secret::{PROOF_BYTES, Proof, Secret};
 
 const MAGIC: [u8; 8] = *b"CNRSTONE";
 /// Changes with every change of what processes send to each other, here and later.
-pub(crate) const PROTOCOL_VERSION: u32 = 3;
+pub(crate) const PROTOCOL_VERSION: u32 = 4;
 const NONCE_BYTES: usize = 32;
 const HELLO_BYTES: usize = 8 + 4 + 4 + 4 + 4 + NONCE_BYTES;
 const ANSWER_BYTES: usize = 8 + 4 + NONCE_BYTES + PROOF_BYTES;

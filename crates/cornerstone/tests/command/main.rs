@@ -6,6 +6,7 @@ mod cluster;
 mod congestion;
 mod endings;
 mod explaining;
+mod failover;
 mod forecasts;
 mod guides;
 mod hangs;

@@ -11,7 +11,7 @@ impl TcpEndpoint {
     ///
     /// # Errors
     /// The system's.
-    pub fn descriptor(&self) -> Result<OwnedFd> {
+    pub fn descriptor(&mut self) -> Result<OwnedFd> {
         self.engine.descriptor().map_err(|error| Error::System {
             what: "watching the connections".into(),
             reason: error.to_string(),

@@ -147,6 +147,9 @@ impl Engine {
 
     /// Whether everybody has said goodbye.
     pub(crate) fn is_through(&self) -> bool {
-        self.peers.iter().flatten().all(|peer| peer.goodbye && !peer.has_outgoing())
+        let is_through = |peer: &Connection| {
+            peer.goodbye && !peer.has_outgoing() && (peer.closed || peer.is_delivered())
+        };
+        self.peers.iter().flatten().all(is_through)
     }
 }

@@ -57,6 +57,11 @@ impl Engine {
                         return Ok(true);
                     }
                 }
+                Err(_) if peer.goodbye && peer.body.is_none() => {
+                    peer.closed = true;
+                    peer.forget_outgoing();
+                    return Ok(true);
+                }
                 Err(error) => return Err(self.connection_lost(from, &error.to_string())),
             }
         }

@@ -19,7 +19,7 @@ const UNVERIFIED_MAX: usize = 64;
 
 /// Listens, and accepts callers that know the secret.
 pub(crate) struct Acceptor {
-    listener: TcpListener,
+    listeners: Vec<TcpListener>,
     secret: Secret,
     unverified: Vec<Unverified>,
 }
@@ -43,24 +43,42 @@ enum Outcome {
 impl Acceptor {
     /// Listens at `address` and nowhere else; port 0 lets the system choose.
     pub(crate) fn listen(address: SocketAddr, secret: Secret) -> io::Result<Self> {
-        let listener = TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
-        Ok(Acceptor { listener, secret, unverified: Vec::new() })
+        Acceptor::listen_at(&[address], secret)
     }
 
+    /// Listens at each of these addresses and nowhere else.
+    pub(crate) fn listen_at(addresses: &[SocketAddr], secret: Secret) -> io::Result<Self> {
+        let mut listeners = Vec::new();
+        for address in addresses {
+            let listener = TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            listeners.push(listener);
+        }
+        Ok(Acceptor { listeners, secret, unverified: Vec::new() })
+    }
+
+    /// Where it listens, in the order in which that was asked for.
+    pub(crate) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        self.listeners.iter().map(TcpListener::local_addr).collect()
+    }
+
+    /// The first of them.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+        let first = self.listeners.first().ok_or(ErrorKind::NotConnected)?;
+        first.local_addr()
     }
 
     /// What to wait on until [`Acceptor::step`] can do something.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let callers = self.unverified.iter().map(|caller| caller.stream.as_fd());
-        std::iter::once(self.listener.as_fd()).chain(callers)
+        self.listeners.iter().map(AsFd::as_fd).chain(callers)
     }
 
     /// Does what can be done without waiting. Returns the callers that have proved by now that they know the secret.
     pub(crate) fn step(&mut self) -> io::Result<Vec<(Caller, TcpStream)>> {
-        self.accept_connections()?;
+        for index in 0..self.listeners.len() {
+            self.accept_connections(index)?;
+        }
         let mut verified = Vec::new();
         let now = Instant::now();
         let mut index = 0;
@@ -78,9 +96,9 @@ impl Acceptor {
         Ok(verified)
     }
 
-    fn accept_connections(&mut self) -> io::Result<()> {
+    fn accept_connections(&mut self, index: usize) -> io::Result<()> {
         loop {
-            match self.listener.accept() {
+            match self.listeners[index].accept() {
                 Ok((stream, _)) => {
                     let set = stream.set_nonblocking(true).and(stream.set_nodelay(true));
                     if set.and(notice_loss(&stream)).is_err() {

@@ -74,6 +74,7 @@ impl Run<'_> {
                 Purpose::Control => {
                     if let Some(rank) = self.ranks.get_mut(caller.rank) {
                         rank.connected(stream);
+                        rank.send(&self.listening[caller.rank]);
                     }
                 }
                 Purpose::Host => {
