@@ -25,6 +25,7 @@ mod real_time;
 mod results;
 mod sci;
 mod services;
+mod spawning;
 mod ssh;
 mod summary;
 mod tcp;

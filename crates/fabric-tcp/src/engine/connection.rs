@@ -29,7 +29,8 @@ const SAME_HOST_BYTES: usize = 128 << 10;
 const PIECES: usize = 64;
 
 pub(crate) struct Connection {
-    stream: TcpStream,
+    /// None once it is closed.
+    stream: Option<TcpStream>,
     /// Bytes that were read and not yet looked at: `stage[begin..end]`.
     stage: Box<[u8]>,
     begin: usize,
@@ -48,8 +49,6 @@ pub(crate) struct Connection {
     pub(crate) has_left: bool,
     /// Whether the other rank has ended its part.
     pub(crate) goodbye: bool,
-    /// Whether the end of the stream has been read.
-    pub(crate) closed: bool,
 }
 
 /// The body of a frame, as far as it has come.
@@ -85,7 +84,7 @@ impl Connection {
             sockopt::set_socket_recv_buffer_size(&stream, SAME_HOST_BYTES)?;
         }
         Ok(Connection {
-            stream,
+            stream: Some(stream),
             stage: vec![0; STAGE_BYTES].into(),
             begin: 0,
             end: 0,
@@ -97,12 +96,28 @@ impl Connection {
             traffic: [0; 2],
             has_left: false,
             goodbye: false,
-            closed: false,
         })
     }
 
-    pub(crate) fn stream(&self) -> &TcpStream {
-        &self.stream
+    /// None once the connection is closed.
+    pub(crate) fn stream(&self) -> Option<&TcpStream> {
+        self.stream.as_ref()
+    }
+
+    /// Closes it, after the end of the stream has been read, or an error.
+    pub(crate) fn close(&mut self) {
+        self.forget_outgoing();
+        (self.stream, self.stage) = (None, Box::default());
+        (self.begin, self.end) = (0, 0);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.stream.is_none()
+    }
+
+    /// Whether it was closed before the other rank had ended its part.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_closed() && !self.goodbye
     }
 
     pub(crate) fn has_outgoing(&self) -> bool {
@@ -138,6 +153,9 @@ impl Connection {
 
     /// Puts a frame behind the others.
     pub(crate) fn queue(&mut self, header: Header, body: Option<(Request, usize)>) {
+        if self.is_closed() {
+            return;
+        }
         let credit = std::mem::take(&mut self.credit_to_return) as u32;
         let header = Header { credit, ..header }.to_bytes();
         self.outgoing.push_back(Outgoing { header, body });
@@ -152,8 +170,10 @@ impl Connection {
     /// Writes what the system takes, and returns whether that was anything.
     pub(crate) fn flush(&mut self, operations: &mut OperationTable) -> io::Result<bool> {
         let mut moved = false;
-        while !self.outgoing.is_empty() {
-            let (wanted, result) = self.write_once(operations);
+        while let Some(stream) = &self.stream
+            && !self.outgoing.is_empty()
+        {
+            let (wanted, result) = self.write_once(stream, operations);
             match result {
                 Ok(bytes) => {
                     moved |= bytes > 0;
@@ -171,7 +191,11 @@ impl Connection {
     }
 
     /// Makes one write of as many frames as it holds. Returns how many bytes that would be, and how many it took.
-    fn write_once(&self, operations: &OperationTable) -> (usize, io::Result<usize>) {
+    fn write_once(
+        &self,
+        mut stream: &TcpStream,
+        operations: &OperationTable,
+    ) -> (usize, io::Result<usize>) {
         let mut pieces = [IoSlice::new(&[]); PIECES];
         let (mut count, mut wanted, mut skip) = (0, 0, self.written);
         for frame in self.outgoing.iter().take(PIECES / 2) {
@@ -189,7 +213,7 @@ impl Connection {
                 }
             }
         }
-        (wanted, (&self.stream).write_vectored(&pieces[..count]))
+        (wanted, stream.write_vectored(&pieces[..count]))
     }
 
     fn advance(&mut self, bytes: usize, operations: &mut OperationTable) {
@@ -236,13 +260,14 @@ impl Connection {
         &mut self,
         operations: &mut OperationTable,
     ) -> io::Result<Option<(usize, usize)>> {
+        let Some(stream) = &self.stream else { return Ok(None) };
         if self.begin == self.end {
             (self.begin, self.end) = (0, 0);
             if let Some(body) = &mut self.body {
                 let place = body.place(operations);
                 if place.len() >= DIRECT_MIN {
                     let room = place.len();
-                    let got = read_from(&self.stream, place)?;
+                    let got = read_from(stream, place)?;
                     body.done += got.unwrap_or(0);
                     self.traffic[1] += got.unwrap_or(0) as u64;
                     return Ok(got.map(|bytes| (room, bytes)));
@@ -253,7 +278,7 @@ impl Connection {
             (self.begin, self.end) = (0, self.end - self.begin);
         }
         let room = STAGE_BYTES - self.end;
-        let got = read_from(&self.stream, &mut self.stage[self.end..])?;
+        let got = read_from(stream, &mut self.stage[self.end..])?;
         self.end += got.unwrap_or(0);
         self.traffic[1] += got.unwrap_or(0) as u64;
         Ok(got.map(|bytes| (room, bytes)))

@@ -19,6 +19,7 @@ mod wait;
 
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use contract::{ContextPlace, Envelope, Error, Request, Result, Selector};
 use rustix::event::epoll;
@@ -53,6 +54,8 @@ pub(crate) struct Engine {
     has_left: bool,
     /// How many other ranks have said so.
     others_left: usize,
+    /// How long a sleep may last at most, if something else must be looked at.
+    longest_sleep: Option<Duration>,
     /// After the first error that ends the run, every call returns it.
     failed: Option<Error>,
 }
@@ -81,8 +84,20 @@ impl Engine {
             telling: Telling::default(),
             has_left: false,
             others_left: 0,
+            longest_sleep: None,
             failed: None,
         })
+    }
+
+    /// Adds a connection to another process. Returns the rank by which this engine knows it.
+    pub(crate) fn add(&mut self, stream: TcpStream) -> std::io::Result<usize> {
+        self.peers.push(Some(Connection::new(stream)?));
+        Ok(self.peers.len() - 1)
+    }
+
+    /// How long a sleep may last from now on.
+    pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
+        self.longest_sleep = Some(limit);
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -167,7 +182,8 @@ impl Engine {
         let add = |fd: BorrowedFd<'_>| {
             epoll::add(&all, fd, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
         };
-        self.peers.iter().flatten().try_for_each(|peer| add(peer.stream().as_fd()))?;
+        let mut streams = self.peers.iter().flatten().filter_map(Connection::stream);
+        streams.try_for_each(|stream| add(stream.as_fd()))?;
         self.supervision.descriptor().map_or(Ok(()), add)?;
         Ok(all)
     }

@@ -172,7 +172,8 @@ impl Engine {
 
     /// Sleeps until something can move, and moves it, but no longer than `limit`. Returns whether anything moved.
     pub(crate) fn sleep(&mut self, limit: Duration) -> Result<bool> {
-        let moved = self.poll_sockets(limit)?;
+        let moved =
+            self.poll_sockets(self.longest_sleep.map_or(limit, |longest| limit.min(longest)))?;
         self.check_run()?;
         Ok(moved)
     }
@@ -180,14 +181,15 @@ impl Engine {
     fn poll_sockets(&mut self, limit: Duration) -> Result<bool> {
         let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
         let is_open = |(rank, peer): (usize, &Option<Connection>)| {
-            peer.as_ref().filter(|peer| !peer.closed).map(|_| rank)
+            peer.as_ref().filter(|peer| !peer.is_closed()).map(|_| rank)
         };
         let ranks: Vec<usize> = self.peers.iter().enumerate().filter_map(is_open).collect();
         let mut entries = Vec::with_capacity(ranks.len() + 1);
         for &rank in &ranks {
             let Some(peer) = &self.peers[rank] else { continue };
+            let Some(stream) = peer.stream() else { continue };
             let writes = if peer.has_outgoing() { PollFlags::OUT } else { PollFlags::empty() };
-            entries.push(PollFd::new(peer.stream(), PollFlags::IN | writes));
+            entries.push(PollFd::new(stream, PollFlags::IN | writes));
         }
         let control = self.supervision.descriptor();
         entries
