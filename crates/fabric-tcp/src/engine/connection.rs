@@ -1,11 +1,11 @@
 //! The connection to one other rank: what is to be written to it, and what has been read from it.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read};
 use std::net::TcpStream;
 
 use contract::Request;
-use rustix::net::sockopt;
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
 
 use super::operation::OperationTable;
 use crate::frame::{HEADER_BYTES, Header, Kind};
@@ -193,7 +193,7 @@ impl Connection {
     /// Makes one write of as many frames as it holds. Returns how many bytes that would be, and how many it took.
     fn write_once(
         &self,
-        mut stream: &TcpStream,
+        stream: &TcpStream,
         operations: &OperationTable,
     ) -> (usize, io::Result<usize>) {
         let mut pieces = [IoSlice::new(&[]); PIECES];
@@ -213,7 +213,10 @@ impl Connection {
                 }
             }
         }
-        (wanted, stream.write_vectored(&pieces[..count]))
+        // A process that is gone is an error of this call, not a signal that ends the program.
+        let (mut control, pieces) = (SendAncillaryBuffer::default(), &pieces[..count]);
+        let sent = sendmsg(stream, pieces, &mut control, SendFlags::NOSIGNAL);
+        (wanted, sent.map_err(Into::into))
     }
 
     fn advance(&mut self, bytes: usize, operations: &mut OperationTable) {

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_a_rank_asks_for_becomes_launches_whatever_the_arguments_are() {
-        let said = b"tcp\0port:1\x002\0/tmp\x003\0/bin/one\0-n\0:\0\x001\0\0000\0two\0";
+        let said = b"tcp\0port:1\x002\0/tmp\x003\0/bin/one\0-n\0:\0\x001\0\0\x30\0two\0";
         let launches = launches(said).unwrap();
         let programs: Vec<Vec<OsString>> = launches.iter().map(|one| one.program.clone()).collect();
         assert_eq!(programs, [vec!["/bin/one", "-n", ":", ""], vec!["two"]]);
