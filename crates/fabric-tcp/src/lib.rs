@@ -12,7 +12,7 @@
 //! The parts, from the wire up: `secret` and `handshake`; `link` and `reconnect`, connections that may break; `frame`,
 //! what ranks send; `engine`, matching, protocols and
 //! waiting; `endpoint`, what a fabric must do, over the engine; `mesh`, `control` and `supervision`, how ranks meet and
-//! how the end of one becomes known; `launched`, what is used of `fabric-shm`'s ranks.
+//! how the end of one becomes known; `other_processes`, those of other runs; `launched`, what is used of `fabric-shm`'s ranks.
 // The one exception is `endpoint`, which promises how long the memory of a request is used.
 #![deny(unsafe_code)]
 
@@ -30,6 +30,7 @@ mod link;
 mod liveness;
 pub mod local;
 mod mesh;
+mod other_processes;
 mod process;
 mod reconnect;
 pub mod remote;
@@ -42,6 +43,7 @@ pub use batch_system::{OfThisProcess, Surroundings, hosts_of_job};
 pub use endpoint::TcpEndpoint;
 pub use host::HostPart;
 pub use hosts_file::{Host, places};
+pub use other_processes::OtherProcesses;
 pub use process::TcpProcess;
 pub use reporter::Reporter;
 pub use secret::Secret;

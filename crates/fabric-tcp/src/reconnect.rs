@@ -124,7 +124,7 @@ impl Reconnector {
                 let caller =
                     Caller { purpose: Purpose::Messages, rank: self.rank, wanted: attempt.peer };
                 let address = self.addresses[attempt.peer][attempt.path];
-                attempt.call = Call::begin(address, caller, &self.secret).ok();
+                attempt.call = Call::begin(address, caller, &self.secret, &[]).ok();
                 attempt.at = if attempt.call.is_some() { now } else { now + PAUSE };
             }
             return Outcome::Pending;

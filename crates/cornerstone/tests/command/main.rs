@@ -27,6 +27,7 @@ mod real_time;
 mod results;
 mod sci;
 mod services;
+mod spawning;
 mod spread;
 mod ssh;
 mod summary;

@@ -27,7 +27,8 @@ const DIRECT_MIN: usize = STAGE_BYTES / 2;
 const PIECES: usize = 64;
 
 pub(crate) struct Connection {
-    stream: Stream,
+    /// None once it is closed.
+    stream: Option<Stream>,
     /// Bytes that were read and not yet looked at: `stage[begin..end]`.
     stage: Box<[u8]>,
     begin: usize,
@@ -46,8 +47,6 @@ pub(crate) struct Connection {
     pub(crate) has_left: bool,
     /// Whether the other rank has ended its part.
     pub(crate) goodbye: bool,
-    /// Whether the end of the stream has been read.
-    pub(crate) closed: bool,
 }
 
 /// The body of a frame, as far as it has come.
@@ -77,7 +76,7 @@ struct Outgoing {
 impl Connection {
     pub(crate) fn new(stream: Stream) -> Self {
         Connection {
-            stream,
+            stream: Some(stream),
             stage: vec![0; STAGE_BYTES].into(),
             begin: 0,
             end: 0,
@@ -89,22 +88,26 @@ impl Connection {
             traffic: [0; 2],
             has_left: false,
             goodbye: false,
-            closed: false,
         }
     }
 
-    /// Its sockets, and whether something waits to be written to each.
+    /// Its sockets, and whether something waits to be written to each. None once it is closed.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = (&TcpStream, bool)> {
-        self.stream.sockets(self.has_outgoing())
+        self.stream.iter().flat_map(|stream| stream.sockets(self.has_outgoing()))
     }
 
+    fn link(&self) -> Option<&Link> {
+        self.stream.as_ref().and_then(Stream::link)
+    }
+
+    /// What of it is a link, unless it is closed.
     pub(crate) fn link_mut(&mut self) -> Option<&mut Link> {
-        self.stream.link_mut()
+        self.stream.as_mut().and_then(Stream::link_mut)
     }
 
     /// Whether its link has found that nothing more will come.
     pub(crate) fn has_failed(&self) -> bool {
-        self.stream.link().is_some_and(Link::has_failed)
+        self.link().is_some_and(Link::has_failed)
     }
 
     /// Whether a socket has not taken all that was given to it.
@@ -114,7 +117,23 @@ impl Connection {
 
     /// Whether the other rank has all that this one has written, as far as that has to be known.
     pub(crate) fn is_delivered(&self) -> bool {
-        self.stream.link().is_none_or(Link::is_drained)
+        self.link().is_none_or(Link::is_drained)
+    }
+
+    /// Closes it, after the end of the stream has been read, or an error.
+    pub(crate) fn close(&mut self) {
+        self.forget_outgoing();
+        (self.stream, self.stage) = (None, Box::default());
+        (self.begin, self.end) = (0, 0);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.stream.is_none()
+    }
+
+    /// Whether it was closed before the other rank had ended its part.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_closed() && !self.goodbye
     }
 
     pub(crate) fn has_outgoing(&self) -> bool {
@@ -150,6 +169,9 @@ impl Connection {
 
     /// Puts a frame behind the others.
     pub(crate) fn queue(&mut self, header: Header, body: Option<(Request, usize)>) {
+        if self.is_closed() {
+            return;
+        }
         let credit = std::mem::take(&mut self.credit_to_return) as u32;
         let header = Header { credit, ..header }.to_bytes();
         self.outgoing.push_back(Outgoing { header, body });
@@ -164,7 +186,7 @@ impl Connection {
     /// Writes what the system takes, and returns whether that was anything.
     pub(crate) fn flush(&mut self, operations: &mut OperationTable) -> io::Result<bool> {
         let mut moved = false;
-        while !self.outgoing.is_empty() {
+        while !self.is_closed() && !self.outgoing.is_empty() {
             let (wanted, result) = self.write_once(operations);
             match result {
                 Ok(bytes) => {
@@ -201,7 +223,8 @@ impl Connection {
                 }
             }
         }
-        (wanted, self.stream.write(&pieces[..count]))
+        let stream = self.stream.as_mut().ok_or(ErrorKind::NotConnected);
+        (wanted, stream.map_err(Into::into).and_then(|stream| stream.write(&pieces[..count])))
     }
 
     fn advance(&mut self, bytes: usize, operations: &mut OperationTable) {
@@ -248,13 +271,14 @@ impl Connection {
         &mut self,
         operations: &mut OperationTable,
     ) -> io::Result<Option<(usize, usize)>> {
+        let Some(stream) = &mut self.stream else { return Ok(None) };
         if self.begin == self.end {
             (self.begin, self.end) = (0, 0);
             if let Some(body) = &mut self.body {
                 let place = body.place(operations);
                 if place.len() >= DIRECT_MIN {
                     let room = place.len();
-                    let got = read_from(&mut self.stream, place)?;
+                    let got = read_from(stream, place)?;
                     body.done += got.unwrap_or(0);
                     self.traffic[1] += got.unwrap_or(0) as u64;
                     return Ok(got.map(|bytes| (room, bytes)));
@@ -265,7 +289,7 @@ impl Connection {
             (self.begin, self.end) = (0, self.end - self.begin);
         }
         let room = STAGE_BYTES - self.end;
-        let got = read_from(&mut self.stream, &mut self.stage[self.end..])?;
+        let got = read_from(stream, &mut self.stage[self.end..])?;
         self.end += got.unwrap_or(0);
         self.traffic[1] += got.unwrap_or(0) as u64;
         Ok(got.map(|bytes| (room, bytes)))

@@ -37,7 +37,7 @@ impl Engine {
         }
         let mut all: Vec<(usize, &mut Link)> = Vec::with_capacity(self.peers.len());
         for (rank, peer) in self.peers.iter_mut().enumerate() {
-            let open = peer.as_mut().filter(|peer| !peer.closed);
+            let open = peer.as_mut().filter(|peer| !peer.is_closed());
             all.extend(open.and_then(Connection::link_mut).map(|link| (rank, link)));
         }
         all.iter_mut().for_each(|(_, link)| link.tend(now));
@@ -65,7 +65,7 @@ impl Engine {
     /// Whether links have something under way whose loss would have to be noticed.
     pub(crate) fn has_unacknowledged(&self) -> bool {
         self.links.is_some()
-            && self.peers.iter().flatten().any(|peer| !peer.closed && !peer.is_delivered())
+            && self.peers.iter().flatten().any(|peer| !peer.is_closed() && !peer.is_delivered())
     }
 
     /// The longest sleep while nothing comes.

@@ -19,7 +19,9 @@ mod stream;
 mod telling;
 mod wait;
 
+use std::net::TcpStream;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use contract::{ContextPlace, Envelope, Error, Request, Result, Selector};
 use rustix::event::epoll;
@@ -59,6 +61,8 @@ pub(crate) struct Engine {
     has_left: bool,
     /// How many other ranks have said so.
     others_left: usize,
+    /// How long a sleep may last at most, if something else must be looked at.
+    longest_sleep: Option<Duration>,
     /// After the first error that ends the run, every call returns it.
     failed: Option<Error>,
 }
@@ -89,8 +93,20 @@ impl Engine {
             telling: Telling::default(),
             has_left: false,
             others_left: 0,
+            longest_sleep: None,
             failed: None,
         }
+    }
+
+    /// Adds a connection to another process. Returns the rank by which this engine knows it.
+    pub(crate) fn add(&mut self, stream: TcpStream) -> std::io::Result<usize> {
+        self.peers.push(Some(Connection::new(Stream::one(stream)?)));
+        Ok(self.peers.len() - 1)
+    }
+
+    /// How long a sleep may last from now on.
+    pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
+        self.longest_sleep = Some(limit);
     }
 
     pub(crate) fn rank(&self) -> usize {

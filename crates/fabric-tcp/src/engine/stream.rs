@@ -1,10 +1,10 @@
 //! What carries the frames to another rank: one connection, or a link of several.
 
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice, Read};
 use std::net::TcpStream;
 use std::time::Instant;
 
-use rustix::net::sockopt;
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
 
 use crate::link::Link;
 
@@ -54,7 +54,11 @@ impl Stream {
 
     pub(super) fn write(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
         match self {
-            Stream::One(stream) => stream.write_vectored(pieces),
+            // A process that is gone is an error of this call, not a signal that ends the program.
+            Stream::One(stream) => {
+                let mut control = SendAncillaryBuffer::default();
+                Ok(sendmsg(stream, pieces, &mut control, SendFlags::NOSIGNAL)?)
+            }
             Stream::Several(link) => link.write(pieces, Instant::now()),
         }
     }

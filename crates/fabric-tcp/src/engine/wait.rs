@@ -176,6 +176,7 @@ impl Engine {
 
     /// Sleeps until something can move, and moves it, but no longer than `limit`. Returns whether anything moved.
     pub(crate) fn sleep(&mut self, limit: Duration) -> Result<bool> {
+        let limit = self.longest_sleep.map_or(limit, |longest| limit.min(longest));
         let moved = self.poll_sockets(self.limit_of_sleep(limit))?;
         self.tend_links();
         self.check_run()?;
@@ -187,9 +188,7 @@ impl Engine {
         let mut entries = Vec::with_capacity(self.peers.len() + 1);
         let mut ranks = Vec::with_capacity(self.peers.len() + 1);
         for (rank, peer) in self.peers.iter().enumerate() {
-            for (stream, writes) in
-                peer.iter().filter(|peer| !peer.closed).flat_map(Connection::sockets)
-            {
+            for (stream, writes) in peer.iter().flat_map(Connection::sockets) {
                 let writes = if writes { PollFlags::OUT } else { PollFlags::empty() };
                 entries.push(PollFd::new(stream, PollFlags::IN | writes));
                 ranks.push(rank);
@@ -227,7 +226,7 @@ impl Engine {
         }
         let mut moved = false;
         for rank in 0..self.peers.len() {
-            let is_silent = |peer: &Connection| !peer.closed && peer.has_failed();
+            let is_silent = |peer: &Connection| !peer.is_closed() && peer.has_failed();
             if self.peers[rank].as_ref().is_some_and(is_silent) {
                 moved |= self.serve(rank)?;
             }

@@ -53,6 +53,8 @@ pub(crate) struct Call {
     secret: Secret,
     state: CallState,
     hello: [u8; HELLO_BYTES],
+    /// What the other side is told behind the proof.
+    told: Vec<u8>,
     received: Vec<u8>,
 }
 
@@ -70,11 +72,12 @@ enum CallState {
 }
 
 impl Call {
-    /// Begins to connect as `caller`.
+    /// Begins to connect as `caller`, who tells `told` of itself once the other side has proved that it knows the secret.
     pub(crate) fn begin(
         address: SocketAddr,
         caller: Caller,
         secret: &Secret,
+        told: &[u8],
     ) -> Result<Self, ConnectError> {
         let unreachable = |error: io::Error| unreachable(address, error);
         let nonce = random().map_err(unreachable)?;
@@ -93,6 +96,7 @@ impl Call {
             secret: secret.clone(),
             state: CallState::Connecting,
             hello,
+            told: told.to_vec(),
             received: Vec::new(),
         })
     }
@@ -118,7 +122,7 @@ impl Call {
     /// Does what can be done without waiting, and returns whether the other side has accepted this one.
     pub(crate) fn advance(&mut self) -> Result<bool, ConnectError> {
         let address = self.address;
-        let broken = |error: io::Error| ConnectError::Broken { address, reason: error.to_string() };
+        let broken = |error: io::Error| broken(address, &error);
         if self.state == CallState::Connecting {
             if !self.has_connected()? {
                 return Ok(false);
@@ -142,7 +146,7 @@ impl Call {
                 return Err(ConnectError::WrongSecret { address });
             }
             let proof = proof(&self.secret, CALLED, &self.hello, &answer.nonce);
-            self.stream.write_all(&proof).map_err(broken)?;
+            self.stream.write_all(&[&proof[..], &self.told].concat()).map_err(broken)?;
             self.received.clear();
             self.state = CallState::Proving;
         }
@@ -183,13 +187,7 @@ impl Call {
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => return Ok(false),
                     ErrorKind::Interrupted => {}
-                    ErrorKind::ConnectionReset => {
-                        return Err(ConnectError::TurnedAway { address });
-                    }
-                    _ => {
-                        let reason = error.to_string();
-                        return Err(ConnectError::Broken { address, reason });
-                    }
+                    _ => return Err(broken(address, &error)),
                 },
             }
         }
@@ -199,6 +197,13 @@ impl Call {
     /// The connection, once both sides know each other. It does not block.
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream
+    }
+}
+
+fn broken(address: SocketAddr, error: &io::Error) -> ConnectError {
+    match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => ConnectError::TurnedAway { address },
+        _ => ConnectError::Broken { address, reason: error.to_string() },
     }
 }
 
@@ -215,7 +220,7 @@ pub(crate) fn connect(
     caller: Caller,
     secret: &Secret,
 ) -> Result<TcpStream, ConnectError> {
-    let mut call = Call::begin(address, caller, secret)?;
+    let mut call = Call::begin(address, caller, secret, &[])?;
     let mut until = Instant::now() + CONNECT_LIMIT;
     loop {
         let before = call.state;
@@ -236,8 +241,6 @@ pub(crate) fn connect(
         call.wait(until - now);
     }
     let stream = call.into_stream();
-    stream
-        .set_nonblocking(false)
-        .map_err(|error| ConnectError::Broken { address, reason: error.to_string() })?;
+    stream.set_nonblocking(false).map_err(|error| broken(address, &error))?;
     Ok(stream)
 }

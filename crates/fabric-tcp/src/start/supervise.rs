@@ -83,7 +83,7 @@ impl Run<'_> {
                         process.connected(stream);
                     }
                 }
-                Purpose::Messages => {}
+                Purpose::Messages | Purpose::Process | Purpose::Port => {}
             }
         }
         // A host that calls late learns what the others were told.
