@@ -4,6 +4,7 @@ pub(in crate::programs) mod bisection;
 pub(in crate::programs) mod incast;
 pub(in crate::programs) mod pair_map;
 pub(in crate::programs) mod rings;
+pub(in crate::programs) mod steady_stream;
 
 use contract::{Rank, Result, Source};
 
