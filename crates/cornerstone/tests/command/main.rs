@@ -16,6 +16,7 @@ mod lab;
 mod launches;
 mod launching;
 mod mpi;
+mod networks;
 mod package;
 mod patterns;
 mod permissions;
