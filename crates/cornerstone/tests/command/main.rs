@@ -17,6 +17,7 @@ mod lab;
 mod launches;
 mod launching;
 mod mpi;
+mod networks;
 mod package;
 mod patterns;
 mod pauses;

@@ -8,13 +8,13 @@ use crate::topology::Topology;
 pub(crate) struct Ways {
     nodes: usize,
     /// From the innermost outwards.
-    ways: Vec<Way>,
+    ways: Vec<NetworkCopies>,
     /// By channel, the number of its network.
     way_of: Vec<u8>,
 }
 
 #[derive(Debug)]
-struct Way {
+struct NetworkCopies {
     network: Network,
     /// The network of one group, whose nodes are ports.
     topology: Topology,
@@ -23,7 +23,7 @@ struct Way {
     groups: usize,
 }
 
-impl Way {
+impl NetworkCopies {
     /// The group of a node, and its port there.
     fn place(&self, node: usize) -> (usize, usize) {
         (node / self.group_nodes, node % self.group_nodes / self.network.nodes_per_port)
@@ -69,7 +69,7 @@ impl Ways {
             let (number, first_channel) = (all.ways.len() as u8, all.way_of.len());
             all.way_of.resize(first_channel + groups * topology.channels(), number);
             let network = network.clone();
-            all.ways.push(Way { network, topology, group_nodes, first_channel, groups });
+            all.ways.push(NetworkCopies { network, topology, group_nodes, first_channel, groups });
         }
         for (place, fault) in machine.faults.iter().enumerate() {
             let found = all.channels_of(&fault.broken);
@@ -104,7 +104,7 @@ impl Ways {
         &self.of(channel).network
     }
 
-    fn of(&self, channel: u32) -> &Way {
+    fn of(&self, channel: u32) -> &NetworkCopies {
         &self.ways[usize::from(self.way_of[channel as usize])]
     }
 
@@ -132,7 +132,7 @@ impl Ways {
 
     /// The channels from which packets only leave a network and are never passed on.
     pub(crate) fn last_channels(&self) -> impl Iterator<Item = usize> {
-        let of_way = |way: &Way| {
+        let of_way = |way: &NetworkCopies| {
             let last = way.topology.last_channels();
             let groups = 0..way.groups;
             let of_group = |group| last.clone().map(move |one| (group, one as u32));
