@@ -103,7 +103,7 @@ class Running:
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
             return "it does not end"
-        print(f"    {output.strip()[:400]}")
+        print(f"    {output.strip()[:400]}", flush=True)
         return None if self.process.returncode == 0 else f"status {self.process.returncode}"
 
 

@@ -168,10 +168,17 @@ impl Engine {
     }
 
     fn serve(&mut self, rank: usize) -> Result<bool> {
-        if self.peers[rank].as_ref().is_some_and(Connection::has_outgoing) {
+        let has_outgoing =
+            |engine: &Engine| engine.peers[rank].as_ref().is_some_and(Connection::has_outgoing);
+        if has_outgoing(self) {
             self.write_to(rank)?;
         }
-        self.read_from(rank)
+        let moved = self.read_from(rank)?;
+        // What was read may have been the acknowledgement that a full link has waited for. No socket would tell of that.
+        if self.links.is_some() && has_outgoing(self) {
+            self.write_to(rank)?;
+        }
+        Ok(moved)
     }
 
     /// Sleeps until something can move, and moves it, but no longer than `limit`. Returns whether anything moved.

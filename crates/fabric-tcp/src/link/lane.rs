@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::arrival::Arrival;
 use super::chunk::{CHUNK_HEADER_BYTES, ChunkHeader, ChunkKind};
-use super::store::Kept;
+use super::store::{Kept, Store};
 
 /// Room for headers and short bodies, of which many come in one read.
 const STAGE_BYTES: usize = 8 << 10;
@@ -187,12 +187,14 @@ impl Lane {
         self.outgoing.push_back(OutgoingChunk { header: header.to_bytes(), body });
     }
 
-    /// Takes back what has not begun to be written: it goes over another connection.
-    pub(super) fn forget_unwritten(&mut self) {
+    /// Gives it nothing new, and has all that was given to it sent again over others.
+    pub(super) fn make_suspect(&mut self, store: &mut Store) {
+        self.is_suspect = true;
         let kept = usize::from(self.written > 0);
         for chunk in self.outgoing.drain(kept.min(self.outgoing.len())..) {
             self.sent -= chunk.body.map_or(0, |body| body.len() as u64);
         }
+        store.send_again(self.number);
     }
 
     /// Writes what the system takes.

@@ -174,7 +174,7 @@ impl Link {
             ChunkKind::Acknowledgement => true,
             ChunkKind::Question => {
                 lane.say(ChunkKind::Acknowledgement, self.arrival.expected());
-                self.doubt(header.offset, now);
+                self.avoid(header.offset, now);
                 true
             }
         }
@@ -182,10 +182,10 @@ impl Link {
 
     /// The other side has something under way over a path, counted from 1, on which nothing moves: this side sends nothing
     /// over it either until something is heard there.
-    fn doubt(&mut self, path: u64, now: Instant) {
+    fn avoid(&mut self, path: u64, now: Instant) {
         let received = self.arrival.expected();
         for lane in self.lanes.iter_mut().filter(|lane| lane.path as u64 + 1 == path) {
-            lane.is_suspect = true;
+            lane.make_suspect(&mut self.store);
             lane.ask(0, received, now);
         }
     }
@@ -280,11 +280,7 @@ impl Link {
             let others = || (0..self.lanes.len()).filter(|&other| other != index);
             let moves = |other: &usize| self.lanes[*other].was_heard_since(due);
             if others().any(|other| moves(&other)) {
-                let lane = &mut self.lanes[index];
-                lane.is_suspect = true;
-                lane.forget_unwritten();
-                let number = lane.number;
-                self.store.send_again(number);
+                self.lanes[index].make_suspect(&mut self.store);
                 continue;
             }
             let received = self.arrival.expected();
