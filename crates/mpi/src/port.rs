@@ -36,10 +36,12 @@ impl FromStr for Port {
     fn from_str(text: &str) -> Result<Self> {
         let read = || {
             let (number, digits) = text.strip_prefix(MARK)?.split_once(':')?;
-            let pairs = digits.as_bytes().chunks(2);
-            let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-            let bytes = pairs.map(byte).collect::<Option<Vec<u8>>>()?;
-            Some(Port { number: number.parse().ok()?, process: ProcessName::from_bytes(&bytes)? })
+            let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
+            let digit = |byte: u8| char::from(byte).to_digit(16);
+            let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? << 4 | digit(low)?) as u8);
+            let bytes = pairs.iter().map(byte).collect::<Option<Vec<u8>>>()?;
+            let process = ProcessName::from_bytes(&bytes).filter(|_| odd.is_empty())?;
+            Some(Port { number: number.parse().ok()?, process })
         };
         read().ok_or_else(|| no_port(format!("{text:?} is no name of a port")))
     }
