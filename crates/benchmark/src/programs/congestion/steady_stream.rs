@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::record::Better;
+use contract::record::{Better, Timing};
 use contract::{Buffer, Error, Rank, Result, Source, Tag, Time, TimeSpan};
 
 use crate::bench::Bench;
@@ -15,7 +15,6 @@ use crate::paper;
 use crate::presentation::Headline;
 use crate::programs::common::{BENCHMARK, TAG};
 use crate::ranks::RankRule;
-use crate::record::single_events;
 
 pub(in crate::programs) const STEADY_STREAM: Benchmark = Benchmark {
     name: "steady-stream",
@@ -170,7 +169,7 @@ fn report(bench: &mut Bench<'_>, arrivals: &[Vec<u64>], size: usize) -> Result<(
     let us = |ps: u64| ps as f64 / 1e6;
     let recovery_us = slow_parts(&rates) as f64 * us(end_ps) / PARTS as f64;
     let gaps = arrivals.iter().map(|times| us(longest_gap(times))).collect();
-    let timing = single_events("none", us(end_ps) / 1e6);
+    let timing = Timing::of_single_events("none", us(end_ps) / 1e6);
     let subject = bench.subject(Default::default());
     let mut rate = subject.metric(("rate", "MB/s"), rates, timing.clone())?;
     rate.better = Better::Higher;
