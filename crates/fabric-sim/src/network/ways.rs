@@ -26,6 +26,9 @@ struct NetworkCopies {
 impl NetworkCopies {
     /// The group of a node, and its port there.
     fn place(&self, node: usize) -> (usize, usize) {
+        if self.groups == 1 && self.network.nodes_per_port == 1 {
+            return (0, node);
+        }
         (node / self.group_nodes, node % self.group_nodes / self.network.nodes_per_port)
     }
 
@@ -41,6 +44,9 @@ impl NetworkCopies {
 
     /// The channels of one group, from port `from` to port `to`.
     fn route(&self, group: usize, from: usize, to: usize, channels: &mut Vec<u32>) {
+        if self.first_channel == 0 && group == 0 {
+            return self.topology.route(from, to, channels);
+        }
         let before = channels.len();
         self.topology.route(from, to, channels);
         for channel in &mut channels[before..] {
@@ -125,6 +131,9 @@ impl Ways {
     /// Whether a packet that comes over channel `from`, or from a node's engine, enters a closed ring with `channel`.
     pub(crate) fn enters_ring(&self, from: Option<u32>, channel: u32) -> bool {
         let way = self.of(channel);
+        if !way.topology.is_closed() {
+            return false;
+        }
         let local = way.within(channel).1;
         way.topology.in_ring(local)
             && from.is_none_or(|from| !way.topology.same_ring(way.within(from).1, local))
