@@ -11,8 +11,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
 # What cargo builds: the name of the file, and where it goes.
 PROGRAM = "cornerstone"
-LIBRARIES = {"libmpi_abi.so": "lib/libmpi_abi.so.1", "libmpich_abi.so": "lib/libmpi.so.12"}
-PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi")
+LIBRARIES = {
+    "libmpi_abi.so": "lib/libmpi_abi.so.1",
+    "libmpich_abi.so": "lib/libmpi.so.12",
+    # What `launch --report` loads before a program's own libraries.
+    "libcornerstone_profile.so": "lib/libcornerstone_profile.so",
+}
+PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi", "libprofile")
 # The same file by several names.
 COMPILERS = ("mpicc", "mpicxx", "mpic++")
 LAUNCHERS = ("mpiexec", "mpirun")

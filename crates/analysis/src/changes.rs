@@ -9,7 +9,7 @@
 use serde::Serialize;
 
 use crate::compare::{Effect, effect_between};
-use crate::random::SplitMix64;
+use random::SplitMix64;
 
 /// How to look for changes.
 #[derive(Clone, Copy, Debug)]
@@ -134,19 +134,12 @@ fn chance(
     let as_far = distance * (1.0 - 1e-9);
     let mut farther = 0;
     for _ in 0..search.permutations {
-        ends.windows(2).for_each(|part| shuffle(&mut values[part[0]..part[1]], random));
+        ends.windows(2).for_each(|part| random.shuffle(&mut values[part[0]..part[1]]));
         let cut = best_cut(values, ends, search.shortest);
         farther += u32::from(cut.is_some_and(|cut| cut.distance >= as_far));
     }
     values.copy_from_slice(&kept);
     f64::from(farther + 1) / f64::from(search.permutations + 1)
-}
-
-/// Fisher and Yates.
-fn shuffle(values: &mut [f64], random: &mut SplitMix64) {
-    for last in (1..values.len()).rev() {
-        values.swap(last, (random.next() % (last as u64 + 1)) as usize);
-    }
 }
 
 #[cfg(test)]
@@ -179,7 +172,7 @@ mod tests {
     fn the_best_cut_is_that_of_the_definition() {
         for seed in 0..200 {
             let mut random = SplitMix64::new(seed);
-            let n = 4 + (random.next() % 12) as usize;
+            let n = 4 + (random.bits() % 12) as usize;
             let values: Vec<f64> = (0..n).map(|_| random.normal()).collect();
             let cut = farthest(&values, 2).unwrap();
             let oracle = |at: usize| by_definition(&values[..at], &values[at..]);

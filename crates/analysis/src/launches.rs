@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use contract::record::{Measurement, Run, StopReason, Summary};
 
-use crate::statistics::{Sample, is_precise, median_interval, summarise};
+use crate::statistics::{MedianInterval, Sample, summarise, widened_median_interval};
 
 /// How many launches it takes until the interval of their median reaches this confidence, between 0 and 1: the whole
 /// range of n medians misses the true one with probability 2^(1 - n).
@@ -26,6 +26,45 @@ pub fn launches_to_compare(confidence: f64) -> usize {
     });
     let mut enough = arrangements.filter(|(_, all)| 2.0 / all <= 1.0 - confidence);
     enough.next().map_or(usize::MAX, |(n, _)| n)
+}
+
+/// The interval of the median of launches with these medians, in the order in which they were made. Launches that follow each
+/// other meet one state of the machine and say less than as many that do not, so the interval is the wider the more each is
+/// like the one before.
+pub fn interval_of_launches(medians: &[f64], confidence: f64) -> Option<MedianInterval> {
+    let sample = Sample::new(medians).ok()?;
+    let factor = dependence(medians, sample.median()).sqrt();
+    Some(widened_median_interval(&sample, confidence, factor))
+}
+
+/// Whether that interval reaches the confidence, and half of it is within this share of the median.
+pub fn launches_are_precise(medians: &[f64], confidence: f64, precision: f64) -> bool {
+    let middle = Sample::new(medians).map_or(0.0, |sample| sample.median());
+    interval_of_launches(medians, confidence).is_some_and(|interval| {
+        interval.reaches(confidence) && interval.relative_half_width(middle) <= precision
+    })
+}
+
+/// Of fewer launches chance says more about neighbours than the machine does.
+const DEPENDENCE_FROM: usize = 12;
+
+/// How many times as much the number of launches below the median varies as that of independent ones: 1 or more. It is the sum
+/// of the correlations of neighbours, of the next but one and so on, as far as they are positive (the initial positive
+/// sequence: Geyer, Statistical Science 7, 1992), each made larger by 1/n, by which those of n independent ones are too small.
+fn dependence(medians: &[f64], middle: f64) -> f64 {
+    let sides: Vec<f64> =
+        medians.iter().map(|&m| f64::from(i8::from(m > middle) - i8::from(m < middle))).collect();
+    let n = sides.len();
+    let variance: f64 = sides.iter().map(|side| side * side).sum();
+    if n < DEPENDENCE_FROM || variance == 0.0 {
+        return 1.0;
+    }
+    let correlation = |lag: usize| {
+        let products = sides.iter().zip(&sides[lag..]).map(|(a, b)| a * b);
+        products.sum::<f64>() / variance + 1.0 / n as f64
+    };
+    let positive = (1..n / 3).map(correlation).take_while(|&correlation| correlation > 0.0);
+    1.0 + 2.0 * positive.sum::<f64>()
 }
 
 /// The run with one measurement for each case and metric, over all its launches. A measurement that was made again in
@@ -63,9 +102,8 @@ fn pool(
         return launches.pop().into_iter();
     }
     let medians: Vec<f64> = launches.iter().map(|m| m.summary.median).collect();
-    let of_medians = Sample::new(medians.clone()).ok();
-    let converged = of_medians.as_ref().is_some_and(|s| is_precise(s, confidence, precision));
-    let summary = summary(&launches, of_medians.as_ref(), confidence);
+    let converged = launches_are_precise(&medians, confidence, precision);
+    let summary = summary(&launches, &medians, confidence);
     let mut pooled = launches.remove(0);
     for other in launches {
         let samples = (pooled.samples.len(), other.samples.len());
@@ -87,16 +125,18 @@ fn pool(
     Some(pooled).into_iter()
 }
 
-fn summary(launches: &[Measurement], medians: Option<&Sample>, confidence: f64) -> Summary {
+fn summary(launches: &[Measurement], medians: &[f64], confidence: f64) -> Summary {
     let of_samples = || {
         let samples: Vec<f64> = launches.iter().flat_map(|m| m.samples.iter().copied()).collect();
         Sample::new(samples).ok().map(|sample| summarise(&sample, confidence))
     };
     let all = of_samples().unwrap_or_else(|| without_samples(launches));
-    let Some(medians) = medians else { return all };
-    let interval = median_interval(medians, confidence);
+    let middle = Sample::new(medians).map(|sample| sample.median());
+    let (Ok(median), Some(interval)) = (middle, interval_of_launches(medians, confidence)) else {
+        return all;
+    };
     Summary {
-        median: medians.median(),
+        median,
         ci_low: interval.low,
         ci_high: interval.high,
         ci_confidence: interval.confidence,
@@ -184,6 +224,20 @@ mod tests {
         let found = pooled(run(vec![rate(0, 1.0), rate(1, 3.0), rate(2, 8.0)]));
         let s = &found.measurements[0].summary;
         assert_eq!((s.median, s.mean, s.min, s.max, s.n), (3.0, 4.0, 1.0, 8.0, 3));
+    }
+
+    #[test]
+    fn launches_that_are_like_their_neighbours_have_a_wider_interval() {
+        // Two states, each for half of 20 launches: of the signs -1 ten times and 1 ten times, neighbours agree 18 times and
+        // differ once, so 17/20; the next lags 14, 11, 8 and 5 of 20, each and 1/20 more: 1 + 2 * (18 + 15 + 12 + 9 + 6) / 20.
+        let in_turn: Vec<f64> = (0..20).map(f64::from).collect();
+        assert!((dependence(&in_turn, 9.5) - 7.0).abs() < 1e-9);
+        let alternating: Vec<f64> = (0..20).map(|k| f64::from(k % 2 * 10 + k)).collect();
+        assert_eq!(dependence(&alternating, 14.5), 1.0);
+        let low = |medians: &[f64]| interval_of_launches(medians, 0.95).unwrap().low;
+        // Ranks 6 and 15 of 20 if they were independent, so 4.5 from the middle; sqrt(7) times that is 11.9.
+        assert_eq!((low(&in_turn), low(&alternating)), (0.0, 10.0));
+        assert_eq!(dependence(&[5.0; 9], 5.0), 1.0);
     }
 
     #[test]

@@ -23,8 +23,9 @@ pub mod pauses;
 pub mod replay;
 pub mod statistics;
 
-mod random;
 mod student;
 
+#[cfg(test)]
+mod distributions;
 #[cfg(test)]
 mod records;

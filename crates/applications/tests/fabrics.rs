@@ -7,7 +7,7 @@ use applications::tracking::{Grid, Tracker};
 use applications::transform::{StagedTransform, TransposeTransform};
 use applications::{Application, Library, Quantity, Spent, Timed};
 use contract::{Rank, Result};
-use kernels::mix;
+use random::mix;
 
 /// Runs an application twice on either fabric, and checks it after each run.
 fn on_each<A: Application + 'static>(

@@ -1,7 +1,7 @@
 //! The contents of blocks, chosen so that a wrong byte is detected.
 
 use contract::{Error, Result};
-pub(crate) use kernels::mix;
+use random::mix;
 
 /// A stretch of one pseudorandom sequence. A block of another rank, or a shifted one, differs from it at once.
 #[derive(Clone, Copy)]

@@ -69,6 +69,8 @@ pub enum Group {
     Windows,
     /// Many messages at once, in patterns that a network finds hard.
     Congestion,
+    /// Messages and collectives while ranks compute.
+    BesideComputing,
     /// Services over the fabric, beside its own messages.
     Services,
     /// Whole programs, beside the best serial program on the same machine. They take long, so they must be asked for.
@@ -90,6 +92,7 @@ impl Group {
             Group::Collectives => "collectives",
             Group::Windows => "windows",
             Group::Congestion => "congestion",
+            Group::BesideComputing => "beside-computing",
             Group::Services => "services",
             Group::Applications => "applications",
             Group::RealTime => "real-time",
@@ -106,6 +109,9 @@ impl Group {
             Group::Collectives => "Collectives",
             Group::Windows => "Windows: the memory of other ranks",
             Group::Congestion => "Congestion: many messages at once, and each pair by itself",
+            Group::BesideComputing => {
+                "Beside computing: what of messages is hidden, what noise costs"
+            }
             Group::Services => {
                 "Services: active messages, a tuple space, libraries of 1983 and 1996"
             }

@@ -99,6 +99,13 @@ pub(crate) const HP2P: Paper = Paper {
     selects: None,
 };
 
+pub(crate) const NOISE: Paper = Paper {
+    label: "Hoefler (2010)",
+    citation: "Hoefler, Schneider and Lumsdaine, Characterizing the influence of system noise on large-scale applications by \
+        simulation (SC 2010)",
+    selects: None,
+};
+
 pub(crate) const HPEC: Paper = Paper {
     label: "HPEC Challenge (2005)",
     citation: "R. Haney, T. Meuse, J. Kepner, J. Lebak: The HPEC Challenge benchmark suite (HPEC 2005)",

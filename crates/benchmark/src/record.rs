@@ -1,7 +1,7 @@
 //! Makes records of the outcomes of the timed loop.
 
 use analysis::statistics::{Sample, summarise};
-use contract::record::{Better, Measurement, Parameters, StopReason, Summary, Timing};
+use contract::record::{Better, Measurement, Parameters, Summary, Timing};
 use contract::{Error, Result};
 
 use crate::program::Program;
@@ -10,11 +10,6 @@ use crate::shape::Shape;
 use crate::timed_loop::Outcome;
 
 const PS_PER_US: f64 = 1e6;
-
-/// The timing of samples of one event each, which all began at a common `start` and took `spent_s` seconds.
-pub(crate) fn single_events(start: &str, spent_s: f64) -> Timing {
-    Timing { events_per_sample: 1, clock_share: 0.0, start: start.into(), late_starts: 0, spent_s }
-}
 
 /// Everything about a measurement but its numbers.
 pub(crate) struct Subject<'a> {
@@ -60,6 +55,7 @@ impl Subject<'_> {
         samples: Vec<f64>,
         timing: Timing,
     ) -> Result<Measurement> {
+        let summary = self.summary(&samples)?;
         Ok(Measurement {
             benchmark: self.name.into(),
             group: self.group.into(),
@@ -67,20 +63,9 @@ impl Subject<'_> {
             ranks: self.shape.ranks,
             size_bytes: self.shape.size as u64,
             parameters: self.parameters.clone(),
-            metric: metric.into(),
-            unit: unit.into(),
-            better: Better::Lower,
-            summary: self.summary(&samples)?,
-            stop_reason: StopReason::Precision,
             timing,
             samples,
-            warm_up_samples: Vec::new(),
-            search: None,
-            link_use: Vec::new(),
-            turns: Vec::new(),
-            pauses: None,
-            launch: 0,
-            launch_medians: Vec::new(),
+            ..Measurement::new(metric, unit, Better::Lower, summary)
         })
     }
 

@@ -105,6 +105,8 @@ pub struct RealTime {
     /// The shortest pause of the processor that counts, in seconds. If not given, the cost of 20 readings of the
     /// clock, and at least 2 us.
     pub threshold_s: Option<f64>,
+    /// The longest pause of the processor that is allowed, in seconds.
+    pub pause_limit_s: Option<f64>,
     /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
     pub load: Option<u64>,
     /// Whether a search says which pauses would have to go for which shorter period.
@@ -194,8 +196,10 @@ impl Settings {
     pub fn quick() -> Self {
         Settings {
             time_limit_s: 0.5,
+            // Of some hundred cases, each in several launches.
+            time_min_s: 0.06,
             samples_max: 4_000,
-            suite_limit_s: Some(32.0),
+            suite_limit_s: Some(28.0),
             real_time: RealTime { duration_s: Some(0.05), repeats: 1, ..RealTime::default() },
             ..Settings::default()
         }
@@ -221,6 +225,7 @@ impl Default for RealTime {
             confirm: None,
             searches: 1,
             threshold_s: None,
+            pause_limit_s: None,
             load: None,
             explain: false,
             os_isolation: OsIsolation::default(),

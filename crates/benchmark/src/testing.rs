@@ -9,7 +9,6 @@ use contract::{
 };
 
 use crate::catalogue::find;
-use crate::contents::mix;
 use crate::job::Step;
 use crate::program::Definition;
 
@@ -27,22 +26,6 @@ pub(crate) fn step(benchmark: &str) -> Step {
 /// What measuring needs of the benchmark with this name.
 pub(crate) fn definition(benchmark: &str) -> Definition {
     find(benchmark).unwrap().definition()
-}
-
-/// Random numbers by SplitMix64, of which [`mix`] is the finaliser: the same for the same seed.
-pub(crate) struct SplitMix64(u64);
-
-impl SplitMix64 {
-    pub(crate) fn new(seed: u64) -> Self {
-        SplitMix64(seed)
-    }
-
-    /// Uniform in (0, 1).
-    pub(crate) fn uniform(&mut self) -> f64 {
-        let bits = mix(self.0) >> 11;
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        (bits as f64 + 0.5) / (1u64 << 53) as f64
-    }
 }
 
 /// A rank that is as `inner`, except for what is set here.

@@ -98,6 +98,12 @@ pub trait Rank {
         Err("this fabric leaves that to the system".into())
     }
 
+    /// What the system has counted so far of what takes this rank's processor from it: interrupts by their source, switches to
+    /// other programs, and more, each with its name; nothing where that cannot be known. Reading takes tens of microseconds.
+    fn system_counts(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+
     /// What carries the messages, for the record of the run.
     fn describe(&self) -> FabricDescription;
 

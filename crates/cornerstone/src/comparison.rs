@@ -16,7 +16,14 @@ pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Set
         margin,
         one_launch_tells: is_simulated(first) && is_simulated(second),
         paired: false,
+        mostly_alike: is_one_fabric(first, second),
     }
+}
+
+/// Whether both runs are of one fabric, of whatever build: most of what it does takes as long in the one as in the other.
+fn is_one_fabric(first: &Run, second: &Run) -> bool {
+    let [a, b] = [first, second].map(|run| &run.header().fabric);
+    simulated_machine(&a.name).is_none() && (&a.name, &a.version) == (&b.name, &b.version)
 }
 
 /// The run without metrics that were computed from another metric of the same measurement, which would count it twice.

@@ -50,9 +50,10 @@ impl Progress {
         Progress { display, steps, done: 0, left, began: Instant::now(), step: None }
     }
 
-    /// Begins a step that will take about `estimate_s` seconds, and ends the one before.
+    /// Begins a step that will take about `estimate_s` seconds, and ends the one before. It may be one more than were planned.
     pub(crate) fn begin(&mut self, label: &str, estimate_s: f64) {
         self.end();
+        self.steps = self.steps.max(self.done + 1);
         self.left.step_s = estimate_s;
         self.step = Some((label.to_string(), Instant::now()));
         self.show("");

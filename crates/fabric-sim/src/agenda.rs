@@ -36,6 +36,10 @@ pub(crate) enum Event {
     AtEnd(u32),
     /// L2: a node's engine has taken in a packet.
     TakenIn(u32),
+    /// L2: something breaks or is mended.
+    Fault(u32),
+    /// L2: the sender of a message knows what of it was lost.
+    Again(u32),
 }
 
 /// The clock, the queue and the hash of all events.
@@ -64,6 +68,8 @@ impl Event {
             Event::TakenIn(node) => (11, node),
             Event::Stop(node) => (12, node),
             Event::Choose(node) => (13, node),
+            Event::Fault(fault) => (14, fault),
+            Event::Again(message) => (15, message),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use contract::Time;
 
-use crate::random::mix;
+use random::finalise;
 
 /// The hash of a run's events so far, in their order and with their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl EventHash {
     /// Adds an event: its time, its kind and what it is about.
     pub(crate) fn add(&mut self, time: Time, kind: u32, thing: u32) {
         let what = u64::from(kind) << 32 | u64::from(thing);
-        self.0 = mix(self.0.rotate_left(5) ^ time.as_ps() ^ mix(what));
+        self.0 = finalise(self.0.rotate_left(5) ^ time.as_ps() ^ finalise(what));
     }
 
     pub(crate) fn value(self) -> u64 {

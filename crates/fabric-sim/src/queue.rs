@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use contract::Time;
 
-use crate::random::mix;
+use random::finalise;
 
 /// Events by time. Those of one instant come in the order in which they were pushed, which makes a run repeatable.
 ///
@@ -25,7 +25,7 @@ pub(crate) struct Queue<E> {
 const RECENT: usize = 64;
 
 fn slot(time: Time) -> usize {
-    mix(time.as_ps()) as usize % RECENT
+    finalise(time.as_ps()) as usize % RECENT
 }
 
 impl<E> Queue<E> {

@@ -1,5 +1,7 @@
 //! Random numbers by seed, stream and counter.
 
+use random::{STEP, finalise, mix};
+
 /// A stream of random numbers. Number `n` of a stream depends on the seed, the stream and `n` only, however many others
 /// were drawn before. A change in one part of a simulation therefore does not change the numbers of another part.
 #[derive(Clone, Debug)]
@@ -8,23 +10,10 @@ pub(crate) struct Random {
     counter: u64,
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input changes about half of the bits of
-/// the output.
-pub(crate) const fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
 impl Random {
     /// Stream `stream` under `seed`.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
-        Random {
-            key: mix(mix(seed.wrapping_add(GOLDEN)) ^ stream.wrapping_mul(GOLDEN)),
-            counter: 0,
-        }
+        Random { key: finalise(mix(seed) ^ stream.wrapping_mul(STEP)), counter: 0 }
     }
 
     /// The next number, each of the 2^64 equally likely.
@@ -35,7 +24,7 @@ impl Random {
 
     /// Number `n` of the stream, the first being number 0.
     fn number(&self, n: u64) -> u64 {
-        mix(self.key.wrapping_add((n + 1).wrapping_mul(GOLDEN)))
+        finalise(self.key.wrapping_add((n + 1).wrapping_mul(STEP)))
     }
 
     /// Number `n` of the stream, scaled to less than `bound`, which is above zero.

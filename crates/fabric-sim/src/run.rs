@@ -10,9 +10,8 @@ use corosensei::{Coroutine, CoroutineResult};
 use stacks::{PooledStack, StackError, StackPool};
 
 use crate::endpoint::SimEndpoint;
-use crate::machine::{Level, Machine, Switching};
-use crate::network::ChannelUse;
-use crate::topology::Topology;
+use crate::machine::{Level, Machine};
+use crate::network::{ChannelUse, Ways};
 use crate::trace::Trace;
 use crate::world::{Counts, World};
 
@@ -142,12 +141,12 @@ fn execute<T: 'static>(
     watch: &mut dyn FnMut(&Watched<'_>) -> ControlFlow<()>,
 ) -> std::result::Result<Outcome<T>, Failure> {
     let sharing = options.ranks_per_processor.unwrap_or(machine.ranks_per_processor);
-    let topology =
-        topology(machine, options.ranks, sharing).map_err(|why| (0, refusal(machine, why)))?;
-    let machine = Rc::new(machine.clone());
     let level = options.level.unwrap_or(machine.level);
+    let ways =
+        ways(machine, options.ranks, sharing, level).map_err(|why| (0, refusal(machine, why)))?;
+    let machine = Rc::new(machine.clone());
     let world =
-        World::new(machine, topology, level, options.ranks, sharing, options.seed, options.trace);
+        World::new(machine, ways, level, options.ranks, sharing, options.seed, options.trace);
     let world = Rc::new(RefCell::new(world));
     let mut ranks = Ranks::start(&world, options, Rc::new(program))?;
     drive(&world, &mut ranks, watch);
@@ -162,7 +161,7 @@ fn execute<T: 'static>(
     });
     Ok(Outcome {
         results: ranks.results.into_iter().flatten().collect(),
-        end: world.now(),
+        end: world.ended_at,
         event_hash: world.event_hash(),
         counts: world.counts(),
         channels,
@@ -170,12 +169,13 @@ fn execute<T: 'static>(
     })
 }
 
-/// The network of a machine with as many nodes as `ranks` ranks need.
-fn topology(
+/// The networks of a machine with as many nodes as `ranks` ranks need.
+fn ways(
     machine: &Machine,
     ranks: usize,
     ranks_per_processor: usize,
-) -> std::result::Result<Topology, String> {
+    level: Level,
+) -> std::result::Result<Ways, String> {
     if ranks == 0 {
         return Err("run without ranks: ask for at least one".into());
     }
@@ -186,8 +186,10 @@ fn topology(
     if ranks > most {
         return Err(format!("have {ranks} ranks: it has at most {most}"));
     }
-    let ejection = machine.network.switching == Switching::CutThrough;
-    Topology::new(&machine.network.shape, ranks.div_ceil(ranks_per_processor), ejection)
+    if machine.has_ways() && level == Level::LogGp {
+        return Err("be simulated at level loggp: it has several networks, or ports that nodes share, or faults; take packets".into());
+    }
+    Ways::new(machine, ranks.div_ceil(ranks_per_processor))
         .map_err(|why| format!("have {ranks} ranks: {why}"))
 }
 

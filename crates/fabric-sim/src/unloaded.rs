@@ -23,7 +23,10 @@ struct Stage {
 
 /// The time of an engine before the first packet of a message. The steps of a machine's own collectives have none.
 fn setup(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
-    if kind == MessageKind::Bare { TimeSpan::ZERO } else { machine.endpoint.setup.of(bytes) }
+    match kind {
+        MessageKind::Bare => TimeSpan::ZERO,
+        _ => machine.endpoint.setup.of(bytes) + machine.network.message.of(bytes),
+    }
 }
 
 /// The costs of the first packet, each of the middle ones and the last in a stage, and the number of equal stages in a

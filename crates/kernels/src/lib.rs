@@ -22,7 +22,6 @@ mod instructions;
 mod lanes;
 mod multiply;
 mod prefetch;
-mod random;
 
 pub mod cfar;
 pub mod classic;
@@ -44,4 +43,3 @@ pub use error::{Error, Result};
 pub use instructions::Instructions;
 pub use multiply::{Matrix, dot_products, multiply_add};
 pub use num_complex::{Complex, Complex32, Complex64};
-pub use random::mix;

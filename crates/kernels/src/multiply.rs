@@ -103,7 +103,7 @@ pub fn dot_products(rows: &[f64], transposed: &[f64], order: usize, product: &mu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mix;
+    use random::mix;
 
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
         (0..count as u64).map(|at| (mix(seed ^ at) >> 40) as f64 / (1 << 23) as f64 - 1.0).collect()

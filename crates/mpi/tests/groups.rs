@@ -5,6 +5,7 @@ use mpi::{
     Bridge, Cartesian, Communicator, Comparison, Edge, ErrorClass, Graph, Neighbourhood, Peer,
     RankTopology,
 };
+use random::SplitMix64;
 
 type World = Communicator<ReferenceEndpoint>;
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -18,20 +19,8 @@ fn on(ranks: usize, program: impl Fn(&World) -> Outcome + Sync) {
     assert_eq!(ended.map_err(|(rank, error)| (rank, error.to_string())), Ok(()), "{ranks} ranks");
 }
 
-/// Numbers that are the same for the same seed (xorshift64*, Vigna 2016).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % limit
-    }
-}
-
 /// Two groups of the world's ranks, neither empty, and what each rank is in.
-fn sides(size: usize, random: &mut Random) -> Vec<usize> {
+fn sides(size: usize, random: &mut SplitMix64) -> Vec<usize> {
     let mut sides: Vec<usize> = (0..size).map(|_| random.below(2)).collect();
     let (one, other) = (random.below(size), random.below(size - 1));
     sides[one] = 0;
@@ -52,7 +41,7 @@ fn between(world: &World, sides: &[usize], leaders: [usize; 2]) -> mpi::Result<W
 fn groups_reach_each_other_whoever_is_in_which() {
     for seed in 1..=12_u64 {
         println!("seed {seed}");
-        let mut random = Random(seed << 20 | 1);
+        let mut random = SplitMix64::new(seed << 20 | 1);
         let size = 2 + random.below(5);
         let sides = sides(size, &mut random);
         let count = |side: usize| sides.iter().filter(|&&one| one == side).count();
@@ -114,9 +103,9 @@ fn groups_that_share_a_rank_or_cannot_meet_are_refused_by_all() {
 fn edges_that_anybody_gives_come_to_both_of_their_ends() {
     for seed in 1..=12_u64 {
         println!("seed {seed}");
-        let mut random = Random(seed << 24 | 1);
+        let mut random = SplitMix64::new(seed << 24 | 1);
         let size = 1 + random.below(5);
-        let edge = |random: &mut Random| Edge {
+        let edge = |random: &mut SplitMix64| Edge {
             source: random.below(size),
             destination: random.below(size),
             weight: random.below(9) as i32,

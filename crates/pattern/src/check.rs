@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::execution::{Buffering, Ending, Interleaving, Message, Stuck, execute};
 use crate::mistake::{Mistake, TextPlace};
 use crate::program::{Action, Cursor, Pattern, Step};
-use crate::random::SplitMix64;
+use random::SplitMix64;
 
 /// Messages up to this many bytes are taken to be buffered: a send of one never waits for its receive. A longer one may.
 pub const SHORT_BYTES: u32 = 1024;

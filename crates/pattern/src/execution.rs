@@ -8,7 +8,7 @@
 //! gets to the end also says which message each receive gets. With that fixed, nothing depends on the order any more.
 
 use crate::program::{Cursor, Pattern, Step};
-use crate::random::SplitMix64;
+use random::SplitMix64;
 
 /// What a message that finds no free receive does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,6 @@ mod lexer;
 mod mistake;
 mod parser;
 mod program;
-mod random;
 mod read;
 
 pub mod corner_turn;

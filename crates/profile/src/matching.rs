@@ -89,7 +89,9 @@ fn ended_sends(record: &RankRecord) -> HashMap<Posted, usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Random, Run};
+    use random::SplitMix64;
+
+    use crate::testing::Run;
 
     #[test]
     fn receives_get_messages_in_the_order_of_their_posting() {
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn random_messages_find_their_other_ends() {
         for seed in 0..200 {
-            let mut random = Random(seed);
+            let mut random = SplitMix64::new(seed);
             let mut run = Run::of(4);
             let mut queues: HashMap<(usize, usize, i32), Vec<u64>> = HashMap::new();
             for time in 0..200_u64 {

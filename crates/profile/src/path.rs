@@ -131,7 +131,9 @@ fn divide(
 mod tests {
     use super::*;
     use crate::matching::messages;
-    use crate::testing::{Random, Run};
+    use random::SplitMix64;
+
+    use crate::testing::Run;
     use crate::waits::{Dependence, waits};
 
     fn us(s: f64) -> u64 {
@@ -186,7 +188,7 @@ mod tests {
     #[test]
     fn the_path_of_any_run_has_no_gap() {
         for seed in 0..200 {
-            let mut random = Random(seed);
+            let mut random = SplitMix64::new(seed);
             let mut run = Run::of(3);
             let mut now = [0_u64; 3];
             for number in 0..50 {

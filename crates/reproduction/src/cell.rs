@@ -33,6 +33,9 @@ pub struct Cell {
     pub unit: String,
     /// What was published; nothing where it was kept back.
     pub published: Option<f64>,
+    /// Whether that is the most that the paper says.
+    #[serde(default)]
+    at_most: bool,
     /// How ours comes about.
     pub how: How,
     /// A formula's name, if it is one.
@@ -158,7 +161,7 @@ impl Cell {
 
     /// Whether what was published is a bound that ours is to keep, and no value that it is to meet.
     pub fn is_bound(&self) -> bool {
-        self.validation.is_some()
+        self.at_most || self.validation.is_some()
     }
 }
 

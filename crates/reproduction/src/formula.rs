@@ -1,6 +1,6 @@
 //! Cells that a paper computes by formula.
 
-use analysis::model::loggp::{AllToAll, Broadcast, ByNodes, Packet, Unicast};
+use analysis::model::loggp::{AllToAll, Broadcast, ByNodes, Packet, Unicast, ring_hops};
 
 /// The value of a formula by its name, whose parts lie between slashes.
 pub(crate) fn value(name: &str) -> Result<f64, String> {
@@ -19,6 +19,9 @@ fn found(name: &str) -> Option<f64> {
             Some(crossing_bytes(call, nodes)? / crossing_bytes(beside, nodes)?)
         }
         ["sharc-crossing-nodes", call, bytes] => crossing_nodes(call, bytes.parse().ok()?),
+        ["sharc-broadcast-per-unicasts", nodes, bytes] => {
+            broadcast_per_unicasts(nodes.parse().ok()?, bytes.parse().ok()?)
+        }
         ["sharc-tracking", system, nodes] => tracking(system, nodes.parse().ok()?),
         _ => None,
     }
@@ -108,6 +111,14 @@ fn sharc(call: &str, nodes: Option<usize>, metric: &str) -> Option<f64> {
 /// The time of a call by the models of tables 7 to 9.
 pub(crate) fn sharc_time_us(call: &str, bytes: u64, nodes: usize) -> Option<f64> {
     SHARC.time_us(call, bytes, nodes)
+}
+
+/// Figure 8b: the time of a broadcast, in percent of that of a unicast to each other node, one after the other.
+fn broadcast_per_unicasts(nodes: usize, bytes: u64) -> Option<f64> {
+    let unicast = SHARC.unicast();
+    let to = |node| unicast.time_us(bytes, ring_hops(0, node, nodes), ring_hops(node, 0, nodes));
+    let unicasts: f64 = (1..nodes).map(to).sum();
+    Some(100.0 * SHARC.time_us("broadcast", bytes, nodes)? / unicasts)
 }
 
 /// Table 10: what the parameters of table 7 take at a clock of 1 MHz and a link of 1 MB/s. Those of the processor
@@ -253,6 +264,14 @@ mod tests {
         let allgather = crossing_bytes("allgather", 8).unwrap();
         assert!((allgather - 256.1 / (0.175 - 0.1627)).abs() < 2.0, "{allgather}");
         assert_eq!(value("sharc-crossing-nodes/allgather/4096"), Ok(11.0));
+    }
+
+    /// By hand: unicasts of 4 bytes on four nodes take 57.8 us and 17.85, 8.925 + 15.4 and 30.8: 246.4 where a broadcast
+    /// takes 63.25 + 2 x 24.7.
+    #[test]
+    fn a_broadcast_stands_beside_a_unicast_to_each() {
+        let found = value("sharc-broadcast-per-unicasts/4/4").unwrap();
+        assert!((found - 100.0 * 112.65 / 246.375).abs() < 1e-9, "{found}");
     }
 
     #[test]

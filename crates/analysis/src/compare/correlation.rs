@@ -60,7 +60,8 @@ fn variance(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
+    use crate::distributions::autoregressive;
+    use random::SplitMix64;
 
     #[test]
     fn few_or_equal_samples_are_not_widened() {
@@ -87,7 +88,7 @@ mod tests {
                 * (1..60).map(|k| std::f64::consts::FRAC_2_PI * 0.6f64.powi(k).asin()).sum::<f64>();
         let mut random = SplitMix64::new(5);
         let found: f64 = (0..400)
-            .map(|_| variance_inflation(&random.autoregressive(0.6, 2000), 0.0))
+            .map(|_| variance_inflation(&autoregressive(&mut random, 0.6, 2000), 0.0))
             .sum::<f64>()
             / 400.0;
         // Ten blocks leave an error of sqrt(2 / 9) a trial, so 0.024 of the mean of 400.

@@ -22,8 +22,8 @@ pub fn interim_checks(confidence: f64) -> impl Iterator<Item = (usize, f64)> {
 mod tests {
     use super::*;
     use crate::compare::{Settings, Verdict, compare};
-    use crate::random::SplitMix64;
     use crate::records::{measurement, run};
+    use random::SplitMix64;
 
     /// Checks pairs of launches of a machine with two states until one can tell, or 40 launches are made. In each pair
     /// both sides meet the same state nine times in ten.

@@ -7,6 +7,7 @@
 //! their ranks moved outwards by what the samples depend on their neighbours and their ends by half a tick of a coarse
 //! clock.
 
+mod between_runs;
 mod correlation;
 mod effect;
 mod interim;
@@ -33,7 +34,7 @@ pub enum Verdict {
     Faster,
     /// Worse by more than the margin.
     Slower,
-    /// The whole interval lies within the margin.
+    /// The interval of two one-sided tests lies within the margin: at 95 % the one that holds 90 %.
     Same,
     /// None of these: the samples are too few or too far apart, or the change is about as large as the margin.
     CannotTell,
@@ -51,6 +52,9 @@ pub struct Settings {
     pub one_launch_tells: bool,
     /// Whether launches of the same place on both sides were made next to each other, and are compared pair by pair.
     pub paired: bool,
+    /// Whether most numbers can be taken for unchanged, as between builds of one program. What most of them differ by is then
+    /// what the machine did, and intervals of runs of different minutes are wider by as much.
+    pub mostly_alike: bool,
 }
 
 /// One measurement in both runs.
@@ -67,6 +71,9 @@ pub struct Comparison {
     /// How many times the first one's launches the second one's are, with its own interval; none where a median is not
     /// above 0.
     pub effect: Option<Effect>,
+    /// The same with the interval that must lie within the margin for *same*.
+    #[serde(skip)]
+    equivalence: Option<Effect>,
     /// In how many launches it was measured on each side.
     pub launches: [usize; 2],
     /// What it comes to.
@@ -91,6 +98,8 @@ pub struct Name {
 pub struct ComparedRuns {
     /// How they were compared.
     pub settings: Settings,
+    /// How many times as much most numbers differ as launches of one run do, if they do; intervals are wider by as much.
+    pub excess: Option<f64>,
     /// What both measured, in the order of the first run.
     pub comparisons: Vec<Comparison>,
     /// What only the first measured.
@@ -100,15 +109,23 @@ pub struct ComparedRuns {
 }
 
 impl Default for Settings {
-    /// 95 % confidence, and 5 % either way is the same; one launch tells nothing.
+    /// 95 % confidence, and 5 % either way is the same; one launch tells nothing, and nothing is said of what most numbers do.
     fn default() -> Self {
-        Settings { confidence: 0.95, margin: 0.05, one_launch_tells: false, paired: false }
+        Settings {
+            confidence: 0.95,
+            margin: 0.05,
+            one_launch_tells: false,
+            paired: false,
+            mostly_alike: false,
+        }
     }
 }
 
 /// Compares the second run with the first.
 ///
-/// *Same* needs an interval within the margin, *faster* and *slower* one wholly beyond it. As hundreds of measurements
+/// *Same* needs two one-sided tests, each of which may err with 1 - confidence, to say that the ratio is within the margin
+/// (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). *Faster* and *slower* need the whole interval
+/// beyond it. As hundreds of measurements
 /// are compared at once, of which some would seem to differ by chance, the step-up procedure of Benjamini and Hochberg
 /// (Journal of the Royal Statistical Society B 57, 1995) is applied to these two: of all verdicts *faster* and *slower*
 /// a share of 1 - confidence at most is false. So an interval, which stands on its own, may just exclude the margin and
@@ -132,6 +149,9 @@ pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
             only_first.push(name.clone());
         }
     }
+    let excess = settings.mostly_alike.then(|| between_runs::excess(&comparisons, settings));
+    let excess = excess.flatten();
+    comparisons.iter_mut().for_each(|one| one.widen(excess.unwrap_or(1.0)));
     judge(&mut comparisons, settings);
     let only_second = in_second
         .order()
@@ -139,7 +159,7 @@ pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
         .filter(|name| !in_first.measurements.contains_key(name))
         .cloned()
         .collect();
-    ComparedRuns { settings, comparisons, only_first, only_second }
+    ComparedRuns { settings, excess, comparisons, only_first, only_second }
 }
 
 fn fabrics(run: &Run) -> usize {
@@ -181,7 +201,8 @@ impl<'a> Named<'a> {
     fn against(&self, other: &Named, name: &Name) -> Comparison {
         let [first, second] = [self, other].map(|named| named.measurements[name].1);
         let Settings { confidence, paired, .. } = self.settings;
-        let effect = match self.source(other, name) {
+        let source = self.source(other, name);
+        let effect = |confidence: f64| match source {
             Some(source) => effect::effect(source, confidence, paired).map(Effect::inverse),
             None => effect::effect([first, second], confidence, paired),
         };
@@ -190,7 +211,8 @@ impl<'a> Named<'a> {
             better: first.better,
             first: first.summary.median,
             second: second.summary.median,
-            effect,
+            effect: effect(confidence),
+            equivalence: effect(equivalence_confidence(confidence)),
             launches: [first, second].map(|m| m.launch_medians.len().max(1)),
             verdict: Verdict::CannotTell,
         }
@@ -218,6 +240,11 @@ impl<'a> Named<'a> {
     }
 }
 
+/// The confidence of the interval between two one-sided tests of this confidence each.
+fn equivalence_confidence(confidence: f64) -> f64 {
+    (2.0 * confidence - 1.0).max(confidence / 2.0)
+}
+
 /// Gives each comparison its verdict.
 fn judge(comparisons: &mut [Comparison], settings: Settings) {
     // Candidates for a difference: the farther beyond the margin in units of the interval, the surer.
@@ -226,7 +253,7 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
         let is_told = settings.one_launch_tells || comparison.launches.iter().all(|&n| n > 1);
         let is_sure = |e: &Effect| is_told && reaches(e.confidence, settings.confidence);
         let Some(effect) = comparison.effect.filter(is_sure) else { continue };
-        if effect.within(settings.margin) {
+        if comparison.equivalence.is_some_and(|narrow| narrow.within(settings.margin)) {
             comparison.verdict = Verdict::Same;
         }
         candidates.push((effect.distance(settings.margin), freedom(comparison, settings), index));
@@ -256,6 +283,14 @@ fn freedom(comparison: &Comparison, settings: Settings) -> usize {
 }
 
 impl Effect {
+    /// Moves both ends so many times as far from the ratio, on the logarithmic scale.
+    fn widen(&mut self, times: f64) {
+        if times > 1.0 {
+            self.low = self.ratio * (self.low / self.ratio).powf(times);
+            self.high = self.ratio * (self.high / self.ratio).powf(times);
+        }
+    }
+
     fn within(&self, margin: f64) -> bool {
         1.0 / (1.0 + margin) <= self.low && self.high <= 1.0 + margin
     }
@@ -275,6 +310,12 @@ impl Comparison {
     pub fn is_regression(&self, threshold: f64) -> bool {
         self.verdict == Verdict::Slower
             && self.worsening().is_some_and(|worse| worse.low > 1.0 + threshold)
+    }
+
+    /// Makes both intervals so many times as wide, on the logarithmic scale.
+    fn widen(&mut self, times: f64) {
+        let effects = [&mut self.effect, &mut self.equivalence];
+        effects.into_iter().flatten().for_each(|effect| effect.widen(times));
     }
 
     fn direction(&self) -> Verdict {

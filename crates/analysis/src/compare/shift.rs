@@ -133,8 +133,8 @@ fn signed_rank_sums(n: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
-    use crate::random::distributions::DISTRIBUTIONS;
+    use crate::distributions::DISTRIBUTIONS;
+    use random::SplitMix64;
 
     /// The chances by counting all arrangements of `n` and `m` values.
     fn counted(n: usize, m: usize) -> Vec<f64> {

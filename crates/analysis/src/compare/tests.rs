@@ -1,9 +1,9 @@
 use contract::record::{Better, Measurement, Run};
 
 use super::*;
-use crate::random::SplitMix64;
-use crate::random::distributions::{DISTRIBUTIONS, Distribution};
+use crate::distributions::{DISTRIBUTIONS, Distribution, autoregressive};
 use crate::records::{measurement, run};
+use random::SplitMix64;
 
 /// The settings where one launch tells, so that the samples of one decide.
 fn samples_tell() -> Settings {
@@ -194,7 +194,7 @@ fn samples_that_depend_on_their_neighbours_rarely_seem_to_differ() {
     for (dependence, n) in [(0.3, 100), (0.6, 200), (0.6, 1000), (0.9, 1000), (0.9, 2000)] {
         let (excludes, _) = alarms(TRIALS, || {
             [(); 2].map(|()| {
-                let series = random.autoregressive(dependence, n);
+                let series = autoregressive(&mut random, dependence, n);
                 series.into_iter().map(|value| (0.1 * value).exp()).collect()
             })
         });

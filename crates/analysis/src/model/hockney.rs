@@ -145,7 +145,7 @@ impl std::error::Error for FitError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
+    use random::SplitMix64;
 
     /// A point whose interval is `share` of the median on both sides.
     fn point(size_bytes: u64, median_us: f64, share: f64) -> Point {

@@ -249,7 +249,7 @@ impl CallModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
+    use random::SplitMix64;
 
     const PACKET: Packet = Packet { payload_min_bytes: 4, payload_max_bytes: 2048 };
     const SIZES: [u64; 8] = [4, 64, 512, 2048, 3000, 4096, 8192, 16384];
@@ -298,7 +298,7 @@ mod tests {
             let mut noisy = times(&[2, 3, 4], broadcast);
             // Up to 1 % either way.
             for time in &mut noisy {
-                time.time_us *= 0.99 + 0.02 * (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+                time.time_us *= 0.99 + 0.02 * (random.bits() >> 11) as f64 / (1u64 << 53) as f64;
             }
             let model = fit(&noisy, PACKET).unwrap();
             let parameters = [model.overhead_us, model.gap_us_per_byte, model.packet_overhead_us];

@@ -6,11 +6,13 @@
 
 mod cause;
 mod comb;
+mod totals;
 
 use contract::record::{Pause, PauseKind};
 
 pub use cause::{cause, explained};
 use comb::Comb;
+pub use totals::PauseTotals;
 
 /// Fewer pauses than this are no kind. Pauses come in bursts, and a few bursts among many lie at equal distances by chance
 /// (of 40 s of a virtual machine, three of five such kinds were none when looked at for longer).

@@ -1,5 +1,5 @@
 use super::*;
-use crate::random::SplitMix64;
+use random::SplitMix64;
 
 /// Pauses every `period_s` from `first_s` on, of a length between two, each up to `jitter_s` late.
 fn every(

@@ -1,5 +1,5 @@
 use super::*;
-use crate::random::SplitMix64;
+use random::SplitMix64;
 
 fn job(period_us: f64) -> Replayed {
     Replayed { period_us, waiting: 0, pace: 1.0 }

@@ -68,7 +68,7 @@ fn probability_min(count: u64, n: u64, confidence: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
+    use random::SplitMix64;
 
     fn at(instances: usize, missed: impl IntoIterator<Item = usize>) -> Vec<bool> {
         let mut all = vec![false; instances];

@@ -104,8 +104,8 @@ fn probability_of_half(m: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
-    use crate::random::distributions::DISTRIBUTIONS;
+    use crate::distributions::DISTRIBUTIONS;
+    use random::SplitMix64;
 
     fn ranks(n: usize) -> Sample {
         Sample::new((1..=n).map(|i| i as f64).collect::<Vec<_>>()).unwrap()
@@ -228,7 +228,7 @@ mod tests {
                 // Four standard errors of a binomial share; not wider on the other side where there are no ties.
                 let error = 4.0 * (claimed * (1.0 - claimed) / TRIALS as f64).sqrt();
                 assert!(share >= claimed - error, "{distribution:?}, n = {n}: {share} < {claimed}");
-                if !matches!(distribution, crate::random::distributions::Distribution::Coarse) {
+                if !matches!(distribution, crate::distributions::Distribution::Coarse) {
                     assert!(share <= claimed + error, "{distribution:?}, n = {n}: {share}");
                 }
             }

@@ -84,7 +84,7 @@ fn ln_factorial(n: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
+    use random::SplitMix64;
 
     fn close(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} where {expected} is expected");
@@ -121,8 +121,8 @@ mod tests {
         };
         let mut random = SplitMix64::new(11);
         for _ in 0..200 {
-            let n = 1 + random.next() % 300;
-            let count = random.next() % n;
+            let n = 1 + random.bits() % 300;
+            let count = random.bits() % n;
             let bound = probability_max(count, n, 0.95);
             assert!((slow(count, n, bound) - 0.05).abs() < 1e-7, "{count} of {n}: {bound}");
         }
@@ -132,7 +132,7 @@ mod tests {
     fn allowed_misses_are_the_most_that_still_show_the_rate() {
         let mut random = SplitMix64::new(5);
         for _ in 0..100 {
-            let n = 1 + random.next() % 20_000;
+            let n = 1 + random.bits() % 20_000;
             let rate = 0.0005 + 0.05 * random.uniform();
             let shows = |count| probability_max(count, n, 0.95) <= rate;
             match misses_allowed(n, rate, 0.95) {

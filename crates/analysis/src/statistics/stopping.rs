@@ -36,8 +36,8 @@ pub fn next_check(n: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
-    use crate::random::distributions::{DISTRIBUTIONS, Distribution};
+    use crate::distributions::{DISTRIBUTIONS, Distribution};
+    use random::SplitMix64;
 
     #[test]
     fn looks_grow_by_half() {

@@ -79,8 +79,8 @@ fn ranks(samples: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix64;
-    use crate::random::distributions::{DISTRIBUTIONS, Distribution};
+    use crate::distributions::{DISTRIBUTIONS, Distribution};
+    use random::SplitMix64;
 
     const TRIALS: usize = 1000;
 

@@ -1,7 +1,8 @@
 //! The matrices, and whether a product is right.
 
 use contract::{Buffer, Error, Result, Work, WorkKind};
-use kernels::{Matrix, mix, multiply_add};
+use kernels::{Matrix, multiply_add};
+use random::mix;
 
 use crate::application::Timed;
 

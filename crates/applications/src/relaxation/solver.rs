@@ -1,7 +1,7 @@
 //! The solver: sweeps of both colours, edges, and checks.
 
 use contract::{Error, Rank, Result, WorkKind};
-use kernels::mix;
+use random::mix;
 
 use super::convergence::{Check, Convergence, EVERY};
 use super::edges::Edges;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use contract::{Buffer, Error, Rank, Result, Work, WorkKind};
-use kernels::mix;
+use random::mix;
 
 use crate::application::Timed;
 

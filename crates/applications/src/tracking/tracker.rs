@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 use contract::{Error, Rank, Result, Work, WorkKind};
-use kernels::{Complex32, mix};
+use kernels::Complex32;
+use random::mix;
 
 use super::array::{Grid, Listener, SPECTRUM};
 use super::replicas::{OPERATIONS_PER_PLACE, Replicas, power};

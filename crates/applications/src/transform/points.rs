@@ -4,7 +4,8 @@ use std::f64::consts::TAU;
 use std::ops::Range;
 
 use contract::{Buffer, Error, Rank, Result};
-use kernels::{Complex64, mix};
+use kernels::Complex64;
+use random::mix;
 
 pub(super) const POINT: usize = size_of::<Complex64>();
 

@@ -1,12 +1,11 @@
 //! Makes measurements of the outcome of a search.
 
-use contract::record::{Better, Measurement, Parameters, Summary};
+use contract::record::{Better, Measurement, Parameters, Summary, Timing};
 use contract::{Error, Result};
 
 use super::outcome::SearchOutcome;
 use crate::bench::Bench;
 use crate::event::Event;
-use crate::record::single_events;
 
 /// Reports the outcome as measurements: `period` (if one is sustained), `miss-rate` and `response` at that period. The
 /// whole search is part of `period`, or of `miss-rate` if there is no `period`. `more` are parameters that became
@@ -35,7 +34,7 @@ fn measurements(
     let subject = bench.subject(more);
     let spent_s = search.trials.last().map_or(0.0, |trial| trial.begin_s);
     let rate = found.miss_rate.ok_or_else(no_search)?;
-    let timing = single_events("time", spent_s);
+    let timing = Timing::of_single_events("time", spent_s);
     let response = subject.metric(("response", "us"), found.responses_us, timing)?;
     let number = |metric: &str, unit: &str, summary: Summary| Measurement {
         metric: metric.into(),

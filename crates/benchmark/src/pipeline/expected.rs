@@ -6,7 +6,7 @@ use kernels::{Complex, Complex32, Complex64};
 
 use super::scene;
 use crate::chain::Chain;
-use crate::contents::mix;
+use random::mix;
 
 /// The number of different matrices, which the source sends in rotation.
 pub(super) const MATRICES: usize = 2;

@@ -4,8 +4,8 @@ use kernels::fir::chirp;
 use kernels::{Complex32, Complex64};
 
 use crate::chain::{Chain, Scene, SceneTarget};
-use crate::contents::mix;
 use crate::stage_functions::steering;
+use random::mix;
 
 /// Directions that the echo of the ground comes from.
 const CLUTTER_PATCHES: usize = 24;

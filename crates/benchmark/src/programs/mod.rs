@@ -6,6 +6,7 @@
 
 mod applications;
 mod bandwidths;
+mod beside_computing;
 mod collectives;
 mod common;
 mod congestion;
@@ -40,8 +41,10 @@ pub(crate) static ALL: &[Benchmark] = &[
     collectives::broadcast::BROADCAST,
     collectives::node_broadcast::NODE_BROADCAST,
     collectives::ring_broadcast::RING_BROADCAST,
+    collectives::unicast_broadcast::UNICAST_BROADCAST,
     collectives::allgather::ALLGATHER,
     collectives::allgather_in_place::ALLGATHER_IN_PLACE,
+    collectives::gather_broadcast::GATHER_BROADCAST,
     collectives::reduce::REDUCE,
     collectives::allreduce::ALLREDUCE,
     collectives::scatter::SCATTER,
@@ -61,6 +64,10 @@ pub(crate) static ALL: &[Benchmark] = &[
     congestion::incast::INCAST,
     congestion::bisection::BISECTION,
     congestion::pair_map::PAIR_MAP,
+    congestion::steady_stream::STEADY_STREAM,
+    beside_computing::exchange::OVERLAP,
+    beside_computing::exchange::PROGRESS,
+    beside_computing::noise::NOISE,
     services::active_messages::ACTIVE_MESSAGES,
     services::active_stream::ACTIVE_STREAM,
     services::tuple_space::TUPLE_SPACE,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kernels::{Complex32, Complex64};
 
 use super::*;
-use crate::contents::mix;
+use random::mix;
 
 fn function(name: &str, numbers: &[(&str, usize)]) -> Function {
     let numbers = numbers.iter().map(|(name, number)| ((*name).to_owned(), *number));

@@ -1,7 +1,9 @@
 //! Collectives between two groups, against what they should do, with members of any speed.
 
 use super::cases::{nothing, units};
-use super::model::{Random, run};
+use random::SplitMix64;
+
+use super::model::run;
 use crate::algorithm::between::*;
 use crate::{Blocks, Call, Order, Schedule};
 
@@ -59,7 +61,7 @@ fn sums(members: std::ops::Range<usize>, units_of: std::ops::Range<usize>) -> Ve
     units_of.map(one).collect()
 }
 
-fn rooted(seed: u64, sizes: [usize; 2], random: &mut Random) {
+fn rooted(seed: u64, sizes: [usize; 2], random: &mut SplitMix64) {
     let (root, length) = (random.below(sizes[0] + sizes[1]), random.below(4));
     for (kind, name) in ["broadcast", "gather", "scatter", "reduce"].into_iter().enumerate() {
         let mut case = Case::new(sizes);
@@ -103,7 +105,7 @@ fn rooted(seed: u64, sizes: [usize; 2], random: &mut Random) {
     }
 }
 
-fn of_all(seed: u64, sizes: [usize; 2], random: &mut Random) {
+fn of_all(seed: u64, sizes: [usize; 2], random: &mut SplitMix64) {
     let lengths: Vec<usize> = (0..sizes[0] + sizes[1]).map(|_| random.below(4)).collect();
     let mut case = Case::new(sizes);
     for (me, groups) in case.members() {
@@ -135,7 +137,7 @@ fn of_all(seed: u64, sizes: [usize; 2], random: &mut Random) {
     case.check(seed, "all-to-all");
 }
 
-fn combined(seed: u64, sizes: [usize; 2], random: &mut Random) {
+fn combined(seed: u64, sizes: [usize; 2], random: &mut SplitMix64) {
     let each = random.below(3);
     // Both groups have as many elements in all, whatever their sizes.
     let total = sizes[0] * sizes[1] * each;
@@ -163,7 +165,7 @@ fn every_collective_between_two_groups_does_what_it_is_for() {
         for second in 1..=5 {
             for turn in 0..4_u64 {
                 let seed = 1 << 60 | (first as u64) << 16 | (second as u64) << 8 | turn;
-                let mut random = Random(seed);
+                let mut random = SplitMix64::new(seed);
                 rooted(seed, [first, second], &mut random);
                 of_all(seed, [first, second], &mut random);
                 combined(seed, [first, second], &mut random);

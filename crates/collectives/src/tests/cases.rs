@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::model::Random;
 use crate::{Blocks, Call, Order};
+use random::SplitMix64;
 
 /// Unit `index` of what member `me` puts in.
 fn unit(me: usize, index: usize) -> String {
@@ -59,7 +59,7 @@ struct Drawn {
 }
 
 /// A random call of the collective with this number, and what must come of it.
-pub(super) fn case(kind: usize, size: usize, random: &mut Random) -> Case {
+pub(super) fn case(kind: usize, size: usize, random: &mut SplitMix64) -> Case {
     let (root, length) = (random.below(size), random.below(12));
     let equal = random.below(2) == 0;
     let order = if random.below(2) == 0 { Order::Any } else { Order::Ranks };
@@ -190,7 +190,7 @@ impl Drawn {
     }
 }
 
-fn all_to_all_case(size: usize, equal: bool, length: usize, random: &mut Random) -> Case {
+fn all_to_all_case(size: usize, equal: bool, length: usize, random: &mut SplitMix64) -> Case {
     // As much from one to the other as back, so that blocks can be exchanged in their places.
     let drawn: Vec<Vec<usize>> = (0..size)
         .map(|_| (0..size).map(|_| if equal { length } else { random.below(5) }).collect())

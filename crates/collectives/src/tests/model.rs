@@ -2,19 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use random::SplitMix64;
+
 use crate::{Area, Blocks, Call, Cursor, LocalStep, Message, Part, Round, Schedule};
-
-/// Numbers that are the same for the same seed (xorshift64*, Vigna 2016).
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % limit
-    }
-}
 
 type Messages = HashMap<(usize, usize), VecDeque<Vec<String>>>;
 
@@ -113,7 +103,7 @@ impl Member {
     }
 
     /// Takes one message of those that are there, or begins the next round; false if it can do neither.
-    fn go_on(&mut self, messages: &mut Messages, random: &mut Random) -> bool {
+    fn go_on(&mut self, messages: &mut Messages, random: &mut SplitMix64) -> bool {
         if self.waits_for.is_empty() {
             if self.has_ended {
                 return false;
@@ -146,7 +136,7 @@ pub(super) fn run(
     inputs: Vec<Vec<String>>,
     outputs: Vec<Vec<String>>,
 ) -> Vec<Vec<String>> {
-    let mut random = Random(seed);
+    let mut random = SplitMix64::new(seed);
     let mut messages = Messages::new();
     let given = schedules.into_iter().zip(inputs).zip(outputs).enumerate();
     let mut members: Vec<Member> = given

@@ -6,12 +6,7 @@ use crate::{Completed, Error, Posted, Progress, Rank, Result, Status, Tag};
 
 /// Mixes words into one that looks random: a step of SplitMix64 for each.
 pub(super) fn mix(words: &[u64]) -> u64 {
-    words.iter().fold(0x9e37_79b9_7f4a_7c15, |state, word| {
-        let mut mixed = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    })
+    words.iter().fold(random::STEP, |state, word| random::mix(state ^ word))
 }
 
 /// Fills `buffer` with contents that differ between keys and between places.

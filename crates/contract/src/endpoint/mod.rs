@@ -81,6 +81,11 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
         Err("this fabric leaves that to the system".into())
     }
 
+    /// As [`Rank::system_counts`](crate::Rank::system_counts).
+    fn system_counts(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+
     // Time.
     /// The time on the clock that all ranks share.
     fn now(&self) -> Time;
@@ -99,8 +104,7 @@ pub unsafe trait Endpoint: RemoteMemory + Sized {
     }
 
     // Contexts.
-    /// This rank's part of a context of several members to come. The members tell each other theirs, and then
-    /// each opens the context or withdraws.
+    /// This rank's part of a context to come. The members tell each other theirs, and open the context or withdraw.
     fn offer_context(&mut self) -> ContextOffer {
         ContextOffer::NOTHING
     }

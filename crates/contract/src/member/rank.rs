@@ -48,6 +48,10 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         self.process.endpoint.isolate(isolation, on)
     }
 
+    fn system_counts(&self) -> Vec<(String, u64)> {
+        self.process.endpoint.system_counts()
+    }
+
     fn describe(&self) -> FabricDescription {
         self.process.endpoint.describe()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::FabricDescription;
+use super::{FabricDescription, SCHEMA_VERSION};
 
 /// The machine and the state it was in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,26 @@ pub struct RunHeader {
     pub texts: BTreeMap<String, String>,
     /// The machine.
     pub environment: Environment,
+}
+
+/// Of this schema, and of a run of which nothing is known: no command, machine or revision, and the default precision.
+impl Default for RunHeader {
+    fn default() -> Self {
+        RunHeader {
+            schema_version: SCHEMA_VERSION,
+            cornerstone_version: "0".into(),
+            revision: "unknown".into(),
+            command: Vec::new(),
+            started: "2026-01-31T12:00:00Z".into(),
+            seed: 1,
+            precision: 0.05,
+            confidence: 0.95,
+            time_limit_s: 1.0,
+            fabric: FabricDescription::default(),
+            texts: BTreeMap::new(),
+            environment: Environment::default(),
+        }
+    }
 }
 
 /// The last line of a results file of a run that ended in order.

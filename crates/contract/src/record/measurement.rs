@@ -187,6 +187,35 @@ pub struct Measurement {
     pub launch_medians: Vec<f64>,
 }
 
+impl Measurement {
+    /// A metric and its numbers, to be completed with what was measured and where: of the first launch of one rank, without
+    /// samples, and as precise as was asked for.
+    pub fn new(metric: &str, unit: &str, better: Better, summary: Summary) -> Self {
+        Measurement {
+            benchmark: String::new(),
+            group: String::new(),
+            fabric: String::new(),
+            launch: 0,
+            ranks: 1,
+            size_bytes: 0,
+            parameters: Parameters::new(),
+            metric: metric.into(),
+            unit: unit.into(),
+            better,
+            summary,
+            stop_reason: StopReason::Precision,
+            timing: Timing::of_single_events("none", 0.0),
+            samples: Vec::new(),
+            warm_up_samples: Vec::new(),
+            search: None,
+            link_use: Vec::new(),
+            turns: Vec::new(),
+            pauses: None,
+            launch_medians: Vec::new(),
+        }
+    }
+}
+
 /// Whether a launch is the first, of which records say nothing.
 fn is_first(launch: &u32) -> bool {
     *launch == 0
@@ -231,6 +260,12 @@ impl Measurement {
 }
 
 impl Timing {
+    /// Of samples of one event each, at no cost of the clock: `start` as in the field, and the seconds spent.
+    pub fn of_single_events(start: &str, spent_s: f64) -> Timing {
+        let start = start.into();
+        Timing { events_per_sample: 1, clock_share: 0.0, start, late_starts: 0, spent_s }
+    }
+
     /// The timing of `samples` samples and then of `later_samples` more, which were timed as `later` says.
     #[must_use]
     pub fn and(self, samples: usize, later: Timing, later_samples: usize) -> Timing {

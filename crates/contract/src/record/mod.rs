@@ -20,7 +20,7 @@ pub use measurement::{
     Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary,
     Timing, Turn,
 };
-pub use pauses::{Pause, PauseKind, Pauses};
+pub use pauses::{Pause, PauseCause, PauseCount, PauseKind, PauseSummary, Pauses, WorstWindow};
 pub use period::{During, LateInstance, PeriodSearch, SearchEnd, SeenPause, Trial, TrialLine};
 pub use run::{Run, RunError};
 

@@ -111,23 +111,10 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Environment, FabricDescription, RunEnd};
+    use crate::record::RunEnd;
 
     fn header() -> RunHeader {
-        RunHeader {
-            schema_version: SCHEMA_VERSION,
-            cornerstone_version: "0".into(),
-            revision: "unknown".into(),
-            command: vec!["cornerstone".into(), "run".into()],
-            started: "2026-01-31T12:00:00Z".into(),
-            seed: 1,
-            precision: 0.05,
-            confidence: 0.95,
-            time_limit_s: 1.0,
-            fabric: FabricDescription::default(),
-            texts: Default::default(),
-            environment: Environment::default(),
-        }
+        RunHeader { command: vec!["cornerstone".into(), "run".into()], ..RunHeader::default() }
     }
 
     fn file() -> String {

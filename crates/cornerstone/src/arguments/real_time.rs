@@ -83,6 +83,10 @@ pub(crate) struct TaskArguments {
     /// What `clock` counts as a pause [default: 20 readings of the clock, 2us at least]
     #[arg(long, value_name = "TIME")]
     pub(crate) threshold: Option<Seconds>,
+
+    /// The longest pause that `clock` allows: the status is 1 if one was longer
+    #[arg(long, value_name = "TIME")]
+    pub(crate) limit: Option<Seconds>,
 }
 
 /// A list of what keeps the operating system out of the way.
@@ -158,6 +162,7 @@ impl TaskArguments {
         TaskArguments {
             load: self.load.or(earlier.load),
             threshold: self.threshold.or(earlier.threshold),
+            limit: self.limit.or(earlier.limit),
         }
     }
 
@@ -166,6 +171,7 @@ impl TaskArguments {
         RealTime {
             load: self.load.or(settings.load),
             threshold_s: self.threshold.map(|Seconds(s)| s).or(settings.threshold_s),
+            pause_limit_s: self.limit.map(|Seconds(s)| s).or(settings.pause_limit_s),
             ..settings
         }
     }

@@ -104,9 +104,15 @@ pub(crate) struct RunArguments {
     pub(crate) time_limit: Option<Seconds>,
 
     /// Start the ranks anew so many times, and measure every case in each launch with its share of the time limit; the
-    /// intervals are then over launches [default: 6, or fewer where each would have less than 50 ms for a case]
+    /// intervals are then over launches [default: 6, and up to 30 of at least 50 ms for a case until its interval is within
+    /// half of --precision; fewer where there is no time for 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) launches: Option<u32>,
+
+    /// Spread the launches over this time, with nothing done in between, so that they meet more than one state of a machine
+    /// whose speed changes by itself [default: one launch after the other]
+    #[arg(long, value_name = "TIME", conflicts_with = "turns")]
+    pub(crate) spread: Option<Seconds>,
 
     /// Make each measurement in so many turns, spread over the run: all take their first, then all their second; each
     /// has its share of the time limit. For `calibrate`, on machines whose speed changes by itself; then there is one
@@ -195,6 +201,7 @@ impl RunArguments {
             confidence: self.confidence.or(earlier.confidence),
             time_limit: self.time_limit.or(earlier.time_limit),
             launches: self.launches.or(earlier.launches),
+            spread: self.spread.or(earlier.spread),
             turns: self.turns.or(earlier.turns),
             algorithm: self.algorithm.or(earlier.algorithm),
             only: if self.only.is_empty() { earlier.only } else { self.only },

@@ -22,6 +22,11 @@ pub(crate) struct SimulationArguments {
     #[arg(long, value_enum, value_name = "ANSWER")]
     pub(crate) check_results: Option<Answer>,
 
+    /// Parts that break in the course of the run: a file of [[fault]] tables with `at_us`, `until_us` and one of `link`,
+    /// `port`, `switch` and `node`, instead of those of the machine file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) faults: Option<PathBuf>,
+
     /// Write a trace of the run in virtual time, for Perfetto or chrome://tracing; further launches of the same run get
     /// files numbered from 2
     #[arg(long, value_name = "FILE")]
@@ -50,6 +55,7 @@ impl SimulationArguments {
             level: self.level.or(earlier.level),
             ranks_per_processor: self.ranks_per_processor.or(earlier.ranks_per_processor),
             check_results: self.check_results.or(earlier.check_results),
+            faults: self.faults.or(earlier.faults),
             trace: self.trace,
         }
     }
@@ -58,6 +64,7 @@ impl SimulationArguments {
     pub(crate) fn given(&self) -> Option<(&'static str, &'static str)> {
         [
             (self.trace.is_some(), "--trace", "real ones have no virtual time"),
+            (self.faults.is_some(), "--faults", "real ones break when they do"),
             (self.level.is_some(), "--level", "real ones are as detailed as they are"),
             (
                 self.ranks_per_processor.is_some(),

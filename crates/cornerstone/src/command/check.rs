@@ -142,7 +142,8 @@ impl Check<'_> {
             measurements: run.measurements.iter().filter_map(|m| self.level(m)).collect(),
             ..Run::of("history", run.headers.clone(), Vec::new())
         };
-        let settings = Settings { margin, ..comparison_settings(run, run, margin) };
+        // The level of the history has met many states of the machine already.
+        let settings = Settings { mostly_alike: false, ..comparison_settings(run, run, margin) };
         let compared = compare(&level, run, settings);
         let is_new = |one: &&Comparison| {
             self.series(&one.name).is_some_and(|series| series.is_beyond_level(one.second, margin))

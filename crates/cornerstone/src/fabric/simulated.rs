@@ -9,7 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use benchmark::{Event, Job, Launch, Placement};
-use contract::{Rank, Result as RankResult, Time};
+use contract::{FileError, Rank, Result as RankResult, Time};
 use fabric_sim::trace::Trace;
 use fabric_sim::{Level, Machine, Options, Watched};
 
@@ -51,7 +51,10 @@ pub(super) fn run(
     wanted: &SimulationArguments,
     on_report: &mut OnReport<'_>,
 ) -> Result<(), LaunchEnd> {
-    let machine = machine(name)?;
+    let mut machine = machine(name)?;
+    if let Some(path) = &wanted.faults {
+        add_faults(&mut machine, path).map_err(|error| LaunchEnd::Failed(error.to_string()))?;
+    }
     let seed = launch.job.settings.seed;
     let options = Options {
         seed,
@@ -86,6 +89,11 @@ pub(super) fn run(
         (Some(path), Some(trace)) => write(path, &trace),
         _ => Ok(()),
     }
+}
+
+fn add_faults(machine: &mut Machine, path: &Path) -> Result<(), FileError> {
+    let text = contract::read_file("file of faults", path)?;
+    fabric_sim::machine::add_faults(&path.display().to_string(), &text, machine)
 }
 
 /// The program of every rank.

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use contract::record::{Measurement, Run};
 
+use crate::arguments::RunArguments;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::results;
@@ -40,11 +41,7 @@ impl MeasuredCommand {
             return Err(Failure::usage("a command to measure with is empty")
                 .hint("write it as one word, such as 'cornerstone run ping-pong'"));
         }
-        let is_ours = |pair: &[&str]| {
-            Path::new(pair[0]).file_name().is_some_and(|name| name == "cornerstone")
-                && pair[1] == "run"
-        };
-        let of_cornerstone = words.windows(2).any(is_ours);
+        let of_cornerstone = words.windows(2).any(|pair| is_run(pair[0], pair[1]));
         let takes = |option: &str| words.iter().any(|word| word.split('=').next() == Some(option));
         if let Some(option) =
             ["--out", "--resume"].into_iter().find(|option| of_cornerstone && takes(option))
@@ -63,6 +60,15 @@ impl MeasuredCommand {
     /// Whether the command itself gives this option.
     pub(crate) fn gives(&self, option: &str) -> bool {
         self.line.split_whitespace().any(|word| word.split('=').next() == Some(option))
+    }
+
+    /// Whether it is a `cornerstone run` of this build's arguments that leaves the time of each case open, and is not the
+    /// quick suite, which has times of its own.
+    pub(crate) fn has_ordinary_times(&self) -> bool {
+        let words: Vec<String> = self.line.split_whitespace().map(String::from).collect();
+        let begin = words.windows(2).position(|pair| is_run(&pair[0], &pair[1]));
+        let run = begin.and_then(|begin| RunArguments::recorded(&words[begin..]));
+        run.is_some_and(|run| !run.names.is_empty() && run.time_limit.is_none())
     }
 
     /// Runs it once and reads what it measured. A command of Cornerstone gets `more` words.
@@ -88,6 +94,11 @@ impl MeasuredCommand {
             false => osu_table::read(&self.line, &stdout).map_err(Unmeasured::Failed),
         }
     }
+}
+
+/// Whether these two words of a line are `cornerstone run`.
+fn is_run(program: &str, command: &str) -> bool {
+    Path::new(program).file_name().is_some_and(|name| name == "cornerstone") && command == "run"
 }
 
 /// A run's measurements as those of launch `number` of several runs; where it has launches of its own they stay apart.
@@ -156,6 +167,17 @@ mod tests {
         for refused in ["", "  ", "cornerstone run --out x", "cornerstone run --resume=x"] {
             assert!(is_ours(refused).is_err(), "{refused}");
         }
+    }
+
+    #[test]
+    fn launches_are_short_where_the_command_leaves_their_time_open() {
+        let is_open = |line: &str| MeasuredCommand::new(line).unwrap().has_ordinary_times();
+        assert!(is_open("old/cornerstone run ping-pong --sizes 8"));
+        assert!(is_open("env A=1 cornerstone run barrier"));
+        assert!(!is_open("cornerstone run ping-pong --time-limit 1s"));
+        assert!(!is_open("cornerstone run"));
+        assert!(!is_open("mpiexec -n 2 osu_latency"));
+        assert!(!is_open("cornerstone run ping-pong --an-option-of-another-build"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use analysis::statistics::{Sample, summarise};
 use contract::record::{
-    Better, FabricDescription, Measurement, Run, RunHeader, SCHEMA_VERSION, StopReason, Timing,
+    Better, FabricDescription, Measurement, Run, RunHeader, StopReason, Timing,
 };
 
 use crate::{environment, utc};
@@ -57,52 +57,34 @@ impl Table {
         let sample = Sample::new([value])
             .map_err(|_| format!("it printed '{line}', which has no number to compare"))?;
         let unit = self.columns.split(['(', ')']).nth(1).unwrap_or("us");
-        let is_rate = unit.contains("/s");
+        let (metric, better) = match unit.contains("/s") {
+            true => ("rate", Better::Higher),
+            false => ("time", Better::Lower),
+        };
         Ok(Some(Measurement {
             benchmark: benchmark.clone(),
             group: "osu".into(),
             fabric: "program".into(),
-            launch: 0,
             ranks: 0,
             size_bytes,
-            parameters: Default::default(),
-            metric: if is_rate { "rate" } else { "time" }.into(),
-            unit: unit.into(),
-            better: if is_rate { Better::Higher } else { Better::Lower },
-            summary: summarise(&sample, CONFIDENCE),
             stop_reason: StopReason::SampleLimit,
-            timing: Timing {
-                events_per_sample: 1,
-                clock_share: 0.0,
-                start: "unknown".into(),
-                late_starts: 0,
-                spent_s: 0.0,
-            },
+            timing: Timing::of_single_events("unknown", 0.0),
             samples: vec![value],
-            warm_up_samples: Vec::new(),
-            search: None,
-            link_use: Vec::new(),
-            turns: Vec::new(),
-            pauses: None,
-            launch_medians: Vec::new(),
+            ..Measurement::new(metric, unit, better, summarise(&sample, CONFIDENCE))
         }))
     }
 }
 
 fn header(command: &str) -> RunHeader {
     RunHeader {
-        schema_version: SCHEMA_VERSION,
         cornerstone_version: env!("CARGO_PKG_VERSION").into(),
-        revision: "unknown".into(),
         command: vec![command.into()],
         started: utc::now(),
-        seed: 0,
-        precision: 0.05,
         confidence: CONFIDENCE,
         time_limit_s: 0.0,
         fabric: FabricDescription { name: "program".into(), ..FabricDescription::default() },
-        texts: Default::default(),
         environment: environment::capture(),
+        ..RunHeader::default()
     }
 }
 

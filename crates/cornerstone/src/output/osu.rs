@@ -82,50 +82,21 @@ fn header(test: &OsuTest, measurement: &Measurement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::{Better, Outliers, StopReason, Summary, Timing};
+    use contract::record::{Better, Summary};
 
     use super::*;
 
     fn measurement(benchmark: &str, size_bytes: u64, metric: &str, median: f64) -> Measurement {
+        // The mean is another than the median, which alone is printed.
+        let alike = Summary::of_interval((median, median, median), 100, 0.95);
+        let summary = Summary { mean: 99.0, ..alike };
         Measurement {
             benchmark: benchmark.into(),
             group: "sharc".into(),
             fabric: "mpi".into(),
             ranks: 2,
             size_bytes,
-            parameters: Parameters::new(),
-            metric: metric.into(),
-            unit: "us".into(),
-            better: Better::Lower,
-            summary: Summary {
-                median,
-                ci_low: median,
-                ci_high: median,
-                ci_confidence: 0.95,
-                mean: 99.0,
-                min: median,
-                p99: median,
-                p999: median,
-                max: median,
-                n: 100,
-                outliers: Outliers::default(),
-            },
-            stop_reason: StopReason::Precision,
-            timing: Timing {
-                events_per_sample: 1,
-                clock_share: 0.0,
-                start: "none".into(),
-                late_starts: 0,
-                spent_s: 0.5,
-            },
-            samples: Vec::new(),
-            warm_up_samples: Vec::new(),
-            search: None,
-            link_use: Vec::new(),
-            turns: Vec::new(),
-            pauses: None,
-            launch: 0,
-            launch_medians: Vec::new(),
+            ..Measurement::new(metric, "us", Better::Lower, summary)
         }
     }
 

@@ -3,7 +3,7 @@
 use analysis::pauses::{cause, explained};
 use contract::record::{During, LateInstance, Measurement, Pauses, PeriodSearch, SeenPause};
 
-use crate::wording::{forecast, outcome, pause_kind, quantity, without_pauses};
+use crate::wording::{forecast, outcome, pause_kind, pause_summary, quantity, without_pauses};
 
 /// The latest instances that are shown; the results file has more.
 const LATE_SHOWN: usize = 3;
@@ -91,7 +91,7 @@ fn blame(search: &PeriodSearch) -> Option<String> {
     })
 }
 
-/// The kinds of pauses of one processor; `None` for a measurement without pauses.
+/// The kinds of pauses of one processor, and what they come to; `None` for a measurement without pauses.
 pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
     let pauses: &Pauses = measurement.pauses.as_ref()?;
     let place = match pauses.processor {
@@ -99,16 +99,19 @@ pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
         None => name(measurement),
     };
     let threshold = quantity(pauses.threshold_us, "us");
-    if pauses.kinds.is_empty() {
-        return Some(format!("{place}: no pause over {threshold} in {} s\n\n", pauses.duration_s));
-    }
-    let mut text = format!("{place}: pauses over {threshold} in {} s\n", pauses.duration_s);
+    let no = if pauses.kinds.is_empty() { "no pause" } else { "pauses" };
+    let mut text = format!("{place}: {no} over {threshold} in {} s\n", pauses.duration_s);
     for kind in &pauses.kinds {
         text += &format!("  {}\n", pause_kind(kind));
     }
     if pauses.not_kept > 0 {
-        text +=
-            &format!("  {} more were counted only; use a longer --threshold\n", pauses.not_kept);
+        text += &format!(
+            "  {} more are counted below only; a longer --threshold keeps more\n",
+            pauses.not_kept
+        );
+    }
+    for line in pauses.summary.iter().flat_map(pause_summary) {
+        text += &format!("  {line}\n");
     }
     Some(text + "\n")
 }

@@ -18,6 +18,9 @@ const SCREENS_LINES: usize = 100;
 /// How wide the names of groups are, with the space behind them.
 const GROUP_WIDTH: usize = 14;
 
+/// Of so many groups at most the benchmarks are named: a summary is to fit two screens.
+const GROUPS_NAMED: usize = 3;
+
 /// Something that a reader should know before quoting a number of the run: a sentence, and the worst case if there is
 /// one.
 pub(crate) type StandsOut = (String, Option<String>);
@@ -64,15 +67,18 @@ fn measured(found: &[Entry]) -> String {
     let mut keys: Vec<_> = found.iter().map(|entry| entry.measurement.key()).collect();
     keys.sort();
     keys.dedup();
-    let launches = found.iter().map(|entry| entry.measurement.launch_medians.len()).max();
-    let over = match launches {
-        Some(launches @ 2..) => format!(", intervals over {launches} launches"),
+    let launches = || found.iter().map(|f| f.measurement.launch_medians.len()).filter(|n| *n > 1);
+    let over = match (launches().min(), launches().max()) {
+        (Some(least), Some(most)) if least < most => {
+            format!(", intervals over {least} to {most} launches")
+        }
+        (Some(all), _) => format!(", intervals over {all} launches"),
         _ => String::new(),
     };
     format!("Measured: {} cases in {} tables{over}", keys.len(), subjects(found).len())
 }
 
-/// The benchmarks by group, in the order of measuring.
+/// The benchmarks by group, in the order of measuring; of many groups only how many benchmarks each has.
 fn groups(found: &[Entry]) -> Vec<String> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for Entry { measurement, .. } in found {
@@ -84,6 +90,11 @@ fn groups(found: &[Entry]) -> Vec<String> {
         if !groups[place].1.contains(&name) {
             groups[place].1.push(name);
         }
+    }
+    if groups.len() > GROUPS_NAMED {
+        let of_group = |(group, names): &(&str, Vec<&str>)| format!("{group} {}", names.len());
+        let counts: Vec<String> = groups.iter().map(of_group).collect();
+        return vec![wrapped(&format!("benchmarks: {}", counts.join(", ")), " ")];
     }
     let line = |(group, names): (&str, Vec<&str>)| {
         labelled(&format!(" {group}"), GROUP_WIDTH, &names.join(", "))

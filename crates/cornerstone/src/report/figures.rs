@@ -242,11 +242,9 @@ fn fold_rows<'a>(metric: &Metric<'a>) -> Vec<FoldRow<'a>> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::report::grouping::{benchmarks, tests::measurement};
-    use contract::record::{Environment, FabricDescription, RunHeader, SCHEMA_VERSION};
+    use contract::record::RunHeader;
 
     struct Nothing;
 
@@ -285,21 +283,7 @@ mod tests {
     }
 
     fn run(measurements: Vec<Measurement>) -> Vec<Run> {
-        let header = RunHeader {
-            schema_version: SCHEMA_VERSION,
-            cornerstone_version: "0".into(),
-            revision: "unknown".into(),
-            command: Vec::new(),
-            started: "2026-01-31T12:00:00Z".into(),
-            seed: 1,
-            precision: 0.05,
-            confidence: 0.95,
-            time_limit_s: 1.0,
-            fabric: FabricDescription { details: BTreeMap::new(), ..Default::default() },
-            environment: Environment::default(),
-            texts: Default::default(),
-        };
-        vec![Run::of("run", vec![header], measurements)]
+        vec![Run::of("run", vec![RunHeader::default()], measurements)]
     }
 
     #[test]

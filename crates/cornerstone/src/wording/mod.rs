@@ -4,6 +4,7 @@ mod chain_cost;
 mod forecast;
 mod gain;
 mod numbers;
+mod pause_summary;
 mod period_search;
 mod phrases;
 
@@ -14,5 +15,6 @@ pub(crate) use numbers::{
     about_size, percent, precise, quantity, ratio_change, significant, size, unit_name,
     whole_percent,
 };
+pub(crate) use pause_summary::pause_summary;
 pub(crate) use period_search::{holds, outcome};
 pub(crate) use phrases::{between, pause_kind, range, ranks, wait};

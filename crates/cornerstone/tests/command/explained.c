@@ -90,6 +90,8 @@ static void calls(void) {
 static void dies(void) {
     int word = 0;
     MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    /* All have left the broadcast, so their reports have it, when this lets rank 1 go. */
+    MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) raise(SIGKILL);
     MPI_Barrier(MPI_COMM_WORLD);
 }

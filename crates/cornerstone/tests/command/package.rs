@@ -66,7 +66,8 @@ fn program(lab: &Lab, prefix: &Path, name: &str) -> Command {
 /// Whether the libraries that go into an installation are built.
 fn libraries(test: &str) -> Option<()> {
     library(test)?;
-    built(test, "libmpich_abi.so", "libmpich-abi").map(drop)
+    built(test, "libmpich_abi.so", "libmpich-abi")?;
+    built(test, "libcornerstone_profile.so", "libprofile").map(drop)
 }
 
 /// An installation in a folder of that name, or nothing where our library is not built.
@@ -117,6 +118,9 @@ fn a_wheel_brings_what_compiles_and_runs_a_program_into_a_new_environment() {
     let output = must(program(&lab, &environment, "mpiexec").args(["-n", "2", "./hello"]));
     let expected = ["nobody 0 of 2, program 0, sum 1", "nobody 1 of 2, program 0, sum 1"];
     assert_eq!(lines(&output), expected);
+    let report = ["-n", "2", "--report=report.json", "./hello"];
+    must(program(&lab, &environment, "mpiexec").args(report));
+    assert!(std::fs::read_to_string(lab.path("report.json")).unwrap().contains("MPI_Allreduce"));
     assert!(
         pip(&["show", "--files", "cornerstone-mpi"])
             .contains("share/man/man1/cornerstone-launch.1")

@@ -6,7 +6,7 @@ use crate::lab::Lab;
 use crate::results::brief;
 
 /// A copy of a results file in which every time is `factor` times as long, and every rate accordingly lower.
-fn slowed(lab: &Lab, from: &str, to: &str, factor: f64) {
+pub(crate) fn slowed(lab: &Lab, from: &str, to: &str, factor: f64) {
     let text: String = lab
         .records(from)
         .into_iter()
@@ -75,6 +75,11 @@ fn a_report_replaces_nothing_but_a_report() {
 /// The brief run in as many launches as it takes to compare, which differ by a percent.
 fn in_six_launches(lab: &Lab, file: &str) {
     brief(lab, file);
+    six_times(lab, file);
+}
+
+/// Makes a run of one launch one of six, of which each takes a little longer than the one before.
+pub(crate) fn six_times(lab: &Lab, file: &str) {
     let (mut text, records) = (String::new(), lab.records(file));
     let is_measurement = |record: &&Value| record["kind"] == "measurement";
     text += &format!("{}\n", records[0]);

@@ -6,7 +6,7 @@ use crate::lab::Lab;
 
 /// A machine whose two processors pause for 2 ms every 50 ms at the same moments, and the second one for 5 ms every
 /// 170 ms besides. Its clock takes 20 us to read, so that little is simulated.
-const PAUSING: &str = "\
+pub(crate) const PAUSING: &str = "\
 name = \"pausing\"
 title = \"a machine with known pauses\"
 ranks_max = 2

@@ -2,6 +2,7 @@
 
 use analysis::statistics::{Sample, summarise};
 use contract::record::{Better, Measurement, Parameters, StopReason, Timing};
+use random::SplitMix64;
 
 use super::Machine;
 
@@ -10,7 +11,8 @@ const SIZES: [u64; 12] =
 
 /// The measurements of a whole quick run.
 pub(super) fn measurements(machine: &Machine) -> Vec<Measurement> {
-    let mut maker = Maker { machine, random: Random(machine.seed), measurements: Vec::new() };
+    let mut maker =
+        Maker { machine, random: SplitMix64::new(machine.seed), measurements: Vec::new() };
     maker.limits();
     maker.point_to_point();
     maker.collectives();
@@ -30,7 +32,7 @@ struct Subject<'a> {
 
 struct Maker<'a> {
     machine: &'a Machine,
-    random: Random,
+    random: SplitMix64,
     measurements: Vec<Measurement>,
 }
 
@@ -124,11 +126,11 @@ impl Maker<'_> {
     /// A time and, where it moves `times` messages, the rate that follows.
     fn time(&mut self, subject: Subject, typical_us: f64, times: Option<f64>) {
         let limited = typical_us > 2500.0;
-        let n = if limited { 12 } else { 60 + self.random.below(700) as usize };
+        let n = if limited { 12 } else { 60 + self.random.below(700) };
         let samples: Vec<f64> = (0..n).map(|_| self.sample(typical_us)).collect();
         let stop = match () {
             () if limited => StopReason::TimeLimit,
-            () if self.random.below(100) < self.machine.noise_percent as u64 => {
+            () if self.random.below(100) < self.machine.noise_percent as usize => {
                 StopReason::SampleLimit
             }
             () => StopReason::Precision,
@@ -154,15 +156,16 @@ impl Maker<'_> {
         if self.machine.noise_percent == 0.0 {
             return typical_us;
         }
-        let skew = 0.9 + 0.4 * self.random.unit().powi(2) + 0.02 * (self.random.unit() - 0.5);
-        let disturbed = self.random.unit() * 100.0 < self.machine.noise_percent;
-        let disturbance = if disturbed { 3.0 + 40.0 * self.random.unit() } else { 0.0 };
+        let skew = 0.9 + 0.4 * self.random.uniform().powi(2) + 0.02 * (self.random.uniform() - 0.5);
+        let disturbed = self.random.uniform() * 100.0 < self.machine.noise_percent;
+        let disturbance = if disturbed { 3.0 + 40.0 * self.random.uniform() } else { 0.0 };
         ((typical_us * skew + disturbance) * 1e3).round() / 1e3
     }
 
     fn measurement(&mut self, subject: &Subject, samples: &[f64], stop: StopReason) -> Measurement {
         let warm_up: Vec<f64> =
             (0..8).map(|k| samples[0] * (1.0 + 2.0 / f64::from(k + 1))).collect();
+        let summary = summarise(&Sample::new(samples).unwrap(), 0.95);
         Measurement {
             benchmark: subject.benchmark.into(),
             group: subject.group.into(),
@@ -170,26 +173,17 @@ impl Maker<'_> {
             ranks: subject.ranks,
             size_bytes: subject.size_bytes,
             parameters: subject.parameters.clone(),
-            metric: "time".into(),
-            unit: "us".into(),
-            better: Better::Lower,
-            summary: summarise(&Sample::new(samples).unwrap(), 0.95),
             stop_reason: stop,
             timing: Timing {
                 events_per_sample: if samples[0] < 0.1 { 64 } else { 1 },
                 clock_share: 0.024 / samples[0].max(0.024) * 0.05,
                 start: if subject.ranks > 2 { "time" } else { "none" }.into(),
-                late_starts: self.random.below(3),
+                late_starts: self.random.below(3) as u64,
                 spent_s: samples.iter().sum::<f64>() * 1e-6,
             },
             samples: samples.into(),
             warm_up_samples: warm_up,
-            search: None,
-            link_use: Vec::new(),
-            turns: Vec::new(),
-            pauses: None,
-            launch: 0,
-            launch_medians: Vec::new(),
+            ..Measurement::new("time", "us", Better::Lower, summary)
         }
     }
 }
@@ -204,26 +198,4 @@ fn subject<'a>(
     let parameters =
         parameters.iter().map(|&(name, value)| (name.to_string(), value.into())).collect();
     Subject { benchmark, group, ranks, size_bytes, parameters }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): enough for made-up samples, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// From 0 to below 1.
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
 }

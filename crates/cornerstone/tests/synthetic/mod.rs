@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use analysis::statistics::{Sample, summarise};
 use contract::record::{
-    Environment, FabricDescription, Measurement, Parameters, Run, RunHeader, SCHEMA_VERSION,
-    StopReason,
+    Environment, FabricDescription, Measurement, Parameters, Run, RunHeader, StopReason,
 };
 
 use measurements::measurements;
@@ -156,7 +155,6 @@ pub(crate) fn to_json_lines(run: &Run) -> String {
 fn header(machine: &Machine) -> RunHeader {
     let details = [("waiting", "spin, then yield"), ("large_messages", "one copy, both sides")];
     RunHeader {
-        schema_version: SCHEMA_VERSION,
         cornerstone_version: "0.1.0".into(),
         revision: "0123abc".into(),
         command: vec![
@@ -165,18 +163,13 @@ fn header(machine: &Machine) -> RunHeader {
             "--seed".into(),
             machine.seed.to_string(),
         ],
-        started: "2026-01-31T12:00:00Z".into(),
         seed: machine.seed,
-        precision: 0.05,
-        confidence: 0.95,
-        time_limit_s: 1.0,
         fabric: FabricDescription {
             name: machine.fabric.into(),
             version: "0.1.0".into(),
             details: details.map(|(name, value)| (name.into(), value.into())).into(),
             ..FabricDescription::default()
         },
-        texts: Default::default(),
         environment: Environment {
             host: machine.host.into(),
             processor: "Made-up Processor 9000 at 3.2 GHz".into(),
@@ -190,5 +183,6 @@ fn header(machine: &Machine) -> RunHeader {
             load_before: Some(0.08),
             other: BTreeMap::new(),
         },
+        ..RunHeader::default()
     }
 }

@@ -10,7 +10,7 @@ use contract::{
     Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
-use super::{ShmEndpoint, real_time};
+use super::{ShmEndpoint, real_time, system_counts};
 use crate::arena;
 use crate::engine::Engine;
 use crate::wait;
@@ -101,6 +101,10 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
         real_time::isolate(isolation, on, self.processor)
+    }
+
+    fn system_counts(&self) -> Vec<(String, u64)> {
+        self.processor.map_or_else(Vec::new, system_counts::read)
     }
 
     #[inline]

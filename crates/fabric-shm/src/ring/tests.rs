@@ -133,28 +133,20 @@ fn messages_of_two_cells_arrive_whole_in_every_interleaving() {
 
 #[cfg(not(loom))]
 mod unmodelled {
+    use random::SplitMix64;
+
     use super::*;
-
-    /// A small generator, so that a failure can be replayed from its seed.
-    pub(super) struct Random(pub(super) u64);
-
-    impl Random {
-        pub(super) fn below(&mut self, limit: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (self.0 >> 33) as usize % limit
-        }
-    }
 
     #[test]
     fn random_messages_cross_to_another_thread_unchanged() {
         for seed in 1..6 {
             let mut memory = Memory::new(8, 16);
             let (mut producer, mut consumer) = memory.ends();
-            let length = |random: &mut Random| random.below(16 / 4 * LINE_BYTES + 1);
+            let length = |random: &mut SplitMix64| random.below(16 / 4 * LINE_BYTES + 1);
             std::thread::scope(|scope| {
                 scope.spawn(move || {
                     let producer = &mut { &mut producer }.0;
-                    let mut random = Random(seed);
+                    let mut random = SplitMix64::new(seed);
                     for number in 0..20_000u32 {
                         let data = vec![number as u8; length(&mut random)];
                         while !producer.has_room_for(lines_for(data.len()), None) {
@@ -164,7 +156,7 @@ mod unmodelled {
                     }
                 });
                 let consumer = &mut consumer.0;
-                let mut random = Random(seed);
+                let mut random = SplitMix64::new(seed);
                 for number in 0..20_000u32 {
                     let found = loop {
                         match consumer.await_message(50) {

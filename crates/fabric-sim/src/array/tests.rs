@@ -6,7 +6,7 @@ use contract::{Error, Result, Time, TimeSpan};
 
 use super::*;
 use crate::machine::{Array, Machine, WordCost, find};
-use crate::random::mix;
+use random::SplitMix64;
 
 fn us(us: u64) -> TimeSpan {
     TimeSpan::from_us(us)
@@ -225,11 +225,8 @@ fn arrays_that_cannot_be_are_refused() {
 
 /// What the processors of a random program send: (from, to, medium, words).
 fn random_sends(seed: u64, nodes: usize) -> Vec<(usize, usize, Medium, Vec<u16>)> {
-    let mut state = seed;
-    let mut below = |end: usize| {
-        state = mix(state.wrapping_add(0x9E37_79B9_7F4A_7C15));
-        (state % end as u64) as usize
-    };
+    let mut random = SplitMix64::new(seed);
+    let mut below = |end: usize| random.below(end);
     let send = |_| {
         let from = below(nodes);
         let to = (from + 1 + below(nodes - 1)) % nodes;

@@ -39,6 +39,13 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.description()
     }
 
+    /// The ranks that the innermost network joins, where there are several, are on one host.
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        let world = self.world.borrow();
+        let innermost = world.machine.inner_networks.first()?;
+        Some(world.processor(rank) / innermost.group_nodes)
+    }
+
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
         if !priority.is_valid() {
             let why = format!("fixed priorities are from 1 to {}", Priority::MAX);

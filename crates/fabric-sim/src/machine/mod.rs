@@ -3,7 +3,9 @@
 mod array;
 mod built_in;
 mod error;
+mod fault;
 mod file;
+mod network;
 mod scaled;
 mod show;
 mod source;
@@ -13,14 +15,14 @@ use std::sync::Arc;
 use collectives::plan::{Boards, Capabilities};
 use contract::{TimeSpan, WorkKind};
 
-use crate::message_kind::MessageKind;
-use crate::quantity::{Cost, PerUnit, Piecewise};
-use crate::topology::Shape;
+use crate::quantity::{Cost, Piecewise};
 
 pub use array::{Array, WordCost};
 pub use built_in::{built_in, built_in_names, find};
 pub use error::MachineError;
-pub use file::parse;
+pub use fault::{Broken, Fault};
+pub use file::{add_faults, parse};
+pub use network::{InnerNetwork, MergePolicy, Network, Switching};
 pub use show::show;
 pub use source::Source;
 
@@ -48,8 +50,12 @@ pub struct Machine {
     pub endpoint: NodeCosts,
     /// From which length on messages use a rendezvous.
     pub protocol: Protocol,
-    /// What lies between the ends.
+    /// What lies between the ends: the network that joins all nodes.
     pub network: Network,
+    /// Further networks, each within groups of nodes, from the innermost outwards.
+    pub inner_networks: Vec<InnerNetwork>,
+    /// What breaks, and when.
+    pub faults: Vec<Fault>,
     /// Collectives around its ring, if it has them.
     pub ring_collectives: Option<RingCollectives>,
     /// Boards in shared memory, if it has them. Collectives then go over them.
@@ -145,53 +151,6 @@ pub enum Announcement {
     /// It costs nothing. Only the CTS is a message. It precedes every message however short, and the sender's overhead
     /// follows it.
     Free,
-}
-
-/// What lies between the ends.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Network {
-    /// Which nodes are joined by links.
-    pub shape: Shape,
-    /// The longest packet, in bytes of payload.
-    pub packet_bytes: u32,
-    /// The header of each packet, in bytes.
-    pub header_bytes: u32,
-    /// The time of a byte on a link.
-    pub byte_time: PerUnit,
-    /// The time from one end of a link to the other.
-    pub latency: TimeSpan,
-    /// The time of a node to pass a data packet on.
-    pub forward: TimeSpan,
-    /// The time of a node to pass a control packet on.
-    pub forward_control: TimeSpan,
-    /// When a node passes a packet on.
-    pub switching: Switching,
-    /// Which of several waiting packets a link takes first.
-    pub merge: MergePolicy,
-    /// How many packets fit the buffer at each input of a node.
-    pub buffer_packets: u32,
-    /// Packets start only at multiples of this time (a bus with slots). Zero: at any time.
-    pub slot: TimeSpan,
-}
-
-/// When a node passes a packet on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Switching {
-    /// When all of it has arrived.
-    StoreAndForward,
-    /// As soon as its header has arrived.
-    CutThrough,
-}
-
-/// Which of several waiting packets a link takes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MergePolicy {
-    /// One from each input in turn. This is fair at the link, and unfair to packets from far away.
-    RoundRobin,
-    /// A packet of the message that was sent first.
-    Age,
-    /// A packet that passes through before one of the node's own.
-    FixedPriority,
 }
 
 /// Barrier, broadcast and allgather around a ring without headers (the ring protocol of SHARC).
@@ -342,49 +301,6 @@ impl Protocol {
     /// Whether a message of `bytes` bytes is eager.
     pub fn sends_at_once(&self, bytes: u64) -> bool {
         self.announcement == Announcement::Message && bytes <= self.eager_bytes
-    }
-}
-
-impl Network {
-    /// The time of a packet with `bytes` bytes of payload on a link, in whole slots where the link has slots.
-    pub fn serialisation(&self, bytes: u64, kind: MessageKind) -> TimeSpan {
-        let time = self.byte_time.times(bytes + self.header(kind));
-        match self.slot {
-            TimeSpan::ZERO => time,
-            slot => slot.times(time.as_ps().div_ceil(slot.as_ps())),
-        }
-    }
-
-    /// The time after which the header of a packet has passed a point, so that the next node may pass it on. Zero where
-    /// the node waits for the whole packet.
-    pub fn head_time(&self, kind: MessageKind) -> TimeSpan {
-        match self.switching {
-            Switching::StoreAndForward => TimeSpan::ZERO,
-            Switching::CutThrough => self.byte_time.times(self.header(kind)),
-        }
-    }
-
-    /// The time of a node to pass a packet on.
-    pub fn forwarding(&self, kind: MessageKind) -> TimeSpan {
-        match kind {
-            MessageKind::Data => self.forward,
-            MessageKind::Control => self.forward_control,
-            MessageKind::Bare => TimeSpan::ZERO,
-        }
-    }
-
-    /// The number of packets of a message of `bytes` bytes.
-    pub fn packets(&self, bytes: u64, kind: MessageKind) -> u64 {
-        match kind {
-            MessageKind::Bare => 1,
-            MessageKind::Data | MessageKind::Control => {
-                bytes.div_ceil(u64::from(self.packet_bytes)).max(1)
-            }
-        }
-    }
-
-    fn header(&self, kind: MessageKind) -> u64 {
-        if kind == MessageKind::Bare { 0 } else { u64::from(self.header_bytes) }
     }
 }
 

@@ -66,14 +66,12 @@ impl Machine {
         }
         endpoint.packet_send = endpoint.packet_send.faster(clock);
         endpoint.packet_receive = endpoint.packet_receive.faster(clock);
-        let (processor, network) = (&mut machine.processor, &mut machine.network);
+        let processor = &mut machine.processor;
         for span in [
             &mut processor.polling,
             &mut processor.switch,
             &mut endpoint.post,
             &mut machine.protocol.answer,
-            &mut network.forward,
-            &mut network.forward_control,
         ] {
             *span = span.faster(clock);
         }
@@ -89,8 +87,14 @@ impl Machine {
                 *span = span.faster(clock);
             }
         }
-        network.byte_time = network.byte_time.faster(links);
-        network.slot = network.slot.faster(links);
+        let inner = machine.inner_networks.iter_mut().map(|inner| &mut inner.network);
+        for network in inner.chain([&mut machine.network]) {
+            network.message = network.message.faster(clock);
+            network.forward = network.forward.faster(clock);
+            network.forward_control = network.forward_control.faster(clock);
+            network.byte_time = network.byte_time.faster(links);
+            network.slot = network.slot.faster(links);
+        }
         if let Some(board) = &mut machine.board {
             let mut faster = (**board).clone();
             faster.see = faster.see.faster(links);

@@ -1,13 +1,12 @@
 //! A machine in words.
 
+mod network;
+
 use contract::{TimeSpan, WorkKind};
 
-use super::{
-    Announcement, Array, Board, Machine, MergePolicy, Pause, RANKS_MAX, Switching, WordCost,
-};
+use super::{Announcement, Array, Board, Machine, Pause, RANKS_MAX, WordCost};
 use crate::message_kind::MessageKind;
 use crate::quantity::{Cost, Piecewise};
-use crate::topology::Shape;
 use crate::unloaded;
 
 /// Describes a machine and its costs in words.
@@ -17,7 +16,9 @@ pub fn show(machine: &Machine) -> String {
         text.push_str(&format!("\n{heading}\n"));
         lines.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
     };
-    paragraph("The network", network(machine));
+    network::paragraphs(machine)
+        .into_iter()
+        .for_each(|(heading, lines)| paragraph(&heading, lines));
     paragraph("A message", message(machine));
     let collectives = collectives(machine);
     if !collectives.is_empty() {
@@ -34,8 +35,6 @@ pub fn show(machine: &Machine) -> String {
 
 /// Costs of more pieces are shown at a few lengths only.
 const PIECES_SPELT_OUT: usize = 4;
-/// A link at this rate or above limits nothing.
-const NO_LIMIT_MB_PER_S: f64 = 1e8;
 
 /// A time in microseconds, milliseconds or seconds.
 fn us(span: TimeSpan) -> String {
@@ -90,68 +89,6 @@ fn piecewise(costs: &Piecewise) -> String {
             format!("{some} ({} pieces)", pieces.len())
         }
     }
-}
-
-fn network(machine: &Machine) -> Vec<String> {
-    let network = &machine.network;
-    let shape = match &network.shape {
-        Shape::Line => "Nodes in a line, links both ways.".into(),
-        Shape::Ring { one_way: true } => "Nodes in a ring, links one way.".into(),
-        Shape::Ring { one_way: false } => "Nodes in a ring, links both ways.".into(),
-        Shape::Mesh(extents) => format!("A mesh{}.", extents_in_words(extents)),
-        Shape::Torus(extents) => format!("A torus{}.", extents_in_words(extents)),
-        Shape::EightNeighbours(extents) => {
-            format!("A torus{} with links to all eight neighbours.", extents_in_words(extents))
-        }
-        Shape::Hypercube => "A hypercube.".into(),
-        Shape::Bus => "A bus that all nodes share.".into(),
-        Shape::Switch => "One switch.".into(),
-        Shape::FatTree { arity } => {
-            format!("A fat tree of switches with {arity} ports down and up.")
-        }
-        Shape::Graph(links) => format!("A graph of {} links.", links.len()),
-    };
-    let mut lines = vec![shape];
-    if let Some(most) = machine.ranks_max {
-        lines.push(format!("At most {most} nodes."));
-    }
-    lines.push(match network.byte_time.rate_per_us() {
-        rate if rate < NO_LIMIT_MB_PER_S => format!("A link carries {} MB/s.", trimmed(rate)),
-        _ => "A link carries whatever the ends send.".into(),
-    });
-    if network.packet_bytes < super::file::WHOLE_MESSAGE_BYTES {
-        lines.push(format!(
-            "Packets carry at most {} B, and {} B of header.",
-            network.packet_bytes, network.header_bytes
-        ));
-    }
-    lines.push(match network.switching {
-        Switching::StoreAndForward => "A node stores a packet before it passes it on.".into(),
-        Switching::CutThrough => "A packet is passed on as soon as its header is there.".into(),
-    });
-    if network.forward > TimeSpan::ZERO {
-        lines.push(format!("Passing a packet on takes a node {}.", us(network.forward)));
-    }
-    lines.push(match network.merge {
-        MergePolicy::RoundRobin => {
-            "Where packets meet, inputs take turns: fair there, unfair to those who come far."
-                .into()
-        }
-        MergePolicy::Age => "Where packets meet, the oldest goes first.".into(),
-        MergePolicy::FixedPriority => {
-            "Where packets meet, passing ones go before the node's own.".into()
-        }
-    });
-    lines.push(format!("Simulated at level `{}` unless told otherwise.", machine.level.name()));
-    lines
-}
-
-fn extents_in_words(extents: &[usize]) -> String {
-    if extents.contains(&0) {
-        return " as nearly square as the ranks allow".into();
-    }
-    let words: Vec<String> = extents.iter().map(usize::to_string).collect();
-    format!(" of {}", words.join(" by "))
 }
 
 fn message(machine: &Machine) -> Vec<String> {

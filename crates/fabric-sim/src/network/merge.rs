@@ -25,6 +25,8 @@ pub(crate) trait Merge {
     fn arbitrate(&self, places: u32) -> Option<Request>;
     /// Removes a granted request, and records what the next decision depends on.
     fn update(&mut self, granted: Request);
+    /// Removes all requests, in the order in which they would be looked at.
+    fn clear(&mut self) -> Vec<Request>;
 }
 
 /// A new arbiter of this policy.
@@ -62,6 +64,10 @@ impl Merge for RoundRobin {
         self.requests.retain(|request| request.input != granted.input);
         self.next = granted.input + 1;
     }
+
+    fn clear(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.requests)
+    }
 }
 
 /// Grants the request with the least key.
@@ -89,6 +95,10 @@ impl<K: Fn(&Request) -> (u64, u32)> Merge for Ordered<K> {
 
     fn update(&mut self, granted: Request) {
         self.requests.retain(|request| request.input != granted.input);
+    }
+
+    fn clear(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.requests)
     }
 }
 

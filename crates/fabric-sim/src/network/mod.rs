@@ -3,6 +3,7 @@
 mod loggp;
 mod merge;
 mod packets;
+mod ways;
 
 use std::rc::Rc;
 
@@ -11,7 +12,8 @@ use contract::Time;
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
 use crate::message_kind::MessageKind;
-use crate::topology::Topology;
+
+pub(crate) use ways::Ways;
 
 /// A transfer that a network is to make.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,10 @@ pub(crate) enum Outcome {
     Left(u32),
     /// Its last byte has left the receiver's engine.
     Arrived(u32),
+    /// No network leads to where it goes, and none will.
+    CutOff(u32),
+    /// A node, which is no message, is broken for ever.
+    Died(u32),
 }
 
 /// A network at one of the levels.
@@ -53,10 +59,26 @@ pub struct ChannelUse {
 }
 
 impl Network {
-    pub(crate) fn new(machine: &Rc<Machine>, topology: Topology, level: Level) -> Self {
+    pub(crate) fn new(machine: &Rc<Machine>, ways: Ways, level: Level) -> Self {
+        let machine = Rc::clone(machine);
         match level {
-            Level::LogGp => Network::LogGp(loggp::LogGp::new(Rc::clone(machine), topology)),
-            Level::Packets => Network::Packets(packets::Packets::new(Rc::clone(machine), topology)),
+            Level::LogGp => Network::LogGp(loggp::LogGp::new(machine, ways.into_outermost())),
+            Level::Packets => Network::Packets(packets::Packets::new(machine, ways)),
+        }
+    }
+
+    /// Puts what breaks and is mended in the agenda.
+    pub(crate) fn schedule_faults(&mut self, agenda: &mut Agenda) {
+        if let Network::Packets(network) = self {
+            network.schedule_faults(agenda);
+        }
+    }
+
+    /// What is broken on all the ways of a message that is cut off.
+    pub(crate) fn explain_cut(&self, message: u32) -> String {
+        match self {
+            Network::LogGp(_) => String::new(),
+            Network::Packets(network) => network.explain_cut(message),
         }
     }
 

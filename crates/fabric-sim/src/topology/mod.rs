@@ -123,8 +123,13 @@ impl Topology {
         self.channels
     }
 
+    /// Whether a route ends with a port through which packets leave.
+    pub(crate) fn has_ejection(&self) -> bool {
+        self.ejection
+    }
+
     /// Whether links connect the nodes directly.
-    fn is_direct(&self) -> bool {
+    pub(crate) fn is_direct(&self) -> bool {
         !matches!(self.layout, Layout::Bus | Layout::Switch | Layout::FatTree { .. })
     }
 

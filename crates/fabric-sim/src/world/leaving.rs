@@ -1,6 +1,6 @@
 //! Ranks that send and take no messages any more, and what can never end because of them.
 
-use contract::{Error, Request, Selector, TimeSpan};
+use contract::{Error, Request, Selector, Time, TimeSpan};
 
 use super::World;
 use super::operation::{State, Waiting};
@@ -66,5 +66,28 @@ impl World {
         let error = Error::Deadlock { explanation };
         self.fail(rank, error.clone(), error.clone());
         error
+    }
+
+    /// No network leads to the rank that a message goes to, and none will: for its sender that rank is dead.
+    pub(super) fn cut_off(&mut self, number: u32) {
+        let broken = self.network.explain_cut(number);
+        let (from, to) = self.ends_of_parcel(number);
+        let us = self.now().since(Time::ZERO).as_us();
+        let how = format!("nothing leads to it from rank {from} at {us} us; broken is {broken}");
+        let error = Error::RankDied { rank: to, how };
+        self.fail(from, error.clone(), error);
+    }
+
+    /// A node is broken for ever, and its ranks with it.
+    pub(super) fn died(&mut self, node: u32) {
+        let on_it = |&rank: &usize| self.processors.node(rank) == node as usize;
+        let Some(rank) = (0..self.size()).find(on_it) else { return };
+        if self.ranks[rank].waiting == Waiting::Ended {
+            return;
+        }
+        let us = self.now().since(Time::ZERO).as_us();
+        let how = format!("its node {node} broke at {us} us");
+        let error = Error::RankDied { rank, how };
+        self.fail(rank, error.clone(), error);
     }
 }

@@ -140,6 +140,13 @@ impl World {
         self.handle_outcomes();
     }
 
+    /// The ranks between which the parcel of a message goes: its CTS goes back.
+    pub(super) fn ends_of_parcel(&self, number: u32) -> (usize, usize) {
+        let message = &self.messages[number as usize];
+        let (source, to) = (message.envelope.source as usize, message.to as usize);
+        if message.stage == Stage::ClearToSend { (to, source) } else { (source, to) }
+    }
+
     /// Acts on what the network reported.
     pub(super) fn handle_outcomes(&mut self) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
@@ -148,6 +155,8 @@ impl World {
                 Outcome::Started(number) => self.started(number),
                 Outcome::Left(number) => self.left(number),
                 Outcome::Arrived(number) => self.arrived(number),
+                Outcome::CutOff(number) => self.cut_off(number),
+                Outcome::Died(node) => self.died(node),
             }
         }
         // Acting on them may have added more to the new list, which is nearly always empty.

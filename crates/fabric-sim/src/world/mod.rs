@@ -18,8 +18,7 @@ use contract::{Error, Priority, Result, Time};
 
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
-use crate::network::{ChannelUse, Network, Outcome};
-use crate::topology::Topology;
+use crate::network::{ChannelUse, Network, Outcome, Ways};
 use crate::trace::Recorder;
 
 pub(crate) use board::Mark;
@@ -52,6 +51,8 @@ pub(crate) struct World {
     told: Option<Error>,
     pub(crate) failure: Option<(usize, Error)>,
     counts: Counts,
+    /// When the last rank ended, of those that have.
+    pub(crate) ended_at: Time,
     pub(crate) recorder: Option<Recorder>,
 }
 
@@ -85,19 +86,20 @@ struct RankState {
 impl World {
     pub(crate) fn new(
         machine: Rc<Machine>,
-        topology: Topology,
+        ways: Ways,
         level: Level,
         ranks: usize,
         ranks_per_processor: usize,
         seed: u64,
         trace: bool,
     ) -> Self {
-        let processors =
-            Processors::new(&machine, topology.nodes(), ranks_per_processor as u32, seed);
-        let mut network = Network::new(&machine, topology, level);
+        let processors = Processors::new(&machine, ways.nodes(), ranks_per_processor as u32, seed);
+        let mut network = Network::new(&machine, ways, level);
         if trace {
             network.keep_busy_spans();
         }
+        let mut agenda = Agenda::new();
+        network.schedule_faults(&mut agenda);
         let state = |_| RankState {
             waiting: Waiting::Running,
             operations: Operations::default(),
@@ -114,7 +116,8 @@ impl World {
             boards: (0..if has_boards { ranks } else { 0 }).map(|_| Default::default()).collect(),
             ranks: (0..ranks).map(state).collect(),
             processors,
-            agenda: Agenda::new(),
+            agenda,
+            ended_at: Time::ZERO,
             network,
             messages: Vec::new(),
             free_messages: Vec::new(),
@@ -199,6 +202,7 @@ impl World {
     pub(crate) fn end(&mut self, rank: usize, outcome: Result<()>) {
         if self.ranks[rank].waiting != Waiting::Ended {
             self.ranks[rank].waiting = Waiting::Ended;
+            self.ended_at = self.now();
             self.ranks[rank].operations.forget_rooms();
             self.note_departure();
         }

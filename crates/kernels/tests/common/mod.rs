@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use kernels::{Complex, Complex64};
+use random::SplitMix64;
 
 /// The discrete Fourier transform by its definition, with roots from exactly reduced angles.
 pub(crate) fn oracle(x: &[Complex64]) -> Vec<Complex64> {
@@ -22,23 +23,20 @@ pub(crate) fn relative_rms_error(found: &[Complex64], truth: &[Complex64]) -> f6
     (error / size).sqrt()
 }
 
-/// Numbers that look random and are the same in every run (xorshift*, uniform in -1..1).
-pub(crate) struct Noise(u64);
+/// Numbers that look random and are the same in every run, uniform in -1..1.
+pub(crate) struct Noise(SplitMix64);
 
 impl Noise {
     pub(crate) fn new(seed: u64) -> Self {
-        Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        Noise(SplitMix64::new(seed))
     }
 
     pub(crate) fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        self.0.bits()
     }
 
     pub(crate) fn real(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        2.0 * self.0.uniform() - 1.0
     }
 
     pub(crate) fn singles(&mut self, count: usize) -> Vec<Complex<f32>> {

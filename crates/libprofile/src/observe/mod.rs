@@ -44,6 +44,19 @@ fn around(
     code
 }
 
+/// As [`around`], for a call that fills in a status: the program's, or one of ours where it wants none.
+#[inline(always)]
+fn around_status(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    status: *mut Status,
+    note: impl FnOnce(&mut Recorder, &Span, *const Status),
+) -> c_int {
+    let mut own = Status::empty();
+    let status = if status.is_null() { &raw mut own } else { status };
+    around(call, || real(status), |recorder, span| note(recorder, span, status))
+}
+
 /// A call of which only its time matters.
 pub(crate) unsafe fn call(call: Call, real: impl FnOnce() -> c_int) -> c_int {
     around(call, real, Recorder::call)

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use profile::{Event, Kind};
 
-use super::around;
+use super::{around, around_status};
 use crate::abi::*;
 use crate::data::{Call, Data, To};
 use crate::recorder::{Probed, Recorder, Span};
@@ -68,11 +68,6 @@ pub(crate) unsafe fn prepare_send(
     })
 }
 
-/// A status for the library to fill in: the program's, or one of ours where it wants none.
-pub(super) fn filled(status: *mut Status, own: &mut Status) -> *mut Status {
-    if status.is_null() { own } else { status }
-}
-
 /// A blocking receive.
 #[inline(always)]
 pub(crate) unsafe fn receive(
@@ -81,10 +76,7 @@ pub(crate) unsafe fn receive(
     from: To,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
-    let real = || real(status);
-    around(call, real, |recorder, span| {
+    around_status(call, real, status, |recorder, span, status| {
         let (place, index) = recorder.communicator(from.comm);
         recorder.received(span, place, index, span.begin, &*status, true);
     })
@@ -186,10 +178,7 @@ pub(crate) unsafe fn exchange(
     from: To,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
-    let real = || real(status);
-    around(call, real, |recorder, span| {
+    around_status(call, real, status, |recorder, span, status| {
         if to.rank >= 0 {
             let bytes = data.bytes(1);
             let (place, index) = recorder.communicator(to.comm);
@@ -222,10 +211,7 @@ pub(crate) unsafe fn probe(
     from: To,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
-    let real = || real(status);
-    around(call, real, |recorder, span| {
+    around_status(call, real, status, |recorder, span, status| {
         recorder.call(span);
         recorder.probed = found(recorder, span, from, &*status);
     })
@@ -239,10 +225,7 @@ pub(crate) unsafe fn matched_probe(
     message: *const Message,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
-    let real = || real(status);
-    around(call, real, |recorder, span| {
+    around_status(call, real, status, |recorder, span, status| {
         recorder.call(span);
         if let Some(probed) = found(recorder, span, from, &*status) {
             recorder.matched.insert(*message, probed);
@@ -270,10 +253,7 @@ pub(crate) unsafe fn matched_poll(
     message: *const Message,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
-    let real = || real(status);
-    around(call, real, |recorder, span| {
+    around_status(call, real, status, |recorder, span, status| {
         if *flag == 0 {
             return recorder.poll(span);
         }

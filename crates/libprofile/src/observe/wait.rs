@@ -5,8 +5,7 @@ use std::mem::MaybeUninit;
 
 use profile::{Event, Kind};
 
-use super::around;
-use super::point::filled;
+use super::{around, around_status};
 use crate::abi::*;
 use crate::data::Call;
 use crate::recorder::{Recorder, Sizes, Span};
@@ -127,21 +126,11 @@ pub(crate) unsafe fn wait(
     request: *const Request,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
-    let handle = request.as_ref().copied().unwrap_or(REQUEST_NULL);
-    around(
-        call,
-        || real(status),
-        |recorder, span| {
-            if !recorder.ended(span, handle, status, true) {
-                recorder.call(span);
-            }
-        },
-    )
+    test(call, real, request, &1, status)
 }
 
 /// MPI_Test.
+#[inline(always)]
 pub(crate) unsafe fn test(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -149,20 +138,31 @@ pub(crate) unsafe fn test(
     flag: *const c_int,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
     let handle = request.as_ref().copied().unwrap_or(REQUEST_NULL);
-    around(
-        call,
-        || real(status),
-        |recorder, span| {
-            if *flag == 0 {
-                recorder.poll(span);
-            } else if !recorder.ended(span, handle, status, true) {
-                recorder.call(span);
-            }
-        },
-    )
+    around_status(call, real, status, |recorder, span, status| {
+        if *flag == 0 {
+            recorder.poll(span);
+        } else if !recorder.ended(span, handle, status, true) {
+            recorder.call(span);
+        }
+    })
+}
+
+/// Calls a function that completes several requests, and notes the call with the requests and statuses that it had: the
+/// program's statuses, or ours where it wants none.
+#[inline(always)]
+unsafe fn around_requests(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    count: c_int,
+    requests: *const Request,
+    statuses: *mut Status,
+    note: impl FnOnce(&mut Recorder, &Span, &mut List<Request>, *const Status),
+) -> c_int {
+    let mut requests = List::copy(requests, count);
+    let mut own = List::room(requests.slice().len());
+    let statuses = own.or_own(statuses);
+    around(call, || real(statuses), |recorder, span| note(recorder, span, &mut requests, statuses))
 }
 
 /// MPI_Waitall.
@@ -173,19 +173,11 @@ pub(crate) unsafe fn wait_all(
     requests: *const Request,
     statuses: *mut Status,
 ) -> c_int {
-    let mut requests = List::copy(requests, count);
-    let mut own = List::room(requests.slice().len());
-    let statuses = own.or_own(statuses);
-    around(
-        call,
-        || real(statuses),
-        |recorder, span| {
-            recorder.ended_all(span, &mut requests, statuses);
-        },
-    )
+    test_all(call, real, count, requests, &1, statuses)
 }
 
 /// MPI_Testall.
+#[inline(always)]
 pub(crate) unsafe fn test_all(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -194,17 +186,12 @@ pub(crate) unsafe fn test_all(
     flag: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    let mut requests = List::copy(requests, count);
-    let mut own = List::room(requests.slice().len());
-    let statuses = own.or_own(statuses);
-    around(
-        call,
-        || real(statuses),
-        |recorder, span| match *flag {
+    around_requests(call, real, count, requests, statuses, |recorder, span, requests, statuses| {
+        match *flag {
             0 => recorder.poll(span),
-            _ => recorder.ended_all(span, &mut requests, statuses),
-        },
-    )
+            _ => recorder.ended_all(span, requests, statuses),
+        }
+    })
 }
 
 /// MPI_Waitany.
@@ -216,19 +203,11 @@ pub(crate) unsafe fn wait_any(
     index: *const c_int,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
-    let mut requests = List::copy(requests, count);
-    around(
-        call,
-        || real(status),
-        |recorder, span| {
-            recorder.ended_some(span, &mut requests, &[*index], status);
-        },
-    )
+    test_any(call, real, count, requests, index, &1, status)
 }
 
 /// MPI_Testany.
+#[inline(always)]
 pub(crate) unsafe fn test_any(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -238,17 +217,11 @@ pub(crate) unsafe fn test_any(
     flag: *const c_int,
     status: *mut Status,
 ) -> c_int {
-    let mut own = Status::empty();
-    let status = filled(status, &mut own);
     let mut requests = List::copy(requests, count);
-    around(
-        call,
-        || real(status),
-        |recorder, span| match *flag {
-            0 => recorder.poll(span),
-            _ => recorder.ended_some(span, &mut requests, &[*index], status),
-        },
-    )
+    around_status(call, real, status, |recorder, span, status| match *flag {
+        0 => recorder.poll(span),
+        _ => recorder.ended_some(span, &mut requests, &[*index], status),
+    })
 }
 
 /// MPI_Waitsome.
@@ -261,17 +234,9 @@ pub(crate) unsafe fn wait_some(
     indices: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    let mut requests = List::copy(requests, count);
-    let mut own = List::room(requests.slice().len());
-    let statuses = own.or_own(statuses);
-    around(
-        call,
-        || real(statuses),
-        |recorder, span| {
-            let indices = told(ended, indices);
-            recorder.ended_some(span, &mut requests, indices, statuses);
-        },
-    )
+    around_requests(call, real, count, requests, statuses, |recorder, span, requests, statuses| {
+        recorder.ended_some(span, requests, told(ended, indices), statuses);
+    })
 }
 
 /// MPI_Testsome.
@@ -284,17 +249,12 @@ pub(crate) unsafe fn test_some(
     indices: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    let mut requests = List::copy(requests, count);
-    let mut own = List::room(requests.slice().len());
-    let statuses = own.or_own(statuses);
-    around(
-        call,
-        || real(statuses),
-        |recorder, span| match told(ended, indices) {
+    around_requests(call, real, count, requests, statuses, |recorder, span, requests, statuses| {
+        match told(ended, indices) {
             [] => recorder.poll(span),
-            indices => recorder.ended_some(span, &mut requests, indices, statuses),
-        },
-    )
+            indices => recorder.ended_some(span, requests, indices, statuses),
+        }
+    })
 }
 
 /// The indices that the library has told.

@@ -1,19 +1,17 @@
 //! Random numbers of a seed.
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub(crate) struct Random(u64);
+use random::SplitMix64;
+
+/// A generator, with what tests of objects draw.
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Random(seed)
+        Random(SplitMix64::new(seed))
     }
 
     pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.bits()
     }
 
     /// A number from `first` to `last`.
@@ -31,6 +29,6 @@ impl Random {
     }
 
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.bits() as usize % from.len()]
+        self.0.pick(from)
     }
 }

@@ -25,7 +25,7 @@
 //! pattern lets n/4 share it; this one n/8 + O(sqrt(n log n)). For n = 8 both have 2: the three nodes left of link 3 are
 //! odd in number, so one or three pairs lie across it, and three in eight of the fourteen stages, as 30 messages cross it.
 
-use crate::random::SplitMix64;
+use random::SplitMix64;
 
 /// The seed of the search for places.
 const SEED: u64 = 1995;

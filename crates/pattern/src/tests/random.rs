@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::model::{Ends, Op, Rule, ends};
 use crate::program::{Cursor, Step};
-use crate::random::SplitMix64;
 use crate::{compile, parser, read};
+use random::SplitMix64;
 
 /// A few nodes with a few messages: some sound, some with actions out of order, lost or added.
 fn code(random: &mut SplitMix64) -> Vec<Vec<Op>> {

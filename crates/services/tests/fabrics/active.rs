@@ -1,12 +1,12 @@
 //! Active messages.
 
 use contract::{Buffer, Rank};
+use random::SplitMix64;
 use services::{
     ActiveMessages, Body, CREDITS, Call, Error, Handlers, MEDIUM_BYTES_MAX, Result, Session,
     WORDS_MAX,
 };
 
-use crate::random::Random;
 use crate::{failure, on_each_fabric};
 
 const ASK: u8 = 3;
@@ -82,7 +82,7 @@ fn a_storm_of_requests_ends_and_loses_none() {
         on_each_fabric(ranks, |rank| {
             let (me, size) = (rank.rank(), rank.size());
             let seed = 0x5eed + me as u64;
-            let mut random = Random::new(seed);
+            let mut random = SplitMix64::new(seed);
             let mut asked = Vec::new();
             let (mut notes, _) = with_service(rank, handlers(), 0, |session| {
                 for number in 0..EACH as u64 {
@@ -111,7 +111,7 @@ fn a_storm_of_requests_ends_and_loses_none() {
             )?;
             let sent: usize = (0..size)
                 .map(|rank| {
-                    let mut random = Random::new(0x5eed + rank as u64);
+                    let mut random = SplitMix64::new(0x5eed + rank as u64);
                     (0..EACH).filter(|_| (random.below(size), random.below(3)).1 == 0).count()
                 })
                 .sum();

@@ -1,14 +1,13 @@
 //! Recorded histories of seeded random programs are linearizable: there is an order of the operations that agrees with what each returned, and in
 //! which an operation that ended before another began comes first (Herlihy and Wing, *Linearizability*, 1990).
 
+use random::SplitMix64;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::Rank;
 use services::{Error, FieldKind, Result, Template, Tuple, TupleSpace, Visit};
-
-use crate::random::Random;
 
 /// What an operation did, of tuples that are one number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +89,7 @@ const OPERATIONS: usize = 7;
 const NUMBERS: usize = 3;
 
 /// Does one random operation; `None` if it ended because nobody was left.
-fn operate(visit: &mut Visit<'_>, random: &mut Random) -> Result<Option<Operation>> {
+fn operate(visit: &mut Visit<'_>, random: &mut SplitMix64) -> Result<Option<Operation>> {
     let number = random.below(NUMBERS) as i64;
     let wanted = (random.below(2) == 0).then_some(number);
     let template = Template(vec![match wanted {
@@ -116,7 +115,7 @@ fn operate(visit: &mut Visit<'_>, random: &mut Random) -> Result<Option<Operatio
 
 fn record(rank: &mut dyn Rank, seed: u64, history: &Mutex<Vec<Event>>) -> Result<()> {
     let me = rank.rank();
-    let mut random = Random::new(seed.wrapping_mul(1000) + me as u64);
+    let mut random = SplitMix64::new(seed.wrapping_mul(1000) + me as u64);
     let home = seed as usize % rank.size();
     let mut space = TupleSpace::open(rank, home, 100)?;
     let mut visit = space.enter(rank);

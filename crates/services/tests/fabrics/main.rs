@@ -4,7 +4,6 @@ mod active;
 mod hcs;
 mod history;
 mod paslib;
-mod random;
 mod tuple;
 
 use contract::Rank;

@@ -1,9 +1,9 @@
 //! SEND and RECV.
 
 use contract::{Rank, Source, Tag, TagSelector, Time, TimeSpan};
+use random::SplitMix64;
 use services::{Error, Expected, LATEST_UNDER_WAY, Medium, Paslib, ReceiveMode, Result};
 
-use crate::random::Random;
 use crate::{failure, on_each_fabric};
 
 const TO_BE_CAREFUL: Tag = Tag::new(9);
@@ -42,7 +42,7 @@ fn synchronous_buffers_come_whole_in_order_and_once() {
             // What rank a sends to rank b over each medium, known to both.
             let sent = |from: usize, to: usize, medium: Medium| {
                 let mut random =
-                    Random::new(seed + (from * 100 + to * 10 + medium as usize) as u64);
+                    SplitMix64::new(seed + (from * 100 + to * 10 + medium as usize) as u64);
                 let one = move |_| {
                     let count = [1, 2, 255, 1 + random.below(255)][random.below(4)];
                     (0..count).map(|_| random.below(1 << 16) as u16).collect::<Vec<u16>>()

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::SplitMix64;
+use random::SplitMix64;
 
 /// A model machine: a period is sustained with a chance that rises from 0 to 1 between `truth` and
 /// `truth * (1 + softness)`.

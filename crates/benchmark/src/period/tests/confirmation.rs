@@ -3,7 +3,7 @@
 use contract::record::PeriodSearch;
 
 use super::*;
-use crate::testing::SplitMix64;
+use random::SplitMix64;
 
 /// A machine on which an instance takes 20 µs and which pauses for one to five milliseconds at random moments, in one of its
 /// performance states more often than in the other.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::SplitMix64;
+use random::SplitMix64;
 
 const PERIOD_US: u64 = 100;
 

@@ -7,6 +7,7 @@ pub(in crate::programs) mod allreduce;
 pub(in crate::programs) mod barrier;
 pub(in crate::programs) mod broadcast;
 pub(in crate::programs) mod gather;
+pub(in crate::programs) mod gather_broadcast;
 pub(in crate::programs) mod node_broadcast;
 pub(in crate::programs) mod reduce;
 pub(in crate::programs) mod ring_broadcast;
@@ -40,3 +41,4 @@ mod tests {
         assert_eq!(cases.iter().map(|case| case.size_bytes).collect::<Vec<_>>(), [0, 8, 16]);
     }
 }
+pub(in crate::programs) mod unicast_broadcast;

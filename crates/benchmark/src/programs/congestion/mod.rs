@@ -4,14 +4,16 @@ pub(in crate::programs) mod bisection;
 pub(in crate::programs) mod incast;
 pub(in crate::programs) mod pair_map;
 pub(in crate::programs) mod rings;
+pub(in crate::programs) mod steady_stream;
 
 use contract::{Rank, Result, Source};
 
 use crate::bench::Bench;
-use crate::contents::{check_block, mix};
+use crate::contents::check_block;
 use crate::data::Blocks;
 use crate::program::Program;
 use crate::programs::common::{ITS_TAG, TAG};
+use random::mix;
 
 /// The ranks in an order that the seed gives, each of all orders about as often.
 fn random_order(ranks: usize, seed: u64) -> Vec<usize> {

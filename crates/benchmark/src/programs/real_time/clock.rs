@@ -1,9 +1,10 @@
 //! Reads the clock without pause, and finds when the processor did something else.
 
-use analysis::pauses::classify;
-use contract::record::{Measurement, Parameters, Pause, Pauses};
+use analysis::pauses::{PauseTotals, classify};
+use contract::record::{self, Measurement, Parameters, Pause, PauseCause, PauseSummary, Pauses};
 use contract::{Rank, Result, Source, Time, TimeSpan};
 
+use super::pause_causes::{PauseCauses, from_text};
 use crate::bench::Bench;
 use crate::case::once;
 use crate::data::{Blocks, Received};
@@ -14,7 +15,6 @@ use crate::presentation::View;
 use crate::program::{Program, Timing};
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
 use crate::ranks::{Placement, RankRule};
-use crate::record::single_events;
 use crate::timed_loop::latest_arrival;
 
 pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
@@ -25,8 +25,12 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
         than --threshold are a pause: the processor did something else. `pause` holds their lengths in the order in \
         which they came, for each rank; `lost` is the share of the time that they took. The pauses are sorted into kinds \
         by length and period: the timer's tick, what comes once a second, and what is irregular, by the decade of its \
-        length. `cornerstone calibrate` writes them into a machine file, and the simulator replays them. --duration says \
-        how long to look (1 s if not given). The paper looks for half an hour.",
+        length. `cornerstone calibrate` writes them into a machine file, and the simulator replays them. After each pause the \
+        rank reads what Linux has counted of interrupts, softirqs, switches to other programs, page faults and steal, and \
+        what has risen is named as the cause, as far as that takes 5 % of the time. The record has the share of the time \
+        that is available with a lower bound, and the times of 1 ms to 1 s in which most was lost. With --limit the run \
+        ends with status 1 if a pause was longer. --duration says how long to look (1 s if not given); beyond 5 s results \
+        are told again and again, so that a run that is ended keeps them. The paper looks for half an hour.",
     source: paper::MITRE.part("section 4.2"),
     ranks: RankRule::EveryProcessor,
     placement: Placement::Spread,
@@ -48,6 +52,8 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
 
 /// The most pauses that a rank keeps: 2 MiB.
 const KEPT_MAX: usize = 1 << 17;
+/// The most that it tells before the end, beside what all come to.
+const KEPT_MEANWHILE: usize = 1000;
 /// The threshold if none is given: so many times the cost of a reading, and at least this.
 const READINGS: f64 = 20.0;
 const THRESHOLD_MIN: TimeSpan = TimeSpan::from_us(2);
@@ -63,89 +69,168 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let mut agreed = threshold.as_ps().to_le_bytes();
     bench.rank.broadcast(0, &mut agreed)?;
     let threshold = TimeSpan::from_ps(u64::from_le_bytes(agreed));
-    let mut seen = SeenPauses::new();
+    let reading = TimeSpan::from_ps(bench.overheads.clock_cost_ps as u64);
+    let limit = real_time.pause_limit_s.map(TimeSpan::from_s);
+    let mut seen = SeenPauses::new(limit);
     let begin = latest_arrival(bench.rank)? + LEAD + bench.overheads.agreement;
     bench.rank.wait_until(begin);
-    seen.watch(bench.rank, begin, duration, threshold);
-    // Nobody sends while another still looks.
-    bench.rank.barrier()?;
-    let all = bring(bench.rank, &seen)?;
-    if bench.shape.me != 0 {
-        return Ok(());
+    for until in ends(duration) {
+        seen.watch(bench.rank, begin, until, (threshold, reading));
+        // Nobody sends while another still looks.
+        bench.rank.barrier()?;
+        let kept = if until < duration { KEPT_MEANWHILE } else { KEPT_MAX };
+        let all = bring(bench.rank, &seen.to_bytes(kept))?;
+        let watched = Watched { until, threshold, reading, limit };
+        let mut measurements = Vec::new();
+        for (rank, seen) in all.iter().enumerate() {
+            measurements.extend(describe(bench, rank, &BroughtPauses::new(seen), watched)?);
+        }
+        if bench.shape.me == 0 {
+            bench.tell(Event::Measured(measurements))?;
+        }
+        // Nobody looks again while another is still at it.
+        bench.rank.barrier()?;
     }
-    let mut measurements = Vec::new();
-    for (rank, seen) in all.iter().enumerate() {
-        measurements.extend(describe(bench, rank, seen, duration, threshold)?);
-    }
-    bench.tell(Event::Measured(measurements))
+    Ok(())
 }
 
-/// What one rank saw; as words, what it tells rank 0.
+/// When results are told: first after five seconds, then after twice as long each time, and every ten minutes at last.
+fn ends(duration: TimeSpan) -> Vec<TimeSpan> {
+    let (first, longest) = (TimeSpan::from_s(5.0), TimeSpan::from_s(600.0));
+    let next = |end: &TimeSpan| Some(*end + (*end).min(longest));
+    let mut ends: Vec<TimeSpan> =
+        std::iter::successors(Some(first), next).take_while(|end| *end < duration).collect();
+    ends.push(duration);
+    ends
+}
+
+/// How the ranks have looked.
+#[derive(Clone, Copy)]
+struct Watched {
+    /// When they ended, after they began.
+    until: TimeSpan,
+    threshold: TimeSpan,
+    /// What reading the clock takes.
+    reading: TimeSpan,
+    limit: Option<TimeSpan>,
+}
+
+/// What one rank sees.
 struct SeenPauses {
     processor: u64,
-    count: u64,
+    totals: PauseTotals,
     /// When each pause began, after the beginning, and how long it was, in picoseconds.
     kept: Vec<[u64; 2]>,
+    causes: PauseCauses,
+    /// How long it has looked, with what reading the system's counts took.
+    looked: TimeSpan,
 }
 
 impl SeenPauses {
     /// With all its memory touched: a page fault would be a pause of our own making, as the paper found.
-    fn new() -> Self {
+    fn new(limit: Option<TimeSpan>) -> Self {
         let mut kept = vec![[1; 2]; KEPT_MAX];
         kept.clear();
-        SeenPauses { processor: u64::MAX, count: 0, kept }
-    }
-
-    fn watch(&mut self, rank: &dyn Rank, begin: Time, duration: TimeSpan, threshold: TimeSpan) {
-        self.processor = rank.processor().map_or(u64::MAX, |processor| processor as u64);
-        let end = begin + duration;
-        let mut last = rank.now();
-        while last < end {
-            let now = rank.now();
-            let gap = now.since(last);
-            if gap > threshold {
-                self.count += 1;
-                if self.kept.len() < KEPT_MAX {
-                    self.kept.push([last.since(begin).as_ps(), gap.as_ps()]);
-                }
-            }
-            last = now;
+        SeenPauses {
+            processor: u64::MAX,
+            totals: PauseTotals::new(limit.map_or(u64::MAX, TimeSpan::as_ps)),
+            kept,
+            causes: PauseCauses::default(),
+            looked: TimeSpan::ZERO,
         }
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        let head = [self.processor, self.count, self.kept.len() as u64];
-        let words = head.into_iter().chain(self.kept.iter().flatten().copied());
-        words.flat_map(u64::to_le_bytes).collect()
+    /// Looks from now until so long after the beginning.
+    fn watch(
+        &mut self,
+        rank: &dyn Rank,
+        begin: Time,
+        until: TimeSpan,
+        (threshold, reading): (TimeSpan, TimeSpan),
+    ) {
+        self.processor = rank.processor().map_or(u64::MAX, |processor| processor as u64);
+        self.causes.begin(rank);
+        let end = begin + until;
+        let first = rank.now();
+        let mut last = first;
+        while last < end {
+            let now = rank.now();
+            let gap = now.since(last);
+            let pause_began = last;
+            last = now;
+            if gap > threshold {
+                let at = pause_began.since(begin).as_ps();
+                let length_ps = length_ps(gap.as_ps(), reading);
+                self.totals.add(at, length_ps);
+                if self.kept.len() < KEPT_MAX {
+                    self.kept.push([at, gap.as_ps()]);
+                }
+                last = self.causes.after(rank, (now, now.since(begin)), length_ps);
+            }
+        }
+        self.looked = self.looked + last.since(first);
     }
 
-    fn from_bytes(bytes: &[u8]) -> Self {
-        let words: Vec<u64> =
-            bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        let kept = words[HEAD..].as_chunks::<2>().0.to_vec();
-        SeenPauses { processor: words[0], count: words[1], kept }
+    /// What it tells rank 0, of so many pauses each.
+    fn to_bytes(&self, kept: usize) -> Vec<u8> {
+        let kept = &self.kept[..self.kept.len().min(kept)];
+        let looked_ps = self.looked.as_ps() - self.causes.spent().as_ps().min(self.looked.as_ps());
+        let totals = self.totals.to_words();
+        let head = [self.processor, looked_ps, kept.len() as u64, totals.len() as u64];
+        let words = head.into_iter().chain(kept.iter().flatten().copied()).chain(totals);
+        let mut bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        bytes.extend(self.causes.to_text().bytes());
+        bytes
     }
 }
 
-/// Words before the pauses.
-const HEAD: usize = 3;
+/// What one rank has told.
+struct BroughtPauses {
+    processor: u64,
+    looked_ps: u64,
+    kept: Vec<[u64; 2]>,
+    totals: PauseTotals,
+    causes: Vec<PauseCause>,
+}
 
-/// Brings what every rank saw to rank 0; elsewhere nothing.
-fn bring(rank: &mut dyn Rank, mine: &SeenPauses) -> Result<Vec<SeenPauses>> {
-    let bytes = mine.to_bytes();
+/// Words before the pauses.
+const HEAD: usize = 4;
+
+impl BroughtPauses {
+    fn new(bytes: &[u8]) -> Self {
+        let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let head: Vec<u64> = bytes.as_chunks::<8>().0.iter().take(HEAD).map(word).collect();
+        let kept_end = HEAD + 2 * head[2] as usize;
+        let words_end = kept_end + head[3] as usize;
+        let (words, text) = bytes.split_at(8 * words_end);
+        let words: Vec<u64> = words.as_chunks::<8>().0.iter().map(word).collect();
+        let (totals, _) =
+            PauseTotals::from_words(&words[kept_end..]).expect("a rank of this build");
+        BroughtPauses {
+            processor: head[0],
+            looked_ps: head[1],
+            kept: words[HEAD..kept_end].as_chunks::<2>().0.to_vec(),
+            totals,
+            causes: from_text(&String::from_utf8_lossy(text)),
+        }
+    }
+}
+
+/// Brings what every rank tells to rank 0; elsewhere nothing.
+fn bring(rank: &mut dyn Rank, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut all = Vec::new();
     if rank.rank() != 0 {
-        rank.send(0, TAG, &(bytes.len() as u64).to_le_bytes())?;
-        rank.send(0, TAG, &bytes)?;
+        rank.send(0, TAG, &(mine.len() as u64).to_le_bytes())?;
+        rank.send(0, TAG, mine)?;
         return Ok(all);
     }
-    all.push(SeenPauses::from_bytes(&bytes));
+    all.push(mine.to_vec());
     for from in 1..rank.size() {
         let mut length = [0; 8];
         rank.receive(Source::Rank(from), ITS_TAG, &mut length)?;
         let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
         rank.receive(Source::Rank(from), ITS_TAG, &mut bytes)?;
-        all.push(SeenPauses::from_bytes(&bytes));
+        all.push(bytes);
     }
     Ok(all)
 }
@@ -154,37 +239,50 @@ fn bring(rank: &mut dyn Rank, mine: &SeenPauses) -> Result<Vec<SeenPauses>> {
 fn describe(
     bench: &Bench<'_>,
     rank: usize,
-    seen: &SeenPauses,
-    duration: TimeSpan,
-    threshold: TimeSpan,
+    seen: &BroughtPauses,
+    watched: Watched,
 ) -> Result<Vec<Measurement>> {
     let subject = bench.subject(Parameters::from([("rank".into(), (rank as u64).into())]));
-    let reading = TimeSpan::from_ps(bench.overheads.clock_cost_ps as u64);
-    let pauses: Vec<Pause> = seen.kept.iter().map(|&pause| to_pause(pause, reading)).collect();
+    let summary = PauseSummary {
+        limit_us: watched.limit.map(|limit| limit.as_us()),
+        causes: seen.causes.clone(),
+        ..seen.totals.summary(seen.looked_ps, bench.settings.confidence)
+    };
+    let pauses: Vec<Pause> =
+        seen.kept.iter().map(|&pause| to_pause(pause, watched.reading)).collect();
     let lengths: Vec<f64> = pauses.iter().map(|pause| pause.length_us).collect();
-    let timing = || single_events("time", duration.as_s());
-    let lost = vec![100.0 * lengths.iter().sum::<f64>() / duration.as_us()];
+    let timing = || record::Timing::of_single_events("time", watched.until.as_s());
+    let lost = vec![100.0 * (1.0 - summary.available)];
+    let not_kept = summary.count - lengths.len() as u64;
+    let (longest_us, count) = (summary.longest_us, summary.count);
     let lost = Measurement {
         pauses: Some(Pauses {
             processor: usize::try_from(seen.processor).ok().filter(|&p| p != usize::MAX),
-            threshold_us: threshold.as_us(),
-            duration_s: duration.as_s(),
+            threshold_us: watched.threshold.as_us(),
+            duration_s: watched.until.as_s(),
             at_s: pauses.iter().map(|pause| pause.at_s).collect(),
-            not_kept: seen.count - seen.kept.len() as u64,
-            kinds: classify(&pauses, duration.as_s()),
+            not_kept,
+            kinds: classify(&pauses, watched.until.as_s()),
+            summary: Some(summary),
         }),
         ..subject.metric(("lost", "%"), lost, timing())?
     };
     if lengths.is_empty() {
         return Ok(vec![lost]);
     }
-    Ok(vec![lost, subject.metric(("pause", "us"), lengths, timing())?])
+    let mut pause = subject.metric(("pause", "us"), lengths, timing())?;
+    (pause.summary.max, pause.summary.n) = (longest_us, count);
+    Ok(vec![lost, pause])
 }
 
 /// A gap between two readings, less what a reading takes, which is always in it.
 fn to_pause([at, gap]: [u64; 2], reading: TimeSpan) -> Pause {
-    let length = TimeSpan::from_ps(gap.saturating_sub(reading.as_ps()).max(1));
+    let length = TimeSpan::from_ps(length_ps(gap, reading));
     Pause { at_s: TimeSpan::from_ps(at).as_s(), length_us: length.as_us() }
+}
+
+fn length_ps(gap_ps: u64, reading: TimeSpan) -> u64 {
+    gap_ps.saturating_sub(reading.as_ps()).max(1)
 }
 
 #[cfg(test)]
@@ -202,14 +300,20 @@ mod tests {
             let us = 1_000_000;
             let rank = Altered { time_ps: Some(&time), reading_ps: us, ..Altered::new(rank) };
             let at = |us| TimeSpan::from_us(us);
-            let mut quiet = SeenPauses::new();
-            quiet.watch(&rank, Time::ZERO, at(100), at(1));
-            assert_eq!((quiet.count, quiet.kept.len()), (0, 0));
-            let mut all = SeenPauses::new();
+            let mut quiet = SeenPauses::new(None);
+            quiet.watch(&rank, Time::ZERO, at(100), (at(1), TimeSpan::ZERO));
+            assert_eq!((quiet.kept.len(), quiet.looked), (0, at(99)));
+            let mut all = SeenPauses::new(None);
             time.set(0);
-            all.watch(&rank, Time::ZERO, at(100), TimeSpan::from_ns(999));
+            all.watch(&rank, Time::ZERO, at(100), (TimeSpan::from_ns(999), TimeSpan::ZERO));
             // The first reading is at 1 µs, the last at 100.
-            assert_eq!((all.count, all.kept[0], all.kept[98]), (99, [us, us], [99 * us, us]));
+            assert_eq!((all.kept.len(), all.kept[0], all.kept[98]), (99, [us, us], [99 * us, us]));
+            // What a rank saw survives the wire, and of more than are kept the rest is counted.
+            let brought = BroughtPauses::new(&all.to_bytes(10));
+            assert_eq!((brought.kept.len(), brought.kept[9]), (10, all.kept[9]));
+            assert_eq!((brought.processor, brought.looked_ps), (u64::MAX, at(99).as_ps()));
+            let found = brought.totals.summary(brought.looked_ps, 0.95);
+            assert_eq!((found.count, found.available), (99, 0.0));
             Ok(())
         })
         .unwrap();
@@ -223,9 +327,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rank_saw_survives_the_wire() {
-        let seen = SeenPauses { processor: 3, count: 9, kept: vec![[1, 2], [3, 4]] };
-        let back = SeenPauses::from_bytes(&seen.to_bytes());
-        assert_eq!((back.processor, back.count, back.kept), (3, 9, vec![[1, 2], [3, 4]]));
+    fn results_are_told_after_five_seconds_and_ever_more_rarely() {
+        let s = |seconds: f64| TimeSpan::from_s(seconds);
+        assert_eq!(ends(s(1.0)), [s(1.0)]);
+        assert_eq!(ends(s(5.0)), [s(5.0)]);
+        assert_eq!(ends(s(30.0)), [s(5.0), s(10.0), s(20.0), s(30.0)]);
+        let of_two_hours = ends(s(7200.0));
+        assert_eq!(of_two_hours[7..10], [s(640.0), s(1240.0), s(1840.0)]);
+        assert_eq!(of_two_hours.last(), Some(&s(7200.0)));
     }
 }

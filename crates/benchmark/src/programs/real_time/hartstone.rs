@@ -1,7 +1,7 @@
 //! Distributed Hartstone: pairs of periodic tasks that send messages from one node to another.
 
 use contract::record::Parameters;
-use contract::{Priority, Rank, Result, Source, Work, WorkKind};
+use contract::{Priority, Rank, Result, Source};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
@@ -10,7 +10,7 @@ use crate::declaration::{Benchmark, Group};
 use crate::paper;
 use crate::period::{self, Deadlines, Trial};
 use crate::program::{Program, Timing};
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
+use crate::programs::common::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG, compute};
 use crate::ranks::{Placement, RankRule};
 use crate::settings::RealTime;
 
@@ -160,17 +160,6 @@ impl Task {
             deadlines.ended(due, self.pair as u64, rank.now());
         }
         Ok(())
-    }
-}
-
-/// Computes so many floating-point operations: one multiplication and one addition after the other.
-fn compute(rank: &mut dyn Rank, operations: u64) {
-    if operations > 0 {
-        rank.compute(Work::new(WorkKind::FloatingPoint, operations), &mut || {
-            let start = std::hint::black_box(1.0_f64);
-            let end = (0..operations / 2).fold(start, |value, _| value * 0.999 + 0.001);
-            std::hint::black_box(end);
-        });
     }
 }
 

@@ -3,5 +3,6 @@
 pub(super) mod clock;
 pub(super) mod corner_turn;
 pub(super) mod hartstone;
+mod pause_causes;
 pub(super) mod pipeline;
 pub(super) mod pmp;

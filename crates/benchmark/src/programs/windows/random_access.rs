@@ -6,7 +6,6 @@ use contract::{Element, Error, Operation, Reduction, Result};
 use super::opened::Opened;
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
-use crate::contents::mix;
 use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
@@ -15,6 +14,7 @@ use crate::program::Program;
 use crate::programs::collectives::NUMBER_BYTES;
 use crate::programs::common::{BENCHMARK, COLLECTIVE};
 use crate::ranks::RankRule;
+use random::mix;
 
 pub(in crate::programs) const RANDOM_ACCESS: Benchmark = Benchmark {
     name: "random-access",

@@ -22,6 +22,10 @@ use crate::wording::wait;
 /// How long to measure if nothing is said.
 const WITHIN_S: f64 = 600.0;
 
+/// The longest time for a case in a launch if the command says nothing: launches differ by more than their samples, so that
+/// more launches tell more than longer ones.
+const LAUNCH_LIMIT: &str = "200ms";
+
 /// The confidence of all checks together.
 const CONFIDENCE: f64 = 0.95;
 
@@ -72,9 +76,14 @@ impl Side {
 
     /// One launch.
     fn launch(&self, until: Instant, interruption: &Interruption) -> Result<Run, Unmeasured> {
-        let one: &[&str] =
-            if self.command.gives("--launches") { &[] } else { &["--launches", "1"] };
-        self.command.measure(one, until, interruption)
+        let mut words = Vec::new();
+        if !self.command.gives("--launches") {
+            words.extend(["--launches", "1"]);
+        }
+        if self.command.has_ordinary_times() {
+            words.extend(["--time-limit", LAUNCH_LIMIT]);
+        }
+        self.command.measure(&words, until, interruption)
     }
 
     /// Keeps a launch, as number `number` of this side.
@@ -125,17 +134,18 @@ enum Attempt {
 impl Pair {
     fn measure(&mut self, threshold: Share) -> Result<ComparedRuns, Failure> {
         let Share(margin) = threshold;
-        let mut last = CONFIDENCE;
+        // What the checks so far may err with. When the time is over no more come, and the last may err with all that is left.
+        let mut spent = 0.0;
         for (launches, confidence) in interim_checks(CONFIDENCE) {
-            last = confidence;
             while (self.made as usize) < launches {
                 match self.attempt()? {
                     Attempt::Whole(runs) => self.keep(*runs)?,
                     Attempt::Failed => {}
-                    Attempt::TimeOver => return self.check(margin, last),
+                    Attempt::TimeOver => return self.check(margin, CONFIDENCE + spent),
                 }
             }
             let compared = self.check(margin, confidence)?;
+            spent += 1.0 - confidence;
             let untold = compared.count(Verdict::CannotTell);
             if untold == 0 {
                 return Ok(compared);
@@ -145,7 +155,7 @@ impl Pair {
                 "after {launches} launches of each: {untold} of {all} numbers cannot be told yet"
             ));
         }
-        self.check(margin, last)
+        unreachable!("there is always another check")
     }
 
     /// A launch of each command, the first of the pair being now the one and now the other, so that a machine that gets
@@ -224,7 +234,7 @@ impl Pair {
                 .hint("give more with --within TIME, or measure less"));
         }
         let [a, b] = [0, 1].map(|side: usize| self.sides[side].launches());
-        let settings = Settings { confidence, margin, one_launch_tells: false, paired: true };
+        let settings = Settings { confidence, margin, paired: true, ..Settings::default() };
         let compared = compare(&a, &b, settings);
         if compared.comparisons.is_empty() {
             return Err(Failure::usage("the commands have no measurement in common")

@@ -51,14 +51,19 @@ fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Res
 }
 
 /// What two runs cannot tell apart, where they seem to differ.
-fn in_between(compared: &ComparedRuns) -> &'static str {
+fn in_between(compared: &ComparedRuns) -> String {
+    const HINT: &str = "`cornerstone compare --measure` tells builds from what the machine did";
+    if let Some(excess) = compared.excess {
+        return format!(
+            "most numbers differ {excess:.1} times as much as launches of one run do, and intervals are as much wider:\n\
+             {HINT}\n"
+        );
+    }
     let differ = compared.count(Verdict::Slower) + compared.count(Verdict::Faster) > 0;
     let Settings { one_launch_tells, paired, .. } = compared.settings;
     match differ && !one_launch_tells && !paired {
-        true => {
-            "the runs were made at different times: `cornerstone compare --measure` tells builds from what the machine did\n"
-        }
-        false => "",
+        true => format!("the runs were made at different times: {HINT}\n"),
+        false => String::new(),
     }
 }
 
@@ -70,7 +75,7 @@ fn status(regressed: bool) -> ExitCode {
 fn show(compared: &ComparedRuns, arguments: &CompareArguments) -> Result<bool, Failure> {
     let text = match arguments.json {
         true => serde_json::to_string(compared).expect("numbers and text are JSON") + "\n",
-        false => comparison_table(compared) + in_between(compared),
+        false => comparison_table(compared) + &in_between(compared),
     };
     print(&text)?;
     Ok(compared.regressions(arguments.threshold.0).next().is_some())

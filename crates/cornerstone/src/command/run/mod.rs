@@ -3,6 +3,7 @@
 mod checks;
 mod explain;
 mod request;
+mod rounds;
 mod session;
 
 use std::collections::BTreeSet;
@@ -79,11 +80,15 @@ fn planned(request: &Request) -> Result<Vec<Launch>, Failure> {
     if let Some(text) = rounded_sizes(&selection, request.settings.sizes.as_ref()) {
         note(&text);
     }
-    let settings = request.settings.of_a_part(request.launches);
+    let rounds = request.launches;
+    let mut settings = request.settings.of_a_part(rounds.most);
+    // Cases that are settled early leave the others no time, so a launch is as long as if there were the fewest.
+    settings.time_min_s = request.settings.of_a_part(rounds.fewest).time_min_s;
+    settings.time_min_s = settings.time_min_s.min(settings.time_limit_s);
     let mut all = launches(request, &selection, &settings, 0)?;
     // A search for a period makes as many trials as it needs by itself.
     selection.retain(|benchmark| benchmark.group != Group::RealTime);
-    for number in 1..request.launches {
+    for number in 1..rounds.most {
         all.extend(launches(request, &selection, &settings, number)?);
     }
     Ok(all)

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use analysis::launches::launches_needed;
 use benchmark::{Chain, PatternText, Pipeline, RealTime, Settings};
 use contract::record::{Environment, FabricDescription, Run, RunHeader};
 use std::path::PathBuf;
+use std::time::Duration;
 
+use super::rounds::Rounds;
 use crate::arguments::{
     FabricChoice, RunArguments, RunFormat, Seconds, Share, SimulationArguments,
 };
@@ -22,7 +23,9 @@ pub(super) struct Request {
     pub(super) ranks: Option<Vec<usize>>,
     pub(super) settings: Settings,
     /// How many launches each case is measured in.
-    pub(super) launches: u32,
+    pub(super) launches: Rounds,
+    /// Over how long a time the launches are spread at least.
+    pub(super) spread: Duration,
     pub(super) fabric: FabricChoice,
     pub(super) format: RunFormat,
     /// Whether every table is printed.
@@ -72,11 +75,17 @@ impl Request {
         }
         let settings = settings(&arguments);
         let launches = launches(&arguments, &fabric, &settings)?;
+        if arguments.spread.is_some() && launches.most < 2 {
+            return Err(Failure::usage("--spread is for several launches, and here is one")
+                .hint("add --launches N, or leave --spread out"));
+        }
+        let spread = arguments.spread.map_or(0.0, |Seconds(seconds)| seconds);
         let hosts = hosts(&arguments, &fabric)?;
         Ok(Request {
             hosts,
             settings,
             launches,
+            spread: Duration::from_secs_f64(spread),
             names: arguments.names,
             ranks: arguments.ranks.map(|ranks| ranks.0),
             fabric,
@@ -153,14 +162,12 @@ fn settings(arguments: &RunArguments) -> Settings {
     }
 }
 
-/// How many launches each case is measured in: as many as are asked for, or as it takes for an interval, if the time of a
-/// case is enough for that.
+/// How many launches each case is measured in: as many as are asked for, or as are worth it in the time of a case.
 fn launches(
     arguments: &RunArguments,
     fabric: &FabricChoice,
     settings: &Settings,
-) -> Result<u32, Failure> {
-    const SHORTEST_S: f64 = 0.05;
+) -> Result<Rounds, Failure> {
     let only_one = match fabric {
         FabricChoice::Simulated(_) => Some("a simulated machine does the same in each"),
         FabricChoice::Mpi => Some("the ranks were started by mpiexec, and once"),
@@ -169,13 +176,10 @@ fn launches(
     match (only_one, arguments.launches) {
         (Some(why), Some(2..)) => Err(Failure::usage(format!("--launches cannot be: {why}"))
             .hint("leave --launches out, or take a fabric whose ranks are started from here")),
-        (Some(_), _) => Ok(1),
-        (None, Some(launches)) => Ok(launches),
-        (None, None) if arguments.turns.is_some() => Ok(1),
-        (None, None) => {
-            let needed = launches_needed(settings.confidence) as u32;
-            Ok(((settings.time_limit_s / SHORTEST_S) as u32).clamp(1, needed))
-        }
+        (Some(_), _) => Ok(Rounds::exactly(1)),
+        (None, Some(launches)) => Ok(Rounds::exactly(launches)),
+        (None, None) if arguments.turns.is_some() => Ok(Rounds::exactly(1)),
+        (None, None) => Ok(Rounds::within_the_time_of(settings, arguments.spread.is_some())),
     }
 }
 

@@ -1,8 +1,10 @@
 //! A session of a run: it takes the events of the ranks and writes the results.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use analysis::launches::pooled;
 use analysis::limits::Limits;
@@ -10,10 +12,11 @@ use benchmark::{Event, Launch};
 use contract::record::{FabricDescription, Measurement, Run};
 
 use super::request::{Request, Target};
+use super::rounds::{Rounds, settled, without};
 use crate::arguments::RunFormat;
 use crate::command::report;
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
-use crate::failure::Failure;
+use crate::failure::{Failure, STATUS_FAILED};
 use crate::interruption::{Interruption, interrupted};
 use crate::output::{Osu, csv_header, csv_line, json_line, print, tables, tables_or_summary};
 use crate::progress::{Progress, note};
@@ -58,9 +61,11 @@ impl Session {
                 (ResultsFile::create(&path)?, run)
             }
         };
-        let steps = launches.iter().map(|launch| launch.job.steps.len()).sum();
-        let estimate_s = launches.iter().map(Launch::estimate_s).sum();
-        note(&announcement(launches, estimate_s, &results, &run));
+        let certain = |one: &&Launch| one.number < request.launches.fewest;
+        let measuring_s: f64 = launches.iter().filter(certain).map(Launch::estimate_s).sum();
+        let steps = launches.iter().filter(certain).map(|launch| launch.job.steps.len()).sum();
+        let estimate_s = measuring_s.max(request.spread.as_secs_f64());
+        note(&announcement(launches, request.launches, estimate_s, &results, &run));
         if request.format == RunFormat::Csv {
             print(&csv_header())?;
         }
@@ -83,40 +88,68 @@ impl Session {
         launches: &[Launch],
         interruption: &Interruption,
     ) -> Result<(), Failure> {
+        let begin = Instant::now();
+        let rounds = self.request.launches;
+        let (mut enough, mut number) = (BTreeSet::new(), 0);
         for (index, launch) in launches.iter().enumerate() {
-            let mut simulation = self.request.simulation.clone();
-            simulation.trace = simulation.trace.map(|path| numbered(&path, index));
-            if let Some(signal) = interruption.signal() {
-                return Err(interrupted(signal));
+            if launch.number > number && rounds.is_checked_before(launch.number) {
+                enough = settled(&self.run);
             }
-            let fabric = self.request.fabric.clone();
-            let library = self.request.mpi_library.clone();
-            let hosts = self.request.hosts.clone();
-            let options = FabricOptions {
-                simulation: &simulation,
-                mpi_library: library.as_deref(),
-                hosts: hosts.as_ref(),
-            };
-            let ended = fabric.run(launch, &options, &mut |report| {
-                self.take(launch, report).map_or_else(
-                    |failure| {
-                        // The first failure is the cause of those that follow.
-                        self.failure.get_or_insert(failure);
-                        ControlFlow::Break(())
-                    },
-                    ControlFlow::Continue,
-                )
-            });
-            if let Some(failure) = self.failure.take() {
-                return Err(failure);
+            number = launch.number;
+            let launch = &without(&enough, launch);
+            if launch.job.steps.is_empty() {
+                continue;
             }
-            match ended {
-                Ok(()) => {}
-                Err(LaunchEnd::Interrupted(signal)) => return Err(interrupted(signal)),
-                Err(LaunchEnd::Stopped) => return Err(Failure::failed("the run was stopped")),
-                Err(LaunchEnd::Failed(message)) => self.launch_died(launch, message)?,
-            }
+            let share = f64::from(number) / f64::from(rounds.most);
+            wait_until(begin + self.request.spread.mul_f64(share), interruption);
+            self.make(index, launch, interruption)?;
         }
+        self.all_lived()
+    }
+
+    /// Makes one launch, the one with this place among all.
+    fn make(
+        &mut self,
+        index: usize,
+        launch: &Launch,
+        interruption: &Interruption,
+    ) -> Result<(), Failure> {
+        let mut simulation = self.request.simulation.clone();
+        simulation.trace = simulation.trace.map(|path| numbered(&path, index));
+        if let Some(signal) = interruption.signal() {
+            return Err(interrupted(signal));
+        }
+        let fabric = self.request.fabric.clone();
+        let library = self.request.mpi_library.clone();
+        let hosts = self.request.hosts.clone();
+        let options = FabricOptions {
+            simulation: &simulation,
+            mpi_library: library.as_deref(),
+            hosts: hosts.as_ref(),
+        };
+        let ended = fabric.run(launch, &options, &mut |report| {
+            self.take(launch, report).map_or_else(
+                |failure| {
+                    // The first failure is the cause of those that follow.
+                    self.failure.get_or_insert(failure);
+                    ControlFlow::Break(())
+                },
+                ControlFlow::Continue,
+            )
+        });
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        match ended {
+            Ok(()) => Ok(()),
+            Err(LaunchEnd::Interrupted(signal)) => Err(interrupted(signal)),
+            Err(LaunchEnd::Stopped) => Err(Failure::failed("the run was stopped")),
+            Err(LaunchEnd::Failed(message)) => self.launch_died(launch, message),
+        }
+    }
+
+    /// Whether all launches lived; the failure that says which did not.
+    fn all_lived(&self) -> Result<(), Failure> {
         match self.died.first() {
             None => Ok(()),
             Some(first) => {
@@ -223,7 +256,14 @@ impl Session {
         note(&format!("results  {}", path.display()));
         reported?;
         note(&format!("report   {}", report_path.display()));
-        Ok(ExitCode::SUCCESS)
+        Ok(if self.is_beyond_limit() { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS })
+    }
+
+    /// Whether a processor paused for longer than somebody allows.
+    fn is_beyond_limit(&self) -> bool {
+        let summaries =
+            self.run.measurements.iter().filter_map(|m| m.pauses.as_ref()?.summary.as_ref());
+        summaries.filter(|summary| summary.limit_us.is_some()).any(|one| one.beyond_limit > 0)
     }
 
     fn end_file(&mut self) -> Result<(), Failure> {
@@ -268,7 +308,24 @@ impl Session {
     }
 }
 
-fn announcement(launches: &[Launch], estimate_s: f64, results: &ResultsFile, run: &Run) -> String {
+/// Waits for the time of a launch, unless this process is asked to end.
+fn wait_until(time: Instant, interruption: &Interruption) {
+    const CHECK_EVERY: Duration = Duration::from_millis(50);
+    while interruption.signal().is_none() {
+        match time.checked_duration_since(Instant::now()) {
+            None => return,
+            Some(left) => std::thread::sleep(left.min(CHECK_EVERY)),
+        }
+    }
+}
+
+fn announcement(
+    launches: &[Launch],
+    rounds: Rounds,
+    estimate_s: f64,
+    results: &ResultsFile,
+    run: &Run,
+) -> String {
     let path = results.path().display();
     let wait = wait(estimate_s);
     let steps = |launches: &mut dyn Iterator<Item = &Launch>| -> usize {
@@ -277,12 +334,16 @@ fn announcement(launches: &[Launch], estimate_s: f64, results: &ResultsFile, run
     let (first, all) =
         (steps(&mut launches.iter().filter(|one| one.number == 0)), steps(&mut launches.iter()));
     let number = launches.last().map_or(1, |launch| launch.number + 1);
+    let in_launches = match rounds.fewest < rounds.most {
+        true => format!("{} to {number} launches, about {wait} or more", rounds.fewest),
+        false => format!("{number} launches, about {wait}"),
+    };
     let measurements = if first == 1 { "1 measurement" } else { &format!("{first} measurements") };
     match (all, run.measurements.is_empty()) {
         (0, _) => format!("nothing is missing in {path}"),
         (_, false) => format!("{all} to measure, about {wait}; results go on in {path}"),
         _ if number == 1 => format!("{measurements}, about {wait}; results go to {path}"),
-        _ => format!("{measurements} in {number} launches, about {wait}; results go to {path}"),
+        _ => format!("{measurements} in {in_launches}; results go to {path}"),
     }
 }
 

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use analysis::statistics::{Sample, summarise};
 use benchmark::Settings;
 use contract::TimeSpan;
-use contract::record::{
-    Better, FabricDescription, Measurement, Parameters, StopReason, Summary, Timing,
-};
+use contract::record::{Better, FabricDescription, Measurement, Parameters, Summary};
 use fabric_sim::sci::study::Found;
 
 use super::{Case, rule};
@@ -52,29 +50,10 @@ fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
         benchmark: BENCHMARK.into(),
         group: GROUP.into(),
         fabric: "sim:sci".into(),
-        launch: 0,
         ranks: arguments.shape.hosts() as usize,
-        size_bytes: 0,
         parameters: parameters.clone(),
-        metric: metric.into(),
-        unit: unit.into(),
-        better,
-        summary,
-        stop_reason: StopReason::Precision,
-        timing: Timing {
-            events_per_sample: 1,
-            clock_share: 0.0,
-            start: "none".into(),
-            late_starts: 0,
-            spent_s: 0.0,
-        },
         samples,
-        warm_up_samples: Vec::new(),
-        search: None,
-        link_use: Vec::new(),
-        turns: Vec::new(),
-        pauses: None,
-        launch_medians: Vec::new(),
+        ..Measurement::new(metric, unit, better, summary)
     };
     let rate = traffic[0].mb_per_s(case.duration);
     let mut all = vec![make(

@@ -1,6 +1,6 @@
 //! Charts and lines of measurements that were made up by hand.
 
-use contract::record::{Outliers, StopReason, Summary, Timing};
+use contract::record::Summary;
 
 use super::*;
 
@@ -10,6 +10,7 @@ pub(in crate::report) fn measurement(
     size_bytes: u64,
     packet_bytes: Option<u64>,
 ) -> Measurement {
+    let one = Summary::of_interval((1.0, 1.0, 1.0), 1, 0.95);
     let parameter = packet_bytes.map(|bytes| ("packet_bytes".into(), bytes.into()));
     Measurement {
         benchmark: "adjacent-pair".into(),
@@ -18,38 +19,8 @@ pub(in crate::report) fn measurement(
         ranks,
         size_bytes,
         parameters: parameter.into_iter().collect(),
-        metric: "time".into(),
-        unit: "us".into(),
-        better: Better::Lower,
-        summary: Summary {
-            median: 1.0,
-            ci_low: 1.0,
-            ci_high: 1.0,
-            ci_confidence: 0.95,
-            mean: 1.0,
-            min: 1.0,
-            p99: 1.0,
-            p999: 1.0,
-            max: 1.0,
-            n: 1,
-            outliers: Outliers::default(),
-        },
-        stop_reason: StopReason::Precision,
-        timing: Timing {
-            events_per_sample: 1,
-            clock_share: 0.0,
-            start: "none".into(),
-            late_starts: 0,
-            spent_s: 0.0,
-        },
         samples: vec![1.0],
-        warm_up_samples: Vec::new(),
-        search: None,
-        link_use: Vec::new(),
-        turns: Vec::new(),
-        pauses: None,
-        launch: 0,
-        launch_medians: Vec::new(),
+        ..Measurement::new("time", "us", Better::Lower, one)
     }
 }
 

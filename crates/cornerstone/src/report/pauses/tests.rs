@@ -22,6 +22,7 @@ fn processor(rank: u64) -> [Measurement; 2] {
         at_s: all.iter().map(|pause| pause.0).collect(),
         not_kept: 0,
         kinds: Vec::new(),
+        summary: None,
     });
     [lost, pause]
 }

@@ -121,7 +121,7 @@ mod unmodelled {
     use std::collections::VecDeque;
 
     use super::*;
-    use crate::ring::tests::unmodelled::Random;
+    use random::SplitMix64;
 
     #[test]
     fn a_ping_pong_uses_the_same_lines_both_ways() {
@@ -194,7 +194,7 @@ mod unmodelled {
     fn random_exchanges_arrive_as_they_were_sent() {
         let (mut reverse, mut own) = (0, 0);
         for seed in 1..40 {
-            let mut random = Random(seed);
+            let mut random = SplitMix64::new(seed);
             let mut memory = memory(8, 32);
             let mut sides = sides(&mut memory).map(|end| end.0);
             let mut model = [VecDeque::new(), VecDeque::new()];
@@ -241,11 +241,11 @@ mod unmodelled {
         const COUNT: u32 = 20_000;
         for seed in 1..6 {
             let mut memory = memory(8, 32);
-            let length = |random: &mut Random| 1 + random.below(32 / 4 * LINE_BYTES);
+            let length = |random: &mut SplitMix64| 1 + random.below(32 / 4 * LINE_BYTES);
             // Each sends its numbered messages, and takes in the other's, until both are done.
             let run = |end: End<Side>, mine: u64, theirs: u64| {
                 let side = &mut { end }.0;
-                let (mut out, mut back) = (Random(mine), Random(theirs));
+                let (mut out, mut back) = (SplitMix64::new(mine), SplitMix64::new(theirs));
                 let mut bytes = length(&mut out);
                 let (mut sent, mut received) = (0, 0);
                 while sent < COUNT || received < COUNT {

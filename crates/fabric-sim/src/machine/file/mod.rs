@@ -3,6 +3,7 @@
 mod array;
 mod array_schema;
 mod costs;
+mod faults;
 mod network;
 mod place;
 mod schema;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use contract::FileError;
 
 use place::Place;
-use schema::{File, FileLevel};
+use schema::{FaultsFile, File, FileLevel};
 
 use super::{Level, Machine};
 
@@ -24,11 +25,13 @@ pub(super) use network::WHOLE_MESSAGE_BYTES;
 /// # Errors
 /// [`FileError::Invalid`] with the line and the field, and what is allowed there.
 pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
-    let place = Place { file, text };
+    let place = Place { file, text, number: 0 };
     let read: File = toml::from_str(text).map_err(|error| place.syntax(&error))?;
     sources::check(&place, &read.source)?;
-    let network = network::network(&place, &read.network)?;
-    Ok(Machine {
+    let network = network::outermost(&place, &read.network)?;
+    let inner_networks = network::inner(&place, &read.inner_network, &network)?;
+    let faults = faults::faults(&place, &read.fault, &inner_networks, &network)?;
+    let machine = Machine {
         level: match read.level {
             FileLevel::Loggp => Level::LogGp,
             FileLevel::Packets => Level::Packets,
@@ -44,6 +47,8 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
         endpoint: costs::endpoint(&place, &read.endpoint)?,
         protocol: costs::protocol(&place, &read.protocol)?,
         network,
+        inner_networks,
+        faults,
         ring_collectives: read
             .ring_collectives
             .map(|ring| costs::ring_collectives(&place, &ring))
@@ -59,7 +64,25 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
         sources: read.source,
         name: read.name,
         title: read.title,
-    })
+    };
+    if machine.has_ways() && machine.level == Level::LogGp {
+        let why = "must be \"packets\": only this level knows which of several ways a message takes, and what breaks";
+        return Err(place.refuse("level", why));
+    }
+    Ok(machine)
+}
+
+/// Reads what breaks from a file of `[[fault]]` tables, and lets it break on a machine, which is then simulated by packets.
+///
+/// # Errors
+/// As [`parse`].
+pub fn add_faults(file: &str, text: &str, machine: &mut Machine) -> Result<(), FileError> {
+    let place = Place { file, text, number: 0 };
+    let read: FaultsFile = toml::from_str(text).map_err(|error| place.syntax(&error))?;
+    machine.faults =
+        faults::faults(&place, &read.fault, &machine.inner_networks, &machine.network)?;
+    machine.level = Level::Packets;
+    Ok(())
 }
 
 #[cfg(test)]

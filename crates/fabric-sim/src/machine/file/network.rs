@@ -4,38 +4,107 @@ use contract::FileError;
 
 use super::place::Place;
 use super::schema::{FileMerge, FileNetwork, FileShape, FileSwitching};
-use crate::machine::{MergePolicy, Network, Switching};
+use crate::machine::{InnerNetwork, MergePolicy, Network, Switching};
 use crate::topology::{Shape, joined};
 
 /// The packet length of a network that does not give one: longer than any message.
 pub(crate) const WHOLE_MESSAGE_BYTES: u32 = 1 << 30;
 const BUFFER_PACKETS: u32 = 4;
 
-pub(super) fn network(place: &Place<'_>, file: &FileNetwork) -> Result<Network, FileError> {
+/// The network that joins all nodes.
+pub(super) fn outermost(place: &Place<'_>, file: &FileNetwork) -> Result<Network, FileError> {
+    if file.nodes.is_some() {
+        let why = "belongs to an [[inner_network]]; [network] joins all nodes";
+        return Err(place.refuse("network.nodes", why));
+    }
+    network(place, "network", file)
+}
+
+/// The networks within groups of nodes, from the innermost outwards.
+pub(super) fn inner(
+    place: &Place<'_>,
+    files: &[FileNetwork],
+    outermost: &Network,
+) -> Result<Vec<InnerNetwork>, FileError> {
+    let mut all: Vec<InnerNetwork> = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let place = Place { number, ..*place };
+        let refuse =
+            |field: &str, why: &str| Err(place.refuse(&format!("inner_network.{field}"), why));
+        let network = network(&place, "inner_network", file)?;
+        let group_nodes = file.nodes.unwrap_or(0);
+        let within = all.last().map_or(1, |inner| inner.group_nodes);
+        if group_nodes < 2 || !group_nodes.is_multiple_of(within) || group_nodes == within {
+            let why = format!(
+                "must say how many nodes a group of it has: 2 or more, and whole groups of the network before it, which have {within}"
+            );
+            return refuse("nodes", &why);
+        }
+        let names = all.iter().map(|inner| &inner.network).chain([outermost]);
+        if file.name.is_none() || names.into_iter().any(|other| other.name == network.name) {
+            return refuse("name", "must be given, and be that of no other network");
+        }
+        all.push(InnerNetwork { group_nodes, network });
+    }
+    ports_are_joined(place, &all, outermost)?;
+    Ok(all)
+}
+
+/// Nodes that share a port of one network must reach each other by another one.
+fn ports_are_joined(
+    place: &Place<'_>,
+    inner: &[InnerNetwork],
+    outermost: &Network,
+) -> Result<(), FileError> {
+    let named =
+        inner.iter().enumerate().map(|(number, one)| ("inner_network", number, &one.network));
+    for (section, number, network) in named.chain([("network", 0, outermost)]) {
+        let sharing = network.nodes_per_port;
+        let joins = |one: &InnerNetwork| {
+            one.network.nodes_per_port == 1 && one.group_nodes.is_multiple_of(sharing)
+        };
+        if sharing > 1 && !inner.iter().any(joins) {
+            let place = Place { number, ..*place };
+            let why = format!(
+                "is {sharing}, and no [[inner_network]] joins the nodes that share a port: one with a port for each, in groups of {sharing}"
+            );
+            return Err(place.refuse(&format!("{section}.nodes_per_port"), &why));
+        }
+    }
+    Ok(())
+}
+
+fn network(place: &Place<'_>, section: &str, file: &FileNetwork) -> Result<Network, FileError> {
+    let named = |field: &str| format!("{section}.{field}");
     let at_least = |field: &str, value: u32, least: u32| {
         if value >= least {
             Ok(value)
         } else {
-            Err(place.refuse(field, &format!("is {value}; it must be at least {least}")))
+            Err(place.refuse(&named(field), &format!("is {value}; it must be at least {least}")))
         }
     };
-    let shape = shape(place, file)?;
+    let span = |field: &str, us| place.span(&named(field), us);
+    let shape = shape(place, section, file)?;
     // Bubble flow control needs two places for a packet that enters a ring.
     let closed = matches!(shape, Shape::Ring { .. } | Shape::Torus(_) | Shape::EightNeighbours(_));
-    let forward = place.span("network.forward_us", file.forward_us)?;
+    let least_places = if closed { 2 } else { 1 };
+    let forward = span("forward_us", file.forward_us)?;
+    let message = Some(file.message_us.unwrap_or(0.0));
+    let sharing = file.nodes_per_port.unwrap_or(1).try_into().unwrap_or(u32::MAX);
     Ok(Network {
+        name: file.name.clone().unwrap_or_else(|| "network".into()),
         shape,
         packet_bytes: at_least(
-            "network.packet_bytes",
+            "packet_bytes",
             file.packet_bytes.unwrap_or(WHOLE_MESSAGE_BYTES),
             1,
         )?,
         header_bytes: file.header_bytes.unwrap_or(0),
-        byte_time: place.rate("network.link_mb_per_s", file.link_mb_per_s)?,
-        latency: place.span("network.latency_us", file.latency_us)?,
+        byte_time: place.rate(&named("link_mb_per_s"), file.link_mb_per_s)?,
+        latency: span("latency_us", file.latency_us)?,
         forward,
         forward_control: match file.forward_control_us {
-            Some(us) => place.span("network.forward_control_us", Some(us))?,
+            Some(us) => span("forward_control_us", Some(us))?,
             None => forward,
         },
         switching: match file.switching {
@@ -48,15 +117,19 @@ pub(super) fn network(place: &Place<'_>, file: &FileNetwork) -> Result<Network, 
             Some(FileMerge::RoundRobin) | None => MergePolicy::RoundRobin,
         },
         buffer_packets: at_least(
-            "network.buffer_packets",
+            "buffer_packets",
             file.buffer_packets.unwrap_or(BUFFER_PACKETS),
-            if closed { 2 } else { 1 },
+            least_places,
         )?,
-        slot: place.span("network.slot_us", file.slot_us)?,
+        slot: span("slot_us", file.slot_us)?,
+        nodes_per_port: at_least("nodes_per_port", sharing, 1)? as usize,
+        message: place.cost(&named("message"), message, file.message_ns_per_byte)?,
+        detour_bytes: file.detour_bytes,
+        notice: span("notice_us", file.notice_us)?,
     })
 }
 
-fn shape(place: &Place<'_>, file: &FileNetwork) -> Result<Shape, FileError> {
+fn shape(place: &Place<'_>, section: &str, file: &FileNetwork) -> Result<Shape, FileError> {
     // The fields that only some shapes have, and those shapes.
     let takers: [(&str, bool, &[FileShape]); 4] = [
         ("one_way", file.one_way, &[FileShape::Ring]),
@@ -70,7 +143,9 @@ fn shape(place: &Place<'_>, file: &FileNetwork) -> Result<Shape, FileError> {
     ];
     for (field, given, shapes) in takers {
         if given && !shapes.contains(&file.shape) {
-            return Err(place.refuse(&format!("network.{field}"), "does not belong to this shape"));
+            return Err(
+                place.refuse(&format!("{section}.{field}"), "does not belong to this shape")
+            );
         }
     }
     let extents = if file.extents.is_empty() { vec![0, 0] } else { file.extents.clone() };
@@ -86,24 +161,28 @@ fn shape(place: &Place<'_>, file: &FileNetwork) -> Result<Shape, FileError> {
         FileShape::FatTree => match file.arity {
             Some(arity) if arity >= 2 => Shape::FatTree { arity },
             _ => {
-                return Err(
-                    place.refuse("network.arity", "must be given for a fat tree, and at least 2")
-                );
+                return Err(place.refuse(
+                    &format!("{section}.arity"),
+                    "must be given for a fat tree, and at least 2",
+                ));
             }
         },
         FileShape::Graph if file.links.is_empty() => {
-            return Err(
-                place.refuse("network.links", "must be given for a graph: pairs of node numbers")
-            );
+            return Err(place.refuse(
+                &format!("{section}.links"),
+                "must be given for a graph: pairs of node numbers",
+            ));
         }
-        FileShape::Graph => graph(place, &file.links)?,
+        FileShape::Graph => graph(place, section, &file.links)?,
     })
 }
 
 /// A graph whose links connect all the nodes that they name. How many of them are used is known when a run begins.
-fn graph(place: &Place<'_>, links: &[(usize, usize)]) -> Result<Shape, FileError> {
+fn graph(place: &Place<'_>, section: &str, links: &[(usize, usize)]) -> Result<Shape, FileError> {
     match joined(links) {
         Ok(_) => Ok(Shape::Graph(links.to_vec())),
-        Err(why) => Err(place.refuse("network.links", &format!("make no network: {why}"))),
+        Err(why) => {
+            Err(place.refuse(&format!("{section}.links"), &format!("make no network: {why}")))
+        }
     }
 }

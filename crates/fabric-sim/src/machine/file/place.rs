@@ -6,9 +6,12 @@ use super::schema::FilePiece;
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
 /// A file that is read. Errors name it and the line.
+#[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
+    /// Which of several sections with the same name is read.
+    pub(super) number: usize,
 }
 
 impl Place<'_> {
@@ -46,7 +49,7 @@ impl Place<'_> {
     }
 
     pub(super) fn refuse(&self, field: &str, problem: &str) -> FileError {
-        self.refuse_in(0, field, problem)
+        self.refuse_in(self.number, field, problem)
     }
 
     /// The same for the section with this number, of several with the same name.

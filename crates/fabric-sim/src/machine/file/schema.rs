@@ -20,6 +20,10 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) protocol: FileProtocol,
     pub(super) network: FileNetwork,
+    #[serde(default)]
+    pub(super) inner_network: Vec<FileNetwork>,
+    #[serde(default)]
+    pub(super) fault: Vec<FileFault>,
     pub(super) ring_collectives: Option<FileRing>,
     pub(super) board: Option<FileBoard>,
     pub(super) array: Option<super::array_schema::FileArray>,
@@ -122,6 +126,13 @@ pub(super) enum FileAnnouncement {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileNetwork {
+    pub(super) name: Option<String>,
+    pub(super) nodes: Option<usize>,
+    pub(super) nodes_per_port: Option<usize>,
+    pub(super) message_us: Option<f64>,
+    pub(super) message_ns_per_byte: Option<f64>,
+    pub(super) detour_bytes: Option<u64>,
+    pub(super) notice_us: Option<f64>,
     pub(super) shape: FileShape,
     #[serde(default)]
     pub(super) one_way: bool,
@@ -211,6 +222,24 @@ pub(super) struct FilePause {
     #[serde(default)]
     pub(super) at_once: bool,
     pub(super) processors: Option<Vec<usize>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FaultsFile {
+    pub(super) fault: Vec<FileFault>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileFault {
+    pub(super) at_us: f64,
+    pub(super) until_us: Option<f64>,
+    pub(super) network: Option<String>,
+    pub(super) link: Option<(usize, usize)>,
+    pub(super) port: Option<usize>,
+    pub(super) switch: Option<bool>,
+    pub(super) node: Option<usize>,
 }
 
 fn yes() -> bool {

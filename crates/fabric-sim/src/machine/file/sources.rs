@@ -6,8 +6,17 @@ use super::place::Place;
 use crate::machine::Source;
 
 /// The tables of costs.
-const SECTIONS: [&str; 8] =
-    ["processor", "endpoint", "protocol", "network", "ring_collectives", "board", "array", "pause"];
+const SECTIONS: [&str; 9] = [
+    "processor",
+    "endpoint",
+    "protocol",
+    "network",
+    "inner_network",
+    "ring_collectives",
+    "board",
+    "array",
+    "pause",
+];
 
 /// Checks that each number in the tables of costs has a source, and that sources name only what is there.
 pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), FileError> {

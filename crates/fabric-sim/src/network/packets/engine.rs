@@ -31,7 +31,7 @@ impl Packets {
         let packet = self.packets[packet as usize];
         let cost = engine_time(self.machine.endpoint.packet_receive, packet.bytes, packet.first);
         if cost == TimeSpan::ZERO {
-            self.took_in(node, outcomes);
+            self.took_in(agenda, node, outcomes);
         } else {
             self.nodes[node as usize].taking_in = true;
             agenda.push(agenda.now() + cost, Event::TakenIn(node));
@@ -39,19 +39,33 @@ impl Packets {
         true
     }
 
-    pub(super) fn took_in(&mut self, node: u32, outcomes: &mut Vec<Outcome>) {
+    pub(super) fn took_in(&mut self, agenda: &mut Agenda, node: u32, outcomes: &mut Vec<Outcome>) {
         let taken = self.nodes[node as usize].to_take_in.pop_front();
         let number = taken.expect("the engine takes in the first packet");
         let packet = self.packets[number as usize];
         self.free_packets.push(number);
         let last = self.travels[packet.message as usize].route[packet.hop as usize - 1];
-        if self.channels[last as usize].credits != UNLIMITED {
-            self.channels[last as usize].credits += 1;
-            self.touch(last);
+        self.gives_place_back(last);
+        let travel = &mut self.travels[packet.message as usize];
+        travel.inside -= 1;
+        travel.delivered += u64::from(packet.bytes);
+        let parcel = travel.parcel.expect("a packet's message is under way");
+        debug_assert!(travel.delivered <= parcel.bytes, "nothing arrives twice");
+        if travel.delivered == parcel.bytes {
+            match &mut self.order {
+                None => outcomes.push(Outcome::Arrived(packet.message)),
+                Some(order) => order.ends(parcel, outcomes),
+            }
+        } else {
+            self.sends_again_later(agenda, packet.message);
         }
-        // The packets of a message follow one route and never overtake each other, so the last one completes it.
-        if packet.last {
-            outcomes.push(Outcome::Arrived(packet.message));
+    }
+
+    /// Gives a place of the buffer behind a channel back.
+    pub(super) fn gives_place_back(&mut self, channel: u32) {
+        if self.channels[channel as usize].credits != UNLIMITED {
+            self.channels[channel as usize].credits += 1;
+            self.touch(channel);
         }
     }
 
@@ -72,19 +86,22 @@ impl Packets {
         };
         let travel = &mut self.travels[message as usize];
         let first = !travel.cut_any;
-        let bytes = travel.next_packet_bytes(&self.machine) as u32;
+        let bytes = travel.next_packet_bytes(&self.ways) as u32;
         if first {
             travel.cut_any = true;
             outcomes.push(Outcome::Started(message));
         }
         let kind = travel.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
         let setup = match travel.parcel {
-            Some(parcel) if first && kind != MessageKind::Bare => endpoint.setup.of(parcel.bytes),
+            Some(parcel) if first && kind != MessageKind::Bare => {
+                let software = self.ways.network(travel.way as usize).message;
+                endpoint.setup.of(parcel.bytes) + software.of(parcel.bytes)
+            }
             _ => TimeSpan::ZERO,
         };
         let cost = setup + engine_time(endpoint.packet_send, bytes, first);
         if cost == TimeSpan::ZERO {
-            self.inject(node);
+            self.inject(agenda, node, outcomes);
         } else {
             self.nodes[node as usize].sending = true;
             agenda.push(agenda.now() + cost, Event::Prepared(node));
@@ -93,21 +110,24 @@ impl Packets {
     }
 
     /// Puts the packet that the engine has prepared into the queue before the node's first channel.
-    pub(super) fn inject(&mut self, node: u32) {
+    pub(super) fn inject(&mut self, agenda: &mut Agenda, node: u32, outcomes: &mut Vec<Outcome>) {
         let message = *self.nodes[node as usize].to_send.front().expect("its packet was prepared");
         let travel = &mut self.travels[message as usize];
         let parcel = travel.parcel.expect("a message to send has its parcel");
-        let bytes = travel.next_packet_bytes(&self.machine);
+        let bytes = travel.next_packet_bytes(&self.ways);
         let first = travel.uncut == parcel.bytes;
         travel.uncut -= bytes;
+        travel.inside += 1;
         let last = travel.uncut == 0;
-        let to_send = &mut self.nodes[node as usize].to_send;
-        if last {
+        let own = &mut self.nodes[node as usize];
+        let to_send = &mut own.to_send;
+        if last || travel.is_broken {
+            own.waiting_bytes -= travel.uncut;
             to_send.pop_front();
         } else if self.machine.endpoint.interleaves_messages {
             to_send.rotate_left(1);
         }
-        let packet = Packet { message, bytes: bytes as u32, hop: 0, first, last };
+        let packet = Packet { message, bytes: bytes as u32, hop: 0, first, last, lost: false };
         let number = match self.free_packets.pop() {
             Some(number) => {
                 self.packets[number as usize] = packet;
@@ -118,7 +138,7 @@ impl Packets {
                 self.packets.len() as u32 - 1
             }
         };
-        self.enter(self.own_input(node) as u32, number);
+        self.enter(agenda, self.own_input(node) as u32, number, outcomes);
     }
 }
 

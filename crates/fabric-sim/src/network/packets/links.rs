@@ -15,26 +15,61 @@ impl Packets {
     }
 
     /// Appends a packet to the queue of an input.
-    pub(super) fn enter(&mut self, input: u32, packet: u32) {
+    pub(super) fn enter(
+        &mut self,
+        agenda: &mut Agenda,
+        input: u32,
+        packet: u32,
+        outcomes: &mut Vec<Outcome>,
+    ) {
         self.inputs[input as usize].push_back(packet);
         if self.inputs[input as usize].len() == 1 {
-            self.request(input);
+            self.request(agenda, input, outcomes);
         }
     }
 
-    /// Requests the next channel of the packet at the head of an input.
-    fn request(&mut self, input: u32) {
-        let Some(&number) = self.inputs[input as usize].front() else { return };
-        let packet = self.packets[number as usize];
-        let travel = &self.travels[packet.message as usize];
-        let (channel, born) = (travel.route[packet.hop as usize], travel.born);
+    /// Requests the next channel of the packet at the head of an input. Packets that are lost, or whose next channel is
+    /// broken, leave it.
+    pub(super) fn request(&mut self, agenda: &mut Agenda, input: u32, outcomes: &mut Vec<Outcome>) {
         let injected = input as usize >= self.channels.len();
-        let enters_ring = self.topology.in_ring(channel)
-            && (injected || !self.topology.same_ring(input, channel));
-        let places = if enters_ring { 2 } else { 1 };
-        let request = Request { input, born, injected, places };
-        self.channels[channel as usize].merge.add(request);
-        self.touch(channel);
+        while let Some(&number) = self.inputs[input as usize].front() {
+            let packet = self.packets[number as usize];
+            let travel = &self.travels[packet.message as usize];
+            let (channel, born) = (travel.route[packet.hop as usize], travel.born);
+            if packet.lost || self.channels[channel as usize].broken > 0 {
+                self.inputs[input as usize].pop_front();
+                self.packets[number as usize].lost = true;
+                self.leaves_input(agenda, input, number, outcomes);
+                self.drops(agenda, number, outcomes);
+                continue;
+            }
+            let enters_ring = self.ways.enters_ring((!injected).then_some(input), channel);
+            let places = if enters_ring { 2 } else { 1 };
+            let request = Request { input, born, injected, places };
+            self.channels[channel as usize].merge.add(request);
+            self.touch(channel);
+            return;
+        }
+    }
+
+    /// A packet has left an input: there is room for another.
+    fn leaves_input(
+        &mut self,
+        agenda: &mut Agenda,
+        input: u32,
+        packet: u32,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        if (input as usize) < self.channels.len() {
+            return self.gives_place_back(input);
+        }
+        let engine = input - self.channels.len() as u32;
+        let Packet { message, last, bytes, lost, .. } = self.packets[packet as usize];
+        self.nodes[engine as usize].waiting_bytes -= u64::from(bytes);
+        if last && !lost {
+            outcomes.push(Outcome::Left(message));
+        }
+        self.work(agenda, engine, outcomes);
     }
 
     pub(super) fn touch(&mut self, channel: u32) {
@@ -77,8 +112,9 @@ impl Packets {
         let (parcel, channels) =
             (self.parcel(packet.message), self.travels[packet.message as usize].route.len());
         let is_simplex = self.machine.endpoint.is_simplex(parcel.bytes);
-        let sends = (is_simplex && packet.hop == 0).then_some(parcel.from);
-        let takes = (is_simplex && packet.hop as usize + 1 == channels).then_some(parcel.to);
+        let (from, to) = self.engines(packet.message);
+        let sends = (is_simplex && packet.hop == 0).then_some(from);
+        let takes = (is_simplex && packet.hop as usize + 1 == channels).then_some(to);
         sends.into_iter().chain(takes)
     }
 
@@ -92,7 +128,7 @@ impl Packets {
         let packet = &mut self.packets[packet_number as usize];
         packet.hop += 1;
         let travel = &self.travels[packet.message as usize];
-        let network = &self.machine.network;
+        let network = self.ways.network_of(number);
         let kind = travel.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
         let time = network.serialisation(u64::from(packet.bytes), kind);
         let start = next_slot(agenda.now(), network.slot);
@@ -129,17 +165,8 @@ impl Packets {
         self.release_ends(input);
         let packet = self.inputs[input as usize].pop_front().expect("it was served there");
         self.touch(number);
-        self.request(input);
-        if (input as usize) < self.channels.len() {
-            self.channels[input as usize].credits += 1;
-            self.touch(input);
-            return;
-        }
-        let Packet { message, last, .. } = self.packets[packet as usize];
-        if last {
-            outcomes.push(Outcome::Left(message));
-        }
-        self.work(agenda, input - self.channels.len() as u32, outcomes);
+        self.request(agenda, input, outcomes);
+        self.leaves_input(agenda, input, packet, outcomes);
     }
 }
 

@@ -7,9 +7,14 @@
 //!
 //! In a closed ring of buffers all could be full, and no packet could move. A packet that enters such a ring therefore
 //! needs two free places, and one that stays in it needs one (bubble flow control, Carrion et al. 1997).
+//!
+//! Where several networks lead from a node to another, the message takes the innermost that is whole and whose queue is short.
+//! A node has an engine for each network. What breaks under way is sent again, and messages of two nodes keep their order.
 
 mod engine;
+mod faults;
 mod links;
+mod order;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -21,17 +26,19 @@ use super::{ChannelUse, Outcome, Parcel};
 use crate::agenda::{Agenda, Event};
 use crate::machine::Machine;
 use crate::message_kind::MessageKind;
-use crate::topology::Topology;
+use crate::network::ways::Ways;
+use faults::Faults;
+use order::Order;
 
 const UNLIMITED: u32 = u32::MAX;
 
 pub(crate) struct Packets {
     machine: Rc<Machine>,
-    topology: Topology,
+    ways: Ways,
+    /// The engines: for each network, those of all nodes.
     nodes: Vec<Node>,
     channels: Vec<Channel>,
-    /// The packets at each input. Input c holds those from channel c; after these there is one input for the engine of
-    /// each node.
+    /// The packets at each input. Input c holds those from channel c; after these there is one input for each engine.
     inputs: Vec<VecDeque<u32>>,
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
@@ -41,6 +48,11 @@ pub(crate) struct Packets {
     touched: Vec<u32>,
     /// Free channels whose packet waits for a node that sends or takes in another.
     blocked: Vec<u32>,
+    /// What is broken, where something ever is.
+    faults: Faults,
+    /// The order of the messages between two nodes, where they may overtake each other.
+    order: Option<Order>,
+    launches: u64,
     busy_spans: Option<Vec<(u32, Time, Time)>>,
 }
 
@@ -50,6 +62,8 @@ struct Channel {
     credits: u32,
     /// The input whose packet it carries. `None`: it is free.
     serves: Option<u32>,
+    /// How many faults have broken it.
+    broken: u32,
     touched: bool,
     busy: TimeSpan,
     carried: u64,
@@ -65,6 +79,8 @@ struct Node {
     taking_in: bool,
     /// Whether a packet of it is on a channel, where it sends and takes in one after the other.
     occupied: bool,
+    /// Bytes of its messages that have not yet left it.
+    waiting_bytes: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -75,52 +91,72 @@ struct Packet {
     hop: u32,
     first: bool,
     last: bool,
+    /// Whether the link under it broke.
+    lost: bool,
 }
 
 /// A parcel under way.
 #[derive(Default)]
 struct Travel {
     parcel: Option<Parcel>,
+    /// The network that it goes by.
+    way: u32,
     route: Vec<u32>,
     /// Bytes not yet cut into packets.
     uncut: u64,
     cut_any: bool,
+    /// Packets between the sender's engine and the receiver's.
+    inside: u32,
+    /// Bytes that the receiver's engine has taken in.
+    delivered: u64,
+    /// Bytes of lost packets, and whether its way is broken: then it is sent again once nothing of it is inside.
+    lost_bytes: u64,
+    is_broken: bool,
+    /// How many were launched before it.
+    sequence: u64,
     /// When it was launched. All its packets have this age, so that the later packets of a long message are not
     /// younger.
     born: Time,
 }
 
 impl Travel {
-    fn next_packet_bytes(&self, machine: &Machine) -> u64 {
+    fn next_packet_bytes(&self, ways: &Ways) -> u64 {
         match self.parcel {
             Some(Parcel { kind: MessageKind::Bare, .. }) => self.uncut,
-            _ => self.uncut.min(u64::from(machine.network.packet_bytes)),
+            _ => self.uncut.min(u64::from(ways.network(self.way as usize).packet_bytes)),
         }
     }
 }
 
 impl Packets {
-    pub(crate) fn new(machine: Rc<Machine>, topology: Topology) -> Self {
-        let policy = machine.network.merge;
-        let channel = |_| Channel {
-            merge: merge::new(policy),
-            credits: machine.network.buffer_packets,
-            serves: None,
-            touched: false,
-            busy: TimeSpan::ZERO,
-            carried: 0,
+    pub(crate) fn new(machine: Rc<Machine>, ways: Ways) -> Self {
+        let channel = |number: u32| {
+            let network = ways.network_of(number);
+            Channel {
+                merge: merge::new(network.merge),
+                credits: network.buffer_packets,
+                serves: None,
+                broken: 0,
+                touched: false,
+                busy: TimeSpan::ZERO,
+                carried: 0,
+            }
         };
-        let mut channels: Vec<Channel> = (0..topology.channels()).map(channel).collect();
+        let mut channels: Vec<Channel> = (0..ways.channels() as u32).map(channel).collect();
         if machine.endpoint.packet_receive.is_zero() {
             // No packet waits for an engine that takes no time.
-            topology.last_channels().for_each(|last| channels[last].credits = UNLIMITED);
+            ways.last_channels().for_each(|last| channels[last].credits = UNLIMITED);
         }
+        let engines = ways.count() * ways.nodes();
         Packets {
-            nodes: (0..topology.nodes()).map(|_| Node::default()).collect(),
-            inputs: vec![VecDeque::new(); channels.len() + topology.nodes()],
+            nodes: (0..engines).map(|_| Node::default()).collect(),
+            inputs: vec![VecDeque::new(); channels.len() + engines],
             channels,
+            faults: Faults::default(),
+            order: machine.has_ways().then(Order::default),
+            launches: 0,
             machine,
-            topology,
+            ways,
             packets: Vec::new(),
             free_packets: Vec::new(),
             travels: Vec::new(),
@@ -141,14 +177,79 @@ impl Packets {
             self.travels.resize_with(index + 1, Travel::default);
         }
         let travel = &mut self.travels[index];
-        travel.parcel = Some(parcel);
-        travel.uncut = parcel.bytes;
-        travel.cut_any = false;
-        travel.born = agenda.now();
-        travel.route.clear();
-        self.topology.route(parcel.from as usize, parcel.to as usize, &mut travel.route);
-        self.nodes[parcel.from as usize].to_send.push_back(parcel.message);
-        self.work(agenda, parcel.from, outcomes);
+        let route = std::mem::take(&mut travel.route);
+        *travel = Travel {
+            parcel: Some(parcel),
+            route,
+            uncut: parcel.bytes,
+            sequence: self.launches,
+            born: agenda.now(),
+            ..Travel::default()
+        };
+        self.launches += 1;
+        if let Some(order) = &mut self.order {
+            order.begins(parcel);
+        }
+        self.sets_out(agenda, parcel.message, outcomes);
+    }
+
+    /// Sends what of a message is not yet cut by the best way that there is.
+    fn sets_out(&mut self, agenda: &mut Agenda, message: u32, outcomes: &mut Vec<Outcome>) {
+        let parcel = self.parcel(message);
+        let Some(way) = self.best_way(parcel, message) else {
+            return self.waits_for_repair(message, outcomes);
+        };
+        let engine = self.engine(way, parcel.from);
+        self.travels[message as usize].way = way as u32;
+        let own = &mut self.nodes[engine as usize];
+        own.waiting_bytes += self.travels[message as usize].uncut;
+        // What is sent again goes before what was launched after it: those at the other end wait for it.
+        let sequence = |message: u32| self.travels[message as usize].sequence;
+        let later =
+            own.to_send.iter().rev().take_while(|&&other| sequence(other) > sequence(message));
+        let place = own.to_send.len() - later.count();
+        let begun = own.to_send.front().is_some_and(|&first| self.travels[first as usize].cut_any);
+        own.to_send.insert(place.max(usize::from(begun)), message);
+        self.work(agenda, engine, outcomes);
+    }
+
+    /// The engine of a node at a network.
+    fn engine(&self, way: usize, node: u32) -> u32 {
+        (way * self.ways.nodes()) as u32 + node
+    }
+
+    /// The engine that sends a message, and the one that takes it in.
+    fn engines(&self, message: u32) -> (u32, u32) {
+        let (way, parcel) = (self.travels[message as usize].way as usize, self.parcel(message));
+        (self.engine(way, parcel.from), self.engine(way, parcel.to))
+    }
+
+    /// The innermost network that leads from node to node, is whole on its way and whose queue at the sender is short; if all
+    /// queues are long, the innermost whole one. Leaves its route with the message.
+    fn best_way(&mut self, parcel: Parcel, message: u32) -> Option<usize> {
+        let (from, to) = (parcel.from as usize, parcel.to as usize);
+        let mut route = std::mem::take(&mut self.travels[message as usize].route);
+        let mut best = None;
+        for way in (0..self.ways.count()).filter(|&way| self.ways.reaches(way, from, to)) {
+            route.clear();
+            self.ways.route(way, from, to, &mut route);
+            if route.iter().any(|&channel| self.channels[channel as usize].broken > 0) {
+                continue;
+            }
+            let waiting = self.nodes[self.engine(way, parcel.from) as usize].waiting_bytes;
+            let detour_bytes = self.ways.network(way).detour_bytes;
+            if detour_bytes.is_none_or(|most| waiting < most) {
+                best = Some(way);
+                break;
+            }
+            best = best.or(Some(way));
+        }
+        if let Some(way) = best {
+            route.clear();
+            self.ways.route(way, from, to, &mut route);
+        }
+        self.travels[message as usize].route = route;
+        best
     }
 
     pub(crate) fn handle(
@@ -160,25 +261,38 @@ impl Packets {
         match event {
             Event::Prepared(node) => {
                 self.nodes[node as usize].sending = false;
-                self.inject(node);
+                self.inject(agenda, node, outcomes);
                 self.work(agenda, node, outcomes);
             }
             Event::ChannelFree(channel) => self.free(agenda, channel, outcomes),
             Event::AtNode(packet) => {
-                let Packet { message, hop, .. } = self.packets[packet as usize];
+                let Packet { message, hop, lost, .. } = self.packets[packet as usize];
                 let input = self.travels[message as usize].route[hop as usize - 1];
-                self.enter(input, packet);
+                if lost {
+                    self.gives_place_back(input);
+                    self.drops(agenda, packet, outcomes);
+                } else {
+                    self.enter(agenda, input, packet, outcomes);
+                }
             }
             Event::AtEnd(packet) => {
-                let to = self.parcel(self.packets[packet as usize].message).to;
+                let Packet { message, hop, lost, .. } = self.packets[packet as usize];
+                if lost {
+                    let last = self.travels[message as usize].route[hop as usize - 1];
+                    self.gives_place_back(last);
+                    return self.drops(agenda, packet, outcomes);
+                }
+                let to = self.engines(message).1;
                 self.nodes[to as usize].to_take_in.push_back(packet);
                 self.work(agenda, to, outcomes);
             }
             Event::TakenIn(node) => {
                 self.nodes[node as usize].taking_in = false;
-                self.took_in(node, outcomes);
+                self.took_in(agenda, node, outcomes);
                 self.work(agenda, node, outcomes);
             }
+            Event::Fault(fault) => self.breaks_or_mends(agenda, fault, outcomes),
+            Event::Again(message) => self.sends_again(agenda, message, outcomes),
             other => unreachable!("no event of this level: {other:?}"),
         }
     }
@@ -188,13 +302,13 @@ impl Packets {
     }
 
     pub(crate) fn packets_inside(&self) -> usize {
-        self.packets.len() - self.free_packets.len()
+        self.packets.len() - self.free_packets.len() - self.faults.lost_packets()
     }
 
     pub(crate) fn channel_use(&self) -> Vec<ChannelUse> {
         let used = self.channels.iter().enumerate().filter(|(_, channel)| channel.carried > 0);
         used.map(|(number, channel)| ChannelUse {
-            name: self.topology.channel_name(number as u32),
+            name: self.ways.channel_name(number as u32),
             busy: channel.busy,
             packets: channel.carried,
         })
@@ -207,7 +321,7 @@ impl Packets {
 
     pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
         let spans = self.busy_spans.take().unwrap_or_default();
-        let named = |(number, from, to)| (self.topology.channel_name(number), from, to);
+        let named = |(number, from, to)| (self.ways.channel_name(number), from, to);
         spans.into_iter().map(named).collect()
     }
 }

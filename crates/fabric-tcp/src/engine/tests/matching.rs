@@ -1,5 +1,7 @@
 //! Random sends, receives, claims and cancellations of three ranks, against a slow model of the rules of matching.
 
+use random::SplitMix64;
+
 use super::*;
 
 const RANKS: usize = 3;
@@ -9,19 +11,6 @@ const STEPS: usize = 250;
 const LENGTHS: [usize; 5] = [0, 5, 3000, 20_000, LONG];
 /// What no message holds.
 const UNTOUCHED: u8 = 0xee;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) as usize % limit
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
 
 struct Send {
     from: usize,
@@ -52,7 +41,7 @@ struct Test {
     seed: u64,
     ranks: Ranks,
     waiting: Vec<Waiting>,
-    random: Random,
+    random: SplitMix64,
     /// Messages received, receives cancelled, messages claimed.
     counts: [usize; 3],
 }
@@ -66,12 +55,18 @@ fn fits(selector: &Selector, envelope: &Envelope) -> bool {
 impl Test {
     fn new(seed: u64) -> Self {
         let waiting = (0..RANKS).map(|_| Waiting::default()).collect();
-        Test { seed, ranks: Ranks::new(RANKS), waiting, random: Random(seed), counts: [0; 3] }
+        Test {
+            seed,
+            ranks: Ranks::new(RANKS),
+            waiting,
+            random: SplitMix64::new(seed),
+            counts: [0; 3],
+        }
     }
 
     fn random_selector(&mut self) -> Selector {
         let random = &mut self.random;
-        let context = random.one_of(&[0, 1, 6]);
+        let context = random.pick(&[0, 1, 6]);
         let source = (random.below(3) > 0).then(|| random.below(RANKS) as u32);
         let tag = (random.below(3) > 0).then(|| random.below(2) as u32);
         Selector { context, source, tag }
@@ -80,8 +75,8 @@ impl Test {
     fn send(&mut self, number: usize) {
         let random = &mut self.random;
         let (from, to) = (random.below(RANKS), random.below(RANKS));
-        let (context, tag) = (random.one_of(&[0, 1, 6]), random.below(2) as u32);
-        let bytes = random.one_of(&LENGTHS);
+        let (context, tag) = (random.pick(&[0, 1, 6]), random.below(2) as u32);
+        let bytes = random.pick(&LENGTHS);
         let synchronous = random.below(3) == 0;
         let data: Vec<u8> = (0..bytes).map(|at| (number * 7 + at) as u8 % 200).collect();
         let completion = if synchronous { Completion::Synchronous } else { Completion::Local };
@@ -100,7 +95,7 @@ impl Test {
 
     fn receive(&mut self) {
         let (rank, selector) = (self.random.below(RANKS), self.random_selector());
-        let mut room = vec![UNTOUCHED; self.random.one_of(&[0, 7, LONG + 5])];
+        let mut room = vec![UNTOUCHED; self.random.pick(&[0, 7, LONG + 5])];
         let posted = self.ranks.engines[rank].post_receive(selector, lend_mut(&mut room));
         let receive = Receive { request: posted.unwrap(), room };
         let there = &mut self.waiting[rank];
@@ -151,7 +146,7 @@ impl Test {
             return;
         }
         // To another context and tag, from where some receives of the test may take it.
-        let (context, tag) = (self.random.one_of(&[6, 100]), number as u32 % 2);
+        let (context, tag) = (self.random.pick(&[6, 100]), number as u32 % 2);
         let claimed = engine.claim(&selector, context, tag);
         assert_eq!(claimed, Ok(expected), "seed {}", self.seed);
         if let Some(one) = oldest {

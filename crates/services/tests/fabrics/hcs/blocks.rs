@@ -1,10 +1,10 @@
 //! Blocks, broadcasts and ports.
 
+use random::SplitMix64;
 use services::hcs::ClusterError;
 
 use super::{LONG, SHORT, ends_with, in_cluster, words};
 use crate::hcs::Ended;
-use crate::random::Random;
 
 /// What node `from` sends to node `to` as block `number`.
 fn contents(from: usize, to: usize, number: usize, bytes: usize) -> Vec<u8> {
@@ -45,7 +45,7 @@ fn random_blocks_arrive_whole_and_in_order() {
         let (me, nodes) = (node.node(), node.nodes());
         // Every node knows what every other sends: a list of receivers and lengths from its own seed.
         let plan = |from: usize| {
-            let mut random = Random::new(SEED + from as u64);
+            let mut random = SplitMix64::new(SEED + from as u64);
             (0..EACH).map(move |number| (random.below(nodes), random.below(1024), number))
         };
         for (to, bytes, number) in plan(me) {

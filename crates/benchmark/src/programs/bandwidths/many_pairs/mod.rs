@@ -3,7 +3,7 @@
 mod run;
 
 use analysis::statistics::{Sample, fairness, is_precise, precision_reached};
-use contract::record::{Better, Measurement, Parameters, StopReason};
+use contract::record::{self, Better, Measurement, Parameters, StopReason};
 use contract::{Result, Time};
 
 use crate::bench::Bench;
@@ -15,7 +15,6 @@ use crate::paper;
 use crate::program::{Program, Timing};
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
 use crate::ranks::RankRule;
-use crate::record::single_events;
 use crate::timed_loop::Outcome;
 use run::{MESSAGES, PairOutcome, Pairs, run_once, span_ps};
 
@@ -140,7 +139,7 @@ fn report(
     stop_reason: StopReason,
     begin: Time,
 ) -> Result<()> {
-    let timing = single_events("barrier", bench.rank.now().since(begin).as_s());
+    let timing = record::Timing::of_single_events("barrier", bench.rank.now().since(begin).as_s());
     let samples_ps = found.time_ps;
     let warm_up_ps = vec![found.warm_up_ps];
     let outcome = Outcome {

@@ -1,0 +1,295 @@
+//! What is kept of pauses however many there are: counts by length, worst windows, and what was lost in stretches of the time.
+//! Its size does not grow with the time.
+
+use std::collections::VecDeque;
+
+use contract::record::{PauseCount, PauseSummary, WorstWindow};
+
+use crate::student;
+
+/// Lengths are counted in so many bins a decade, from 100 ns to 10 s; what is shorter or longer is in the first or last.
+const BINS_A_DECADE: f64 = 10.0;
+const BINS: usize = 80;
+const FIRST_BIN_PS: f64 = 1e5;
+/// The windows in which as much as possible was lost, in picoseconds.
+const WINDOWS_PS: [u64; 4] = [1_000_000_000, 10_000_000_000, 100_000_000_000, 1_000_000_000_000];
+/// The most pauses that a window remembers; in one second of more, the first are forgotten and less is counted.
+const WINDOW_PAUSES_MAX: usize = 1 << 14;
+/// Stretches are joined in pairs when there are so many, so that half as many at least say how much the loss varies.
+const STRETCHES_MAX: usize = 64;
+const STRETCH_PS: u64 = 10_000_000_000;
+
+/// What is kept of the pauses of one processor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PauseTotals {
+    count: u64,
+    lost_ps: u64,
+    longest_ps: u64,
+    limit_ps: u64,
+    beyond_limit: u64,
+    by_length: [u64; BINS],
+    windows: [Window; WINDOWS_PS.len()],
+    stretch_ps: u64,
+    lost_in_stretch_ps: Vec<u64>,
+}
+
+/// A window that slides over the pauses. Most is lost where it ends with a pause: moved on from there it loses nothing more.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Window {
+    length_ps: u64,
+    /// Beginning and length of the pauses that it reaches, and the sum of the lengths.
+    inside: VecDeque<[u64; 2]>,
+    inside_ps: u64,
+    worst_ps: u64,
+    worst_at_ps: u64,
+}
+
+impl PauseTotals {
+    /// Of no pause so far; those longer than the limit are counted apart.
+    pub fn new(limit_ps: u64) -> PauseTotals {
+        // Memory is touched before the first pause, for a page fault is a pause of our own making.
+        let window = |length_ps| {
+            let mut inside = VecDeque::from(vec![[1; 2]; WINDOW_PAUSES_MAX]);
+            inside.clear();
+            Window { length_ps, inside, ..Window::default() }
+        };
+        let mut lost_in_stretch_ps = vec![1; STRETCHES_MAX];
+        lost_in_stretch_ps.clear();
+        PauseTotals {
+            count: 0,
+            lost_ps: 0,
+            longest_ps: 0,
+            limit_ps,
+            beyond_limit: 0,
+            by_length: [0; BINS],
+            windows: WINDOWS_PS.map(window),
+            stretch_ps: STRETCH_PS,
+            lost_in_stretch_ps,
+        }
+    }
+
+    /// Counts a pause that began after all others.
+    pub fn add(&mut self, at_ps: u64, length_ps: u64) {
+        self.count += 1;
+        self.lost_ps += length_ps;
+        self.longest_ps = self.longest_ps.max(length_ps);
+        self.beyond_limit += u64::from(length_ps > self.limit_ps);
+        let bin = BINS_A_DECADE * (length_ps as f64 / FIRST_BIN_PS).log10();
+        // Below the first bin is negative, and becomes 0.
+        self.by_length[(bin as usize).min(BINS - 1)] += 1;
+        self.windows.iter_mut().for_each(|window| window.add(at_ps, length_ps));
+        let stretch = self.stretch_of(at_ps);
+        self.lost_in_stretch_ps[stretch] += length_ps;
+    }
+
+    /// The place of the stretch of this moment, after joining as many as that takes.
+    fn stretch_of(&mut self, at_ps: u64) -> usize {
+        while at_ps / self.stretch_ps >= STRETCHES_MAX as u64 {
+            let lost = &mut self.lost_in_stretch_ps;
+            for pair in 0..lost.len().div_ceil(2) {
+                lost[pair] = lost[2 * pair] + lost.get(2 * pair + 1).copied().unwrap_or(0);
+            }
+            lost.truncate(lost.len().div_ceil(2));
+            self.stretch_ps *= 2;
+        }
+        let stretch = (at_ps / self.stretch_ps) as usize;
+        if self.lost_in_stretch_ps.len() <= stretch {
+            self.lost_in_stretch_ps.resize(stretch + 1, 0);
+        }
+        stretch
+    }
+
+    /// What it comes to after `looked_ps`, with a lower bound of the share of the time that is available.
+    pub fn summary(&self, looked_ps: u64, confidence: f64) -> PauseSummary {
+        let us = |ps: u64| ps as f64 / 1e6;
+        let upper_us =
+            |bin: usize| FIRST_BIN_PS / 1e6 * 10f64.powf((bin + 1) as f64 / BINS_A_DECADE);
+        let counted = self.by_length.iter().enumerate().filter(|(_, count)| **count > 0);
+        let worst = self.windows.iter().filter(|w| w.length_ps <= looked_ps && w.worst_ps > 0);
+        PauseSummary {
+            count: self.count,
+            longest_us: us(self.longest_ps),
+            looked_s: us(looked_ps) / 1e6,
+            available: 1.0 - self.lost_ps as f64 / looked_ps.max(1) as f64,
+            available_at_least: self.available_at_least(looked_ps, confidence),
+            confidence,
+            worst_windows: worst
+                .map(|w| WorstWindow {
+                    length_us: us(w.length_ps),
+                    at_s: us(w.worst_at_ps) / 1e6,
+                    lost_us: us(w.worst_ps),
+                })
+                .collect(),
+            by_length: counted
+                .map(|(bin, &count)| PauseCount { below_us: upper_us(bin), count })
+                .collect(),
+            beyond_limit: self.beyond_limit,
+            ..PauseSummary::default()
+        }
+    }
+
+    /// From the whole stretches, by Student's t on one side; none of fewer than two.
+    fn available_at_least(&self, looked_ps: u64, confidence: f64) -> Option<f64> {
+        let whole = ((looked_ps / self.stretch_ps) as usize).min(STRETCHES_MAX);
+        if whole < 2 {
+            return None;
+        }
+        let lost = |stretch: usize| self.lost_in_stretch_ps.get(stretch).copied().unwrap_or(0);
+        let shares = || (0..whole).map(|one| 1.0 - lost(one) as f64 / self.stretch_ps as f64);
+        let n = whole as f64;
+        let mean = shares().sum::<f64>() / n;
+        let variance = shares().map(|share| (share - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let t = student::two_sided(2.0 * confidence - 1.0, whole - 1);
+        Some((mean - t * (variance / n).sqrt()).max(0.0))
+    }
+
+    /// All of it as words, for another rank; the windows without what they remember.
+    pub fn to_words(&self) -> Vec<u64> {
+        let own = [self.count, self.lost_ps, self.longest_ps, self.limit_ps, self.beyond_limit];
+        let windows = self.windows.iter().flat_map(|w| [w.worst_ps, w.worst_at_ps]);
+        let stretches = self.lost_in_stretch_ps.iter().copied();
+        let words = own.into_iter().chain(self.by_length).chain(windows);
+        words.chain([self.stretch_ps, stretches.len() as u64]).chain(stretches).collect()
+    }
+
+    /// What [`to_words`](Self::to_words) gave, and the words after it; none if these are not such words.
+    pub fn from_words(words: &[u64]) -> Option<(PauseTotals, &[u64])> {
+        let (&[count, lost_ps, longest_ps, limit_ps, beyond_limit], rest) =
+            words.split_first_chunk::<5>()?;
+        let (by_length, rest) = rest.split_first_chunk::<BINS>()?;
+        let (worst, rest) = rest.split_at_checked(2 * WINDOWS_PS.len())?;
+        let (&[stretch_ps, stretches], rest) = rest.split_first_chunk::<2>()?;
+        let (lost, rest) = rest.split_at_checked(usize::try_from(stretches).ok()?)?;
+        let mut windows = WINDOWS_PS.map(|length_ps| Window { length_ps, ..Window::default() });
+        for (window, worst) in windows.iter_mut().zip(worst.as_chunks::<2>().0) {
+            [window.worst_ps, window.worst_at_ps] = *worst;
+        }
+        let totals = PauseTotals {
+            count,
+            lost_ps,
+            longest_ps,
+            limit_ps,
+            beyond_limit,
+            by_length: *by_length,
+            windows,
+            stretch_ps,
+            lost_in_stretch_ps: lost.to_vec(),
+        };
+        Some((totals, rest))
+    }
+}
+
+impl Window {
+    fn add(&mut self, at_ps: u64, length_ps: u64) {
+        if self.inside.len() >= WINDOW_PAUSES_MAX {
+            self.forget_first();
+        }
+        self.inside.push_back([at_ps, length_ps]);
+        self.inside_ps += length_ps;
+        let begin_ps = (at_ps + length_ps).saturating_sub(self.length_ps);
+        while self.inside.front().is_some_and(|&[at, length]| at + length <= begin_ps) {
+            self.forget_first();
+        }
+        let before_ps = self.inside.front().map_or(0, |&[at, _]| begin_ps.saturating_sub(at));
+        let lost_ps = self.inside_ps - before_ps;
+        if lost_ps > self.worst_ps {
+            (self.worst_ps, self.worst_at_ps) = (lost_ps, begin_ps);
+        }
+    }
+
+    fn forget_first(&mut self) {
+        if let Some([_, length_ps]) = self.inside.pop_front() {
+            self.inside_ps -= length_ps;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use random::SplitMix64;
+
+    const US: u64 = 1_000_000;
+
+    fn totals(pauses: &[[u64; 2]]) -> PauseTotals {
+        let mut totals = PauseTotals::new(20 * US);
+        pauses.iter().for_each(|&[at, length]| totals.add(at, length));
+        totals
+    }
+
+    /// The most that is lost in a window, by trying every beginning of a microsecond.
+    fn worst_by_trying(pauses: &[[u64; 2]], length: u64, end: u64) -> u64 {
+        let lost = |begin: u64| -> u64 {
+            let overlap = |&[at, long]: &[u64; 2]| {
+                (at + long).min(begin + length).saturating_sub(at.max(begin))
+            };
+            pauses.iter().map(overlap).sum()
+        };
+        (0..end / US).map(|begin| lost(begin * US)).max().unwrap()
+    }
+
+    #[test]
+    fn the_worst_window_is_that_of_trying_every_beginning() {
+        let seed = 2201;
+        let mut random = SplitMix64::new(seed);
+        for _ in 0..20 {
+            let mut at = 0;
+            let pauses: Vec<[u64; 2]> = (0..30)
+                .map(|_| {
+                    at += (random.uniform() * 400.0) as u64 * US + US;
+                    let length = (random.uniform() * 300.0) as u64 * US + US;
+                    let pause = [at, length];
+                    at += length;
+                    pause
+                })
+                .collect();
+            let found = totals(&pauses).windows[0].worst_ps;
+            assert_eq!(found, worst_by_trying(&pauses, 1000 * US, at), "seed {seed}: {pauses:?}");
+        }
+    }
+
+    #[test]
+    fn a_summary_by_hand() {
+        // 10 and 30 us in 100 ms: one is beyond 20 us, both lie within a millisecond, and 40 us of 100 ms are lost.
+        let found = totals(&[[500 * US, 10 * US], [600 * US, 30 * US]]).summary(100_000 * US, 0.95);
+        assert_eq!((found.count, found.beyond_limit, found.longest_us), (2, 1, 30.0));
+        assert!((found.available - (1.0 - 4e-4)).abs() < 1e-12);
+        let windows: Vec<(f64, f64)> =
+            found.worst_windows.iter().map(|w| (w.length_us, w.lost_us)).collect();
+        assert_eq!(windows, [(1e3, 40.0), (1e4, 40.0), (1e5, 40.0)]);
+        // 10 us is the lower edge of a bin that ends a tenth of a decade above; 30 us lies below 10^1.5.
+        let below: Vec<f64> = found.by_length.iter().map(|count| count.below_us).collect();
+        assert!((below[0] - 12.589).abs() < 1e-3 && (below[1] - 31.623).abs() < 1e-3, "{below:?}");
+        // Ten stretches of 10 ms, of which the first lost 40 us: the mean share is 0.9996, its error 4e-4, and t is 1.833.
+        let bound = found.available_at_least.unwrap();
+        assert!((bound - (0.9996 - 1.83311 * 4e-4)).abs() < 1e-7, "{bound}");
+    }
+
+    #[test]
+    fn hours_take_no_more_room_than_seconds_and_lose_nothing() {
+        let mut totals = PauseTotals::new(u64::MAX);
+        // 50 us every 20 ms for two hours.
+        const PAUSES: u64 = 360_000;
+        (0..PAUSES).for_each(|k| totals.add(k * 20_000 * US, 50 * US));
+        assert!(totals.lost_in_stretch_ps.len() <= STRETCHES_MAX);
+        assert_eq!(totals.lost_in_stretch_ps.iter().sum::<u64>(), PAUSES * 50 * US);
+        assert!(totals.windows.iter().all(|window| window.inside.len() <= 51));
+        let found = totals.summary(PAUSES * 20_000 * US, 0.95);
+        // 50 of 20 000 us; the stretches differ by a pause at most.
+        assert!((found.available - 0.9975).abs() < 1e-9);
+        assert!(found.available_at_least.is_some_and(|least| least > 0.9974));
+        assert_eq!(found.worst_windows[3].lost_us, 50.0 * 50.0);
+    }
+
+    #[test]
+    fn words_bring_all_but_what_windows_remember() {
+        let first = totals(&[[500 * US, 10 * US], [600 * US, 30 * US]]);
+        let mut words = first.to_words();
+        words.push(7);
+        let (back, rest) = PauseTotals::from_words(&words).unwrap();
+        assert_eq!(rest, [7]);
+        assert_eq!(back.summary(100_000 * US, 0.95), first.summary(100_000 * US, 0.95));
+        assert_eq!(PauseTotals::from_words(&words[..BINS]), None);
+        assert_eq!(totals(&[]).summary(0, 0.95).available, 1.0);
+    }
+}

@@ -1,0 +1,117 @@
+//! How many launches the cases of a run are measured in, and which of them need more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analysis::launches::{launches_are_precise, launches_needed};
+use benchmark::{Launch, Settings, Step};
+use contract::record::{Key, Run};
+
+/// The numbers of launches of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rounds {
+    /// Every case is measured in so many.
+    pub(super) fewest: u32,
+    /// And in no more than this.
+    pub(super) most: u32,
+}
+
+/// A launch measures a case for as long at least.
+const SHORTEST_S: f64 = 0.05;
+/// More launches are worth their starting for few cases only.
+const MOST: u32 = 30;
+/// As many where launches are spread over a time that somebody chose.
+const MOST_SPREAD: u32 = 10;
+/// The share of the wanted precision at which a case has launches enough: two runs as precise as that are told apart by
+/// about the wanted precision.
+const SHARE_OF_PRECISION: f64 = 0.5;
+
+impl Rounds {
+    /// So many launches for every case.
+    pub(super) fn exactly(launches: u32) -> Rounds {
+        Rounds { fewest: launches, most: launches }
+    }
+
+    /// As many as it takes for an interval, if each has time to measure at all, and more for the cases whose interval is still
+    /// wide, as long as their time allows.
+    pub(super) fn within_the_time_of(settings: &Settings, is_spread: bool) -> Rounds {
+        let affordable = ((settings.time_limit_s / SHORTEST_S) as u32).max(1);
+        let needed = (launches_needed(settings.confidence) as u32).min(affordable);
+        match (is_spread, settings.suite_limit_s) {
+            (true, _) => Rounds::exactly(affordable.clamp(1, MOST_SPREAD)),
+            (false, Some(_)) => Rounds::exactly(needed),
+            (false, None) => Rounds { fewest: needed, most: affordable.min(MOST).max(needed) },
+        }
+    }
+
+    /// Whether to look, before the launches of this number, at which cases need them: after the fewest, and after half as many
+    /// again each time. Who looks after each launch stops when chance makes an interval narrow.
+    pub(super) fn is_checked_before(self, number: u32) -> bool {
+        let next = |&launches: &u32| Some((launches * 3).div_ceil(2));
+        let mut checks = std::iter::successors(Some(self.fewest), next);
+        self.fewest < self.most && checks.find(|check| *check >= number) == Some(number)
+    }
+}
+
+/// The cases of the run that have launches enough.
+pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
+    let Some(header) = run.headers.last() else { return BTreeSet::new() };
+    let mut medians: BTreeMap<(Key, &str), BTreeMap<u32, f64>> = BTreeMap::new();
+    for m in run.measurements.iter().filter(|m| !m.samples.is_empty()) {
+        let of_launch = medians.entry((m.key(), &m.metric)).or_default();
+        of_launch.insert(m.launch, m.summary.median);
+    }
+    let is_settled = |launches: &BTreeMap<u32, f64>| {
+        let medians: Vec<f64> = launches.values().copied().collect();
+        let precision = SHARE_OF_PRECISION * header.precision;
+        launches_are_precise(&medians, header.confidence, precision)
+    };
+    let mut open = BTreeSet::new();
+    for ((key, _), _) in medians.iter().filter(|(_, launches)| !is_settled(launches)) {
+        open.insert(key.clone());
+    }
+    let all: BTreeSet<Key> = run.measurements.iter().map(|m| m.key()).collect();
+    all.difference(&open).cloned().collect()
+}
+
+/// The launch without the steps of settled cases.
+pub(super) fn without(settled: &BTreeSet<Key>, launch: &Launch) -> Launch {
+    let key = |step: &Step| Key {
+        benchmark: step.benchmark.clone(),
+        ranks: launch.ranks,
+        parameters: step.parameters.clone(),
+        size_bytes: step.size_bytes,
+    };
+    let mut left = launch.clone();
+    left.job.steps.retain(|step| !settled.contains(&key(step)));
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(time_limit_s: f64, is_spread: bool) -> (u32, u32) {
+        let settings = Settings { time_limit_s, ..Settings::default() };
+        let found = Rounds::within_the_time_of(&settings, is_spread);
+        (found.fewest, found.most)
+    }
+
+    #[test]
+    fn launches_are_as_many_as_the_time_of_a_case_allows() {
+        // 2 s are 40 times 50 ms.
+        assert_eq!((rounds(2.0, false), rounds(2.0, true)), ((6, 30), (10, 10)));
+        assert_eq!((rounds(0.5, false), rounds(0.5, true)), ((6, 10), (10, 10)));
+        assert_eq!((rounds(0.2, false), rounds(0.01, false)), ((4, 4), (1, 1)));
+        let quick = Rounds::within_the_time_of(&Settings::quick(), false);
+        assert_eq!(quick, Rounds::exactly(6));
+    }
+
+    #[test]
+    fn it_is_looked_more_rarely_the_more_launches_there_are() {
+        let checked = |rounds: Rounds| -> Vec<u32> {
+            (0..=40).filter(|number| rounds.is_checked_before(*number)).collect()
+        };
+        assert_eq!(checked(Rounds { fewest: 6, most: 30 }), [6, 9, 14, 21, 32]);
+        assert!(checked(Rounds::exactly(6)).is_empty());
+    }
+}

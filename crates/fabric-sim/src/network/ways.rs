@@ -1,0 +1,242 @@
+//! The networks of a machine as one set of channels, and which of them lead from one node to another.
+
+use crate::machine::{Broken, Machine, Network, Switching};
+use crate::topology::Topology;
+
+/// All networks of a machine, each copied for every group of nodes that it joins.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    nodes: usize,
+    /// From the innermost outwards.
+    ways: Vec<Way>,
+    /// By channel, the number of its network.
+    way_of: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Way {
+    network: Network,
+    /// The network of one group, whose nodes are ports.
+    topology: Topology,
+    group_nodes: usize,
+    first_channel: usize,
+    groups: usize,
+}
+
+impl Way {
+    /// The group of a node, and its port there.
+    fn place(&self, node: usize) -> (usize, usize) {
+        (node / self.group_nodes, node % self.group_nodes / self.network.nodes_per_port)
+    }
+
+    fn channel(&self, group: usize, channel: u32) -> u32 {
+        (self.first_channel + group * self.topology.channels()) as u32 + channel
+    }
+
+    /// The group of a channel, and its number there.
+    fn within(&self, channel: u32) -> (usize, u32) {
+        let (all, each) = (channel as usize - self.first_channel, self.topology.channels());
+        (all / each, (all % each) as u32)
+    }
+
+    /// The channels of one group, from port `from` to port `to`.
+    fn route(&self, group: usize, from: usize, to: usize, channels: &mut Vec<u32>) {
+        let before = channels.len();
+        self.topology.route(from, to, channels);
+        for channel in &mut channels[before..] {
+            *channel = self.channel(group, *channel);
+        }
+    }
+
+    fn ports(&self) -> usize {
+        self.topology.nodes()
+    }
+}
+
+impl Ways {
+    /// The networks of a machine with `nodes` nodes.
+    ///
+    /// # Errors
+    /// A sentence, if a network cannot have so many nodes or a fault is outside of the machine.
+    pub(crate) fn new(machine: &Machine, nodes: usize) -> Result<Self, String> {
+        let mut all = Ways { nodes, ways: Vec::new(), way_of: Vec::new() };
+        for (group_nodes, network) in machine.networks(nodes) {
+            let ejection = network.switching == Switching::CutThrough;
+            // A group that is not full has as many ports as its nodes need.
+            let ports = group_nodes.min(nodes).div_ceil(network.nodes_per_port);
+            let topology = Topology::new(&network.shape, ports, ejection)?;
+            let groups = nodes.div_ceil(group_nodes);
+            let (number, first_channel) = (all.ways.len() as u8, all.way_of.len());
+            all.way_of.resize(first_channel + groups * topology.channels(), number);
+            let network = network.clone();
+            all.ways.push(Way { network, topology, group_nodes, first_channel, groups });
+        }
+        for (place, fault) in machine.faults.iter().enumerate() {
+            let found = all.channels_of(&fault.broken);
+            found.map_err(|why| format!("fault {} of the machine {why}", place + 1))?;
+        }
+        Ok(all)
+    }
+
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// The network that joins all nodes, by itself.
+    pub(crate) fn into_outermost(mut self) -> Topology {
+        self.ways.pop().expect("a machine has a network").topology
+    }
+
+    pub(crate) fn channels(&self) -> usize {
+        self.way_of.len()
+    }
+
+    /// How many networks there are.
+    pub(crate) fn count(&self) -> usize {
+        self.ways.len()
+    }
+
+    pub(crate) fn network(&self, way: usize) -> &Network {
+        &self.ways[way].network
+    }
+
+    pub(crate) fn network_of(&self, channel: u32) -> &Network {
+        &self.of(channel).network
+    }
+
+    fn of(&self, channel: u32) -> &Way {
+        &self.ways[usize::from(self.way_of[channel as usize])]
+    }
+
+    /// Whether a network joins two nodes through ports of their own.
+    pub(crate) fn reaches(&self, way: usize, from: usize, to: usize) -> bool {
+        let way = &self.ways[way];
+        let (here, there) = (way.place(from), way.place(to));
+        here.0 == there.0 && here.1 != there.1
+    }
+
+    /// Appends the channels of a network from a node to another one that it reaches.
+    pub(crate) fn route(&self, way: usize, from: usize, to: usize, channels: &mut Vec<u32>) {
+        let way = &self.ways[way];
+        let ((group, from), (_, to)) = (way.place(from), way.place(to));
+        way.route(group, from, to, channels);
+    }
+
+    /// Whether a packet that comes over channel `from`, or from a node's engine, enters a closed ring with `channel`.
+    pub(crate) fn enters_ring(&self, from: Option<u32>, channel: u32) -> bool {
+        let way = self.of(channel);
+        let local = way.within(channel).1;
+        way.topology.in_ring(local)
+            && from.is_none_or(|from| !way.topology.same_ring(way.within(from).1, local))
+    }
+
+    /// The channels from which packets only leave a network and are never passed on.
+    pub(crate) fn last_channels(&self) -> impl Iterator<Item = usize> {
+        let of_way = |way: &Way| {
+            let last = way.topology.last_channels();
+            let groups = 0..way.groups;
+            let of_group = |group| last.clone().map(move |one| (group, one as u32));
+            let all =
+                groups.flat_map(of_group).map(|(group, one)| way.channel(group, one) as usize);
+            all.collect::<Vec<_>>()
+        };
+        self.ways.iter().flat_map(of_way).collect::<Vec<_>>().into_iter()
+    }
+
+    /// A channel's name for people: that of its network comes first where there are several.
+    pub(crate) fn channel_name(&self, channel: u32) -> String {
+        let way = self.of(channel);
+        let (group, local) = way.within(channel);
+        let link = way.topology.channel_name(local);
+        let name = &way.network.name;
+        match (self.count(), way.groups) {
+            (1, _) => link,
+            (_, 1) => format!("{name}: {link}"),
+            _ => format!("{name} {group}: {link}"),
+        }
+    }
+
+    /// The node that is dead if this is broken for ever.
+    pub(crate) fn node_of(broken: &Broken) -> Option<usize> {
+        match broken {
+            Broken::Node(node) => Some(*node),
+            Broken::Link { .. } | Broken::Port { .. } | Broken::Switch { .. } => None,
+        }
+    }
+
+    /// The channels that carry nothing while this is broken.
+    ///
+    /// # Errors
+    /// Words that say what of it the machine does not have.
+    pub(crate) fn channels_of(&self, broken: &Broken) -> Result<Vec<u32>, String> {
+        let has = |node: usize| match node < self.nodes {
+            true => Ok(()),
+            false => Err(format!("names node {node}: it has nodes 0 to {}", self.nodes - 1)),
+        };
+        match *broken {
+            Broken::Node(node) => {
+                has(node)?;
+                Ok((0..self.count()).flat_map(|way| self.channels_of_port(way, node)).collect())
+            }
+            Broken::Port { network, node } => {
+                has(node)?;
+                Ok(self.channels_of_port(network, node))
+            }
+            Broken::Switch { network } => {
+                let all = 0..self.channels() as u32;
+                Ok(all.filter(|&one| usize::from(self.way_of[one as usize]) == network).collect())
+            }
+            Broken::Link { network, between: (a, b) } => {
+                has(a)?;
+                has(b)?;
+                self.channels_between(network, a, b)
+            }
+        }
+    }
+
+    /// The channels that lead to and from the port of a node.
+    fn channels_of_port(&self, way: usize, node: usize) -> Vec<u32> {
+        let way = &self.ways[way];
+        let (group, port) = way.place(node);
+        let mut found = Vec::new();
+        let mut route = Vec::new();
+        for other in (0..way.ports()).filter(|&other| other != port) {
+            for (from, to) in [(port, other), (other, port)] {
+                route.clear();
+                way.route(group, from, to, &mut route);
+                found.extend(if from == port { route.first() } else { route.last() });
+                // A port through which packets leave comes after the link that leads to the node.
+                let before = route.len().checked_sub(2).filter(|_| way.topology.has_ejection());
+                found.extend(before.filter(|_| to == port).map(|place| route[place]));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The channels of the link that joins two nodes.
+    fn channels_between(&self, number: usize, a: usize, b: usize) -> Result<Vec<u32>, String> {
+        let way = &self.ways[number];
+        let mut found = Vec::new();
+        if self.reaches(number, a, b) {
+            for (from, to) in [(a, b), (b, a)] {
+                let mut route = Vec::new();
+                self.route(number, from, to, &mut route);
+                if way.topology.has_ejection() {
+                    route.pop();
+                }
+                if route.len() == 1 && way.topology.is_direct() {
+                    found.extend(route);
+                }
+            }
+        }
+        match found.is_empty() {
+            false => Ok(found),
+            true => Err(format!(
+                "names a link between nodes {a} and {b}, which `{}` does not have",
+                way.network.name
+            )),
+        }
+    }
+}
