@@ -42,10 +42,12 @@ pub mod reference;
 pub use awaited::{Awaited, describe_unexpected, name_ranks};
 pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
+pub use endpoint::other_runs::{
+    BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName,
+};
 pub use endpoint::{
-    Apply, BETWEEN_RUNS, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Endpoint,
-    Envelope, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName, RemoteMemory, Request,
-    Selector, StartedCollective,
+    Apply, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
+    RemoteMemory, Request, Selector, StartedCollective,
 };
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};
